@@ -1,0 +1,63 @@
+// Time as something that is passed in: the real clock, and a simulated one for tests.
+
+export interface Clock {
+  /** Milliseconds since 1970-01-01 UTC. */
+  now(): number;
+  /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener('abort', done, { once: true });
+    }),
+};
+
+/** A clock that stands still until `advance` is called; waits resolve in order of their time. */
+export class SimulatedClock implements Clock {
+  #now: number;
+  #waits: { at: number; wake: () => void }[] = [];
+
+  constructor(start = 1_700_000_000_000) {
+    this.#now = start;
+  }
+
+  now = (): number => this.#now;
+
+  wait(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted || ms <= 0) return resolve();
+      const entry = { at: this.#now + ms, wake: resolve };
+      const at = this.#waits.findIndex((other) => other.at > entry.at);
+      this.#waits.splice(at < 0 ? this.#waits.length : at, 0, entry);
+      signal?.addEventListener('abort', () => {
+        this.#waits = this.#waits.filter((other) => other !== entry);
+        resolve();
+      });
+    });
+  }
+
+  /** Moves time forward by `ms` and lets everything that became due run, in order. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      const next = this.#waits[0];
+      if (!next || next.at > end) break;
+      this.#waits.shift();
+      this.#now = next.at;
+      next.wake();
+      await new Promise(setImmediate);
+    }
+    this.#now = end;
+    await new Promise(setImmediate);
+  }
+}

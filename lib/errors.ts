@@ -1,0 +1,44 @@
+// The one error class, its closed list of codes, and whether trying again can help.
+
+/** Every code that Twinline throws, with its meaning and whether the same attempt may succeed later. */
+export const ERROR_CODES = {
+  ERR_CONFIG: { retry: false, means: 'a setting or option is missing, malformed or contradictory' },
+  ERR_FLOW_INVALID: { retry: false, means: 'a flow file breaks the format or fails lint' },
+  ERR_FLOW_UNKNOWN: { retry: false, means: 'no loaded flow has this name and version' },
+  ERR_EXPRESSION: { retry: false, means: 'an expression cannot be parsed or evaluated' },
+  ERR_TEMPLATE: { retry: false, means: 'a text template cannot be parsed' },
+  ERR_INPUT: { retry: false, means: 'a request is malformed or breaks a limit' },
+  ERR_RECORD: { retry: false, means: 'a stored session record is foreign, future, tampered with or unreadable' },
+  ERR_MACHINE: { retry: false, means: 'a state machine failed while it took an event' },
+  ERR_TURN_LIMIT: { retry: false, means: 'a turn took more steps, hops or tries than its limit' },
+  ERR_CONFLICT: { retry: true, means: 'another writer was first; load again' },
+  ERR_EXISTS: { retry: false, means: 'a document with this id or unique key exists already' },
+  ERR_NOT_FOUND: { retry: false, means: 'nothing is stored under this key' },
+  ERR_STORE: { retry: true, means: 'a store refused, failed or was away' },
+  ERR_TIMEOUT: { retry: true, means: 'a deadline passed before the work was done' },
+  ERR_BUSY: { retry: true, means: 'a bounded queue is full' },
+  ERR_SERVICE: { retry: true, means: 'a service call failed' },
+  ERR_SERVICE_UNKNOWN: { retry: false, means: 'no service is registered under this name' },
+  ERR_PIN: { retry: false, means: 'a PIN cannot be set: malformed, weak, or its stored form is damaged' },
+} as const satisfies Record<string, { retry: boolean; means: string }>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/**
+ * Thrown by every part of Twinline. `code` is stable and documented in {@link ERROR_CODES}; `message` says what was
+ * tried, with which value, why it failed and what to do; it never holds a secret.
+ */
+export class TwinlineError extends Error {
+  override readonly name = 'TwinlineError' as const;
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Whether the same attempt may succeed later. */
+  get retry(): boolean {
+    return ERROR_CODES[this.code].retry;
+  }
+}

@@ -1,0 +1,76 @@
+// Every limit of Twinline in one place: a name, a number, its unit.
+
+export const LIMITS = {
+  // --- engine -------------------------------------------------------------------------------------------------------
+  /** Microsteps (eventless and raised transitions) in one step of a machine. */
+  microstepsPerStep: 100,
+  /** Service calls and timers that one turn may pass through before it must rest. */
+  hopsPerTurn: 20,
+  /** Times that one turn is tried again after another writer was first. */
+  conflictsPerTurn: 32,
+  /** Characters of a stored session record. */
+  recordChars: 65_536,
+  /** Timers that one session may hold. */
+  timersPerSession: 64,
+  /** Older versions of a flow that are kept for the sessions that began on them. */
+  versionsKept: 8,
+
+  // --- services -----------------------------------------------------------------------------------------------------
+  /** Milliseconds that a service call may take when its flow sets no `timeout`. */
+  callTimeoutMs: 5_000,
+  /** The longest `timeout` that a flow may set, in milliseconds. */
+  callTimeoutMaxMs: 60_000,
+  /** Tries after the first that a flow may set with `retry`. */
+  callRetriesMax: 3,
+  /** Milliseconds before the first repeated try; doubles each time. */
+  callBackoffMs: 100,
+  /** Milliseconds between the end of the work and the turn deadline, kept for commit and reply. */
+  turnReserveMs: 500,
+  /** Bytes of an answer that `http.get` and `http.post` read. */
+  httpAnswerBytes: 65_536,
+
+  // --- flows --------------------------------------------------------------------------------------------------------
+  flowFileBytes: 4_194_304,
+  screensPerFlow: 20_000,
+  expressionChars: 500,
+  expressionDepth: 40,
+  templateChars: 2_000,
+  /** Screens that `back` remembers. */
+  backStack: 20,
+  /** Items of a list variable. */
+  listItems: 500,
+
+  // --- USSD ---------------------------------------------------------------------------------------------------------
+  /** GSM-7 septets on one screen: 160 octets. */
+  screenSeptets: 182,
+  /** UCS-2 code units on one screen when any character is not GSM-7: 160 octets. */
+  screenUcs2Units: 80,
+  /** Characters of the `text` field of a request. */
+  ussdTextChars: 182,
+  ussdSessionIdChars: 100,
+  /** Bytes of a request body at the USSD door. */
+  ussdBodyBytes: 8_192,
+  /** Seconds that the answer of an ended session is kept for retries. */
+  endedSessionSeconds: 600,
+
+  // --- accounts -----------------------------------------------------------------------------------------------------
+  pinDigitsMin: 4,
+  pinDigitsMax: 6,
+  /** PIN checks waiting for a free scrypt worker; more are refused. */
+  pinQueue: 32,
+  /** Consecutive failures that lock an account. */
+  pinFailuresToLock: 3,
+  /** Milliseconds of the first lock; doubles with each further one. */
+  pinLockMs: 900_000,
+  pinLockMaxMs: 86_400_000,
+  /** Failures in `pinWindowMs` that lock an account until it is recovered. */
+  pinFailuresPerWindow: 10,
+  pinWindowMs: 86_400_000,
+
+  // --- stores -------------------------------------------------------------------------------------------------------
+  keyChars: 256,
+  documentBytes: 1_048_576,
+  pageSizeMax: 1_000,
+  /** Entries that one sweep of expired or due sessions handles. */
+  sweepBatch: 200,
+} as const;

@@ -1,0 +1,144 @@
+// The contracts of the stores: what a backend promises. The proof is test/contract, run unchanged on every backend.
+
+/** One stored session. The store never looks inside `record`. */
+export interface StoredSession {
+  /** 1 for the first commit, then +1 with every commit. */
+  readonly revision: number;
+  /** The machine at rest, as text; opaque to the store. */
+  readonly record: string;
+  /** Identifies the request that made this revision; a repeated request carries the same key. */
+  readonly turnKey: string;
+  /** What was answered to that request; given again, byte for byte, when it is repeated. */
+  readonly reply: string;
+  /** An ended session is kept only to answer retries: `list` leaves it out. */
+  readonly ended: boolean;
+  /** Milliseconds since 1970; from this moment on the session does not exist. */
+  readonly expiresAt: number;
+  /** Milliseconds since 1970 when the earliest timer fires, or null. */
+  readonly dueAt: number | null;
+}
+
+/** What to write: everything of {@link StoredSession} but the revision, which the store counts. */
+export type SessionCommit = Omit<StoredSession, 'revision'>;
+
+export type CommitResult =
+  /** Written, durably as the backend's class says, as this revision. */
+  | { readonly kind: 'committed'; readonly revision: number }
+  /** Not written: the stored revision is not the expected one (0: nothing is stored). Load again. */
+  | { readonly kind: 'conflict'; readonly revision: number };
+
+/** What survives what, once a commit has been acknowledged. */
+export type Durability = 'memory' | 'process-crash' | 'power-loss' | 'replicated';
+
+/**
+ * Keeps sessions. Rules that every backend keeps:
+ * - `commit` is one atomic compare-and-set of the whole {@link StoredSession}: it writes only if the stored revision is
+ *   `expected` (0 = nothing stored, or expired), and it resolves after the write is as durable as `durability` says.
+ * - `load` and `list` never show a session whose `expiresAt` has passed, even before it is swept.
+ * - A `load` that starts after a `commit` resolved sees that commit, in this and every other process.
+ * - `commit` replaces the due-index entry of the session in the same write; `due` lists sessions with `dueAt ≤ now`,
+ *   earliest first; a session that is gone or expired is never listed.
+ * - Keys are 1 to LIMITS.keyChars characters of any text. Records of different keys never mix.
+ * - Refusals of the backend reject with TwinlineError ERR_STORE; a closed store rejects with ERR_STORE.
+ */
+export interface SnapshotStore {
+  readonly name: string;
+  readonly durability: Durability;
+  load(key: string): Promise<StoredSession | undefined> | StoredSession | undefined;
+  commit(key: string, expected: number, next: SessionCommit): Promise<CommitResult>;
+  /** Removes a session whatever its revision; true if there was one. */
+  remove(key: string): Promise<boolean>;
+  /** Keys of living (not ended, not expired) sessions in key order, from after `cursor`. */
+  list(options?: { limit?: number; cursor?: string }): Promise<{ keys: string[]; next?: string }>;
+  /** Keys of sessions with a due timer, earliest first. */
+  due(now: number, limit: number): Promise<string[]>;
+  /** Deletes up to `limit` expired sessions; how many it deleted. */
+  sweep(now: number, limit: number): Promise<number>;
+  /** Resolves when the backend answers, rejects with ERR_STORE when it does not. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A value that JSON can carry without loss. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+/** The values that can be indexed. */
+export type IndexValue = string | number | boolean | null;
+
+/** A kind of document, declared once: its name and which fields are indexed. Serves every backend. */
+export interface Kind {
+  /** Letters, digits and dashes, 1–64. */
+  readonly name: string;
+  /** Index name → its fields (dotted paths into the document), compared in order. `unique` holds for non-null values. */
+  readonly indexes: { readonly [index: string]: { readonly fields: readonly string[]; readonly unique?: boolean } };
+}
+
+export interface StoredDocument<Body extends JsonObject = JsonObject> {
+  readonly id: string;
+  /** 1 for the insert, then +1 with every replace. */
+  readonly revision: number;
+  readonly body: Body;
+}
+
+export type ReplaceResult =
+  | { readonly kind: 'replaced'; readonly revision: number }
+  /** Not written: the stored revision is not the expected one (0: there is no such document). */
+  | { readonly kind: 'conflict'; readonly revision: number };
+
+/** A comparison of one indexed field; a plain value means equality. `prefix` is for strings. */
+export type Condition =
+  | IndexValue
+  | { readonly gt?: IndexValue; readonly gte?: IndexValue; readonly lt?: IndexValue; readonly lte?: IndexValue }
+  | { readonly in: readonly IndexValue[] }
+  | { readonly prefix: string };
+
+export interface Query {
+  /** Which declared index serves the query; it gives the order too (then by id). Default: by id. */
+  readonly index?: string;
+  /** Conditions on declared fields: equality on the index's leading fields, then at most one range on the next. */
+  readonly where?: { readonly [field: string]: Condition };
+  readonly descending?: boolean;
+  /** 1 to LIMITS.pageSizeMax. @default 100 */
+  readonly limit?: number;
+  /** Where the last page ended: opaque, from `next`. Stable under inserts and removals. */
+  readonly cursor?: string;
+}
+
+export interface Change {
+  /** Numbers grow by commit order, without reuse; never 0. */
+  readonly seq: number;
+  readonly kind: string;
+  readonly id: string;
+  /** The revision after the change; 0 for a removal. */
+  readonly revision: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * Keeps documents with declared indexes. Rules that every backend keeps:
+ * - `insert` rejects with ERR_EXISTS when the id or a unique value is taken, naming kind, index and id, not the value.
+ * - `replace` writes only at the expected revision; a taken unique value rejects with ERR_EXISTS and changes nothing.
+ * - Document, indexes and change number are written in one atomic step, durable to power loss when it resolves
+ *   (memory: not at all).
+ * - Values are data, never operators: `{ "$gt": "" }` in a body or a condition matches only itself.
+ * - `find` uses declared fields only; another field, a bad cursor or a limit out of range rejects with ERR_INPUT.
+ */
+export interface DocumentStore {
+  readonly name: string;
+  readonly durability: Durability;
+  /** Declares kinds; creates missing indexes. Call before use; repeating is harmless. */
+  declare(kinds: readonly Kind[]): Promise<void>;
+  insert<B extends JsonObject>(kind: Kind, id: string, body: B): Promise<StoredDocument<B>>;
+  get<B extends JsonObject>(kind: Kind, id: string): Promise<StoredDocument<B> | undefined>;
+  replace<B extends JsonObject>(kind: Kind, id: string, expected: number, body: B): Promise<ReplaceResult>;
+  /** True if there was such a document (at `expected`, when given). */
+  remove(kind: Kind, id: string, expected?: number): Promise<boolean>;
+  find<B extends JsonObject>(kind: Kind, query?: Query): Promise<{ items: StoredDocument<B>[]; next?: string }>;
+  /** How many documents match, by index. */
+  count(kind: Kind, query?: Pick<Query, 'index' | 'where'>): Promise<number>;
+  /** Changes after `seq`, oldest first. */
+  changes(after: number, limit: number): Promise<Change[]>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
