@@ -1,0 +1,26 @@
+// What a service is: the one way in which a conversation touches the outside world.
+
+import type { Json, JsonObject } from '../store/store.ts';
+
+/** Who is calling: the session and what its door knows about it. */
+export interface ServiceSession {
+  /** The session's id as its door knows it. */
+  readonly id: string;
+  /** E.164 with `+`, where the door knows one. */
+  readonly phoneNumber?: string;
+  readonly serviceCode?: string;
+}
+
+export interface ServiceCall {
+  /** Aborts when the call's deadline has passed; an answer after that is ignored. */
+  readonly signal: AbortSignal;
+  /** The same for every try of the same call, also after a crash: act at most once per key. */
+  readonly idempotencyKey: string;
+  readonly session: ServiceSession;
+}
+
+/** Answers JSON, or rejects; a rejection sends the flow to the screen's `fail`. */
+export type Service = (input: JsonObject, call: ServiceCall) => Promise<Json>;
+
+/** Services by the name that flows call them by. */
+export type Services = { readonly [name: string]: Service };

@@ -1,0 +1,77 @@
+// The key that operators give (PIN_ENCRYPTION_KEY): parsed once, and a separate subkey derived for every purpose.
+
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import { TwinlineError } from './errors.ts';
+
+/** What a subkey is for; one master key never does two jobs. */
+export type KeyPurpose = 'pin-at-rest/v1' | 'turn-key/v1' | 'record-seal/v1' | 'secret-proof/v1' | 'phone-index/v1';
+
+export interface Keyring {
+  /** Id of the key that seals; the others only open what was sealed before a rotation. */
+  readonly active: string;
+  readonly ids: readonly string[];
+  /** 32 bytes derived for `purpose` from the key `id` (default: the active one); undefined when no such key is known. */
+  subkey(purpose: KeyPurpose, id?: string): Buffer | undefined;
+}
+
+const HOW = 'Generate one with: openssl rand -hex 32';
+
+/**
+ * Reads `[kid:]key[,[kid:]key…]`; a key is 64 hex digits or base64/base64url of exactly 32 bytes, the first is active.
+ * The default kid is the first 8 hex digits of the key's SHA-256. Throws ERR_CONFIG; no message holds any part of a key.
+ */
+export function parseKeyring(text: string): Keyring {
+  const masters = new Map<string, Buffer>();
+  for (const [at, part] of text.split(',').entries()) {
+    const { kid, key } = parseKey(part.trim(), at + 1);
+    if (masters.has(kid))
+      throw new TwinlineError('ERR_CONFIG', `Key ${at + 1}: the id "${kid}" is used twice. Give each key its own id.`);
+    masters.set(kid, key);
+  }
+  const ids = [...masters.keys()];
+  const subkeys = new Map<string, Buffer>();
+  const subkey = (purpose: KeyPurpose, id = ids[0]!): Buffer | undefined => {
+    const name = `${purpose} ${id}`;
+    const known = subkeys.get(name);
+    const master = masters.get(id);
+    if (known || !master) return known;
+    const derived = Buffer.from(hkdfSync('sha256', master, '', purpose, 32));
+    subkeys.set(name, derived);
+    return derived;
+  };
+  return { active: ids[0]!, ids, subkey };
+}
+
+/** Base64url of the first 12 bytes of HMAC-SHA-256 over the parts, each preceded by its length. */
+export function shortMac(key: Buffer, parts: readonly string[]): string {
+  const mac = createHmac('sha256', key);
+  for (const part of parts) mac.update(`${part.length}:${part}`);
+  return mac.digest().toString('base64url', 0, 12);
+}
+
+function parseKey(part: string, position: number): { kid: string; key: Buffer } {
+  const colon = part.indexOf(':');
+  const named = colon >= 0 ? part.slice(0, colon) : undefined;
+  const key = decodeKey(part.slice(colon + 1));
+  if (named !== undefined && !/^[\w.-]{1,32}$/.test(named))
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `Key ${position}: its id must be 1 to 32 letters, digits, dots, dashes or underscores.`,
+    );
+  if (!key)
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `Key ${position}: it must be 64 hex digits or base64 of exactly 32 bytes. ${HOW}`,
+    );
+  if (new Set(key).size < 16) throw new TwinlineError('ERR_CONFIG', `Key ${position}: it is not random. ${HOW}`);
+  return { kid: named ?? createHash('sha256').update(key).digest('hex').slice(0, 8), key };
+}
+
+// 64 hex digits are tried first: they are valid base64 (of 48 bytes) too.
+function decodeKey(text: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  const plain = text.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/');
+  const bytes = Buffer.from(plain, 'base64');
+  const exact = bytes.toString('base64').replace(/=+$/, '') === plain;
+  return exact && bytes.length === 32 ? bytes : undefined;
+}
