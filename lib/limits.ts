@@ -28,6 +28,8 @@ export const LIMITS = {
   turnReserveMs: 500,
   /** Bytes of an answer that `http.get` and `http.post` read. */
   httpAnswerBytes: 65_536,
+  /** Levels of lists and objects in such an answer. */
+  httpAnswerDepth: 64,
 
   // --- flows --------------------------------------------------------------------------------------------------------
   flowFileBytes: 4_194_304,
@@ -35,6 +37,10 @@ export const LIMITS = {
   expressionChars: 500,
   expressionDepth: 40,
   templateChars: 2_000,
+  /** Characters of a `pattern` rule. */
+  patternChars: 200,
+  /** Instructions that a `pattern` rule may compile to; bounds its time per answer. */
+  patternSteps: 1_000,
   /** Screens that `back` remembers. */
   backStack: 20,
   /** Items of a list variable. */
