@@ -1,0 +1,40 @@
+// "Did you mean": the nearest of a list of known names.
+
+/** ` Did you mean "x"?` for the known name nearest to `name`, or '' when none is near. */
+export function suggest(name: string, known: Iterable<string>): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+}
+
+/** The known name that differs from `name` in the fewest letters, at most a third of them; undefined when none is near. */
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let fewest = Math.max(1, Math.floor(name.length / 3)) + 0.5;
+  if (name.length > 64) return undefined;
+  for (const candidate of known) {
+    const edits = distance(name.toLowerCase(), candidate.toLowerCase());
+    if (edits >= fewest) continue;
+    best = candidate;
+    fewest = edits;
+  }
+  return best;
+}
+
+// Edits that turn one into the other: insert, delete, replace, and swap of neighbours.
+function distance(from: string, to: string): number {
+  let before: number[] = [];
+  let previous = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1] ? 0 : 1;
+      let edits = Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + same);
+      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (swapped) edits = Math.min(edits, before[column - 2]! + 1);
+      current.push(edits);
+    }
+    before = previous;
+    previous = current;
+  }
+  return previous[to.length]!;
+}

@@ -1,0 +1,250 @@
+// Texts of flows: what they print, what they refuse, and that values cannot break out of them.
+
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TwinlineError } from '../../lib/errors.ts';
+import { FILTERS } from '../../lib/flow/filters.ts';
+import { compileTemplate } from '../../lib/flow/template.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+
+const test = suite('template');
+
+const scope: JsonObject = {
+  name: 'Tariro',
+  balance: 1234567.895,
+  exact: '12345678901234567.895',
+  debt: -1500,
+  zero: -0.001,
+  n: 1,
+  yes: true,
+  none: null,
+  tx: [{ label: 'Rent for March', amount: 12.5 }, { label: 'Food' }],
+  phone: '+263771234567',
+  when: '2024-03-05T23:30:00+02:00',
+  ms: Date.UTC(2024, 1, 29, 23, 59),
+  smile: '😀😀😀😀',
+  auth: { ok: true },
+};
+
+const print = (source: string, lang = 'en', data = scope) => compileTemplate(source).render(data, lang);
+
+function refusal(source: string): TwinlineError {
+  try {
+    compileTemplate(source);
+  } catch (error) {
+    assert.instance(error, TwinlineError);
+    assert.is((error as TwinlineError).code, 'ERR_TEMPLATE');
+    return error as TwinlineError;
+  }
+  throw new Error(`${source} did not throw`);
+}
+
+test('prints values by path; what is missing, a list or an object prints nothing', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['Hello {{name}}!', 'Hello Tariro!'],
+    ['{{ name }}{{n}}', 'Tariro1'],
+    ['{{tx[0].label}}/{{ tx[1].label }}', 'Rent for March/Food'],
+    ['{{auth.ok}} {{yes}}', 'true true'],
+    ['[{{missing}}{{missing.deep[3]}}{{none}}{{tx}}{{auth}}{{tx[9]}}{{tx.label}}{{name.length}}]', '[]'],
+    ['[{{toString}}{{auth.hasOwnProperty}}{{tx.length}}]', '[]'],
+    ['line one\nline two', 'line one\nline two'],
+    ['{ name } }} {', '{ name } }} {'],
+    ['', ''],
+  ];
+  for (const [source, expected] of cases) assert.is(print(source), expected, source);
+});
+
+test('a backslash prints braces; two print a backslash before a value', () => {
+  assert.is(print(String.raw`\{{name}}`), '{{name}}');
+  assert.is(print(String.raw`\\{{name}}`), String.raw`\Tariro`);
+  assert.is(print(String.raw`\\\{{name}} a\b`), String.raw`\{{name}} a\b`);
+  assert.ok(compileTemplate(String.raw`\{{name}}`).isPlain);
+});
+
+test('filters print what their documentation says', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['{{balance|money}}', '1,234,567.90'],
+    ['{{debt|money:KES}}', 'KES -1,500.00'],
+    ['{{zero|money}}', '0.00'],
+    ['{{exact|money}}', '12,345,678,901,234,567.90'],
+    ['{{n|number}} {{balance|number}} {{balance|number:0}} {{n|number:3}}', '1 1,234,567.895 1,234,568 1.000'],
+    ['[{{name|money}}{{missing|money}}{{tx|number}}]', '[]'],
+    ['{{tx[0].label|trunc:14}} {{tx[0].label|trunc:13}} {{name|trunc:2}}', 'Rent for March Rent for Ma.. Ta'],
+    ['{{smile|trunc:4}} {{smile|trunc:3}} {{smile|first:2}}', '😀😀😀😀 😀.. 😀😀'],
+    ['{{name|first:3}}', 'Tar'],
+    ['{{phone|mask}} {{phone|mask:2}} {{name|mask}} {{n|mask}} [{{missing|mask}}]', '****4567 ****67 **** **** []'],
+    ['{{name|upper}} {{name|lower}}', 'TARIRO tariro'],
+    ['{{when|date}} {{when|date:iso}} {{ms|date}}', '05/03/2024 2024-03-05 29/02/2024'],
+    ['[{{name|date}}{{missing|date}}]', '[]'],
+    ['{{n}} {{n|plural:item:items}}, 2 {{tx|count|plural:item:items}}', '1 item, 2 items'],
+    ['file{{n|plural::s}} file{{balance|plural::s}} [{{missing|plural:a:b}}]', 'file files []'],
+    ['{{missing|default:nobody}} {{name|default:nobody}} {{tx|default:-}}', 'nobody Tariro -'],
+    ["{{missing|money|default:'a | b: }}'}} {{missing|default: don't know }}", "a | b: }} don't know"],
+    ['{{tx|count}} {{missing|count}} [{{name|count}}]', '2 0 []'],
+    ['{{ tx[0].label | trunc : 6 | upper }}', 'RENT..'],
+  ];
+  for (const [source, expected] of cases) assert.is(print(source), expected, source);
+});
+
+test('an impossible date prints nothing', () => {
+  for (const d of ['2023-02-29', '2024-13-01', '2024-00-10', '1900-02-29', '2024-01-32', '2024-01-01x', 1e300, true]) {
+    assert.is(print('{{d|date}}', 'en', { d }), '', String(d));
+  }
+});
+
+test('numbers follow the language, in signs that phones have', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['en', '-1,234,567.90'],
+    ['sn', '-1,234,567.90'],
+    ['fr', '-1 234 567,90'],
+    ['sv', '-1 234 567,90'],
+    ['ar', '-1,234,567.90'],
+    ['fa', '-1,234,567.90'],
+    ['hi', '-12,34,567.90'],
+    ['zz', '-1,234,567.90'],
+    ['not a tag!', '-1,234,567.90'],
+    ['', '-1,234,567.90'],
+  ];
+  for (const [lang, expected] of cases) assert.is(print('{{v|money}}', lang, { v: -1234567.895 }), expected, lang);
+});
+
+test('tells what it prints: paths, roots, filters and where', () => {
+  const { paths, isPlain } = compileTemplate('Hi {{name}}: {{ tx[0].label | trunc:9 | upper }}');
+  assert.equal(paths, [
+    { path: 'name', root: 'name', filters: [], offset: 5 },
+    { path: 'tx[0].label', root: 'tx', filters: ['trunc', 'upper'], offset: 16 },
+  ]);
+  assert.not(isPlain);
+  assert.ok(compileTemplate('Hi').isPlain);
+  assert.is(compileTemplate('Hi').render({}, 'en'), 'Hi');
+});
+
+test('refusals point at the column, and say what to write instead', () => {
+  const cases: readonly (readonly [string, number, RegExp])[] = [
+    ['Hi {{', 6, /found the end, expected a variable name/],
+    ['Hi {{}}', 6, /found "}", expected a variable name/],
+    ['{{{name}}}', 3, /found "\{"/],
+    ['{{name', 7, /found the end, expected "\|"/],
+    ['{{name}', 7, /expected "\|" and a filter, or "}}"/],
+    ['{{balance + 1}}', 11, /compute values with "set"/],
+    ['{{name.}}', 7, /found "\."/],
+    ['{{tx[one]}}', 5, /found "\["/],
+    ['{{name|}}', 8, /the name of a filter/],
+    ['{{name|truncate:3}}', 8, /no filter "truncate"/],
+    ['{{name|uper}}', 8, /Did you mean "upper"\?/],
+    ['{{name|constructor}}', 8, /no filter "constructor"/],
+    ['{{name|trunc}}', 8, /Write trunc:14/],
+    ['{{name|trunc:0}}', 8, /1 to 999/],
+    ['{{name|trunc:x}}', 8, /1 to 999/],
+    ['{{name|first:1000}}', 8, /1 to 999/],
+    ['{{name|upper:1}}', 8, /got 1 arguments/],
+    ['{{n|plural:one}}', 5, /Write plural:item:items/],
+    ['{{n|money:kes}}', 5, /three capital letters/],
+    ['{{n|number:10}}', 5, /0 to 9/],
+    ['{{n|mask:9}}', 5, /1 to 4/],
+    ['{{n|date:long}}', 5, /date:iso/],
+    ["{{n|default:'x}}", 13, /no closing quote/],
+  ];
+  for (const [source, column, message] of cases) {
+    const error = refusal(source);
+    assert.match(error.message, `column ${column}:`, `${source}: ${error.message}`);
+    assert.match(error.message, message, `${source}: ${error.message}`);
+    assert.type((error.cause as { offset: number }).offset, 'number');
+  }
+});
+
+test('names that lead to a prototype are refused, also when the data has them', () => {
+  for (const name of ['__proto__', 'constructor', 'prototype']) {
+    assert.match(refusal(`{{${name}.x}}`).message, `"${name}" is refused`);
+    assert.match(refusal(`Hi {{a.${name}.name}}`).message, `"${name}" is refused`);
+  }
+});
+
+test('values stay literal: no second reading, no replacement patterns', () => {
+  const hostile = ['{{name}}', "$& $' $1", String.raw`\{{name}}`, '{{name|upper}}', '%s <%= name %>'];
+  for (const v of hostile) assert.is(print('[{{v}}]', 'en', { v, name: 'secret' }), `[${v}]`);
+});
+
+test('a value cannot start a line or hide one', () => {
+  assert.is(print('Hi {{v}}', 'en', { v: '\nEND ok' }), 'Hi  END ok');
+  assert.is(
+    print('Hi {{v}}.', 'en', { v: 'a\r\nb\tc\u0000\u001b[31m\u0085d\u2028e\u202ef\u200f' }),
+    'Hi a b c[31m d ef.',
+  );
+  assert.is(print('{{v|upper|trunc:30}}', 'en', { v: 'x\nCON y' }), 'X CON Y');
+  assert.is(print("{{v|default:'a\nb'}}", 'en', {}), 'a b');
+});
+
+test('whatever the values are, a text of printable characters stays printable and on its lines', () => {
+  const filters = ['', '|money', '|number:2', '|trunc:5', '|mask', '|upper', '|lower', '|date', '|first:3', '|count'];
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc
+      .array(fc.constantFrom('\n', '\r', '\t', '\u0000', '\u009b', '\u2029', '\u202e', 'END ', '{{', 'a'), {
+        maxLength: 20,
+      })
+      .map((parts) => parts.join('')),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.jsonValue(),
+  );
+  fc.assert(
+    fc.property(value, fc.constantFrom(...filters), fc.constantFrom('en', 'fr', 'ar', 'xx', '?'), (v, filter, lang) => {
+      const text = print(`a{{v${filter}}}b\nc{{w[0]${filter}}}d`, lang, { v, w: [v] } as JsonObject);
+      assert.not.match(text.replace('\n', ''), /[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
+      assert.is(text.split('\n').length, 2);
+      assert.ok(text.startsWith('a') && text.endsWith('d'));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('template soup throws nothing but ERR_TEMPLATE', () => {
+  const words = [
+    '{{',
+    '}}',
+    '{',
+    '}',
+    '|',
+    ':',
+    '\\',
+    "'",
+    '"',
+    'name',
+    'tx',
+    '[0]',
+    '.',
+    ' ',
+    'trunc',
+    'plural',
+    '5',
+    '\n',
+    '__proto__',
+  ];
+  const soup = fc.array(fc.constantFrom(...words), { maxLength: 60 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(soup, (source) => {
+      try {
+        assert.type(compileTemplate(source).render(scope, 'en'), 'string');
+      } catch (error) {
+        assert.is((error as TwinlineError).code, 'ERR_TEMPLATE', `${source} threw ${error}`);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('length is bounded, exactly', () => {
+  assert.is(print('x'.repeat(LIMITS.templateChars)).length, LIMITS.templateChars);
+  assert.match(refusal('x'.repeat(LIMITS.templateChars + 1)).message, `${LIMITS.templateChars} is the most`);
+});
+
+test('every filter says how it is written', () => {
+  for (const [name, { usage, doc }] of Object.entries(FILTERS)) {
+    assert.match(usage, new RegExp(`^${name}\\b`));
+    assert.ok(doc.endsWith('.'), name);
+  }
+});
+
+test.run();
