@@ -10,7 +10,7 @@ export interface Keyring {
   /** Id of the key that seals; the others only open what was sealed before a rotation. */
   readonly active: string;
   readonly ids: readonly string[];
-  /** 32 bytes derived for `purpose` from the key `id` (default: the active one); undefined when no such key is known. */
+  /** A copy of the 32 bytes derived for `purpose` from key `id` (default: the active one); undefined when it is unknown. */
   subkey(purpose: KeyPurpose, id?: string): Buffer | undefined;
 }
 
@@ -32,12 +32,12 @@ export function parseKeyring(text: string): Keyring {
   const subkeys = new Map<string, Buffer>();
   const subkey = (purpose: KeyPurpose, id = ids[0]!): Buffer | undefined => {
     const name = `${purpose} ${id}`;
-    const known = subkeys.get(name);
     const master = masters.get(id);
-    if (known || !master) return known;
-    const derived = Buffer.from(hkdfSync('sha256', master, '', purpose, 32));
+    if (!master) return undefined;
+    const derived = subkeys.get(name) ?? Buffer.from(hkdfSync('sha256', master, '', purpose, 32));
     subkeys.set(name, derived);
-    return derived;
+    // A copy: whoever zeroes what it was given must not zero the key of everyone else.
+    return Buffer.from(derived);
   };
   return { active: ids[0]!, ids, subkey };
 }
