@@ -72,6 +72,16 @@ export const LIMITS = {
   /** Failures in `pinWindowMs` that lock an account until it is recovered. */
   pinFailuresPerWindow: 10,
   pinWindowMs: 86_400_000,
+  /** Characters of the name of an account holder. */
+  accountNameChars: 64,
+  /** Repeats of one PIN check (same idempotency key, outcome not yet known) that are not counted as tries of their own. */
+  pinRepeats: 10,
+  /** Documents that count the tries on phone numbers without an account; a number that needs a taken one replaces it. */
+  strangerSlots: 65_536,
+  /** More failures than this within `sprayWindowMs`, and a larger share of all checks than `sprayRatio`, raise the alarm. */
+  sprayFailures: 50,
+  sprayRatio: 0.2,
+  sprayWindowMs: 300_000,
 
   // --- stores -------------------------------------------------------------------------------------------------------
   keyChars: 256,

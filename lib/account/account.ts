@@ -1,0 +1,185 @@
+// Accounts: one per phone number, opened by a PIN, with every try counted in the store before it is checked.
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { DocumentStore, StoredDocument } from '../store/store.ts';
+import { fail, NO_ATTEMPTS, type Refusal, refusal, release, reserve, succeed } from './attempts.ts';
+import { isPin, type PinVault } from './pin.ts';
+import { type Account, accountRecords, type Found } from './records.ts';
+import { type SprayAlarm, sprayWatch } from './spray.ts';
+import { weakPin } from './weak.ts';
+
+/** What every call with a PIN says. */
+export interface PinCall {
+  /** E.164 with `+`. */
+  readonly phone: string;
+  readonly pin: string;
+  /** The same for every try of one call; a repeat neither acts nor counts twice. */
+  readonly idempotencyKey?: string;
+}
+
+export type Created =
+  | { readonly created: true; readonly customerId: string }
+  | { readonly created: false; readonly reason: 'exists' | 'weak-pin' | 'bad-pin' };
+
+export type Verified =
+  | { readonly ok: true; readonly customerId: string; readonly name: string; readonly lang: string | null }
+  | ({ readonly ok: false } & Refusal);
+
+export type Changed =
+  | { readonly changed: true }
+  | ({ readonly changed: false } & (Refusal | { readonly reason: 'weak-pin' | 'bad-pin' }));
+
+/** Every method rejects with ERR_STORE when the store does: without a count there is no check. */
+export interface Accounts {
+  exists(phone: string): Promise<boolean>;
+  create(call: PinCall & { readonly name?: string; readonly lang?: string }): Promise<Created>;
+  /** An unknown phone number answers like a wrong PIN, after the same work, and locks like one. */
+  verifyPin(call: PinCall): Promise<Verified>;
+  /** Checks `pin` as {@link Accounts.verifyPin} does, then sets `newPin`. */
+  changePin(call: PinCall & { readonly newPin: string }): Promise<Changed>;
+  /** For operators: forgets all failures and locks; false when the number has no account. */
+  unlock(phone: string): Promise<boolean>;
+}
+
+export interface AccountsOptions {
+  /** Must have ACCOUNT_KINDS declared. */
+  readonly documents: DocumentStore;
+  readonly vault: PinVault;
+  readonly clock: Clock;
+  /** Makes customer ids. @default `C` and 8 random characters of Crockford's base 32 */
+  readonly id?: () => string;
+  /** Told when many checks of this process fail; must not throw. */
+  readonly onAlarm?: (alarm: SprayAlarm) => void;
+}
+
+type Checked =
+  | { readonly match: true; readonly at: number; readonly account: Account; readonly reseal?: string }
+  | { readonly match: false; readonly refusal: Refusal };
+
+export function accounts({ documents, vault, clock, id = customerId, onAlarm }: AccountsOptions): Accounts {
+  const records = accountRecords(documents, vault.alias);
+  const watch = onAlarm ? sprayWatch(clock, onAlarm) : () => {};
+
+  /** Counts a try, checks it, and notes a failure. A match is for the caller to settle. */
+  const check = async ({ phone, pin }: PinCall, mark: string | null): Promise<Checked> => {
+    const { found, reservation } = await records.update(phone, (found) => {
+      const reservation = reserve(found.attempts, clock.now(), mark);
+      const answer = { found, reservation };
+      return reservation.kind === 'granted' ? { changes: { attempts: reservation.attempts }, answer } : { answer };
+    });
+    if (reservation.kind === 'refused') return { match: false, refusal: reservation.refusal };
+    const { at, attempts } = reservation;
+    const account = found.kind === 'account' ? found.stored.body : undefined;
+    const result = await vault.check(pin, phone, account?.pin).catch(async (error: unknown) => {
+      // When taking back fails too, the try stays counted: closed rather than open.
+      await records
+        .update(
+          phone,
+          revise((attempts) => release(attempts, at, mark)),
+        )
+        .catch(() => undefined);
+      throw error;
+    });
+    watch(!result.match);
+    if (result.match && account) return { ...result, match: true, at, account };
+    await records.update(
+      phone,
+      revise((attempts) => fail(attempts, mark)),
+    );
+    return { match: false, refusal: refusal(attempts, clock.now()) };
+  };
+
+  const create: Accounts['create'] = async ({ phone, pin, name = '', lang = null, idempotencyKey }) => {
+    if (!isPin(pin)) return { created: false, reason: 'bad-pin' };
+    if (weakPin(pin, phone)) return { created: false, reason: 'weak-pin' };
+    const createdBy = markOf(idempotencyKey);
+    const known = ({ id, body }: StoredDocument<Account>): Created =>
+      createdBy !== null && body.createdBy === createdBy
+        ? { created: true, customerId: id }
+        : { created: false, reason: 'exists' };
+    const before = await records.find(phone);
+    if (before) return known(before);
+    const sealed = await vault.seal(pin, phone);
+    const draft = { phone, name, lang, pin: sealed, createdBy, changedBy: null, attempts: NO_ATTEMPTS };
+    for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
+      const customerId = id();
+      if (await records.insert({ ...draft, customerId, createdAt: clock.now() })) return { created: true, customerId };
+      const other = await records.find(phone);
+      if (other) return known(other);
+    }
+    throw new TwinlineError('ERR_CONFLICT', 'No free customer id was found for a new account. Try again.');
+  };
+
+  const verifyPin: Accounts['verifyPin'] = async (call) => {
+    const checked = await check(call, markOf(call.idempotencyKey));
+    if (!checked.match) return { ok: false, ...checked.refusal };
+    const { at, account, reseal } = checked;
+    await records.update(call.phone, (found) => {
+      const attempts = succeed(found.attempts, at);
+      // A PIN that was changed meanwhile must not be overwritten by the old one under a new key.
+      const same = found.kind === 'account' && found.stored.body.pin === account.pin;
+      return { changes: reseal && same ? { attempts, pin: reseal } : { attempts }, answer: undefined };
+    });
+    const { customerId, name, lang } = account;
+    return { ok: true, customerId, name, lang };
+  };
+
+  const changePin: Accounts['changePin'] = async (call) => {
+    const { phone, newPin } = call;
+    if (!isPin(newPin)) return { changed: false, reason: 'bad-pin' };
+    if (weakPin(newPin, phone)) return { changed: false, reason: 'weak-pin' };
+    const mark = markOf(call.idempotencyKey);
+    const done = async () => mark !== null && (await records.find(phone))?.body.changedBy === mark;
+    if (await done()) return { changed: true };
+    const checked = await check(call, mark);
+    // A twin of this call may have changed the PIN since: then the old one is no longer right, and all is well.
+    if (!checked.match) return (await done()) ? { changed: true } : { changed: false, ...checked.refusal };
+    const { at, account } = checked;
+    const pin = await vault.seal(newPin, phone).catch(async (error: unknown) => {
+      // The old PIN was right all the same: overload must not count as a failure.
+      await records.update(
+        phone,
+        revise((attempts) => succeed(attempts, at)),
+      );
+      throw error;
+    });
+    return records.update<Changed>(phone, (found) => {
+      const body = found.kind === 'account' ? found.stored.body : undefined;
+      if (mark !== null && body?.changedBy === mark) return { answer: { changed: true } };
+      if (body?.pin !== account.pin)
+        throw new TwinlineError('ERR_CONFLICT', 'Another call changed this PIN meanwhile. Ask for the PIN again.');
+      return { changes: { attempts: succeed(found.attempts, at), pin, changedBy: mark }, answer: { changed: true } };
+    });
+  };
+
+  return {
+    exists: async (phone) => (await records.find(phone)) !== undefined,
+    create,
+    verifyPin,
+    changePin,
+    unlock: (phone) =>
+      records.update(phone, (found) => ({ changes: { attempts: NO_ATTEMPTS }, answer: found.kind === 'account' })),
+  };
+}
+
+// Writes only when something changes: a slot that another number has taken since is not taken back for nothing.
+function revise(change: (attempts: Found['attempts']) => Found['attempts'] | undefined) {
+  return ({ attempts }: Found) => {
+    const next = attempts === NO_ATTEMPTS ? undefined : change(attempts);
+    return next ? { changes: { attempts: next }, answer: undefined } : { answer: undefined };
+  };
+}
+
+// 40 random bits in letters and digits that are not mistaken for one another on a phone.
+function customerId(): string {
+  const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+  return `C${Array.from(randomBytes(8), (byte) => letters[byte % 32]).join('')}`;
+}
+
+// Keys are of any length and may name a session; only recognising them is needed.
+function markOf(key: string | undefined): string | null {
+  return key === undefined ? null : createHash('sha256').update(key).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,122 @@
+// How tries at a PIN are counted: pure functions over a small record that is stored with the account.
+
+import { LIMITS } from '../limits.ts';
+
+/** The tries on one phone number. */
+export type Attempts = {
+  /** Failures since the last success or the end of the last lock. */
+  readonly consecutive: number;
+  /** Locks since the last success; each doubles the next. */
+  readonly locks: number;
+  /** Milliseconds since 1970; 0 when never locked. */
+  readonly lockedUntil: number;
+  /** Too many failures within LIMITS.pinWindowMs: locked until an operator unlocks. */
+  readonly held: boolean;
+  /** When the failures of the last LIMITS.pinWindowMs were counted, oldest first. */
+  readonly failures: readonly number[];
+  /** The last counted try: it is recognised when the same call is made again. */
+  readonly last: {
+    readonly key: string;
+    readonly at: number;
+    readonly repeats: number;
+    readonly failed: boolean;
+  } | null;
+};
+
+export const NO_ATTEMPTS: Attempts = {
+  consecutive: 0,
+  locks: 0,
+  lockedUntil: 0,
+  held: false,
+  failures: [],
+  last: null,
+};
+
+/** Why a login was refused; without `lockedUntil` a lock stays until an operator unlocks. */
+export type Refusal =
+  | { readonly reason: 'wrong'; readonly remaining: number }
+  | { readonly reason: 'locked'; readonly lockedUntil?: number; readonly minutes?: number };
+
+/** A try that may be checked: store `attempts` before checking. `at` names it to {@link succeed} and {@link release}. */
+export type Reservation =
+  | { readonly kind: 'granted'; readonly attempts: Attempts; readonly at: number }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/**
+ * Counts a try as a failure before it is checked, so that tries at the same time cannot outrun the count. A repeat of
+ * the last try (same `key`) is not counted again: what failed fails again, what was not finished may be finished.
+ */
+export function reserve(attempts: Attempts, now: number, key: string | null): Reservation {
+  const { last } = attempts;
+  if (last && last.key === key) {
+    if (last.failed) return { kind: 'refused', refusal: refusal(attempts, now) };
+    if (last.repeats < LIMITS.pinRepeats)
+      return { kind: 'granted', at: last.at, attempts: { ...attempts, last: { ...last, repeats: last.repeats + 1 } } };
+  }
+  if (isLocked(attempts, now)) return { kind: 'refused', refusal: refusal(attempts, now) };
+  const failures = [...recent(attempts, now), now];
+  // A lock that has ended gives a fresh set of tries; only its length is remembered.
+  const consecutive = (attempts.lockedUntil > 0 ? 0 : attempts.consecutive) + 1;
+  const locks = consecutive >= LIMITS.pinFailuresToLock;
+  return {
+    kind: 'granted',
+    at: now,
+    attempts: {
+      consecutive,
+      locks: attempts.locks + (locks ? 1 : 0),
+      lockedUntil: locks ? now + Math.min(LIMITS.pinLockMs * 2 ** attempts.locks, LIMITS.pinLockMaxMs) : 0,
+      held: failures.length >= LIMITS.pinFailuresPerWindow,
+      failures,
+      last: key === null ? null : { key, at: now, repeats: 0, failed: false },
+    },
+  };
+}
+
+/** The try was right: the run of failures ends, and with it any lock that later tries of the same moment began. */
+export function succeed(attempts: Attempts, at: number): Attempts {
+  const failures = without(attempts.failures, at);
+  return { ...NO_ATTEMPTS, failures, held: failures.length >= LIMITS.pinFailuresPerWindow };
+}
+
+/** The try was wrong, as it was counted. Only the key's outcome is noted. */
+export function fail(attempts: Attempts, key: string | null): Attempts | undefined {
+  const { last } = attempts;
+  return last && last.key === key ? { ...attempts, last: { ...last, failed: true } } : undefined;
+}
+
+/** The try was never checked (overload, a damaged record), so nothing was learnt: it is taken back. */
+export function release(attempts: Attempts, at: number, key: string | null): Attempts {
+  const failures = without(attempts.failures, at);
+  const consecutive = Math.max(0, attempts.consecutive - 1);
+  const unlocked = attempts.lockedUntil > 0 && consecutive < LIMITS.pinFailuresToLock;
+  return {
+    consecutive,
+    locks: attempts.locks - (unlocked ? 1 : 0),
+    lockedUntil: unlocked ? 0 : attempts.lockedUntil,
+    held: failures.length >= LIMITS.pinFailuresPerWindow,
+    failures,
+    last: attempts.last?.key === key ? null : attempts.last,
+  };
+}
+
+/** What to tell the caller of a refused try. */
+export function refusal(attempts: Attempts, now: number): Refusal {
+  const { held, lockedUntil, consecutive } = attempts;
+  if (held) return { reason: 'locked' };
+  if (lockedUntil > now) return { reason: 'locked', lockedUntil, minutes: Math.ceil((lockedUntil - now) / 60_000) };
+  const inRow = LIMITS.pinFailuresToLock - (lockedUntil > 0 ? 0 : consecutive);
+  return { reason: 'wrong', remaining: Math.min(inRow, LIMITS.pinFailuresPerWindow - recent(attempts, now).length) };
+}
+
+function isLocked({ held, lockedUntil }: Attempts, now: number): boolean {
+  return held || lockedUntil > now;
+}
+
+function recent({ failures }: Attempts, now: number): readonly number[] {
+  return failures.filter((at) => at > now - LIMITS.pinWindowMs);
+}
+
+function without(times: readonly number[], one: number): readonly number[] {
+  const at = times.indexOf(one);
+  return at < 0 ? times : times.toSpliced(at, 1);
+}

@@ -1,0 +1,136 @@
+// A PIN at rest: slow-hashed, then sealed under a key that is not in the database and bound to its phone number.
+
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { TwinlineError } from '../errors.ts';
+import { type Keyring, shortMac } from '../keyring.ts';
+import { LIMITS } from '../limits.ts';
+import { decode, IV_BYTES, openBytes, sealBytes, TAG_BYTES } from './aead.ts';
+import { boundedQueue } from './queue.ts';
+
+const VERSION = 'v1';
+/** scrypt with N = 2^14, r = 8, p = 1: 16 MiB and some 30 ms per guess, also for whoever holds database and key. */
+const KDF = 's14.8.1';
+const SALT_BYTES = 16;
+const DIGEST_BYTES = 32;
+
+export interface PinCheck {
+  readonly match: boolean;
+  /** The same PIN sealed under the active key; present when the record opened with an older one. Store it. */
+  readonly reseal?: string;
+}
+
+export interface PinVault {
+  /** `v1$<kid>$s14.8.1$<salt>$<iv>$<ciphertext and tag>`. Rejects with ERR_PIN unless the PIN is 4 to 6 digits. */
+  seal(pin: string | Buffer, phone: string): Promise<string>;
+  /**
+   * Compares. Without a record (an unknown phone) it does the same work and finds no match. Rejects with ERR_PIN when
+   * the record is damaged, was made for another phone, or needs a key that is not there; with ERR_BUSY under load.
+   */
+  check(pin: string | Buffer, phone: string, sealed: string | undefined): Promise<PinCheck>;
+  /** Stands for a phone number where the number itself must not be written: 16 characters, keyed. */
+  alias(phone: string): string;
+}
+
+export interface PinVaultOptions {
+  readonly keyring: Keyring;
+  /** Slow hashes at the same time. @default one less than the processors, at least 1 */
+  readonly workers?: number;
+  /** Slow hashes that may wait. @default LIMITS.pinQueue */
+  readonly queue?: number;
+  /** The slow hash: 32 bytes from PIN and salt. @default scryptDigest */
+  readonly derive?: (pin: Buffer, salt: Buffer) => Promise<Buffer>;
+}
+
+/** scrypt as the record format names it, on the thread pool: the event loop goes on meanwhile. */
+export function scryptDigest(pin: Buffer, salt: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, digest: Buffer) => (error ? reject(error) : resolve(digest));
+    scrypt(pin, salt, DIGEST_BYTES, { N: 2 ** 14, r: 8, p: 1 }, done);
+  });
+}
+
+export function pinVault(options: PinVaultOptions): PinVault {
+  const { keyring, derive = scryptDigest } = options;
+  const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
+  const inTurn = boundedQueue({ workers, waiting: options.queue ?? LIMITS.pinQueue });
+  const phoneKey = keyring.subkey('phone-index/v1')!;
+
+  const slowDigest = async (pin: string | Buffer, salt: Buffer) => {
+    const own = Buffer.from(pin);
+    try {
+      return await inTurn(() => derive(own, salt));
+    } finally {
+      own.fill(0);
+    }
+  };
+  const write = (digest: Buffer, salt: Buffer, phone: string) => {
+    const kid = keyring.active;
+    const { iv, body } = sealBytes(pinKey(keyring, kid)!, label(kid, phone), digest);
+    return [VERSION, kid, KDF, ...[salt, iv, body].map((bytes) => bytes.toString('base64url'))].join('$');
+  };
+  // What an unknown phone is checked against: nobody knows a PIN for it, and it costs what a real one costs.
+  const nobody = write(randomBytes(DIGEST_BYTES), randomBytes(SALT_BYTES), '');
+
+  return {
+    seal: async (pin, phone) => {
+      if (!isPin(pin)) throw new TwinlineError('ERR_PIN', `A PIN must be ${DIGITS} digits. Ask for another one.`);
+      const salt = randomBytes(SALT_BYTES);
+      const digest = await slowDigest(pin, salt);
+      const sealed = write(digest, salt, phone);
+      digest.fill(0);
+      return sealed;
+    },
+    check: async (pin, phone, sealed) => {
+      const { kid, salt, digest } = open(keyring, sealed ?? nobody, sealed === undefined ? '' : phone);
+      try {
+        const candidate = await slowDigest(pin, salt);
+        const match = timingSafeEqual(candidate, digest) && sealed !== undefined;
+        candidate.fill(0);
+        return match && kid !== keyring.active ? { match, reseal: write(digest, salt, phone) } : { match };
+      } finally {
+        digest.fill(0);
+      }
+    },
+    alias: (phone) => shortMac(phoneKey, [phone]),
+  };
+}
+
+const DIGITS = `${LIMITS.pinDigitsMin} to ${LIMITS.pinDigitsMax}`;
+const PIN = new RegExp(`^[0-9]{${LIMITS.pinDigitsMin},${LIMITS.pinDigitsMax}}$`);
+
+/** Whether this can be a PIN at all: 4 to 6 digits 0–9. */
+export function isPin(pin: string | Buffer): boolean {
+  return PIN.test(typeof pin === 'string' ? pin : pin.toString('latin1'));
+}
+
+const pinKey = (keyring: Keyring, kid: string) => keyring.subkey('pin-at-rest/v1', kid);
+const KID = /^[\w.-]{1,32}$/;
+const label = (kid: string, phone: string) => ['pin', VERSION, kid, KDF, phone];
+
+function open(keyring: Keyring, record: string, phone: string) {
+  const [version, kid = '', kdf, salt = '', iv = '', body = '', ...rest] = record.split('$');
+  const saltBytes = decode(salt, SALT_BYTES);
+  const ivBytes = decode(iv, IV_BYTES);
+  const bodyBytes = decode(body, DIGEST_BYTES + TAG_BYTES);
+  if (version !== VERSION || kdf !== KDF || rest.length > 0 || !KID.test(kid)) throw damaged(keyring, kid);
+  if (!saltBytes || !ivBytes || !bodyBytes) throw damaged(keyring, kid);
+  const key = pinKey(keyring, kid);
+  if (!key)
+    throw new TwinlineError(
+      'ERR_PIN',
+      `A stored PIN was sealed with the key "${kid}", which is not configured. Add that key behind the active one.`,
+    );
+  const digest = openBytes(key, label(kid, phone), { iv: ivBytes, body: bodyBytes });
+  if (!digest) throw damaged(keyring, kid);
+  return { kid, salt: saltBytes, digest };
+}
+
+// The id is named only when it is one of ours: in a damaged record, anything may stand in its place.
+function damaged(keyring: Keyring, kid: string): TwinlineError {
+  const key = keyring.ids.includes(kid) ? `under the key "${kid}"` : 'under an unknown key';
+  return new TwinlineError(
+    'ERR_PIN',
+    `A stored PIN (sealed ${key}) is damaged or belongs to another phone number. Restore the account or set a new PIN.`,
+  );
+}

@@ -1,0 +1,116 @@
+// What is stored about accounts, and about tries on phone numbers that have none; written only at the revision read.
+
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { DocumentStore, Kind, StoredDocument } from '../store/store.ts';
+import { type Attempts, NO_ATTEMPTS } from './attempts.ts';
+
+export type Account = {
+  readonly customerId: string;
+  /** E.164 with `+`. Never part of an id, so it stands in no store error and no change feed. */
+  readonly phone: string;
+  readonly name: string;
+  readonly lang: string | null;
+  /** Sealed; see pin.ts. */
+  readonly pin: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** Marks of the calls that created the account and last changed its PIN: a repeat of them answers the same. */
+  readonly createdBy: string | null;
+  readonly changedBy: string | null;
+  readonly attempts: Attempts;
+};
+
+/** Tries on a phone number that has no account; `alias` says which number, to whoever has the key. */
+type Stranger = { readonly alias: string; readonly attempts: Attempts };
+
+/** Accounts by customer id; a phone number has at most one. */
+export const ACCOUNTS: Kind = { name: 'account', indexes: { phone: { fields: ['phone'], unique: true } } };
+
+/** A table of LIMITS.strangerSlots slots, so that guessing at numbers cannot fill the store. */
+export const STRANGERS: Kind = { name: 'account-stranger', indexes: {} };
+
+/** All kinds that accounts are kept in; declare them on the store before use. */
+export const ACCOUNT_KINDS: readonly Kind[] = [ACCOUNTS, STRANGERS];
+
+/** What is stored about one phone number, with or without an account. */
+export type Found =
+  | { readonly kind: 'account'; readonly stored: StoredDocument<Account>; readonly attempts: Attempts }
+  | {
+      readonly kind: 'stranger';
+      readonly stored: StoredDocument<Stranger> | undefined;
+      readonly attempts: Attempts;
+      readonly slot: string;
+      readonly alias: string;
+    };
+
+/** What to write, if anything, and what to answer. Only `attempts` are kept for a number without an account. */
+export interface Plan<T> {
+  readonly changes?: Partial<Account>;
+  readonly answer: T;
+}
+
+export interface AccountRecords {
+  find(phone: string): Promise<StoredDocument<Account> | undefined>;
+  /** False when the customer id or the phone number is taken. */
+  insert(account: Account): Promise<boolean>;
+  /** Reads, lets `plan` decide and writes; all of it again when another writer was first, at most 32 times. */
+  update<T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T>;
+}
+
+export function accountRecords(documents: DocumentStore, alias: (phone: string) => string): AccountRecords {
+  const find = async (phone: string) =>
+    (await documents.find<Account>(ACCOUNTS, { index: 'phone', where: { phone }, limit: 1 })).items[0];
+
+  // Both are read for every number: one read more for unknown ones would tell them apart by time.
+  const look = async (phone: string): Promise<Found> => {
+    const own = alias(phone);
+    const slot = slotOf(own);
+    const [account, stranger] = await Promise.all([find(phone), documents.get<Stranger>(STRANGERS, slot)]);
+    if (account) return { kind: 'account', stored: account, attempts: account.body.attempts };
+    const attempts = stranger?.body.alias === own ? stranger.body.attempts : NO_ATTEMPTS;
+    return { kind: 'stranger', stored: stranger, attempts, slot, alias: own };
+  };
+
+  const write = async (found: Found, changes: Partial<Account>): Promise<boolean> => {
+    if (found.kind === 'account') {
+      const { id, revision, body } = found.stored;
+      return (await documents.replace(ACCOUNTS, id, revision, { ...body, ...changes })).kind === 'replaced';
+    }
+    const { stored, slot, alias, attempts } = found;
+    const body: Stranger = { alias, attempts: changes.attempts ?? attempts };
+    if (!stored) return isNew(documents.insert(STRANGERS, slot, body));
+    return (await documents.replace(STRANGERS, slot, stored.revision, body)).kind === 'replaced';
+  };
+
+  return {
+    find,
+    insert: (account) => isNew(documents.insert(ACCOUNTS, account.customerId, account)),
+    update: async (phone, plan) => {
+      for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
+        const found = await look(phone);
+        const { changes, answer } = plan(found);
+        if (!changes || (await write(found, changes))) return answer;
+      }
+      throw new TwinlineError(
+        'ERR_CONFLICT',
+        `Writing an account failed ${LIMITS.conflictsPerTurn + 1} times, as others wrote it each time. Try again.`,
+      );
+    },
+  };
+}
+
+/** The slot of the number with this alias. */
+export function slotOf(alias: string): string {
+  return String(Buffer.from(alias, 'base64url').readUInt32BE() % LIMITS.strangerSlots);
+}
+
+async function isNew(insert: Promise<unknown>): Promise<boolean> {
+  try {
+    await insert;
+    return true;
+  } catch (error) {
+    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
+    throw error;
+  }
+}

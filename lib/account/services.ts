@@ -1,0 +1,111 @@
+// Accounts as services of a flow: `account.exists`, `account.create`, `account.verifyPin`, `account.changePin`.
+
+import type { Service, ServiceCall, Services } from '../engine/service.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import type { Accounts } from './account.ts';
+
+/**
+ * The account services. Input: `phone` (or `phoneNumber`, `msisdn`; default: the caller's own), `pin`, `newPin`, `name`
+ * (at most LIMITS.accountNameChars), `lang`. Answers, all with `ok`, so that a flow can branch on it:
+ * - exists: `{ok:true, exists}`
+ * - create: `{ok:true, created:true, customerId}` or `{ok:false, created:false, reason:"exists"|"weak-pin"|"bad-pin"}`
+ * - verifyPin: `{ok:true, customerId, name, lang}` or `{ok:false, reason:"wrong", remaining}` or
+ *   `{ok:false, reason:"locked", lockedUntil?, minutes?}`
+ * - changePin: `{ok:true, changed:true}` or `{ok:false, changed:false, …}` with a reason as above, `weak-pin` or `bad-pin`
+ *
+ * Malformed input rejects with ERR_INPUT, naming the field and never its value.
+ */
+export function accountServices(accounts: Accounts): Services {
+  return {
+    'account.exists': service('account.exists', async (read) => {
+      return { ok: true, exists: await accounts.exists(read.phone()) };
+    }),
+    'account.create': service('account.create', async (read, idempotencyKey) => {
+      const name = read.optional('name', cleanName);
+      const lang = read.optional('lang', cleanLanguage);
+      const known = { ...(name !== undefined && { name }), ...(lang !== undefined && { lang }) };
+      const [phone, pin] = [read.phone(), read.digits('pin')];
+      const outcome = await accounts.create({ phone, pin, idempotencyKey, ...known });
+      return { ok: outcome.created, ...outcome };
+    }),
+    'account.verifyPin': service('account.verifyPin', (read, idempotencyKey) =>
+      accounts.verifyPin({ phone: read.phone(), pin: read.digits('pin'), idempotencyKey }),
+    ),
+    'account.changePin': service('account.changePin', async (read, idempotencyKey) => {
+      const [phone, pin, newPin] = [read.phone(), read.digits('pin'), read.digits('newPin')];
+      const outcome = await accounts.changePin({ phone, pin, newPin, idempotencyKey });
+      return { ok: outcome.changed, ...outcome };
+    }),
+  };
+}
+
+interface Reader {
+  phone(): string;
+  /** A text that was typed for a PIN; whether it is one is for the accounts to say. */
+  digits(field: string): string;
+  optional(field: string, parse: (text: string) => string | undefined): string | undefined;
+}
+
+function service(name: string, act: (read: Reader, idempotencyKey: string) => Promise<Json>): Service {
+  // A service rejects; it never throws at once, not even on bad input.
+  return async (input, call) => act(reader(name, input, call), call.idempotencyKey);
+}
+
+const PHONE_FIELDS = ['phone', 'phoneNumber', 'msisdn'];
+
+function reader(service: string, input: JsonObject, { session }: ServiceCall): Reader {
+  const refuse = (field: string, why: string) =>
+    new TwinlineError('ERR_INPUT', `${service}: "${field}" ${why}. Change the "with" of the screen that calls it.`);
+  // A variable that was never set arrives as null.
+  const text = (field: string): string | undefined => {
+    const value = Object.hasOwn(input, field) ? (input[field] ?? undefined) : undefined;
+    if (value !== undefined && typeof value !== 'string') throw refuse(field, `must be a string, not ${kindOf(value)}`);
+    return value;
+  };
+  return {
+    phone: () => {
+      const field = PHONE_FIELDS.find((name) => text(name) !== undefined);
+      const value = field === undefined ? session.phoneNumber : text(field);
+      if (value === undefined) throw refuse('phone', 'is missing, and this session has no phone number of its own');
+      // MSISDNs are often written without the plus.
+      const digits = /^\+?([1-9][0-9]{4,14})$/.exec(value)?.[1];
+      if (digits === undefined) throw refuse(field ?? 'phone', 'must be an international number such as +263771234567');
+      return `+${digits}`;
+    },
+    digits: (field) => {
+      const value = text(field);
+      if (value === undefined) throw refuse(field, 'is missing');
+      if (value.length > LIMITS.ussdTextChars) throw refuse(field, `is longer than ${LIMITS.ussdTextChars} characters`);
+      return value;
+    },
+    optional: (field, parse) => {
+      const value = text(field);
+      const parsed = value === undefined ? '' : parse(value);
+      if (parsed === undefined) throw refuse(field, RULES[field] ?? 'is malformed');
+      return value === undefined ? undefined : parsed;
+    },
+  };
+}
+
+const RULES: Readonly<Record<string, string>> = {
+  name: `must have at most ${LIMITS.accountNameChars} characters`,
+  lang: 'must be a language tag such as en or sn-ZW',
+};
+
+// Controls, direction marks and halves of characters could forge screens and logs.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+function cleanName(text: string): string | undefined {
+  const name = text.normalize('NFC').replace(UNPRINTABLE, '').trim();
+  return [...name].length <= LIMITS.accountNameChars ? name : undefined;
+}
+
+function cleanLanguage(text: string): string | undefined {
+  return /^[a-z]{2,8}(-[a-z0-9]{1,8}){0,3}$/i.test(text) ? text : undefined;
+}
+
+function kindOf(value: Json): string {
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}
