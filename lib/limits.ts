@@ -41,8 +41,6 @@ export const LIMITS = {
   patternChars: 200,
   /** Instructions that a `pattern` rule may compile to; bounds its time per answer. */
   patternSteps: 1_000,
-  /** Screens that `back` remembers. */
-  backStack: 20,
   /** Items of a list variable. */
   listItems: 500,
 

@@ -1,0 +1,108 @@
+// Writing a turn: the intent before its calls, the outcome after them, each in one compare-and-set.
+
+import { LIMITS } from '../limits.ts';
+import type { StoredSession } from '../store/store.ts';
+import type { Reply } from './conversation.ts';
+import type { Engine } from './engine.ts';
+import { encodeRecord } from './record.ts';
+import { viewOf, type Work } from './work.ts';
+
+export interface SessionWriter {
+  /** Stores which calls are about to be made, under the turn's key; false when another writer was first. */
+  intend(): Promise<boolean>;
+  /** Stores the turn with its reply; undefined when another writer was first. */
+  commit(): Promise<Reply | undefined>;
+  /** Stores progress that no caller waits for: turn key and reply stay those of the last turn. */
+  commitQuietly(): Promise<boolean>;
+}
+
+export interface WriterOptions {
+  /** What was stored when the turn began. */
+  readonly before: StoredSession | undefined;
+  readonly turnKey: string | undefined;
+}
+
+export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: WriterOptions): SessionWriter {
+  let expected = before?.revision ?? 0;
+  const last = { turnKey: before?.turnKey ?? '', reply: { kind: 'continue', text: before?.reply ?? '' } as const };
+
+  const write = async (turn: { turnKey: string; reply: Reply; busy?: string | undefined }): Promise<boolean> => {
+    const now = engine.clock.now();
+    const ended = turn.reply.kind === 'end';
+    const result = await engine.store.commit(work.key, expected, {
+      record: encode(engine, work, { ended, busy: turn.busy }),
+      turnKey: turn.turnKey,
+      reply: turn.reply.text,
+      ended,
+      expiresAt: now + (ended ? LIMITS.endedSessionSeconds * 1000 : engine.ttlMs),
+      dueAt: ended ? null : earliest(work),
+    });
+    if (result.kind === 'committed') expected = result.revision;
+    return result.kind === 'committed';
+  };
+
+  return {
+    intend: () => write({ ...last, busy: turnKey }),
+    commit: async () => {
+      const reply = replyOf(work);
+      if (!(await write({ turnKey: turnKey ?? `#${work.turn}`, reply }))) return undefined;
+      publish(engine, work, { revision: expected, ended: reply.kind === 'end' });
+      return reply;
+    },
+    commitQuietly: async () => {
+      const written = await write(last);
+      if (written) publish(engine, work, { revision: expected, ended: false });
+      return written;
+    },
+  };
+}
+
+function replyOf(work: Work): Reply {
+  const view = viewOf(work);
+  if (work.waiting) return { kind: 'continue', text: work.conversation.waitText(view) };
+  const reply = work.conversation.render(view);
+  return work.live.status === 'done' ? { ...reply, kind: 'end' } : reply;
+}
+
+function earliest(work: Work): number | null {
+  if (!work.timers.length && !work.calls.length) return null;
+  return Math.min(...work.timers.map((timer) => timer.at), ...work.calls.map(({ call }) => call.until));
+}
+
+// An ended session is kept only for retries: its variables are gone.
+function encode(engine: Engine, work: Work, { ended, busy }: { ended: boolean; busy: string | undefined }): string {
+  const { conversation } = work;
+  const rest = conversation.machine.rest(work.live);
+  const record = {
+    conversation: conversation.id,
+    version: conversation.version,
+    hash: conversation.hash,
+    rest: { ...rest, context: ended ? {} : shelved(engine, work) },
+    turn: work.turn,
+    born: work.born,
+    door: work.door,
+    timers: work.timers,
+    calls: work.calls.map(({ call }) => call),
+    waiting: work.waiting,
+    ...(busy !== undefined && { busy }),
+  };
+  return encodeRecord(work.key, record, engine.seal);
+}
+
+function shelved(engine: Engine, work: Work) {
+  return work.conversation.shelve(work.live.context, (secret) => engine.prove(work.key, secret));
+}
+
+function publish(engine: Engine, work: Work, { revision, ended }: { revision: number; ended: boolean }): void {
+  if (engine.onFact) for (const fact of work.facts) engine.onFact(fact);
+  engine.onTurn?.({
+    key: work.key,
+    conversation: work.conversation.id,
+    version: work.conversation.version,
+    turn: work.turn,
+    events: work.events,
+    rest: { ...work.conversation.machine.rest(work.live), context: shelved(engine, work) },
+    revision,
+    ended,
+  });
+}

@@ -1,0 +1,118 @@
+// A conversation: a machine plus how to read what comes in and how to say where it is. And the versions that are loaded.
+
+import type { EventObject } from 'xstate';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import type { AtRest, Machine } from './transition.ts';
+
+/** What the other side gets to read. `end` closes the session. */
+export interface Reply {
+  readonly kind: 'continue' | 'end';
+  readonly text: string;
+}
+
+/** Proves that a secret was seen, without keeping it: a keyed hash bound to the session. */
+export type Prove = (secret: string) => string;
+
+/** Where a conversation rests, as `read` and `render` see it. */
+export interface View extends AtRest {
+  /** The caller was told to wait and has not seen the outcome yet. */
+  readonly waiting: boolean;
+}
+
+export interface CallPolicy {
+  /** Milliseconds for one try. */
+  readonly timeoutMs: number;
+  /** Tries after the first. */
+  readonly retries: number;
+  /** Its input holds a secret: it is not stored, so the call cannot be repeated after a crash. */
+  readonly secret: boolean;
+}
+
+/** What the engine must know to keep one kind of conversation. Everything here is pure. */
+export interface Conversation {
+  readonly id: string;
+  /** ≥ 1; a session remembers the version that it began on. */
+  readonly version: number;
+  /** Of the content: tells two contents of the same version apart. */
+  readonly hash: string;
+  readonly machine: Machine;
+  /** The event that an input means here, or undefined when it changes nothing and the same is shown again. */
+  read(view: View, input: Json, prove: Prove): EventObject | undefined;
+  render(view: View): Reply;
+  /** What a caller reads while a call takes longer than the turn may. */
+  waitText(view: View): string;
+  /** The context as it may be stored: without secrets. */
+  shelve(context: JsonObject, prove: Prove): JsonObject;
+  callPolicy(id: string): CallPolicy;
+  /** A rest of an older version in terms of this one, or undefined when it has no place here. */
+  migrate?(rest: AtRest, from: { version: number; hash: string }): AtRest | undefined;
+}
+
+export const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: LIMITS.callTimeoutMs, retries: 0, secret: false };
+
+/** Options of {@link machineConversation}. */
+export interface MachineOptions {
+  /** @default 1 */
+  version?: number;
+  /** @default '' */
+  hash?: string;
+  calls?: { readonly [id: string]: Partial<CallPolicy> };
+  migrate?: Conversation['migrate'];
+}
+
+/** A plain machine as a conversation: inputs are its events, the reply is its state as JSON. */
+export function machineConversation(machine: Machine, options: MachineOptions = {}): Conversation {
+  return {
+    id: machine.id,
+    version: options.version ?? 1,
+    hash: options.hash ?? '',
+    machine,
+    read: (_view, input) => eventOf(machine, input),
+    render: (view) => ({ kind: 'continue', text: JSON.stringify(view.state) }),
+    waitText: (view) => JSON.stringify(view.state),
+    shelve: (context) => context,
+    callPolicy: (id) => ({ ...DEFAULT_CALL_POLICY, ...options.calls?.[id] }),
+    ...(options.migrate && { migrate: options.migrate }),
+  };
+}
+
+// `xstate.…` events belong to the engine: `xstate.stop` from outside would stop the machine.
+function eventOf(machine: Machine, input: Json): EventObject {
+  const type =
+    typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as JsonObject).type : undefined;
+  if (typeof type !== 'string' || type === '' || type === '*' || type.startsWith('xstate.'))
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `Machine "${machine.id}" takes events { "type": "…" }; got ${JSON.stringify(type ?? null)}. Types that begin with "xstate." are not accepted.`,
+    );
+  return input as unknown as EventObject;
+}
+
+/** The conversations that are loaded: the current version of each, and older ones for sessions that began on them. */
+export interface Library {
+  readonly ids: readonly string[];
+  /** Makes this the current version; the one before stays for its sessions. */
+  add(conversation: Conversation): void;
+  current(id: string): Conversation | undefined;
+  exact(id: string, version: number, hash: string): Conversation | undefined;
+}
+
+export function library(conversations: readonly Conversation[] = []): Library {
+  const kept = new Map<string, Conversation[]>();
+  const lib: Library = {
+    get ids() {
+      return [...kept.keys()];
+    },
+    add: (next) => {
+      const same = (other: Conversation) => other.version === next.version && other.hash === next.hash;
+      const older = (kept.get(next.id) ?? []).filter((other) => !same(other));
+      kept.set(next.id, [next, ...older].slice(0, LIMITS.versionsKept + 1));
+    },
+    current: (id) => kept.get(id)?.[0],
+    exact: (id, version, hash) => kept.get(id)?.find((c) => c.version === version && c.hash === hash),
+  };
+  for (const conversation of conversations) lib.add(conversation);
+  return lib;
+}

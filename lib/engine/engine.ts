@@ -1,0 +1,125 @@
+// The engine: what it is made of, and the line in which the turns of one session wait for each other.
+
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { type Keyring, shortMac } from '../keyring.ts';
+import type { Json, SnapshotStore } from '../store/store.ts';
+import { type Calls, callRunner } from './calls.ts';
+import { type Conversation, type Library, library } from './conversation.ts';
+import type { RecordProblem } from './record.ts';
+import type { Services } from './service.ts';
+import type { AtRest } from './transition.ts';
+
+/** Something a machine reported (an action that is not XState's own); published after the turn is committed. */
+export interface Fact {
+  readonly key: string;
+  readonly conversation: string;
+  readonly name: string;
+  readonly params: Json;
+}
+
+/** A committed turn, for whoever watches. Holds no input and no secret. */
+export interface TurnReport {
+  readonly key: string;
+  readonly conversation: string;
+  readonly version: number;
+  readonly turn: number;
+  readonly revision: number;
+  readonly events: readonly string[];
+  readonly rest: AtRest;
+  readonly ended: boolean;
+}
+
+export interface EngineOptions {
+  readonly store: SnapshotStore;
+  readonly conversations?: readonly Conversation[];
+  readonly services?: Services;
+  /** @default the system clock */
+  readonly clock?: Clock;
+  /** Seals records and proves secrets. Without it, sessions can be tampered with and secrets compared only in this process. */
+  readonly keyring?: Keyring;
+  /** Seconds of silence before a session is forgotten, ≥ 1. @default 180 */
+  readonly ttlSeconds?: number;
+  readonly onFact?: (fact: Fact) => void;
+  readonly onTurn?: (report: TurnReport) => void;
+  /** Something went wrong where nobody waits for an answer. */
+  readonly onProblem?: (problem: { key: string; reason: RecordProblem | 'background'; error?: unknown }) => void;
+}
+
+export interface Engine {
+  readonly store: SnapshotStore;
+  readonly library: Library;
+  readonly clock: Clock;
+  readonly calls: Calls;
+  readonly ttlMs: number;
+  readonly seal: Buffer | undefined;
+  readonly onFact: EngineOptions['onFact'];
+  readonly onTurn: EngineOptions['onTurn'];
+  readonly onProblem: EngineOptions['onProblem'];
+  /** A keyed hash of a secret, bound to the session. */
+  prove(key: string, secret: string): string;
+  /** Runs the turns of one session one after the other; those of others at the same time. */
+  inOrder<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Resolves when no turn and no call is running any more. */
+  idle(): Promise<void>;
+}
+
+/** Builds an engine around a store. Nothing runs until a turn is taken. */
+export function createEngine(options: EngineOptions): Engine {
+  const clock = options.clock ?? systemClock;
+  const proofKey = options.keyring?.subkey('secret-proof/v1') ?? randomBytes(32);
+  const line = sessionLine();
+  const calls = callRunner(options.services ?? {}, clock);
+  return {
+    store: options.store,
+    library: library(options.conversations),
+    clock,
+    calls,
+    ttlMs: (options.ttlSeconds ?? 180) * 1000,
+    seal: options.keyring?.subkey('record-seal/v1'),
+    onFact: options.onFact,
+    onTurn: options.onTurn,
+    onProblem: options.onProblem,
+    prove: (key, secret) => shortMac(proofKey, [key, secret]),
+    inOrder: line.run,
+    idle: async () => {
+      while (line.size() || calls.size) await clock.wait(5);
+    },
+  };
+}
+
+const WAITING_MAX = 64;
+
+function sessionLine() {
+  const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
+  const run = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    let line = lines.get(key);
+    if (!line) {
+      line = { tail: Promise.resolve(), length: 0 };
+      lines.set(key, line);
+    } else if (line.length >= WAITING_MAX)
+      throw new TwinlineError(
+        'ERR_BUSY',
+        `${WAITING_MAX} requests of one session are waiting already; try again later.`,
+      );
+    const turn = line.length ? line.tail.then(work) : work();
+    line.tail = turn.catch(() => {});
+    line.length++;
+    try {
+      return await turn;
+    } finally {
+      line.length--;
+      if (!line.length) lines.delete(key);
+    }
+  };
+  return { run, size: () => lines.size };
+}
+
+/** The conversation with this id, or ERR_FLOW_UNKNOWN with the names that there are. */
+export function currentConversation(engine: Engine, id: string): Conversation {
+  const found = engine.library.current(id);
+  if (found) return found;
+  const names = engine.library.ids.join(', ') || 'none';
+  throw new TwinlineError('ERR_FLOW_UNKNOWN', `No flow "${id}" is loaded. Loaded: ${names}.`);
+}

@@ -1,0 +1,55 @@
+// From what is stored to what can go on: the record decoded, its version found or migrated, or why neither works.
+
+import { TwinlineError } from '../errors.ts';
+import type { StoredSession } from '../store/store.ts';
+import type { Conversation } from './conversation.ts';
+import type { Engine } from './engine.ts';
+import { decodeRecord, type RecordProblem, type SessionRecord } from './record.ts';
+
+export type Opened =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ended'; readonly stored: StoredSession; readonly record: SessionRecord }
+  | {
+      readonly kind: 'live';
+      readonly stored: StoredSession;
+      readonly record: SessionRecord;
+      readonly conversation: Conversation;
+    }
+  | { readonly kind: 'unreadable'; readonly stored: StoredSession; readonly reason: RecordProblem };
+
+/** Reads a stored session. A record that cannot go on is a result of its own, never a new beginning. */
+export function openStored(engine: Engine, key: string, stored: StoredSession | undefined): Opened {
+  if (!stored) return { kind: 'none' };
+  const record = decodeRecord(key, stored.record, engine.seal);
+  if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
+  if (stored.ended) return { kind: 'ended', stored, record };
+  const found = engine.library.exact(record.conversation, record.version, record.hash);
+  const opened = found ? { conversation: found, record } : migrated(engine, record);
+  if (typeof opened === 'string') return { kind: 'unreadable', stored, reason: opened };
+  return isKnownState(opened)
+    ? { kind: 'live', stored, ...opened }
+    : { kind: 'unreadable', stored, reason: 'unknown-state' };
+}
+
+interface Fit {
+  readonly conversation: Conversation;
+  readonly record: SessionRecord;
+}
+
+function migrated(engine: Engine, record: SessionRecord): Fit | RecordProblem {
+  const conversation = engine.library.current(record.conversation);
+  if (!conversation) return 'foreign';
+  if (record.version > conversation.version) return 'future';
+  const rest = conversation.migrate?.(record.rest, { version: record.version, hash: record.hash });
+  return rest ? { conversation, record: { ...record, rest } } : 'outdated';
+}
+
+function isKnownState({ conversation, record }: Fit): boolean {
+  try {
+    conversation.machine.resume(record.rest);
+    return true;
+  } catch (error) {
+    if (error instanceof TwinlineError && error.code === 'ERR_RECORD') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,149 @@
+// A session as it is stored: a compact line of JSON, sealed by a keyed hash, checked before it is used.
+
+import type { StateValue } from 'xstate';
+import { TwinlineError } from '../errors.ts';
+import { shortMac } from '../keyring.ts';
+import { LIMITS } from '../limits.ts';
+import type { JsonObject } from '../store/store.ts';
+import type { Timer } from './timers.ts';
+import type { AtRest } from './transition.ts';
+
+/** A service call whose answer has not been applied yet. */
+export interface PendingCall {
+  /** The invoke's id in the machine. */
+  readonly id: string;
+  readonly service: string;
+  /** The idempotency key. */
+  readonly key: string;
+  /** Milliseconds since 1970: nobody works on it any more after this moment. */
+  readonly until: number;
+  /** Absent when it holds a secret. */
+  readonly input?: JsonObject;
+}
+
+export interface SessionRecord {
+  readonly conversation: string;
+  readonly version: number;
+  readonly hash: string;
+  readonly rest: AtRest;
+  /** Turns taken; grows through re-dials of the same session id. */
+  readonly turn: number;
+  /** Milliseconds since 1970 when this dial began: tells two dials of one session id apart. */
+  readonly born: number;
+  /** What the door remembers about the other side. */
+  readonly door: JsonObject;
+  readonly timers: readonly Timer[];
+  readonly calls: readonly PendingCall[];
+  /** The key of a turn that has begun its calls and has not been answered. */
+  readonly busy?: string;
+  /** The caller was told to wait and has not seen the outcome. */
+  readonly waiting?: boolean;
+}
+
+/** Why a stored record cannot be used. */
+export type RecordProblem = 'tampered' | 'malformed' | 'foreign' | 'future' | 'outdated' | 'unknown-state';
+
+const FORMAT = 1;
+const SEAL_CHARS = 16;
+
+/** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than LIMITS.recordChars. */
+export function encodeRecord(key: string, record: SessionRecord, seal: Buffer | undefined): string {
+  const { rest, calls, timers } = record;
+  const json = JSON.stringify({
+    r: FORMAT,
+    f: record.conversation,
+    v: record.version,
+    h: record.hash,
+    n: record.turn,
+    b: record.born,
+    s: rest.state,
+    c: rest.context,
+    u: undefinedNames(rest.context),
+    y: rest.history,
+    d: record.door,
+    t: timers.length ? timers : undefined,
+    k: calls.length ? calls : undefined,
+    o: record.busy,
+    w: record.waiting || undefined,
+  });
+  if (json.length > LIMITS.recordChars)
+    throw new TwinlineError(
+      'ERR_TURN_LIMIT',
+      `Cannot keep a session of "${record.conversation}": its record has ${json.length} characters, the limit is ${LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
+    );
+  return seal ? shortMac(seal, [key, json]) + json : json;
+}
+
+/** The record, or why it cannot be trusted. */
+export function decodeRecord(key: string, text: string, seal: Buffer | undefined): SessionRecord | RecordProblem {
+  const json = seal ? text.slice(SEAL_CHARS) : text;
+  if (seal && shortMac(seal, [key, json]) !== text.slice(0, SEAL_CHARS)) return 'tampered';
+  let raw: Record<string, unknown>;
+  try {
+    raw = JSON.parse(json);
+  } catch {
+    return 'malformed';
+  }
+  if (!isObject(raw)) return 'malformed';
+  if (typeof raw.r === 'number' && raw.r > FORMAT) return 'future';
+  if (raw.r !== FORMAT || !isSound(raw)) return 'malformed';
+  const context = raw.c as JsonObject;
+  return {
+    conversation: raw.f as string,
+    version: raw.v as number,
+    hash: raw.h as string,
+    turn: raw.n as number,
+    born: raw.b as number,
+    rest: {
+      state: raw.s as StateValue,
+      context: raw.u ? withUndefined(context, raw.u as string[]) : context,
+      ...(raw.y !== undefined && { history: raw.y as Record<string, string[]> }),
+    },
+    door: raw.d as JsonObject,
+    timers: (raw.t as Timer[] | undefined) ?? [],
+    calls: (raw.k as PendingCall[] | undefined) ?? [],
+    ...(raw.o !== undefined && { busy: raw.o as string }),
+    ...(raw.w === true && { waiting: true }),
+  };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isListOf = (value: unknown, sound: (item: unknown) => boolean) =>
+  value === undefined || (Array.isArray(value) && value.every(sound));
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function isSound(raw: Record<string, unknown>): boolean {
+  return (
+    typeof raw.f === 'string' &&
+    isCount(raw.v) &&
+    typeof raw.h === 'string' &&
+    isCount(raw.n) &&
+    isCount(raw.b) &&
+    (typeof raw.s === 'string' || isObject(raw.s)) &&
+    isObject(raw.c) &&
+    isListOf(raw.u, (name) => typeof name === 'string') &&
+    (raw.y === undefined || isObject(raw.y)) &&
+    isObject(raw.d) &&
+    isListOf(raw.t, (t) => isObject(t) && typeof t.id === 'string' && isCount(t.at) && isObject(t.event)) &&
+    isListOf(raw.k, (k) => isObject(k) && typeof k.id === 'string' && typeof k.key === 'string' && isCount(k.until)) &&
+    (raw.o === undefined || typeof raw.o === 'string')
+  );
+}
+
+// JSON drops undefined, but a machine may tell a variable without a value from one that was never there.
+function undefinedNames(context: JsonObject): string[] | undefined {
+  let names: string[] | undefined;
+  for (const name in context)
+    if (context[name] === undefined) {
+      names ??= [];
+      names.push(name);
+    }
+  return names;
+}
+
+function withUndefined(context: JsonObject, names: readonly string[]): JsonObject {
+  const whole: Record<string, unknown> = { ...context };
+  for (const name of names) whole[name] = undefined;
+  return whole as JsonObject;
+}

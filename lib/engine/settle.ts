@@ -1,0 +1,70 @@
+// Running the effects of a turn until its machine rests, or until the turn has no more time.
+
+import { LIMITS } from '../limits.ts';
+import { type Answer, longest } from './calls.ts';
+import type { SessionWriter } from './commit.ts';
+import type { Engine } from './engine.ts';
+import { fireDue, giveAnswer, serviceSession, type Work, type WorkingCall } from './work.ts';
+
+/** How settling ended: at rest, with calls still running, or with another writer having been first. */
+export type Settled = 'rested' | 'late' | 'again';
+
+/** Makes the calls that the machine asks for and gives it their answers, until `until` (ms since 1970). */
+export async function settle(
+  engine: Engine,
+  work: Work,
+  { writer, until }: { writer: SessionWriter; until: number },
+): Promise<Settled> {
+  while (work.calls.length) {
+    work.calls = work.calls.map((call) => recover(engine, work, call));
+    if (work.calls.some((call) => !call.stored) && !(await writer.intend())) return 'again';
+    work.calls = work.calls.map((call) => start(engine, work, call));
+    const next = await nextAnswer(engine, work, until);
+    if (next === 'late' || next === 'again') return next;
+    giveAnswer(engine, work, next.call, next.answer);
+    fireDue(engine, work);
+  }
+  return 'rested';
+}
+
+const POLL_MS = 50;
+
+type Answered = { readonly call: WorkingCall; readonly answer: Answer };
+
+async function nextAnswer(engine: Engine, work: Work, until: number): Promise<Answered | 'late' | 'again'> {
+  const ours = work.calls.flatMap((call) => (call.answer ? [call.answer.then((answer) => ({ call, answer }))] : []));
+  const budget = Math.max(0, until - engine.clock.now());
+  const isForeign = ours.length < work.calls.length;
+  const stop = new AbortController();
+  const pause = engine.clock.wait(isForeign ? Math.min(POLL_MS, budget) : budget, stop.signal);
+  const first = await Promise.race([...ours, pause]);
+  stop.abort();
+  if (first) return first;
+  return isForeign && engine.clock.now() < until ? 'again' : 'late';
+}
+
+// A call from the record whose lease has run out has lost its process. It is made again under the same key and a new
+// lease; if it held a secret its input is gone, and it has failed.
+function recover(engine: Engine, work: Work, working: WorkingCall): WorkingCall {
+  const { call, input, answer, stored } = working;
+  const running = answer ?? engine.calls.running(call.key);
+  if (running) return { ...working, answer: running };
+  if (!stored || call.until > engine.clock.now()) return working;
+  if (!input) return { ...working, answer: Promise.resolve(interrupted(call.service)) };
+  const until = engine.clock.now() + longest(work.conversation.callPolicy(call.id)) + LIMITS.turnReserveMs;
+  return { call: { ...call, until }, input, stored: false };
+}
+
+function interrupted(service: string): Answer {
+  const message = `The process that called "${service}" stopped, and the call held a secret, so it cannot be repeated.`;
+  return { ok: false, error: { code: 'ERR_SERVICE', message } };
+}
+
+// Only what this turn has just announced in the record is started; what others announced is theirs.
+function start(engine: Engine, work: Work, working: WorkingCall): WorkingCall {
+  if (working.stored) return working;
+  const { call, input } = working;
+  const policy = work.conversation.callPolicy(call.id);
+  const answer = engine.calls.start({ call, input: input ?? {}, policy, session: serviceSession(work) });
+  return { ...working, answer, stored: true };
+}

@@ -1,0 +1,21 @@
+// Timers are data: XState forgets `after` when a snapshot is restored, so deadlines live in the record.
+
+import type { EventObject } from 'xstate';
+
+export interface Timer {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly event: EventObject;
+}
+
+/** Adds a timer; one with the same id is replaced. Timers stay sorted by time, then by age. */
+export function setTimer(timers: readonly Timer[], timer: Timer): Timer[] {
+  const others = cancelTimer(timers, timer.id);
+  const after = others.findIndex((other) => other.at > timer.at);
+  return after < 0 ? [...others, timer] : others.toSpliced(after, 0, timer);
+}
+
+export function cancelTimer(timers: readonly Timer[], id: string): Timer[] {
+  return timers.filter((timer) => timer.id !== id);
+}

@@ -1,0 +1,232 @@
+// The only file that knows how XState is called: a machine at rest, one event, the next rest and what must be done.
+//
+// XState's public `transition()` builds an actor and a whole initial snapshot on every call, and `resolveState` looks at
+// every child of the root. Here both happen once per machine: a scope is reused, and a template snapshot is kept per
+// state value, into which only the context is put. A record with history or running calls takes XState's own restore.
+
+import {
+  type ActorScope,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type EventObject,
+  type StateValue,
+} from 'xstate';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+
+/** A machine between two events, as plain JSON. */
+export interface AtRest {
+  readonly state: StateValue;
+  readonly context: JsonObject;
+  /** Ids of the states that history nodes remember, by history node id. */
+  readonly history?: { readonly [node: string]: readonly string[] };
+  /** Ids of invoked calls that have not answered yet. */
+  readonly calling?: readonly string[];
+}
+
+/** What a step asks the engine to do; nothing has been done yet. */
+export type Effect =
+  | { readonly type: 'call'; readonly id: string; readonly service: string; readonly input: JsonObject }
+  | { readonly type: 'timer'; readonly id: string; readonly delayMs: number; readonly event: EventObject }
+  | { readonly type: 'cancel'; readonly id: string }
+  | { readonly type: 'send'; readonly event: EventObject }
+  | { readonly type: 'fact'; readonly name: string; readonly params: Json };
+
+/** The machine after a step. `live` continues in this turn without a restore; never keep it longer. */
+export interface Step {
+  readonly live: AnyMachineSnapshot;
+  readonly effects: readonly Effect[];
+}
+
+export interface Machine {
+  readonly id: string;
+  readonly source: AnyStateMachine;
+  begin(input?: JsonObject): Step;
+  /** Throws ERR_RECORD when the state does not exist; never falls back to the initial state. */
+  resume(rest: AtRest): AnyMachineSnapshot;
+  /** Throws ERR_MACHINE when a guard or action throws, ERR_TURN_LIMIT when the machine does not come to rest. */
+  step(live: AnyMachineSnapshot, event: EventObject): Step;
+  /** The rest of a live snapshot; its context is not copied. */
+  rest(live: AnyMachineSnapshot): AtRest;
+  /** Ids of the calls that the active states invoke. */
+  calling(live: AnyMachineSnapshot): readonly string[];
+}
+
+interface ActionRecord {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: XState's executable actions carry parameters of every shape
+  readonly params: any;
+}
+
+type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
+
+/** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
+export function compileMachine(source: AnyStateMachine): Machine {
+  source.options.maxIterations = LIMITS.microstepsPerStep;
+  let done: ActionRecord[] = [];
+  const scope = inertScope(source, (action) => done.push(action));
+  const templates = new Map<string, AnyMachineSnapshot>();
+
+  const run = (work: () => AnyMachineSnapshot): Step => {
+    done = [];
+    const live = attempt(source.id, work);
+    if (live.status === 'error') throw failed(source.id, live.error);
+    return { live, effects: done.length ? effectsOf(done, scope.self) : NONE };
+  };
+
+  const template = (state: StateValue): AnyMachineSnapshot => {
+    const key = typeof state === 'string' ? state : JSON.stringify(state);
+    const known = templates.get(key);
+    if (known) return known;
+    if (!isState(source.config as StateConfig, state)) throw unknownState(source.id, state);
+    const made = attempt(source.id, () => source.resolveState({ value: state, context: {} }));
+    templates.set(key, made);
+    return made;
+  };
+
+  return {
+    id: source.id,
+    source,
+    begin: (input) => run(() => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot),
+    resume: (rest) => {
+      const fresh = template(rest.state);
+      if (!rest.history && !rest.calling?.length) return { ...fresh, context: rest.context } as AnyMachineSnapshot;
+      return restore(source, scope, rest);
+    },
+    step: (live, event) => run(() => source.transition(live, event, scope) as AnyMachineSnapshot),
+    rest: (live) => restOf(live),
+    calling: (live) => live._nodes.flatMap((node) => node.invoke.map((call: { id: string }) => call.id)),
+  };
+}
+
+const NONE: readonly Effect[] = [];
+
+function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => void): Scope {
+  const self = createActor(source);
+  return {
+    self,
+    id: '',
+    sessionId: '',
+    logger: () => {},
+    defer: () => {},
+    system: self.system,
+    stopChild: () => {},
+    emit: () => {},
+    actionExecutor: collect,
+  } as unknown as Scope;
+}
+
+const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActorRef) => Effect | undefined } = {
+  'xstate.spawnChild': (p) => ({ type: 'call', id: p.id, service: String(p.src), input: p.input ?? {} }),
+  'xstate.stopChild': () => undefined, // the engine drops calls whose state is no longer active
+  'xstate.raise': (p) =>
+    typeof p.delay === 'number'
+      ? { type: 'timer', id: p.id ?? p.event.type, delayMs: p.delay, event: p.event }
+      : undefined,
+  'xstate.sendTo': (p, self) => {
+    if (p.to !== self) return undefined;
+    if (typeof p.delay !== 'number') return { type: 'send', event: p.event };
+    return { type: 'timer', id: p.id ?? p.event.type, delayMs: p.delay, event: p.event };
+  },
+  'xstate.cancel': (p) => ({ type: 'cancel', id: String(p.sendId) }),
+  'xstate.assign': () => undefined,
+  'xstate.log': () => undefined,
+  'xstate.emit': (p) => ({ type: 'fact', name: p.event.type, params: p.event }),
+};
+
+function effectsOf(actions: readonly ActionRecord[], self: AnyActorRef): Effect[] {
+  const effects: Effect[] = [];
+  for (const { type, params } of actions) {
+    const known = Object.hasOwn(EFFECTS, type) ? EFFECTS[type] : undefined;
+    const effect: Effect | undefined = known
+      ? known(params, self)
+      : { type: 'fact', name: type, params: params ?? null };
+    if (effect) effects.push(effect);
+  }
+  return effects;
+}
+
+function restOf(live: AnyMachineSnapshot): AtRest {
+  const remembered = Object.entries(live.historyValue as Record<string, { id: string }[]>);
+  const state = live.value as StateValue;
+  const context = live.context as JsonObject;
+  if (!remembered.length) return { state, context };
+  return { state, context, history: Object.fromEntries(remembered.map(([id, nodes]) => [id, nodes.map((n) => n.id)])) };
+}
+
+function restore(source: AnyStateMachine, scope: Scope, rest: AtRest): AnyMachineSnapshot {
+  const invoked = new Map<string, string>();
+  collectInvokes(source.root as unknown as StateNodeLike, invoked);
+  const children: Record<string, unknown> = {};
+  for (const id of rest.calling ?? [])
+    if (invoked.has(id)) children[id] = { src: invoked.get(id), snapshot: { status: 'active', input: undefined } };
+  const historyValue = Object.fromEntries(
+    Object.entries(rest.history ?? {}).map(([node, ids]) => [node, ids.map((id) => ({ id }))]),
+  );
+  // restoreSnapshot walks the context and changes actor references in it, so it gets a copy.
+  const context = structuredClone(rest.context);
+  const persisted = { status: 'active', value: rest.state, context, children, historyValue };
+  return attempt(source.id, () => source.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot);
+}
+
+interface StateNodeLike {
+  readonly invoke: readonly { id: string; src: unknown }[];
+  readonly states: { readonly [key: string]: StateNodeLike };
+}
+
+function collectInvokes(node: StateNodeLike, into: Map<string, string>): void {
+  for (const { id, src } of node.invoke) if (typeof src === 'string') into.set(id, src);
+  for (const child of Object.values(node.states)) collectInvokes(child, into);
+}
+
+interface StateConfig {
+  readonly type?: string;
+  readonly states?: { readonly [key: string]: StateConfig };
+}
+
+// XState looks states up through the prototype, so `constructor` or `{}` would silently become the initial state.
+function isState(node: StateConfig, value: unknown): boolean {
+  const states = node.states ?? {};
+  const has = (key: string) => Object.hasOwn(states, key) && states[key]!.type !== 'history';
+  if (typeof value === 'string') return has(value) && !Object.keys(states[value]!.states ?? {}).length;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const keys = Object.keys(value);
+  const wanted = node.type === 'parallel' ? Object.keys(states).filter(has).length : 1;
+  return keys.length === wanted && keys.every((key) => has(key) && within(states[key]!, (value as JsonObject)[key]));
+}
+
+// The regions of a parallel state that have no states of their own are written as {}.
+function within(node: StateConfig, value: unknown): boolean {
+  if (Object.keys(node.states ?? {}).length) return isState(node, value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.keys(value).length;
+}
+
+function unknownState(machine: string, state: unknown): TwinlineError {
+  const shown = JSON.stringify(state)?.slice(0, 100);
+  return new TwinlineError('ERR_RECORD', `Cannot resume machine "${machine}": it has no state ${shown}.`);
+}
+
+function attempt<T>(machine: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw failed(machine, error);
+  }
+}
+
+function failed(machine: string, cause: unknown): TwinlineError {
+  if (cause instanceof TwinlineError) return cause;
+  const endless = cause instanceof Error && cause.message.startsWith('Infinite loop');
+  return endless
+    ? new TwinlineError(
+        'ERR_TURN_LIMIT',
+        `Machine "${machine}" did not come to rest within ${LIMITS.microstepsPerStep} microsteps: its transitions form a cycle.`,
+        { cause },
+      )
+    : new TwinlineError('ERR_MACHINE', `Machine "${machine}" failed while it took an event: a guard or action threw.`, {
+        cause,
+      });
+}

@@ -1,0 +1,223 @@
+// The step that everything shares: load → retry check → due timers → transition → effects → one atomic commit → reply.
+//
+// Exactly once rests on two things in one write: the compare-and-set on the revision, and the turn key with its reply.
+// A turn that calls a service commits its intent first, so that no other process makes the same call, and so that a
+// crash leaves behind which call was begun under which idempotency key.
+
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject, StoredSession } from '../store/store.ts';
+import type { Answer } from './calls.ts';
+import { sessionWriter } from './commit.ts';
+import type { Reply } from './conversation.ts';
+import type { Engine } from './engine.ts';
+import { type Opened, openStored } from './open.ts';
+import type { RecordProblem } from './record.ts';
+import { type Settled, settle } from './settle.ts';
+import { beginWork, feed, fireDue, giveAnswer, resumeWork, viewOf, type Work, type WorkingCall } from './work.ts';
+
+/** What a door sees of the stored session when it decides what a request means. */
+export type Seen =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'live' | 'ended'; readonly door: JsonObject; readonly turn: number }
+  | { readonly kind: 'unreadable'; readonly reason: RecordProblem };
+
+/** What a request means, given what is stored. */
+export type Decision =
+  /** A new conversation; `inputs` are taken one after the other right away. */
+  | {
+      readonly kind: 'begin';
+      readonly conversation: string;
+      readonly input?: JsonObject;
+      readonly inputs?: readonly Json[];
+      readonly door?: JsonObject;
+    }
+  | { readonly kind: 'input'; readonly input: Json; readonly door?: JsonObject }
+  /** Answer once more what was answered last; nothing changes. */
+  | { readonly kind: 'repeat' }
+  | { readonly kind: 'refuse'; readonly reason: string };
+
+export interface TurnRequest {
+  /** The session's key in the store, 1–256 characters. */
+  readonly key: string;
+  /** Identifies the request: the same key again gets the same bytes back. Without it nothing is recognised as a retry. */
+  readonly turnKey?: string;
+  /** Decides from what is stored; must be pure, for it runs again after a conflict. */
+  readonly decide: (seen: Seen) => Decision;
+  /** Milliseconds until an answer must be there; calls that take longer go on in the background. @default 8000 */
+  readonly deadlineMs?: number;
+}
+
+export type TurnResult =
+  | { readonly kind: 'replied'; readonly reply: Reply; readonly repeated: boolean }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unreadable'; readonly reason: RecordProblem };
+
+/**
+ * Takes one turn of a session and resolves once it is stored. Turns of one session run one after the other.
+ * Throws ERR_STORE, ERR_MACHINE, ERR_TURN_LIMIT, ERR_FLOW_UNKNOWN or ERR_BUSY; then nothing of the turn was kept.
+ */
+export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResult> {
+  const until = engine.clock.now() + (request.deadlineMs ?? 8_000) - LIMITS.turnReserveMs;
+  return engine.inOrder(request.key, () => untilCommitted(engine, { ...request, until }));
+}
+
+/** Fires the due timers of a session and recovers calls whose process died. Any process may do it. */
+export async function wakeSession(engine: Engine, key: string): Promise<void> {
+  await engine.inOrder(key, () =>
+    untilCommitted(engine, { key, until: engine.clock.now() + BACKGROUND_MS, background: 'wake' }),
+  );
+}
+
+const BACKGROUND_MS = 8_000;
+const JOIN_POLL_MS = 50;
+
+interface Attempt {
+  readonly key: string;
+  readonly until: number;
+  readonly turnKey?: string;
+  readonly decide?: TurnRequest['decide'];
+  /** Nobody waits for this one: fire timers, or apply an answer that came late. */
+  readonly background?: 'wake' | { readonly callKey: string; readonly answer: Answer };
+}
+
+async function untilCommitted(engine: Engine, attempt: Attempt): Promise<TurnResult> {
+  for (let tries = 0; tries < LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; tries++) {
+    const loading = engine.store.load(attempt.key);
+    const stored = loading instanceof Promise ? await loading : loading;
+    const isRetry = stored && attempt.turnKey !== undefined && stored.turnKey === attempt.turnKey;
+    if (isRetry) return replied(stored, true);
+    const result = await once(engine, attempt, openStored(engine, attempt.key, stored));
+    if (result !== 'again') return result;
+  }
+  throw new TwinlineError(
+    'ERR_CONFLICT',
+    `Other writers were first ${LIMITS.conflictsPerTurn} times in a row on one session.`,
+  );
+}
+
+async function once(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | 'again'> {
+  if (opened.kind === 'unreadable') engine.onProblem?.({ key: attempt.key, reason: opened.reason });
+  if (opened.kind === 'live' && attempt.turnKey !== undefined && opened.record.busy === attempt.turnKey)
+    return joinTurn(engine, attempt, opened);
+  if (attempt.background) return inBackground(engine, attempt, opened);
+  const decision = attempt.decide!(seenOf(opened));
+  switch (decision.kind) {
+    case 'refuse':
+      return { kind: 'refused', reason: decision.reason };
+    case 'repeat':
+      return repeatOf(opened);
+    case 'begin': {
+      const { input, conversation } = decision;
+      const after = recordOf(opened);
+      const work = beginWork(engine, attempt.key, { conversation, ...(input && { input }), ...(after && { after }) });
+      work.door = decision.door ?? {};
+      return finish(engine, attempt, { opened, work, inputs: decision.inputs ?? [] });
+    }
+    case 'input': {
+      if (opened.kind !== 'live') return noSession(opened);
+      const work = resumeWork(attempt.key, opened.conversation, opened.record);
+      work.door = decision.door ?? work.door;
+      return finish(engine, attempt, { opened, work, inputs: [decision.input] });
+    }
+  }
+}
+
+const storedOf = (opened: Opened) => (opened.kind === 'none' ? undefined : opened.stored);
+const recordOf = (opened: Opened) => (opened.kind === 'live' || opened.kind === 'ended' ? opened.record : undefined);
+
+function repeatOf(opened: Opened): TurnResult {
+  const stored = storedOf(opened);
+  return stored ? replied(stored, true) : { kind: 'refused', reason: 'there is nothing to repeat' };
+}
+
+function seenOf(opened: Opened): Seen {
+  if (opened.kind === 'none') return opened;
+  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
+  return { kind: opened.kind, door: opened.record.door, turn: opened.record.turn };
+}
+
+function noSession(opened: Opened): TurnResult {
+  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
+  return { kind: 'refused', reason: opened.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
+}
+
+function replied(stored: Pick<StoredSession, 'reply' | 'ended'>, repeated: boolean): TurnResult {
+  return { kind: 'replied', reply: { kind: stored.ended ? 'end' : 'continue', text: stored.reply }, repeated };
+}
+
+interface Run {
+  readonly opened: Opened;
+  readonly work: Work;
+  readonly inputs: readonly Json[];
+}
+
+// A call that is still pending when its caller comes back is waited for; what is typed meanwhile changes nothing.
+async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }: Run): Promise<TurnResult | 'again'> {
+  const { until } = attempt;
+  const writer = sessionWriter(engine, work, { before: storedOf(opened), turnKey: attempt.turnKey });
+  fireDue(engine, work);
+  let settled: Settled = work.calls.length ? await settle(engine, work, { writer, until }) : 'rested';
+  for (const input of inputs) {
+    if (settled !== 'rested') break;
+    const event = work.conversation.read(viewOf(work), input, (secret) => engine.prove(attempt.key, secret));
+    work.waiting = false;
+    if (event) feed(engine, work, event);
+    if (work.calls.length) settled = await settle(engine, work, { writer, until });
+  }
+  if (settled === 'again') return 'again';
+  work.waiting = settled === 'late';
+  if (work.waiting) deliverLater(engine, work);
+  const reply = await writer.commit();
+  return reply ? { kind: 'replied', reply, repeated: false } : 'again';
+}
+
+// The turn answers now; what this process is still calling is applied when it comes, in the session's order of turns.
+function deliverLater(engine: Engine, work: Work): void {
+  for (const { call, answer } of work.calls)
+    void answer?.then((late) => {
+      const until = engine.clock.now() + BACKGROUND_MS;
+      const background = { callKey: call.key, answer: late };
+      engine
+        .inOrder(work.key, () => untilCommitted(engine, { key: work.key, until, background }))
+        .catch((error) => engine.onProblem?.({ key: work.key, reason: 'background', error }));
+    });
+}
+
+async function inBackground(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | 'again'> {
+  if (opened.kind !== 'live') return noSession(opened);
+  const unchanged = replied(opened.stored, true);
+  const work = resumeWork(attempt.key, opened.conversation, opened.record);
+  if (typeof attempt.background === 'object') {
+    const { callKey, answer } = attempt.background;
+    const call = work.calls.find((other) => other.call.key === callKey);
+    if (!call) return unchanged;
+    giveAnswer(engine, work, call, answer);
+  }
+  const writer = sessionWriter(engine, work, { before: opened.stored, turnKey: opened.record.busy });
+  fireDue(engine, work);
+  const settled = await settle(engine, work, { writer, until: attempt.until });
+  if (settled === 'again') return 'again';
+  if (settled === 'late') deliverLater(engine, work);
+  if (!work.hops) return unchanged;
+  // Nobody has seen what this led to: the next turn shows it before it takes any input.
+  work.waiting ||= opened.record.calls.length > 0;
+  return (await writer.commitQuietly()) ? unchanged : 'again';
+}
+
+// The same request has been begun by another process, or by this one before it failed: its answer is ours too.
+async function joinTurn(
+  engine: Engine,
+  attempt: Attempt,
+  opened: Opened & { kind: 'live' },
+): Promise<TurnResult | 'again'> {
+  const work = resumeWork(attempt.key, opened.conversation, opened.record);
+  const isOthers = ({ call }: WorkingCall) => !engine.calls.running(call.key) && call.until > engine.clock.now();
+  if (!work.calls.some(isOthers)) return finish(engine, attempt, { opened, work, inputs: [] });
+  if (engine.clock.now() >= attempt.until) {
+    const text = work.conversation.waitText(viewOf(work));
+    return { kind: 'replied', reply: { kind: 'continue', text }, repeated: true };
+  }
+  await engine.clock.wait(JOIN_POLL_MS);
+  return 'again';
+}

@@ -1,0 +1,206 @@
+// The working copy of a session during one turn: events go in, effects are taken up, until the machine rests.
+
+import { createHash } from 'node:crypto';
+import type { AnyMachineSnapshot, EventObject } from 'xstate';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import { type Answer, longest } from './calls.ts';
+import type { Conversation, View } from './conversation.ts';
+import { currentConversation, type Engine, type Fact } from './engine.ts';
+import type { PendingCall, SessionRecord } from './record.ts';
+import type { ServiceSession } from './service.ts';
+import { cancelTimer, setTimer, type Timer } from './timers.ts';
+import type { Step } from './transition.ts';
+
+/** A call in the working copy of a session. */
+export interface WorkingCall {
+  readonly call: PendingCall;
+  /** Kept here even when it may not be stored; absent when the call was found in the record without it. */
+  readonly input?: JsonObject;
+  /** Once this process works on it, or knows how it ended. */
+  readonly answer?: Promise<Answer>;
+  /** The record says that it has begun, under this lease. */
+  readonly stored: boolean;
+}
+
+export interface Work {
+  readonly key: string;
+  readonly conversation: Conversation;
+  readonly turn: number;
+  readonly born: number;
+  live: AnyMachineSnapshot;
+  door: JsonObject;
+  timers: readonly Timer[];
+  calls: WorkingCall[];
+  waiting: boolean;
+  /** Timers and answers that this turn has passed through. */
+  hops: number;
+  /** Self-sent events that are still to be taken. */
+  readonly queue: EventObject[];
+  readonly facts: Fact[];
+  readonly events: string[];
+}
+
+/** Begins a conversation at its initial state. `after` is the record of an earlier dial with the same key. */
+export function beginWork(
+  engine: Engine,
+  key: string,
+  begin: { conversation: string; input?: JsonObject; after?: SessionRecord },
+): Work {
+  const conversation = currentConversation(engine, begin.conversation);
+  const step = conversation.machine.begin(begin.input ?? {});
+  const work: Work = {
+    key,
+    conversation,
+    turn: (begin.after?.turn ?? 0) + 1,
+    born: engine.clock.now(),
+    live: step.live,
+    door: {},
+    timers: [],
+    calls: [],
+    waiting: false,
+    hops: 0,
+    queue: [],
+    facts: [],
+    events: [],
+  };
+  absorb(engine, work, step);
+  return work;
+}
+
+/** Continues a session from its record. */
+export function resumeWork(key: string, conversation: Conversation, record: SessionRecord): Work {
+  const calling = record.calls.length ? record.calls.map((call) => call.id) : undefined;
+  return {
+    key,
+    conversation,
+    turn: record.turn + 1,
+    born: record.born,
+    live: conversation.machine.resume(calling ? { ...record.rest, calling } : record.rest),
+    door: record.door,
+    timers: record.timers,
+    calls: record.calls.map((call) => ({ call, stored: true, ...(call.input && { input: call.input }) })),
+    // A turn that was begun and never answered: its caller has not seen the outcome either.
+    waiting: record.waiting === true || record.busy !== undefined,
+    hops: 0,
+    queue: [],
+    facts: [],
+    events: [],
+  };
+}
+
+export function viewOf(work: Work): View {
+  return { ...work.conversation.machine.rest(work.live), waiting: work.waiting };
+}
+
+/** One event, and every event that the machine then sends to itself. */
+export function feed(engine: Engine, work: Work, event: EventObject): void {
+  take(engine, work, event);
+  for (let next = work.queue.shift(); next; next = work.queue.shift()) {
+    hop(work);
+    take(engine, work, next);
+  }
+}
+
+/** Fires what is due, earliest first. A timer may set further ones. */
+export function fireDue(engine: Engine, work: Work): void {
+  for (let timer = work.timers[0]; timer && timer.at <= engine.clock.now(); timer = work.timers[0]) {
+    hop(work);
+    work.timers = cancelTimer(work.timers, timer.id);
+    feed(engine, work, timer.event);
+  }
+}
+
+/** Gives the machine the answer of one of its calls. */
+export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, answer: Answer): void {
+  hop(work);
+  work.calls = work.calls.filter((other) => other.call.key !== call.key);
+  const actorId = call.id;
+  const event = answer.ok
+    ? { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output }
+    : { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error };
+  feed(engine, work, event);
+}
+
+function take(engine: Engine, work: Work, event: EventObject): void {
+  if (work.live.status !== 'active') return;
+  work.events.push(event.type);
+  absorb(engine, work, work.conversation.machine.step(work.live, event));
+}
+
+function hop(work: Work): void {
+  if (++work.hops <= LIMITS.hopsPerTurn) return;
+  throw new TwinlineError(
+    'ERR_TURN_LIMIT',
+    `A turn of "${work.conversation.id}" passed through ${LIMITS.hopsPerTurn} calls and timers without coming to rest: its calls form a loop. Put a screen between them.`,
+  );
+}
+
+function absorb(engine: Engine, work: Work, step: Step): void {
+  work.live = step.live;
+  for (const effect of step.effects) {
+    switch (effect.type) {
+      case 'call':
+        addCall(engine, work, effect);
+        break;
+      case 'timer':
+        addTimer(work, { id: effect.id, at: engine.clock.now() + effect.delayMs, event: effect.event });
+        break;
+      case 'cancel':
+        work.timers = cancelTimer(work.timers, effect.id);
+        break;
+      case 'send':
+        work.queue.push(effect.event);
+        break;
+      case 'fact':
+        work.facts.push({
+          key: work.key,
+          conversation: work.conversation.id,
+          name: effect.name,
+          params: effect.params,
+        });
+    }
+  }
+  if (!work.calls.length) return;
+  const calling = work.conversation.machine.calling(work.live);
+  work.calls = work.calls.filter(({ call }) => calling.includes(call.id));
+}
+
+function addTimer(work: Work, timer: Timer): void {
+  work.timers = setTimer(work.timers, timer);
+  if (work.timers.length <= LIMITS.timersPerSession) return;
+  throw new TwinlineError(
+    'ERR_TURN_LIMIT',
+    `A session of "${work.conversation.id}" holds more than ${LIMITS.timersPerSession} timers.`,
+  );
+}
+
+function addCall(engine: Engine, work: Work, effect: { id: string; service: string; input: JsonObject }): void {
+  const policy = work.conversation.callPolicy(effect.id);
+  const call: PendingCall = {
+    id: effect.id,
+    service: effect.service,
+    key: callKey(work, effect.id),
+    until: engine.clock.now() + longest(policy) + LIMITS.turnReserveMs,
+    ...(!policy.secret && { input: effect.input }),
+  };
+  const others = work.calls.filter((other) => other.call.id !== effect.id);
+  work.calls = [...others, { call, input: effect.input, stored: false }];
+}
+
+// The same turn computed again gives the same key; another turn, dial or pass through the state gives another.
+function callKey(work: Work, id: string): string {
+  const parts: Json = [work.key, work.born, work.turn, work.hops, id];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
+}
+
+/** Who is on the other side, as services are told. */
+export function serviceSession(work: Work): ServiceSession {
+  const { sessionId, phoneNumber, serviceCode } = work.door;
+  return {
+    id: typeof sessionId === 'string' ? sessionId : work.key,
+    ...(typeof phoneNumber === 'string' && { phoneNumber }),
+    ...(typeof serviceCode === 'string' && { serviceCode }),
+  };
+}

@@ -1,0 +1,58 @@
+// An input: what the caller types is an answer, checked by the screen's rule and kept in a variable.
+
+import type { Json, JsonObject } from '../../store/store.ts';
+import { type Accept, compileAccept } from '../accept.ts';
+import type { InputScreen } from '../flow.ts';
+import {
+  type Answering,
+  entryTrack,
+  interactive,
+  meta,
+  refused,
+  type ScreenKind,
+  type StateConfig,
+  transitionTo,
+} from './screen.ts';
+
+export const input: ScreenKind<InputScreen> = {
+  state: (screen, place) => {
+    const { save, to, set, attempts } = screen;
+    const kept = transitionTo(place, { to, save, from: place.id, ...(set && { set }) }, 'keep');
+    const text: StateConfig[] = [{ guard: { type: 'accepted' }, ...kept }];
+    if (attempts !== undefined && screen.else !== undefined)
+      text.push({
+        guard: { type: 'exhausted', params: { attempts } },
+        ...transitionTo(place, { to: screen.else }, 'go'),
+      });
+    text.push({ actions: [{ type: 'refuse' }] });
+    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactive(place, screen), text } };
+  },
+
+  behaviour: (screen, scope) => {
+    const text = scope.phrase(screen.text);
+    const error = screen.error === undefined ? undefined : scope.phrase(screen.error);
+    const { sameAs, ...rule } = screen.accept ?? {};
+    const accept = Object.keys(rule).length ? compileAccept(rule) : ANYTHING;
+    return {
+      listsExit: false,
+      show: (context, lang) => ({
+        text: (refused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        rows: [],
+      }),
+      read: (answering) => {
+        const checked = accept.check(answering.input, answering.now);
+        const accepted = checked.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs));
+        return { type: 'text', accepted, value: checked.ok ? checked.value : null };
+      },
+    };
+  },
+};
+
+const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, value: text as Json }) };
+
+// A secret of an earlier turn is gone; what is left of it is the proof that the record carries.
+function isSame({ input: typed, context, prove }: Answering, name: string): boolean {
+  if (typeof context[name] === 'string') return context[name] === typed;
+  const proofs = context.$proofs as JsonObject | undefined;
+  return proofs?.[name] === prove(typed);
+}

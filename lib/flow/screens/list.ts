@@ -1,0 +1,45 @@
+// A list: one row per item of an array, cut into pages; with `pick`, rows are numbered and can be chosen.
+
+import { LIMITS } from '../../limits.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import type { ListScreen } from '../flow.ts';
+import { entryTrack, interactive, meta, refused, type ScreenKind, transitionTo } from './screen.ts';
+
+export const list: ScreenKind<ListScreen> = {
+  state: (screen, place) => ({
+    meta: meta(place, screen),
+    ...entryTrack(screen),
+    on: {
+      ...interactive(place, screen),
+      ...(screen.pick && { pick: transitionTo(place, { ...screen.pick, from: place.id }, 'keep') }),
+    },
+  }),
+
+  behaviour: (screen, scope) => {
+    const text = scope.phrase(screen.text);
+    const row = scope.phrase(screen.row);
+    const empty = screen.empty === undefined ? undefined : scope.phrase(screen.empty);
+    const error = screen.error === undefined ? scope.labels.invalid : scope.phrase(screen.error);
+    const items = scope.expression(screen.items);
+    const all = (context: JsonObject): readonly Json[] => {
+      const found = items.evaluate(context);
+      return Array.isArray(found) ? found.slice(0, LIMITS.listItems) : [];
+    };
+    return {
+      listsExit: true,
+      show: (context, lang) => {
+        const found = all(context);
+        const lines = [refused(context) ? error.render(context, lang) : '', text.render(context, lang)];
+        if (!found.length && empty) lines.push(empty.render(context, lang));
+        const number = screen.pick ? (at: number) => `${at + 1}. ` : () => '';
+        const rows = found.map((item, at) => number(at) + row.render({ ...context, row: item }, lang));
+        return { text: lines.filter((line) => line !== '').join('\n'), rows };
+      },
+      read: ({ input, context }) => {
+        const at = /^[1-9]\d{0,3}$/.test(input) ? Number(input) - 1 : -1;
+        const item = screen.pick ? all(context)[at] : undefined;
+        return item === undefined ? { type: 'invalid' } : { type: 'pick', value: item };
+      },
+    };
+  },
+};

@@ -1,0 +1,55 @@
+// A menu: options numbered by visible order, or under a key of their own.
+
+import type { JsonObject } from '../../store/store.ts';
+import { truthy } from '../expression.ts';
+import type { MenuScreen } from '../flow.ts';
+import type { FlowScope } from '../scope.ts';
+import { entryTrack, interactive, meta, refused, type ScreenKind, type StateConfig, transitionTo } from './screen.ts';
+
+export const menu: ScreenKind<MenuScreen> = {
+  state: (screen, place) => {
+    const on: Record<string, StateConfig> = { ...interactive(place, screen) };
+    for (const { id, when, ...option } of screen.options)
+      on[`opt.${id}`] = {
+        ...(when !== undefined && { guard: { type: 'when', params: { condition: when } } }),
+        ...transitionTo(place, { ...option, from: place.id }, 'go'),
+      };
+    return { meta: meta(place, screen), ...entryTrack(screen), on };
+  },
+
+  behaviour: (screen, scope) => {
+    const text = scope.phrase(screen.text);
+    const error = screen.error === undefined ? scope.labels.invalid : scope.phrase(screen.error);
+    const options = visibleOptions(screen, scope);
+    return {
+      listsExit: true,
+      show: (context, lang) => ({
+        text: (refused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        rows: options(context).map((option) => `${option.key}. ${option.text.render(context, lang)}`),
+      }),
+      read: ({ input, context }) => {
+        const chosen = options(context).find((option) => option.key === input);
+        return { type: chosen ? chosen.event : 'invalid' };
+      },
+    };
+  },
+};
+
+function visibleOptions(screen: MenuScreen, scope: FlowScope) {
+  const all = screen.options.map((option) => ({
+    event: `opt.${option.id}`,
+    text: scope.phrase(option.text),
+    own: option.key,
+    when: option.when === undefined ? undefined : scope.expression(option.when),
+  }));
+  const numbered = (options: typeof all) => {
+    let number = 0;
+    return options.map(({ event, text, own }) => ({ event, text, key: own ?? String(++number) }));
+  };
+  // Most menus have no conditions: they are numbered once.
+  if (all.every((option) => !option.when)) {
+    const fixed = numbered(all);
+    return () => fixed;
+  }
+  return (context: JsonObject) => numbered(all.filter(({ when }) => !when || truthy(when.evaluate(context))));
+}

@@ -1,0 +1,100 @@
+// What every kind of screen gives: its state in the machine, what it shows, and what an answer on it means.
+
+import type { EventObject } from 'xstate';
+import type { Prove } from '../../engine/conversation.ts';
+import type { JsonObject } from '../../store/store.ts';
+import type { Flow, Screen, Values, Way } from '../flow.ts';
+import type { FlowScope } from '../scope.ts';
+
+/** A state of the machine as plain JSON. */
+export type StateConfig = { readonly [key: string]: unknown };
+
+export interface Shown {
+  /** Above the rows; may be several lines. */
+  readonly text: string;
+  /** Never split between two pages. */
+  readonly rows: readonly string[];
+}
+
+export interface Answering {
+  readonly input: string;
+  readonly context: JsonObject;
+  readonly prove: Prove;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export interface Behaviour {
+  show(context: JsonObject, lang: string): Shown;
+  /** The event that an answer means, on screens that wait for one. */
+  read?(answering: Answering): EventObject;
+  /** Whether the exit key has its line on this screen. */
+  readonly listsExit: boolean;
+}
+
+export interface ScreenKind<S extends Screen> {
+  state(screen: S, place: Place): StateConfig;
+  behaviour(screen: S, scope: FlowScope): Behaviour;
+}
+
+/** Where a screen is: its id, the path of its state, its flow. */
+export interface Place {
+  readonly id: string;
+  readonly path: string;
+  readonly flow: Flow;
+}
+
+export const trackAction = (name: string) => ({ type: 'track', params: { name } });
+
+/** A transition to a screen, with the action that leaves the present one. */
+export function transitionTo(
+  place: Place,
+  way: { to: string; set?: Values; save?: string; track?: string; from?: string },
+  action: string,
+): StateConfig {
+  const params = {
+    of: place.flow.flow,
+    ...(way.from !== undefined && way.from !== way.to && { from: way.from }),
+    ...(place.flow.screens[way.to]?.back === false && { barrier: true }),
+    ...(way.save !== undefined && { save: way.save }),
+    ...(way.set && { set: way.set }),
+  };
+  const track = way.track === undefined ? [] : [trackAction(way.track)];
+  return { target: way.to, actions: [{ type: action, params }, ...track] };
+}
+
+/** The transitions of `done`, `fail` or `branch`: a screen id, or ways that are tried in order. */
+export function transitionsOf(
+  place: Place,
+  ways: string | readonly Way[],
+  by: { guard: string; action: string; save?: string },
+): StateConfig[] {
+  const list: readonly Way[] = typeof ways === 'string' ? [{ to: ways }] : ways;
+  return list.map(({ when, ...way }) => ({
+    ...(when !== undefined && { guard: guardOf(place, when, by) }),
+    ...transitionTo(place, { ...way, ...(by.save !== undefined && { save: by.save }) }, by.action),
+  }));
+}
+
+function guardOf(place: Place, condition: string, { guard, save }: { guard: string; save?: string }) {
+  return { type: guard, params: { condition, of: place.flow.flow, ...(save !== undefined && { save }) } };
+}
+
+/** What screens that wait for an answer have in common: the next page, a refusal, a fixed way back. */
+export function interactive(place: Place, screen: Screen): { readonly [event: string]: StateConfig } {
+  const fixed = typeof screen.back === 'string' ? screen.back : undefined;
+  return {
+    more: { actions: [{ type: 'turnPage' }] },
+    invalid: { actions: [{ type: 'refuse' }] },
+    ...(fixed !== undefined && {
+      back: { target: fixed, actions: [{ type: 'goBackTo', params: { screen: fixed } }] },
+    }),
+  };
+}
+
+export const meta = (place: Place, screen: Screen) => ({ screen: place.path, type: screen.type });
+export const entryTrack = (screen: Screen) =>
+  screen.track === undefined ? {} : { entry: [trackAction(screen.track)] };
+
+/** Error line above the text after a refused answer. */
+export const refused = (context: JsonObject) => (context.$bad as number) > 0;
