@@ -1,0 +1,98 @@
+// Runs every test/**/*.test.ts in this one process, one file after another, and turns every silent way to "pass" into a
+// failure with a reason: uvu alone exits 0 when a hook throws, when `.run()` is forgotten and when `.only` is left.
+//
+//   npm test -- ussd flow/render    only the files whose path holds one of the words
+//   npm test -- --update            transcript tests write what they saw (support/update.ts)
+//   --root <folder>                 where to look, default: this folder
+//   --timeout <ms>                  for each suite that sets no timeoutMs, and for loading a file; default 120000
+
+import { readdirSync, writeSync } from 'node:fs';
+import { register } from 'node:module';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { doing, runFile } from './support/file.ts';
+import { describe, type FileReport, fail, fileLines, lastLine, newReport, type Totals } from './support/report.ts';
+
+const TEST_FILE = /\.test\.ts$/;
+const LOOKS_LIKE_A_TEST = /[.-](tests?|spec)\.[cm]?[jt]sx?$/;
+
+/** Failures that belong to no single file. */
+const whole = newReport('the run');
+const reports: FileReport[] = [whole];
+let current = whole;
+let finished = false;
+
+try {
+  await main();
+} catch (thrown) {
+  fail(whole, 'test/run.ts', describe(thrown));
+}
+finish();
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      root: { type: 'string', default: dirname(fileURLToPath(import.meta.url)) },
+      timeout: { type: 'string', default: '120000' },
+      update: { type: 'boolean' },
+    },
+  });
+  watchProcess();
+  watchUvu();
+  const limits = { root: resolve(values.root), timeoutMs: Number(values.timeout) };
+  for (const file of choose(limits.root, positionals)) {
+    current = newReport(file);
+    reports.push(current);
+    await runFile(current, limits);
+    console.log(fileLines(current));
+  }
+}
+
+function choose(root: string, words: readonly string[]): string[] {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).sort();
+  const own = names.filter((name) => !/(^|\/)(fixtures|node_modules)\//.test(name));
+  for (const name of own)
+    if (LOOKS_LIKE_A_TEST.test(name) && !TEST_FILE.test(name))
+      fail(whole, name, 'looks like a test file but is never run: end its name with .test.ts');
+  const files = own.filter((name) => TEST_FILE.test(name));
+  for (const word of words)
+    if (!files.some((file) => file.includes(word))) fail(whole, word, 'no test file has this in its path');
+  return words.length ? files.filter((file) => words.some((word) => file.includes(word))) : files;
+}
+
+// Every module that imports `uvu` gets support/suites.ts instead; only that module gets uvu itself.
+function watchUvu(): void {
+  const suites = new URL('./support/suites.ts', import.meta.url).href;
+  const hook = `export const resolve = (name, context, next) =>
+    next(name === 'uvu' && context.parentURL !== '${suites}' ? '${suites}' : name, context);`;
+  register(`data:text/javascript,${encodeURIComponent(hook)}`);
+}
+
+function watchProcess(): void {
+  process.on('unhandledRejection', (thrown) => fail(current, `unhandled rejection ${doing()}`, describe(thrown)));
+  process.on('uncaughtException', (thrown) => fail(current, `uncaught exception ${doing()}`, describe(thrown)));
+  process.on('exit', () => {
+    if (finished) return;
+    fail(current, `the process ended ${doing()}`, 'something called process.exit(): no later test ran');
+    // Only synchronous writes reach anybody from here.
+    writeSync(1, `${fileLines(current)}\n${lastLine(totals())}\n`);
+    process.exitCode = 1;
+  });
+}
+
+function finish(): void {
+  const { passed, failed, skipped } = totals();
+  if (passed + failed + skipped === 0) fail(whole, 'nothing', 'was tested');
+  if (skipped > 0 && process.env.CI === 'true') fail(whole, `${skipped} skipped`, 'CI=true wants every test to run');
+  if (whole.failed) console.log(fileLines(whole));
+  console.log(lastLine(totals()));
+  finished = true;
+  process.exit(totals().failed ? 1 : 0);
+}
+
+function totals(): Totals {
+  const sum = (pick: (report: FileReport) => number) => reports.reduce((total, report) => total + pick(report), 0);
+  return { passed: sum((r) => r.passed), failed: sum((r) => r.failed), skipped: sum((r) => r.skips.length) };
+}

@@ -1,0 +1,62 @@
+// The exit code and the last line of a run: what a person, a script and CI rely on.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { runFixture } from './spawn.ts';
+
+const test = suite('outcome');
+
+test('a good run ends with its counts and exit code 0', async () => {
+  const { code, text, lastLine } = await runFixture('good');
+  assert.is(lastLine, '5 passed, 0 failed', text);
+  assert.is(code, 0);
+  assert.match(text, /^✓ good\.test\.ts {2}4 passed {2}\d+ ms$/m);
+  assert.match(text, /^a line of a test$/m);
+  assert.not.match(text, /•|Total:/);
+});
+
+test('a word chooses files by their path, and a word without a file fails', async () => {
+  const [one, none] = await Promise.all([
+    runFixture('good', { words: ['linger'] }),
+    runFixture('good', { words: ['linger', 'nosuch'] }),
+  ]);
+  assert.is(one.lastLine, '1 passed, 0 failed');
+  assert.is(one.code, 0);
+  assert.is(none.lastLine, '1 passed, 1 failed');
+  assert.is(none.code, 1);
+  assert.match(none.text, /nosuch\n +no test file has this in its path/);
+});
+
+test('a run without a single test fails', async () => {
+  const { code, text, lastLine } = await runFixture('empty');
+  assert.is(code, 1);
+  assert.is(lastLine, '0 passed, 1 failed');
+  assert.match(text, /nothing\n +was tested/);
+});
+
+test('an unknown option fails instead of running everything', async () => {
+  const { code, text, lastLine } = await runFixture('good', { words: ['--updat'] });
+  assert.is(code, 1);
+  assert.is(lastLine, '0 passed, 1 failed');
+  assert.match(text, /Unknown option '--updat'/);
+});
+
+test('process.exit(0) inside a test fails the run', async () => {
+  const { code, text, lastLine } = await runFixture('exits');
+  assert.is(code, 1);
+  assert.is(lastLine, '0 passed, 1 failed');
+  assert.match(text, /✘ early\.test\.ts/);
+  assert.match(text, /the process ended during "calls process\.exit\(0\)"/);
+});
+
+test('skips are counted and explained, and fail when CI=true', async () => {
+  const [here, ci] = await Promise.all([runFixture('skips'), runFixture('skips', { env: { CI: 'true' } })]);
+  assert.is(here.lastLine, '1 passed, 0 failed, 4 skipped');
+  assert.is(here.code, 0);
+  for (const words of ['the whole file: skipped, no browser here', 'all › does not run: skipped, no server here'])
+    assert.ok(here.text.includes(words), here.text);
+  assert.is(ci.lastLine, '1 passed, 1 failed, 4 skipped');
+  assert.is(ci.code, 1);
+});
+
+test.run();

@@ -1,0 +1,102 @@
+// How the runner words what it saw: one line per file, every failure with its reason, the last line.
+
+import { inspect, stripVTControlCharacters } from 'node:util';
+import colors from 'picocolors';
+
+export interface Failure {
+  /** Which test, hook or file. */
+  readonly where: string;
+  readonly reason: string;
+}
+
+/** What one test file came to. */
+export interface FileReport {
+  readonly file: string;
+  passed: number;
+  failed: number;
+  readonly failures: Failure[];
+  readonly skips: Failure[];
+  ms: number;
+}
+
+export function newReport(file: string): FileReport {
+  return { file, passed: 0, failed: 0, failures: [], skips: [], ms: 0 };
+}
+
+/** Counts and keeps one failure. */
+export function fail(report: FileReport, where: string, reason: string): void {
+  report.failed += 1;
+  report.failures.push({ where, reason });
+}
+
+export interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const HERE = `${process.cwd()}/`;
+
+/** Words for anything that can be thrown: an assertion with its difference, an error with its cause, or the raw value. */
+export function describe(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return `${inspect(thrown)} (not an Error, so nobody knows from where)`;
+  const { details, operator } = thrown as { details?: unknown; operator?: unknown };
+  if (typeof details !== 'string') return tidyStack(inspect(thrown));
+  const how = typeof operator === 'string' ? ` (${operator})` : '';
+  return `${thrown.message}${how}\n${details.trimEnd()}\n${tidyStack(stackOf(thrown))}`;
+}
+
+/** One line: mark, file, counts, time; below it every failure and every skip with its reason. */
+export function fileLines(report: FileReport): string {
+  const mark = report.failed ? colors.red('✘') : report.passed ? colors.green('✓') : colors.yellow('-');
+  const counts = words({ passed: report.passed, failed: report.failed, skipped: report.skips.length });
+  const lines = [`${mark} ${report.file}  ${counts}  ${colors.dim(span(report.ms))}`];
+  for (const { where, reason } of report.failures) lines.push(indent(`${colors.red('✘')} ${where}\n${reason}`));
+  for (const { where, reason } of report.skips) lines.push(`    - ${where}: skipped, ${reason}`);
+  return lines.join('\n');
+}
+
+/** `N passed, N failed`, and `, N skipped` only when there are any. */
+export function lastLine(totals: Totals): string {
+  return `${totals.passed} passed, ${totals.failed} failed${totals.skipped ? `, ${totals.skipped} skipped` : ''}`;
+}
+
+/** Milliseconds for people. */
+export function span(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+function words({ passed, failed, skipped }: Totals): string {
+  const parts = [`${passed} passed`];
+  if (failed) parts.push(colors.red(`${failed} failed`));
+  if (skipped) parts.push(colors.yellow(`${skipped} skipped`));
+  return parts.join(', ');
+}
+
+function stackOf(error: Error): string {
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.trimStart().startsWith('at '))
+    .join('\n');
+}
+
+// Frames of Node, of uvu and of this runner say nothing about the test.
+function tidyStack(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !/^\s+at .*(node:|\/uvu\/|test\/support\/(file|suites)\.ts|test\/run\.ts)/.test(plain(line)))
+    .map((line) => line.replaceAll('file://', '').replaceAll(HERE, ''))
+    .join('\n')
+    .trimEnd();
+}
+
+function plain(line: string): string {
+  return stripVTControlCharacters(line);
+}
+
+function indent(text: string): string {
+  return text
+    .split('\n')
+    .map((line, at) => `${at ? '      ' : '    '}${line}`)
+    .join('\n');
+}
