@@ -1,0 +1,304 @@
+// What input screens accept: the value that is saved, and which rules are refused.
+
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TwinlineError } from '../../lib/errors.ts';
+import { ACCEPT_RULES, compileAccept } from '../../lib/flow/accept.ts';
+import { DATE_FORMATS } from '../../lib/flow/accept-date.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { Json, JsonObject } from '../../lib/store/store.ts';
+
+const test = suite('accept');
+const NOW = Date.UTC(2026, 10, 20, 12);
+
+/** The saved value, or undefined when the text is refused. */
+function saved(rule: JsonObject, text: string, now = NOW): Json | undefined {
+  const result = compileAccept(rule).check(text, now);
+  return result.ok ? result.value : undefined;
+}
+
+function table(rule: JsonObject, accepted: { [text: string]: Json }, refused: readonly string[]): void {
+  const shown = JSON.stringify(rule);
+  for (const [text, value] of Object.entries(accepted)) assert.is(saved(rule, text), value, `${shown} on ${text}`);
+  for (const text of refused) assert.is(saved(rule, text), undefined, `${shown} on ${JSON.stringify(text)}`);
+}
+
+test('digits keep their zeros and are ASCII', () => {
+  table({ digits: 4 }, { '0123': '0123', ' 9999 ': '9999' }, [
+    '123',
+    '12345',
+    '12a4',
+    '-123',
+    '1.23',
+    '١٢٣٤',
+    '',
+    '12 34',
+  ]);
+  table({ digits: { min: 4, max: 6 } }, { '1234': '1234', '123456': '123456' }, ['123', '1234567']);
+  table({ digits: { min: 2 } }, { '12': '12', ['1'.repeat(182)]: '1'.repeat(182) }, ['1', '1'.repeat(183)]);
+});
+
+test('length counts characters, not code units', () => {
+  table({ length: 2 }, { ab: 'ab', '😀😀': '😀😀', ' ab ': 'ab' }, ['a', 'abc', '😀']);
+  table({ length: { max: 3 } }, { '': '', abc: 'abc' }, ['abcd']);
+});
+
+test('numbers are plain decimals', () => {
+  table({ number: true }, { '12': 12, '-0.50': -0.5, '007': 7, '-0': 0, ' 3 ': 3 }, [
+    '',
+    'a',
+    '1e3',
+    '0x10',
+    '1,000',
+    '1 000',
+    '+1',
+    '.5',
+    '5.',
+    'Infinity',
+    'NaN',
+    '٣',
+    '9007199254740993',
+    '1.2.3',
+  ]);
+  table({ number: { min: 1, max: 10 } }, { '1': 1, '10': 10, '1.5': 1.5 }, ['0.99', '10.01', '-5']);
+  table({ number: { integer: true } }, { '5': 5, '-5': -5 }, ['5.0', '5.5']);
+  table({ number: { decimals: 2, min: 0 } }, { '5': 5, '5.25': 5.25 }, ['5.250', '-1']);
+});
+
+test('choices are found in any case and saved as the author spelled them', () => {
+  table({ oneOf: ['Yes', 'No way', 'ÉCOLE'] }, { yes: 'Yes', ' NO WAY ': 'No way', école: 'ÉCOLE' }, [
+    'y',
+    'noway',
+    '',
+    'toString',
+    '__proto__',
+  ]);
+});
+
+test('phone numbers are saved as E.164', () => {
+  table(
+    { msisdn: { country: '263' } },
+    {
+      '+263771234567': '+263771234567',
+      '263771234567': '+263771234567',
+      '00263771234567': '+263771234567',
+      '0771234567': '+263771234567',
+      '077 123-4567': '+263771234567',
+      '(077) 123.4567': '+263771234567',
+    },
+    [
+      '771234567',
+      '+27821234567',
+      '0027821234567',
+      '+2630771234567',
+      '07712',
+      '+263',
+      '0',
+      '',
+      '077123456a',
+      '+26377123456789012',
+      '++263771234567',
+    ],
+  );
+  table(
+    { msisdn: true },
+    { '+27821234567': '+27821234567', '27821234567': '+27821234567', '0027821234567': '+27821234567' },
+    ['0821234567', '+0821234567', '1234567', '1234567890123456', '+27 82 x'],
+  );
+});
+
+test('dates are real calendar days, saved as ISO', () => {
+  table(
+    { date: true },
+    {
+      '29022024': '2024-02-29',
+      '5/3/2024': '2024-03-05',
+      '05-03-2024': '2024-03-05',
+      '05.03.2024': '2024-03-05',
+      '5 3 2024': '2024-03-05',
+      '31121999': '1999-12-31',
+    },
+    [
+      '29022023',
+      '31042024',
+      '00012024',
+      '01002024',
+      '01132024',
+      '32012024',
+      '5/3-2024',
+      '5324',
+      '2024-03-05',
+      '010120245',
+      '01010000',
+      'today',
+      '',
+    ],
+  );
+  table(
+    { date: { format: 'YYYY-MM-DD' } },
+    { '2024-03-05': '2024-03-05', '20240305': '2024-03-05', '2024-3-5': '2024-03-05' },
+    ['05032024', '2024-02-30'],
+  );
+  table({ date: { format: 'MM/DD/YYYY' } }, { '03052024': '2024-03-05' }, ['13012024']);
+  table(
+    { date: { format: 'DDMMYYYY', min: '2024-01-01', max: 'today' } },
+    { '01012024': '2024-01-01', '20112026': '2026-11-20' },
+    ['31122023', '21112026'],
+  );
+});
+
+test('"today" is the day of the check, in UTC', () => {
+  const rule = { date: { max: 'today' } };
+  assert.is(saved(rule, '21112026', Date.UTC(2026, 10, 20, 23, 59)), undefined);
+  assert.is(saved(rule, '21112026', Date.UTC(2026, 10, 21)), '2026-11-21');
+  assert.is(saved({ date: { min: 'today' } }, '20112026', Date.UTC(2026, 10, 21)), undefined);
+});
+
+test('a year of two digits is the latest that fits', () => {
+  table(
+    { date: { format: 'DDMMYY' } },
+    { '010146': '2046-01-01', '010147': '1947-01-01', '290200': '2000-02-29', '1/1/99': '1999-01-01' },
+    ['290223', '29022024'],
+  );
+  table(
+    { date: { format: 'DDMMYY', max: 'today' } },
+    { '201126': '2026-11-20', '211126': '1926-11-21', '010140': '1940-01-01' },
+    [],
+  );
+  table({ date: { format: 'YYMMDD', min: '2020-01-01', max: '2030-12-31' } }, { '300101': '2030-01-01' }, [
+    '310101',
+    '190101',
+  ]);
+});
+
+test('patterns match the whole text', () => {
+  table({ pattern: '[A-Z]{2}[0-9]{3}|x' }, { AB123: 'AB123', x: 'x' }, ['AB1234', 'xAB123', 'ab123', 'x\nx']);
+  table({ pattern: String.raw`\p{L}+` }, { école: 'école' }, ['a1']);
+  table({ pattern: String.raw`\\1|a\(?=b` }, { 'a(=b': 'a(=b', 'a=b': 'a=b', '\\1': '\\1' }, []);
+});
+
+test('patterns that would run for ever elsewhere take no time', () => {
+  const hostile = `${'a'.repeat(LIMITS.ussdTextChars - 1)}!`;
+  for (const pattern of ['(a+)+', '(a|a)*', '(a|aa)+', '(.*)*(.*)*', '([a-z]+)*x', '(a?){30}a{30}']) {
+    const { check } = compileAccept({ pattern });
+    check(hostile, NOW);
+    const start = performance.now();
+    check(hostile, NOW);
+    assert.ok(performance.now() - start < 50, pattern);
+  }
+});
+
+test('several rules hold together', () => {
+  table({ digits: { min: 3 }, pattern: '1.*' }, { '123': '123' }, ['223', '12']);
+  table({ digits: 3, number: { max: 500 } }, { '012': 12, '500': 500 }, ['501', '5']);
+  table({ number: true, length: { max: 3 } }, { '1.5': 1.5 }, ['1000']);
+  assert.is(compileAccept({ length: 3, pattern: 'a+' }).name, 'length+pattern');
+});
+
+test('a text longer than a request is refused before it is read', () => {
+  const most = LIMITS.ussdTextChars;
+  assert.is(saved({ length: { max: most } }, 'x'.repeat(most)), 'x'.repeat(most));
+  assert.is(saved({ length: { max: most } }, `x${' '.repeat(most)}`), undefined);
+});
+
+test('whatever is typed: accepted values are JSON, and nothing throws', () => {
+  const rules: readonly JsonObject[] = [
+    { digits: { min: 1 } },
+    { length: { max: 9 } },
+    { number: true },
+    { oneOf: ['a'] },
+    { msisdn: { country: '263' } },
+    ...DATE_FORMATS.map((format) => ({ date: { format } })),
+    { pattern: '.*' },
+  ];
+  const accepts = rules.map((rule) => compileAccept(rule));
+  const typed = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'0123456789+-./ 0') }));
+  fc.assert(
+    fc.property(typed, fc.constantFrom(...accepts), (text, { name, check }) => {
+      const result = check(text, NOW);
+      if (!result.ok) return;
+      assert.equal(JSON.parse(JSON.stringify(result.value)), result.value, name);
+      if (name === 'date') assert.is(new Date(`${result.value}T00:00:00Z`).toISOString().slice(0, 10), result.value);
+      if (name === 'msisdn') assert.match(String(result.value), /^\+263[1-9]\d{4,11}$/);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('every real day of a format is read back', () => {
+  const day = fc.date({ min: new Date('1947-01-01'), max: new Date('2045-12-31'), noInvalidDate: true });
+  fc.assert(
+    fc.property(day, fc.constantFrom(...DATE_FORMATS), (date, format) => {
+      const iso = date.toISOString().slice(0, 10);
+      const [year, month, dayOfMonth] = iso.split('-') as [string, string, string];
+      const typed = format
+        .replace('YYYY', year)
+        .replace('YY', year.slice(2))
+        .replace('MM', month)
+        .replace('DD', dayOfMonth);
+      assert.is(saved({ date: { format } }, typed), iso, `${format} ${typed}`);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('rules that cannot be are refused, with what to write', () => {
+  const cases: readonly (readonly [JsonObject, RegExp])[] = [
+    [{}, /is empty.*digits/],
+    [{ digit: 4 }, /Did you mean "digits"\?/],
+    [{ constructor: 4 }, /no rule "constructor"/],
+    [{ number: true, date: true }, /number and date.*keep one/],
+    [{ digits: '4' }, /"digits" got "4".*Write "digits": 4 or/],
+    [{ digits: 0 }, /1 to 182.*Write "digits"/],
+    [{ digits: 1.5 }, /whole numbers/],
+    [{ digits: 183 }, /1 to 182/],
+    [{ digits: { min: 6, max: 4 } }, /the smaller as "min"/],
+    [{ digits: { mim: 4 } }, /no "mim"\. Did you mean "min"\?/],
+    [{ length: [1] }, /Write "length": 20/],
+    [{ number: 5 }, /Write true, or an object/],
+    [{ number: { min: '1' } }, /are numbers/],
+    [{ number: { min: 2, max: 1 } }, /no number fits/],
+    [{ number: { integer: 1 } }, /true or false/],
+    [{ number: { decimals: 10 } }, /0 to 9/],
+    [{ oneOf: [] }, /list of different texts/],
+    [{ oneOf: ['a', 1] }, /list of different texts/],
+    [{ oneOf: ['a', ' A '] }, /twice/],
+    [{ msisdn: { country: 263 } }, /calling code in quotes/],
+    [{ msisdn: { country: '+263' } }, /without \+/],
+    [{ msisdn: false }, /Write true/],
+    [{ date: { format: 'D/M/Y' } }, /"format" is one of DDMMYYYY/],
+    [{ date: { format: 'constructor' } }, /"format" is one of/],
+    [{ date: { min: 'tomorrow' } }, /"today" or a real date/],
+    [{ date: { max: '2023-02-29' } }, /real date/],
+    [{ date: { min: '2024-01-02', max: '2024-01-01' } }, /no date fits/],
+    [{ pattern: 5 }, /regular expression/],
+    [{ pattern: '' }, /regular expression/],
+    [{ pattern: '(?=a)' }, /[Ll]ook-ahead/],
+    [{ pattern: '(?<!a)b' }, /[Ll]ook-ahead/],
+    [{ pattern: String.raw`(a)\1` }, /Back-references/],
+    [{ pattern: String.raw`(?<n>a)\k<n>` }, /Back-references/],
+    [{ pattern: '(a' }, /cannot be read.*missing closing \)/],
+    [{ pattern: 'a{1001}' }, /cannot be read.*up to 1000/],
+    [{ pattern: '((a{30}){40})' }, /cannot be read/],
+    [{ pattern: '(a?){1000}a{900}' }, /too many steps/],
+    [{ pattern: 'a'.repeat(LIMITS.patternChars + 1) }, /longer than 200/],
+  ];
+  for (const [rule, message] of cases) {
+    try {
+      compileAccept(rule);
+    } catch (error) {
+      assert.instance(error, TwinlineError);
+      assert.is((error as TwinlineError).code, 'ERR_FLOW_INVALID');
+      assert.match((error as TwinlineError).message, message);
+      continue;
+    }
+    assert.unreachable(`${JSON.stringify(rule)} was taken`);
+  }
+});
+
+test('tells its rule names', () => {
+  assert.equal(ACCEPT_RULES, ['digits', 'length', 'number', 'oneOf', 'msisdn', 'date', 'pattern']);
+});
+
+test.run();
