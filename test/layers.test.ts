@@ -1,0 +1,131 @@
+// The shape of the source: which way imports point, no circles, no env or HTTP in lib, file names, sizes, first lines.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cycles, forbiddenImports, importsOf, type Sources } from './support/layers.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LINES_MAX = 300;
+
+const product = read(['lib', 'machines', 'server']);
+const everything = new Map([...product, ...read(['test'])]);
+
+const test = suite('layers');
+
+test('imports point from the doors to the engine to the machines', () => {
+  assert.ok(product.size > 0);
+  assert.equal(forbiddenImports(product), []);
+});
+
+test('no file imports itself through others', () => assert.equal(cycles(product), []));
+
+test('lib reads no environment and serves nothing', () => {
+  const found = where(
+    product,
+    (path, source) => path.startsWith('lib/') && /process\.env|\bcreate(Secure)?Server\b/.test(source),
+  );
+  assert.equal(found, []);
+});
+
+test('every file says in its first line what lives there', () => {
+  assert.equal(
+    where(everything, (_path, source) => !/^(#!.*\n)?\/\/ \S/.test(source)),
+    [],
+  );
+});
+
+test(`no source file is longer than ${LINES_MAX} lines`, () => {
+  assert.equal(
+    where(product, (_path, source) => source.trimEnd().split('\n').length > LINES_MAX),
+    [],
+  );
+});
+
+test('file names are in kebab-case, say what is inside, and lib/index.ts is the only barrel', () => {
+  const bad = /^(utils?|helpers?|common|types|misc|shared|index)\./;
+  const found = where(everything, (path) => {
+    const name = basename(path);
+    return path !== 'lib/index.ts' && (bad.test(name) || !/^[a-z0-9]+([-.][a-z0-9]+)*\.ts$/.test(name));
+  });
+  assert.equal(found, []);
+});
+
+test('the scan reads every form of import, and tells types from values', () => {
+  const source = `// import 'comment';
+import one from 'one';
+import { type Two, two } from './two.ts';
+import type { Three } from './three.ts';
+import * as four from "four";
+import {
+  five,
+  six as seven,
+} from '../five.ts';
+import './six.ts';
+import seven from './seven.json' with { type: 'json' };
+export * from './eight.ts';
+export type { Nine } from './nine.ts';
+export const text = 'import { x } from "nothing"';
+const ten = await import('./ten.ts');
+`;
+  const found = importsOf(source).map(({ from, typeOnly }) => (typeOnly ? `type ${from}` : from));
+  assert.equal(found, [
+    ...['one', './two.ts', 'type ./three.ts', 'four', '../five.ts', './six.ts', './seven.json', './eight.ts'],
+    ...['type ./nine.ts', './ten.ts'],
+  ]);
+});
+
+test('an import that points the wrong way is found and named', () => {
+  const sources: Sources = new Map([
+    ['lib/errors.ts', "import { turn } from './engine/turn.ts';"],
+    [
+      'lib/engine/turn.ts',
+      "import { app } from '../../server/app.ts';\nimport type { App } from '../../server/app.ts';",
+    ],
+    [
+      'lib/ussd/reply.ts',
+      "import Koa from 'koa';\nimport Router from '@koa/router';\nimport { dialect } from './dialect.ts';",
+    ],
+    ['lib/gateway/route.ts', "import { turn } from '../engine/turn.ts';"],
+    ['lib/odd.ts', ''],
+    ['machines/menu.ts', "import { setup } from 'xstate';\nimport { now } from 'node:os';\nimport '../lib/errors.ts';"],
+    ['server/app.ts', "import Koa from 'koa';\nimport { turn } from '../lib/engine/turn.ts';"],
+  ]);
+  assert.equal(forbiddenImports(sources), [
+    'lib/errors.ts → lib/engine/turn.ts: base may not use engine',
+    'lib/engine/turn.ts → server/app.ts: engine may not use server',
+    'lib/ussd/reply.ts → koa: not a package for ussd',
+    'lib/ussd/reply.ts → @koa/router: not a package for ussd',
+    'lib/ussd/reply.ts → lib/ussd/dialect.ts: no such file',
+    'lib/gateway/route.ts → lib/engine/turn.ts: gateway may not use engine',
+    'lib/odd.ts: belongs to no area of test/support/layers.ts',
+    'machines/menu.ts → node:os: not a package for machines',
+    'machines/menu.ts → lib/errors.ts: machines may not use base',
+  ]);
+});
+
+test('a circle of values is found, a circle closed by a type is none', () => {
+  const circle = new Map([
+    ['lib/a.ts', "import { b } from './b.ts';"],
+    ['lib/b.ts', "import { c } from './c.ts';"],
+    ['lib/c.ts', "export { a } from './a.ts';"],
+  ]);
+  assert.equal(cycles(circle), ['lib/a.ts → lib/b.ts → lib/c.ts → lib/a.ts']);
+  assert.equal(cycles(new Map([...circle, ['lib/c.ts', "import type { A } from './a.ts';"]])), []);
+});
+
+test.run();
+
+function read(folders: readonly string[]): Map<string, string> {
+  const paths = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+  );
+  const own = paths.filter((path) => path.endsWith('.ts') && !path.startsWith('test/fixtures/')).sort();
+  return new Map(own.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
+}
+
+function where(sources: Sources, isBad: (path: string, source: string) => boolean): string[] {
+  return [...sources].filter(([path, source]) => isBad(path, source)).map(([path]) => path);
+}
