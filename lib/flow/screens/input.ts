@@ -25,7 +25,7 @@ export const input: ScreenKind<InputScreen> = {
         ...transitionTo(place, { to: screen.else }, 'go'),
       });
     text.push({ actions: [{ type: 'refuse' }] });
-    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactive(place, screen), text } };
+    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactive(screen), text } };
   },
 
   behaviour: (screen, scope) => {

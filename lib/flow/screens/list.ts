@@ -10,7 +10,7 @@ export const list: ScreenKind<ListScreen> = {
     meta: meta(place, screen),
     ...entryTrack(screen),
     on: {
-      ...interactive(place, screen),
+      ...interactive(screen),
       ...(screen.pick && { pick: transitionTo(place, { ...screen.pick, from: place.id }, 'keep') }),
     },
   }),

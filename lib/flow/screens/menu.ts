@@ -8,7 +8,7 @@ import { entryTrack, interactive, meta, refused, type ScreenKind, type StateConf
 
 export const menu: ScreenKind<MenuScreen> = {
   state: (screen, place) => {
-    const on: Record<string, StateConfig> = { ...interactive(place, screen) };
+    const on: Record<string, StateConfig> = { ...interactive(screen) };
     for (const { id, when, ...option } of screen.options)
       on[`opt.${id}`] = {
         ...(when !== undefined && { guard: { type: 'when', params: { condition: when } } }),

@@ -81,7 +81,7 @@ function guardOf(place: Place, condition: string, { guard, save }: { guard: stri
 }
 
 /** What screens that wait for an answer have in common: the next page, a refusal, a fixed way back. */
-export function interactive(place: Place, screen: Screen): { readonly [event: string]: StateConfig } {
+export function interactive(screen: Screen): { readonly [event: string]: StateConfig } {
   const fixed = typeof screen.back === 'string' ? screen.back : undefined;
   return {
     more: { actions: [{ type: 'turnPage' }] },

@@ -1,0 +1,121 @@
+// What a phone request means for its session: a first dial, a new answer, a retry, an old text, or nobody's.
+//
+// Cumulative text carries the PIN, so it is never kept. What is kept of every text is its length and a keyed hash: enough
+// to know a retry, an older text, and where the new answer begins in a longer one.
+
+import type { Decision, Seen } from '../engine/turn.ts';
+import { shortMac } from '../keyring.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import type { UssdRequest } from './request.ts';
+
+/** Length of a text that was taken, and its turn key. */
+type Mark = readonly [length: number, turnKey: string];
+
+interface PhoneDoor extends JsonObject {
+  readonly sessionId: string;
+  readonly phoneNumber: string;
+  readonly serviceCode: string;
+  /** Texts that were taken, oldest first. */
+  readonly marks: readonly (readonly Json[])[];
+}
+
+/** What to do with the first request of an unknown session when its text is not empty. */
+export type UnknownSession = 'end' | 'menu' | 'forward';
+
+/** Why a request was refused. */
+export type Refusal = 'not-yours' | 'mismatch' | 'unknown';
+
+export interface DialRules {
+  readonly flow: string;
+  readonly key: Buffer;
+  readonly unknownSession: UnknownSession;
+}
+
+export interface Dial {
+  /** Undefined where nothing can tell a retry from a new answer: `latest` mode without message numbers. */
+  readonly turnKey: string | undefined;
+  readonly decide: (seen: Seen) => Decision;
+}
+
+const MARKS_KEPT = 64;
+
+/** Reads a request against the session that is stored under its id. */
+export function readDial(request: UssdRequest, rules: DialRules): Dial {
+  return request.mode === 'cumulative' ? cumulative(request, rules) : latest(request, rules);
+}
+
+function cumulative(request: UssdRequest, rules: DialRules): Dial {
+  const { text } = request;
+  const keyOf = (part: string) =>
+    shortMac(rules.key, [request.sessionId, request.phoneNumber, request.serviceCode, part]);
+  const turnKey = keyOf(text);
+  const begin = beginning(request, rules, [[text.length, turnKey]]);
+
+  const decide = (seen: Seen): Decision => {
+    if (seen.kind === 'unreadable') return text === '' ? begin([]) : refuse('unknown');
+    if (seen.kind === 'none') return text === '' ? begin([]) : unknown(rules, begin, text.split('*'));
+    const door = seen.door as PhoneDoor;
+    const marks = door.marks as readonly Mark[];
+    const isOlder = marks.some(([length, key]) => length === text.length && key === turnKey);
+    if (seen.kind === 'ended') {
+      if (text === '') return begin([]);
+      return isOlder ? { kind: 'repeat' } : unknown(rules, begin, text.split('*'));
+    }
+    if (!isOwner(request, door)) return refuse('not-yours');
+    const [length, key] = marks.at(-1)!;
+    // The text of a turn that was begun and never answered: its outcome is shown.
+    if (key === turnKey) return { kind: 'input', input: '', door };
+    if (isOlder || text === '') return { kind: 'repeat' };
+    const previous = text.slice(0, length);
+    const answer = length === 0 ? text : text[length] === '*' ? text.slice(length + 1) : undefined;
+    if (answer === undefined || keyOf(previous) !== key) return refuse('mismatch');
+    return {
+      kind: 'input',
+      input: answer,
+      door: { ...door, marks: [...marks, [text.length, turnKey] as Mark].slice(-MARKS_KEPT) },
+    };
+  };
+  return { turnKey, decide };
+}
+
+function latest(request: UssdRequest, rules: DialRules): Dial {
+  const { text, turnId, dialled } = request;
+  const isFirst = request.fresh ?? text === '';
+  const begin = beginning(request, rules, []);
+  const decide = (seen: Seen): Decision => {
+    if (seen.kind !== 'live') {
+      if (isFirst || dialled !== undefined) return begin([]);
+      return seen.kind === 'unreadable' ? refuse('unknown') : unknown(rules, begin, [text]);
+    }
+    if (!isOwner(request, seen.door as PhoneDoor)) return refuse('not-yours');
+    // The same first request twice is a retry; later in a session it is a new dial under an id that is used again.
+    if (isFirst && request.fresh !== false) return seen.turn === 1 ? { kind: 'repeat' } : begin([]);
+    return { kind: 'input', input: text, door: seen.door };
+  };
+  const { sessionId, phoneNumber } = request;
+  const turnKey = turnId === undefined ? undefined : shortMac(rules.key, [sessionId, phoneNumber, 'message', turnId]);
+  return { turnKey, decide };
+}
+
+type Begin = (inputs: readonly string[]) => Decision;
+
+function beginning(request: UssdRequest, rules: DialRules, marks: readonly Mark[]): Begin {
+  const { sessionId, phoneNumber } = request;
+  const serviceCode = request.serviceCode || (request.dialled ?? '');
+  const door = { sessionId, phoneNumber, serviceCode, marks: marks as unknown as Json };
+  const input = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
+  return (inputs) => ({ kind: 'begin', conversation: rules.flow, input, door, inputs });
+}
+
+function unknown(rules: DialRules, begin: Begin, inputs: readonly string[]): Decision {
+  if (rules.unknownSession === 'end') return refuse('unknown');
+  return begin(rules.unknownSession === 'forward' ? inputs : []);
+}
+
+// Dialects that do not repeat phone or code leave them empty.
+function isOwner(request: UssdRequest, door: PhoneDoor): boolean {
+  const same = (sent: string, kept: string) => sent === '' || sent === kept;
+  return same(request.phoneNumber, door.phoneNumber) && same(request.serviceCode, door.serviceCode);
+}
+
+const refuse = (reason: Refusal): Decision => ({ kind: 'refuse', reason });

@@ -1,0 +1,155 @@
+// The USSD door without HTTP: a phone request in, a screen out, always, within the deadline.
+
+import type { Engine } from '../engine/engine.ts';
+import { sessionKeys, viewSession } from '../engine/inspect.ts';
+import { type TurnResult, takeTurn } from '../engine/turn.ts';
+import { pathOf } from '../flow/node.ts';
+import type { Keyring } from '../keyring.ts';
+import { createAdapters } from './adapter.ts';
+import { type DialRules, type Refusal, readDial, type UnknownSession } from './dial.ts';
+import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
+import type { UssdRequest } from './request.ts';
+
+/** Shown when a session is over, expired or unreadable and the caller goes on in it. */
+export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };
+
+export interface UssdGatewayOptions {
+  readonly engine: Engine;
+  /** The flow that a dial starts. */
+  readonly flow: string;
+  readonly keyring: Keyring;
+  /** @default 'end' */
+  readonly unknownSession?: UnknownSession;
+  /** Milliseconds until an answer must be there. @default 8000 */
+  readonly deadlineMs?: number;
+  /** What went wrong behind an UNAVAILABLE. */
+  readonly onProblem?: (error: unknown) => void;
+}
+
+/** A session as operators see it. */
+export interface SessionDebug {
+  readonly state: string;
+  readonly context: {
+    readonly sessionId: string;
+    readonly phoneNumber: string;
+    readonly message: string;
+    readonly isAuthenticated: boolean;
+  };
+  readonly status: 'active';
+}
+
+export interface UssdGateway {
+  /** Answers a request of a dialect. Never rejects. */
+  turn(request: UssdRequest, dialect: string): Promise<UssdReply>;
+  inspect(sessionId: string): Promise<SessionDebug | undefined>;
+  /** Ids of living sessions. */
+  sessions(): Promise<string[]>;
+}
+
+const KEY_PREFIX = 'ussd:';
+const SESSIONS_LISTED = 10_000;
+const DIALECTS = Object.keys(createAdapters('cumulative'));
+
+/** Opens the door. Session ids of different dialects never meet. */
+export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
+  const { engine, onProblem } = options;
+  const deadlineMs = options.deadlineMs ?? 8_000;
+  const rules: DialRules = {
+    flow: options.flow,
+    key: options.keyring.subkey('turn-key/v1')!,
+    unknownSession: options.unknownSession ?? 'end',
+  };
+  const inFlight = new Map<string, Promise<UssdReply>>();
+
+  const answer = async (key: string, request: UssdRequest): Promise<UssdReply> => {
+    const { turnKey, decide } = readDial(request, rules);
+    const turn = takeTurn(engine, { key, decide, deadlineMs, ...(turnKey !== undefined && { turnKey }) });
+    return replyOf(await turn);
+  };
+
+  // Without message numbers a repeated answer looks like a new one; only while the first is being worked on is it known.
+  const shared = (key: string, request: UssdRequest): Promise<UssdReply> => {
+    if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(key, request);
+    const same = `${key}\n${request.phoneNumber}\n${request.text}`;
+    const known = inFlight.get(same);
+    if (known) return known;
+    const made = answer(key, request).finally(() => inFlight.delete(same));
+    inFlight.set(same, made);
+    return made;
+  };
+
+  const turn = async (request: UssdRequest, dialect: string): Promise<UssdReply> => {
+    const key = keyOf(dialect, request.sessionId);
+    try {
+      if (request.event === 'end') return await hangUp(engine, key, request);
+      return await inTime(shared(key, request), deadlineMs);
+    } catch (error) {
+      onProblem?.(error);
+      return UNAVAILABLE;
+    }
+  };
+
+  const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
+    for (const dialect of DIALECTS) {
+      const found = await debugOf(engine, keyOf(dialect, sessionId));
+      if (found) return found;
+    }
+    return undefined;
+  };
+
+  const sessions = async () => {
+    const keys = await sessionKeys(engine, { prefix: KEY_PREFIX, limit: SESSIONS_LISTED });
+    return keys.map((key) => key.slice(key.indexOf(':', KEY_PREFIX.length) + 1));
+  };
+
+  return { turn, inspect, sessions };
+}
+
+const keyOf = (dialect: string, sessionId: string) => `${KEY_PREFIX}${dialect}:${sessionId}`;
+
+const REFUSALS: { readonly [reason in Refusal]: UssdReply } = {
+  'not-yours': INVALID_INPUT,
+  mismatch: INVALID_INPUT,
+  unknown: DIAL_AGAIN,
+};
+
+function replyOf(result: TurnResult): UssdReply {
+  if (result.kind === 'replied') return result.reply;
+  return result.kind === 'refused' ? (REFUSALS[result.reason as Refusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
+}
+
+// The turn goes on when its time is up: the telecom's retry then finds its answer.
+function inTime(reply: Promise<UssdReply>, deadlineMs: number): Promise<UssdReply> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, deadlineMs, UNAVAILABLE);
+    reply.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
+}
+
+async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
+  const session = await viewSession(engine, key);
+  const isTheirs = request.phoneNumber === '' || session?.door.phoneNumber === request.phoneNumber;
+  if (session && isTheirs) await engine.inOrder(key, () => engine.store.remove(key));
+  return NOTHING;
+}
+
+async function debugOf(engine: Engine, key: string): Promise<SessionDebug | undefined> {
+  const session = await viewSession(engine, key);
+  if (!session) return undefined;
+  const { sessionId, phoneNumber } = session.door as { sessionId: string; phoneNumber: string };
+  const isAuthenticated = session.rest.context.isAuthenticated === true;
+  return {
+    state: pathOf(session.rest.state),
+    context: { sessionId, phoneNumber, message: session.reply, isAuthenticated },
+    status: 'active',
+  };
+}
