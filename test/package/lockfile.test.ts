@@ -1,0 +1,45 @@
+// package-lock.json fits package.json and every platform, names no private registry, and needs no install script.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Locked, locked, manifest } from './manifest.ts';
+
+const packages = Object.entries(locked).filter(([folder]) => folder !== '');
+
+const test = suite('lockfile');
+
+test('it lists the dependencies of package.json, each pinned exactly', () => {
+  const { dependencies, devDependencies } = manifest;
+  assert.equal(locked['']?.dependencies, dependencies);
+  assert.equal(locked['']?.devDependencies, devDependencies);
+  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    ([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range),
+  );
+  assert.equal(loose, []);
+});
+
+test('it lists the optional packages of every platform, without which npm ci refuses it', () => {
+  const names = new Set(packages.map(([folder]) => folder.replace(/^.*node_modules\//, '')));
+  const missing = packages.flatMap(([folder, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).flatMap((name) => (names.has(name) ? [] : [`${folder} → ${name}`])),
+  );
+  assert.equal(missing, []);
+});
+
+test('it names no registry but the public one', () => {
+  const foreign = ({ resolved }: Locked) =>
+    resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/');
+  assert.equal(
+    packages.filter(([, one]) => foreign(one) || one.link).map(([folder]) => folder),
+    [],
+  );
+});
+
+test('every install script is known and refused', () => {
+  const scripted = packages
+    .filter(([, one]) => one.hasInstallScript)
+    .map(([folder]) => folder.replace(/^.*node_modules\//, ''));
+  assert.equal(manifest.allowScripts, Object.fromEntries(scripted.map((name) => [name, false])));
+});
+
+test.run();
