@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 import type { DocumentStore, StoredDocument } from '../store/store.ts';
 import { fail, NO_ATTEMPTS, type Refusal, refusal, release, reserve, succeed } from './attempts.ts';
 import { isPin, type PinVault } from './pin.ts';
-import { type Account, accountRecords, type Found } from './records.ts';
+import { type Account, accountRecords } from './records.ts';
 import { type SprayAlarm, sprayWatch } from './spray.ts';
 import { weakPin } from './weak.ts';
 
@@ -75,20 +75,12 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
     const account = found.kind === 'account' ? found.stored.body : undefined;
     const result = await vault.check(pin, phone, account?.pin).catch(async (error: unknown) => {
       // When taking back fails too, the try stays counted: closed rather than open.
-      await records
-        .update(
-          phone,
-          revise((attempts) => release(attempts, at, mark)),
-        )
-        .catch(() => undefined);
+      await records.revise(phone, (attempts) => release(attempts, at, mark)).catch(() => undefined);
       throw error;
     });
     watch(!result.match);
     if (result.match && account) return { ...result, match: true, at, account };
-    await records.update(
-      phone,
-      revise((attempts) => fail(attempts, mark)),
-    );
+    await records.revise(phone, (attempts) => fail(attempts, mark));
     return { match: false, refusal: refusal(attempts, clock.now()) };
   };
 
@@ -140,10 +132,7 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
     const { at, account } = checked;
     const pin = await vault.seal(newPin, phone).catch(async (error: unknown) => {
       // The old PIN was right all the same: overload must not count as a failure.
-      await records.update(
-        phone,
-        revise((attempts) => succeed(attempts, at)),
-      );
+      await records.revise(phone, (attempts) => succeed(attempts, at));
       throw error;
     });
     return records.update<Changed>(phone, (found) => {
@@ -162,14 +151,6 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
     changePin,
     unlock: (phone) =>
       records.update(phone, (found) => ({ changes: { attempts: NO_ATTEMPTS }, answer: found.kind === 'account' })),
-  };
-}
-
-// Writes only when something changes: a slot that another number has taken since is not taken back for nothing.
-function revise(change: (attempts: Found['attempts']) => Found['attempts'] | undefined) {
-  return ({ attempts }: Found) => {
-    const next = attempts === NO_ATTEMPTS ? undefined : change(attempts);
-    return next ? { changes: { attempts: next }, answer: undefined } : { answer: undefined };
   };
 }
 

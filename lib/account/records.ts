@@ -56,6 +56,8 @@ export interface AccountRecords {
   insert(account: Account): Promise<boolean>;
   /** Reads, lets `plan` decide and writes; all of it again when another writer was first, at most 32 times. */
   update<T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T>;
+  /** Changes the count of tries where there is one; undefined writes nothing. */
+  revise(phone: string, change: (attempts: Attempts) => Attempts | undefined): Promise<void>;
 }
 
 export function accountRecords(documents: DocumentStore, alias: (phone: string) => string): AccountRecords {
@@ -83,20 +85,28 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
     return (await documents.replace(STRANGERS, slot, stored.revision, body)).kind === 'replaced';
   };
 
+  const update = async <T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T> => {
+    for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
+      const found = await look(phone);
+      const { changes, answer } = plan(found);
+      if (!changes || (await write(found, changes))) return answer;
+    }
+    throw new TwinlineError(
+      'ERR_CONFLICT',
+      `Writing an account failed ${LIMITS.conflictsPerTurn + 1} times, as others wrote it each time. Try again.`,
+    );
+  };
+
   return {
     find,
     insert: (account) => isNew(documents.insert(ACCOUNTS, account.customerId, account)),
-    update: async (phone, plan) => {
-      for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
-        const found = await look(phone);
-        const { changes, answer } = plan(found);
-        if (!changes || (await write(found, changes))) return answer;
-      }
-      throw new TwinlineError(
-        'ERR_CONFLICT',
-        `Writing an account failed ${LIMITS.conflictsPerTurn + 1} times, as others wrote it each time. Try again.`,
-      );
-    },
+    update,
+    revise: (phone, change) =>
+      update(phone, ({ attempts }) => {
+        // A slot that another number took since is not taken back for nothing.
+        const next = attempts === NO_ATTEMPTS ? undefined : change(attempts);
+        return next ? { changes: { attempts: next }, answer: undefined } : { answer: undefined };
+      }),
   };
 }
 
