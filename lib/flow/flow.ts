@@ -185,9 +185,11 @@ export function isInteractive(screen: Screen): boolean {
   return screen.type === 'menu' || screen.type === 'input' || screen.type === 'list';
 }
 
-/** The screen that the exit key leads to: the first `end` screen of the file, if there is one. */
+const EXITS = ['bye', 'goodbye', 'exit'];
+
+/** The `end` screen that the exit key leads to: `bye`, `goodbye` or `exit`; without one the label `goodbye` is shown. */
 export function exitScreen(flow: Flow): string | undefined {
-  return Object.keys(flow.screens).find((id) => flow.screens[id]!.type === 'end');
+  return EXITS.find((id) => Object.hasOwn(flow.screens, id) && flow.screens[id]!.type === 'end');
 }
 
 /** Milliseconds of `800ms`, `3s` or `2m`, or undefined when it is none of these. */
