@@ -1,0 +1,53 @@
+// Measuring: CPU time per operation, in interleaved rounds, medians compared within one run.
+
+/** Something to measure: does `count` operations. */
+export interface Case {
+  readonly name: string;
+  run(count: number): Promise<void> | void;
+}
+
+export interface Measured {
+  readonly name: string;
+  /** Median CPU microseconds (user + system) of one operation. */
+  readonly cpuUs: number;
+}
+
+/** Measures cases round by round, so that a busy machine slows all of them alike. */
+export async function measure(
+  cases: readonly Case[],
+  { rounds = 7, count = 5_000 }: { rounds?: number; count?: number } = {},
+): Promise<Measured[]> {
+  const samples = cases.map((): number[] => []);
+  for (const { run } of cases) await run(Math.ceil(count / 4));
+  for (let round = 0; round < rounds; round++)
+    for (const [at, { run }] of cases.entries()) {
+      const before = process.cpuUsage();
+      await run(count);
+      const { user, system } = process.cpuUsage(before);
+      samples[at]!.push((user + system) / count);
+    }
+  return cases.map(({ name }, at) => ({ name, cpuUs: median(samples[at]!) }));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)]!;
+}
+
+/** One line of the table that `npm run bench` prints. */
+export interface Row {
+  readonly what: string;
+  readonly measured: string;
+  /** The ratio that is compared with `target`. */
+  readonly ratio: number;
+  readonly target: { readonly atLeast: number } | { readonly atMost: number } | undefined;
+}
+
+export function holds({ ratio, target }: Row): boolean {
+  if (!target) return true;
+  return 'atLeast' in target ? ratio >= target.atLeast : ratio <= target.atMost;
+}
+
+export function us(value: number): string {
+  return value >= 1_000 ? `${(value / 1_000).toFixed(2)} ms` : `${value.toFixed(value < 10 ? 2 : 1)} µs`;
+}

@@ -1,0 +1,110 @@
+// What size does to a turn: many stored sessions, many screens.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEngine, type Engine } from '../../lib/engine/engine.ts';
+import { takeTurn } from '../../lib/engine/turn.ts';
+import { compileFlow } from '../../lib/flow/compile.ts';
+import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
+import { memorySnapshots } from '../../lib/store/memory.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import { menuFlow } from './flows.ts';
+import { type Case, measure, type Row, us } from './measure.ts';
+
+const AT_ONCE = 64;
+const HOUR = 3_600;
+
+export async function scaleRows(): Promise<Row[]> {
+  return [...(await bySessions()), ...(await byScreens())];
+}
+
+async function bySessions(): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
+  const stores = [1_000, 200_000].map((sessions) => ({
+    sessions,
+    store: lmdbSnapshots({ path: join(folder, `s${sessions}`) }),
+  }));
+  try {
+    const cases: Case[] = [];
+    for (const { sessions, store } of stores) {
+      const engine = createEngine({ store, conversations: [compileFlow(menuFlow(100))], ttlSeconds: HOUR });
+      await dialAll(engine, sessions);
+      cases.push({ name: `${sessions}`, run: (count) => turns(engine, { flow: 'menu100', sessions, count }) });
+    }
+    const [few, many] = await measure(cases, { count: 6_000 });
+    return [
+      {
+        what: 'turn (LMDB, durable) with 200,000 stored sessions against 1,000',
+        measured: `${us(many!.cpuUs)} · ${us(few!.cpuUs)}`,
+        ratio: many!.cpuUs / few!.cpuUs,
+        target: { atMost: 1.25 },
+      },
+    ];
+  } finally {
+    for (const { store } of stores) await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function byScreens(): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
+  const store = lmdbSnapshots({ path: join(folder, 'screens') });
+  try {
+    const [few, many] = await measure([screens(100, store), screens(1_000, store)], { count: 6_000 });
+    const [fewBare, manyBare] = await measure([screens(100, memorySnapshots()), screens(1_000, memorySnapshots())]);
+    return [
+      {
+        what: 'turn (LMDB, durable) of a flow with 1,000 screens against 100',
+        measured: `${us(many!.cpuUs)} · ${us(few!.cpuUs)}`,
+        ratio: many!.cpuUs / few!.cpuUs,
+        target: { atMost: 1.25 },
+      },
+      {
+        what: 'the same without a disk (memory store)',
+        measured: `${us(manyBare!.cpuUs)} · ${us(fewBare!.cpuUs)}`,
+        ratio: manyBare!.cpuUs / fewBare!.cpuUs,
+        target: undefined,
+      },
+    ];
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function screens(count: number, store: SnapshotStore): Case {
+  const engine = createEngine({ store, conversations: [compileFlow(menuFlow(count))], ttlSeconds: HOUR });
+  return { name: `${count} screens`, run: (n) => turns(engine, { flow: `menu${count}`, sessions: 500, count: n }) };
+}
+
+async function dialAll(engine: Engine, sessions: number): Promise<void> {
+  for (let from = 0; from < sessions; from += 2_000)
+    await Promise.all(
+      Array.from({ length: Math.min(2_000, sessions - from) }, (_, at) =>
+        turn(engine, { flow: 'menu100', at: from + at }),
+      ),
+    );
+}
+
+async function turns(
+  engine: Engine,
+  { flow, sessions, count }: { flow: string; sessions: number; count: number },
+): Promise<void> {
+  let taken = 0;
+  const worker = async () => {
+    while (taken < count) await turn(engine, { flow, at: (taken++ * 7_919) % sessions });
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+let number = 0;
+async function turn(engine: Engine, { flow, at }: { flow: string; at: number }): Promise<void> {
+  const turnKey = `t${number++}`;
+  const input = String(1 + (number % 5));
+  await takeTurn(engine, {
+    key: `${flow}:${at}`,
+    turnKey,
+    decide: (seen) => (seen.kind === 'live' ? { kind: 'input', input } : { kind: 'begin', conversation: flow }),
+  });
+}

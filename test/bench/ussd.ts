@@ -1,0 +1,59 @@
+// A whole USSD turn of the built server on the embedded store, against raw node:http and Koa answering the same POST.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cpuUs, drive, type Load, start, stop, type Target } from './load.ts';
+import { median, type Row, us } from './measure.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const FLOOR = fileURLToPath(new URL('./floor.mjs', import.meta.url));
+const ROUNDS = 5;
+
+const dialogue = ['', '1', '1*1', '1*1*1', '1*1*1*2', '1*1*1*2*0', '1*1*1*2*0*0', '1*1*1*2*0*0**'];
+const LOAD: Load = { connections: 64, ms: 1_500, texts: dialogue, expect: /^(CON|END) / };
+
+export async function ussdRows(): Promise<Row[]> {
+  execFileSync('npm', ['run', '-s', 'build'], { cwd: ROOT, stdio: 'inherit' });
+  const data = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
+  const quiet = { PORT: '0', RATE_LIMIT_MAX: '1000000000', LOG_LEVEL: 'warn', MENUS_DIR: join(ROOT, 'menus') };
+  const main = join(ROOT, 'dist/server/main.js');
+  const targets = [
+    await start([FLOOR, 'raw']),
+    await start([FLOOR, 'koa']),
+    await start([main], { ...quiet, DATA_DIR: data }),
+    await start([main], { ...quiet, DATA_DIR: ':memory:' }),
+  ];
+  try {
+    const [raw, koa, durable, memory] = await cpuPerRequest(targets);
+    const row = (what: string, own: number, floor: number, atLeast?: number): Row => ({
+      what,
+      measured: `${us(own)} · ${us(floor)}`,
+      ratio: floor / own,
+      target: atLeast === undefined ? undefined : { atLeast },
+    });
+    return [
+      row('USSD turn, embedded store, durable, against raw node:http POST', durable!, raw!, 0.36),
+      row('USSD turn, embedded store, durable, against Koa + router + body parser', durable!, koa!),
+      row('USSD turn, memory store, against raw node:http POST', memory!, raw!),
+      row('Koa + router + body parser against raw node:http POST', koa!, raw!),
+    ];
+  } finally {
+    await Promise.all(targets.map(stop));
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+async function cpuPerRequest(targets: readonly Target[]): Promise<number[]> {
+  const samples = targets.map((): number[] => []);
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const [at, target] of targets.entries()) {
+      const before = cpuUs(target);
+      const answered = await drive(target.port, LOAD);
+      // The first round only warms up.
+      if (round > 0) samples[at]!.push((cpuUs(target) - before) / answered);
+    }
+  return samples.map(median);
+}
