@@ -84,6 +84,9 @@ export const LIMITS = {
   // --- stores -------------------------------------------------------------------------------------------------------
   keyChars: 256,
   documentBytes: 1_048_576,
+  fieldsPerIndex: 8,
+  /** Values of one `in` condition. */
+  valuesPerIn: 100,
   pageSizeMax: 1_000,
   /** Entries that one sweep of expired or due sessions handles. */
   sweepBatch: 200,

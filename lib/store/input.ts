@@ -1,0 +1,33 @@
+// What callers hand to a store, checked alike by every backend: keys, ids, limits.
+
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+
+// ES2024, in every Node that we run on; the compiler's library is one edition behind.
+type Text = string & { isWellFormed(): boolean };
+
+/** Whether every surrogate of `text` has its pair, so that UTF-8 can carry it without loss. */
+export function isWellFormed(text: string): boolean {
+  return (text as Text).isWellFormed();
+}
+
+/** Throws ERR_INPUT unless `key` is 1 to LIMITS.keyChars characters of well-formed text. */
+export function checkKey(key: string, what = 'session key'): void {
+  if (key.length > 0 && key.length <= LIMITS.keyChars && isWellFormed(key)) return;
+  const fault = isWellFormed(key) ? `${key.length} characters` : 'half a surrogate pair';
+  throw new TwinlineError(
+    'ERR_INPUT',
+    `A ${what} must be 1 to ${LIMITS.keyChars} characters of well-formed text; this one has ${fault}. Shorten or hash it.`,
+  );
+}
+
+/** Throws ERR_INPUT unless `limit` is a whole number from 1 to `max`. */
+export function checkLimit(limit: number, max: number = Number.MAX_SAFE_INTEGER): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= max) return;
+  throw new TwinlineError('ERR_INPUT', `A limit must be a whole number from 1 to ${max}; it was ${limit}.`);
+}
+
+/** The error of every call on a store after `close`. */
+export function closedError(store: string): TwinlineError {
+  return new TwinlineError('ERR_STORE', `The ${store} store is closed. Open it again before use.`);
+}
