@@ -358,6 +358,8 @@ test('a listed name that leads to a private address is not called, also when onl
     '::',
     '::1',
     '::127.0.0.1',
+    '::7f00:1',
+    '4000::1',
     '::ffff:127.0.0.1',
     '::ffff:7f00:1',
     'fe80::1',

@@ -160,7 +160,10 @@ const CONDITIONS: readonly (readonly [string, boolean])[] = [
 ];
 
 test('computes what its rules say', () => {
-  for (const [source, expected] of VALUES) assert.equal(value(source), expected, source);
+  for (const [source, expected] of VALUES) {
+    assert.equal(value(source), expected, source);
+    assert.not(Object.is(value(source), -0), source);
+  }
 });
 
 test('comparisons never convert: missing and mixed kinds are false', () => {
