@@ -1,0 +1,42 @@
+// What `import … from 'twinline'` gives: the engine, flows, the memory stores, clocks and errors. Nothing runs on import.
+// Stores with a backend have their own paths (twinline/store/lmdb …), so that nobody loads a driver that is not used.
+
+export { type Clock, SimulatedClock, systemClock } from './clock.ts';
+export type { Answer } from './engine/calls.ts';
+export {
+  type CallPolicy,
+  type Conversation,
+  type Library,
+  library,
+  type MachineOptions,
+  machineConversation,
+  type Reply,
+  type View,
+} from './engine/conversation.ts';
+export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
+export { type SessionView, viewSession } from './engine/inspect.ts';
+export type { RecordProblem } from './engine/record.ts';
+export type { Service, ServiceCall, ServiceSession, Services } from './engine/service.ts';
+export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/transition.ts';
+export { type Decision, type Seen, type TurnRequest, type TurnResult, takeTurn, wakeSession } from './engine/turn.ts';
+export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
+export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/compile.ts';
+export type { Flow } from './flow/flow.ts';
+export { loadFlow } from './flow/load.ts';
+export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
+export { LIMITS } from './limits.ts';
+export { memoryDocuments, memorySnapshots } from './store/memory.ts';
+export type {
+  Change,
+  CommitResult,
+  DocumentStore,
+  Durability,
+  Json,
+  JsonObject,
+  Kind,
+  Query,
+  SessionCommit,
+  SnapshotStore,
+  StoredDocument,
+  StoredSession,
+} from './store/store.ts';
