@@ -1,0 +1,77 @@
+// Hubtel (Ghana), Programmable Services: JSON, latest input, a message number, and word of ended sessions.
+import type { Adapter } from '../adapter.ts';
+import { json, type RawReply, type UssdReply } from '../reply.ts';
+import {
+  type RawRequest,
+  readDialled,
+  readEcho,
+  readFields,
+  readMsisdn,
+  readNetwork,
+  readSessionId,
+  readText,
+  refusal,
+  salvageFields,
+  type UssdRequest,
+} from '../request.ts';
+
+// Their pages and their gateways write these words in both cases.
+const TYPES: Readonly<Record<string, { event: UssdRequest['event']; fresh: boolean }>> = {
+  initiation: { event: 'turn', fresh: true },
+  response: { event: 'turn', fresh: false },
+  timeout: { event: 'end', fresh: false },
+  release: { event: 'end', fresh: false },
+};
+
+function read(raw: RawRequest): UssdRequest {
+  const fields = readFields(raw.body);
+  const type = typeof fields.Type === 'string' ? fields.Type.toLowerCase() : '';
+  const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  if (!known) throw refusal('Type', 'Initiation, Response, Timeout or Release', fields.Type);
+  // ServiceCode (`713`, `711*2`) comes with every message and so binds the session; the first Message repeats it.
+  const serviceCode = readDialled(fields.ServiceCode);
+  if (serviceCode === undefined) throw refusal('ServiceCode', 'digits joined by *', fields.ServiceCode);
+  const answers = known.event === 'turn' && !known.fresh;
+  return {
+    sessionId: readSessionId(fields.SessionId, 'SessionId'),
+    serviceCode,
+    phoneNumber: readMsisdn(fields.Mobile, 'Mobile'),
+    text: answers ? readText(fields.Message, 'Message') : '',
+    event: known.event,
+    mode: 'latest',
+    fresh: known.fresh,
+    ...readSequence(fields.Sequence),
+    ...readNetwork(fields.Operator),
+  };
+}
+
+// An integer in their reference, a string in their samples, and absent from some simulators.
+function readSequence(value: unknown): { turnId?: string } {
+  if (value === undefined || value === null || value === '') return {};
+  if (Number.isSafeInteger(value)) return { turnId: String(value) };
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return { turnId: value };
+  throw refusal('Sequence', 'a whole number', value);
+}
+
+// Label, DataType and FieldType are for their app and web channels, yet mandatory.
+function answer(reply: UssdReply, sessionId: string): RawReply {
+  const goesOn = reply.kind === 'continue';
+  return json({
+    SessionId: sessionId,
+    Type: goesOn ? 'Response' : 'Release',
+    Message: reply.text,
+    Label: 'USSD',
+    ClientState: '',
+    DataType: goesOn ? 'input' : 'display',
+    FieldType: 'text',
+  });
+}
+
+/** The dialect of Hubtel. */
+export const hubtel: Adapter = {
+  name: 'hubtel',
+  routes: [{ method: 'POST', path: '' }],
+  read,
+  write: (reply, request) => answer(reply, request.sessionId),
+  refuse: (reply, raw) => answer(reply, readEcho(salvageFields(raw.body), ['SessionId']).SessionId ?? ''),
+};

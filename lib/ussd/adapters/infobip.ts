@@ -1,0 +1,88 @@
+// Infobip: JSON, latest input; the path names the session and says whether it starts, goes on or has ended.
+import type { Adapter } from '../adapter.ts';
+import { json, type RawReply, type UssdReply } from '../reply.ts';
+import {
+  type RawRequest,
+  readDialled,
+  readFields,
+  readMsisdn,
+  readNetwork,
+  readSessionId,
+  readText,
+  refusal,
+  type UssdRequest,
+} from '../request.ts';
+
+const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => UssdRequest>> = {
+  start: (raw, sessionId) => {
+    const fields = readFields(raw.body);
+    return {
+      sessionId,
+      // shortCode is optional, and then the text of the start is usually the dialled string.
+      serviceCode: readDialled(fields.shortCode) ?? readDialled(fields.text) ?? '',
+      phoneNumber: readMsisdn(fields.msisdn, 'msisdn'),
+      text: '',
+      event: 'turn',
+      mode: 'latest',
+      fresh: true,
+      ...readNetwork(fields.ussdGwId),
+    };
+  },
+  response: (raw, sessionId) => {
+    const fields = readFields(raw.body);
+    return {
+      sessionId,
+      serviceCode: '',
+      phoneNumber: readMsisdn(fields.msisdn, 'msisdn'),
+      text: readText(fields.text),
+      event: 'turn',
+      mode: 'latest',
+      fresh: false,
+      ...readNetwork(fields.ussdGwId),
+    };
+  },
+  // Its body holds only an exit code and a reason, which change nothing for us.
+  end: (_raw, sessionId) => ({
+    sessionId,
+    serviceCode: '',
+    phoneNumber: '',
+    text: '',
+    event: 'end',
+    mode: 'latest',
+    fresh: false,
+  }),
+};
+
+function read(raw: RawRequest): UssdRequest {
+  const [head, id, method = ''] = raw.path;
+  const reader = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
+  if (head !== 'session' || raw.path.length !== 3 || !reader) {
+    throw refusal('the path', 'session/<id>/start, /response or /end', raw.path.join('/'));
+  }
+  return reader(raw, readSessionId(id, 'the session id'));
+}
+
+// 200 also for a refusal: with any other exit code the caller would not be shown the menu.
+function answer(reply: UssdReply): RawReply {
+  return json({
+    ussdMenu: reply.text,
+    shouldClose: reply.kind === 'end',
+    responseExitCode: 200,
+    responseMessage: '',
+  });
+}
+
+/** The dialect of Infobip's USSD gateway. */
+export const infobip: Adapter = {
+  name: 'infobip',
+  routes: [
+    { method: 'POST', path: '/session/:id/start' },
+    { method: 'POST', path: '/session/:id/response' },
+    { method: 'PUT', path: '/session/:id/end' },
+    { method: 'POST', path: '/session/:id/end' },
+  ],
+  read,
+  write: (reply, request) =>
+    request.event === 'end' ? json({ responseExitCode: 200, responseMessage: '' }) : answer(reply),
+  refuse: answer,
+};

@@ -1,0 +1,52 @@
+// Nalo Solutions (Ghana, Nigeria): JSON in capitals, latest input; the first one is the dialled string.
+import type { Adapter } from '../adapter.ts';
+import { json, type RawReply, type UssdReply } from '../reply.ts';
+import {
+  type RawRequest,
+  readDialled,
+  readEcho,
+  readFields,
+  readFlag,
+  readMsisdn,
+  readNetwork,
+  readSessionId,
+  readText,
+  salvageFields,
+  type UssdRequest,
+} from '../request.ts';
+
+const ECHOED = ['USERID', 'MSISDN'];
+
+function read(raw: RawRequest): UssdRequest {
+  const fields = readFields(raw.body);
+  const first = readFlag(fields.MSGTYPE, 'MSGTYPE');
+  const text = readText(fields.USERDATA, 'USERDATA');
+  const dialled = readDialled(text);
+  // Some of their set-ups send MSGTYPE true with every message, so alone it does not make a session new.
+  const fresh = first && (text === '' || (dialled !== undefined && text.endsWith('#')));
+  return {
+    sessionId: readSessionId(fields.SESSIONID, 'SESSIONID'),
+    serviceCode: (fresh && dialled) || '',
+    phoneNumber: readMsisdn(fields.MSISDN, 'MSISDN'),
+    text: fresh ? '' : text,
+    event: 'turn',
+    mode: 'latest',
+    fresh,
+    ...(first && !fresh && dialled !== undefined && { dialled }),
+    ...readNetwork(fields.NETWORK),
+    echo: readEcho(fields, ECHOED),
+  };
+}
+
+function answer(reply: UssdReply, echo: UssdRequest['echo']): RawReply {
+  return json({ ...echo, MSG: reply.text, MSGTYPE: reply.kind === 'continue' });
+}
+
+/** The dialect of Nalo Solutions. */
+export const nalo: Adapter = {
+  name: 'nalo',
+  routes: [{ method: 'POST', path: '' }],
+  read,
+  write: (reply, request) => answer(reply, request.echo),
+  refuse: (reply, raw) => answer(reply, readEcho(salvageFields(raw.body), ECHOED)),
+};

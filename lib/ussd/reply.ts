@@ -1,0 +1,34 @@
+// What a caller is shown, the fixed texts of the door, and the two shapes in which dialects wrap an answer.
+
+/** A screen: `continue` waits for an answer, `end` closes the session; text may be several lines. */
+export type UssdReply = { kind: 'continue' | 'end'; text: string };
+
+/** An HTTP answer as an adapter writes it; `type` is the full Content-Type. */
+export type RawReply = { status: number; type: string; headers?: Readonly<Record<string, string>>; body: string };
+
+/** Shown for a request that breaks the rules. */
+export const INVALID_INPUT: UssdReply = { kind: 'end', text: 'Invalid input. Please try again.' };
+/** Shown when a store or the server is in trouble. */
+export const UNAVAILABLE: UssdReply = {
+  kind: 'end',
+  text: 'Service temporarily unavailable. Please try again later.',
+};
+/** Shown over the rate limit. */
+export const TOO_MANY: UssdReply = { kind: 'end', text: 'Too many requests. Please try again later.' };
+/** The answer to an `end` event, which no phone displays. */
+export const NOTHING: UssdReply = { kind: 'end', text: '' };
+
+const PREFIX = { continue: 'CON ', end: 'END ' } as const;
+
+/** The Content-Type of plain answers. */
+export const PLAIN_TYPE = 'text/plain; charset=utf-8';
+
+/** A reply as text whose first word is CON or END. */
+export function conEnd(reply: UssdReply): RawReply {
+  return { status: 200, type: PLAIN_TYPE, body: PREFIX[reply.kind] + reply.text };
+}
+
+/** A JSON answer; always 200, for gateways show nothing of a 4xx or 5xx. */
+export function json(value: unknown): RawReply {
+  return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(value) };
+}

@@ -1,0 +1,233 @@
+// One phone request in the form that every dialect is read into, and the checks that guard the door.
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+
+/** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */
+export type TextMode = 'cumulative' | 'latest';
+
+/** One request of a telecom gateway, whatever its dialect. */
+export type UssdRequest = {
+  /** The gateway's name of the session, 1 to 100 characters, no control characters. */
+  sessionId: string;
+  /** `*digits#` or `*digits*digits…#`, with dialled extras where the dialect has them; '' = as the session began. */
+  serviceCode: string;
+  /** E.164 with `+`; '' = as the session began (only on `end` of dialects that do not repeat it). */
+  phoneNumber: string;
+  /** What was typed, at most 182 characters, control characters removed; holds PINs: never log or store it in clear. */
+  text: string;
+  /** `turn`: the caller waits for a screen. `end`: the telecom says that the session is over; nothing can be shown. */
+  event: 'turn' | 'end';
+  mode: TextMode;
+  /** True when the dialect marks this request as the first of its session; text is then ''. */
+  fresh?: boolean;
+  /**
+   * Only in dialects that do not (reliably) mark a first request: the service code that this text dials, should the
+   * session be unknown. The text is then the code itself and not an answer.
+   */
+  dialled?: string;
+  /** The dialect's number of this message within the session: in `latest` mode, the same number again is a retry. */
+  turnId?: string;
+  /** The mobile network, in the gateway's own words. */
+  network?: string;
+  /** Identifiers that the dialect wants back in its answer; nothing but its adapter reads them. */
+  echo?: Readonly<Record<string, string>>;
+};
+
+/** An HTTP request as an adapter sees it. */
+export type RawRequest = {
+  method: string;
+  /** Decoded segments after the adapter's base path. */
+  path: readonly string[];
+  query: URLSearchParams;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
+  body: string;
+};
+
+/** The fields of a body by name; values are whatever the sender put there. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+const PLAIN = /^[\x20-\x7e]*$/;
+const CONTROL = /\p{Cc}/u;
+const CONTROLS = /\p{Cc}/gu;
+const LONE_SURROGATE = /\p{Cs}/u;
+const SERVICE_CODE = /^\*\d+(?:\*\d+)*#$/;
+const DIALLED = /^\*?(\d+(?:[*#]\d+)*)#?$/;
+const E164 = /^\+[1-9]\d{6,14}$/;
+const MSISDN = /^\+?([1-9]\d{6,14})$/;
+const ENCODED = /[+%]/;
+const NETWORK = /^[\x20-\x7e]{1,40}$/;
+
+/** The error of every refused request; it names the field and the rule, never the value, which may hold a PIN. */
+export function refusal(field: string, rule: string, value?: unknown): TwinlineError {
+  const got = typeof value === 'string' ? `a string of ${value.length} characters` : describe(value);
+  return new TwinlineError(
+    'ERR_INPUT',
+    `Cannot read the USSD request: ${field} must be ${rule}, but is ${got}. Check what the gateway sends.`,
+  );
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `of type ${typeof value}`;
+}
+
+/** Session id: a string of 1 to 100 characters without control characters. Throws ERR_INPUT. */
+export function readSessionId(value: unknown, field = 'sessionId'): string {
+  if (typeof value === 'string' && value !== '' && !exceeds(value, LIMITS.ussdSessionIdChars)) {
+    if (PLAIN.test(value) || !(CONTROL.test(value) || LONE_SURROGATE.test(value))) return value;
+  }
+  throw refusal(field, `1 to ${LIMITS.ussdSessionIdChars} characters, none of them control characters`, value);
+}
+
+/** Service code: `*digits#` or `*digits*digits…#`. Throws ERR_INPUT. */
+export function readServiceCode(value: unknown, field = 'serviceCode'): string {
+  if (typeof value === 'string' && value.length <= LIMITS.ussdTextChars && SERVICE_CODE.test(value)) return value;
+  throw refusal(field, '*digits# or *digits*digits#', value);
+}
+
+/** Phone number in E.164 with its plus sign. Throws ERR_INPUT. */
+export function readPhoneNumber(value: unknown, field = 'phoneNumber'): string {
+  if (typeof value === 'string' && E164.test(value)) return value;
+  throw refusal(field, 'E.164: +, then 7 to 15 digits that do not begin with 0', value);
+}
+
+/** Phone number with or without the plus sign, as many gateways send it; answers E.164. Throws ERR_INPUT. */
+export function readMsisdn(value: unknown, field: string): string {
+  const digits = typeof value === 'string' ? MSISDN.exec(value)?.[1] : undefined;
+  if (digits !== undefined) return `+${digits}`;
+  throw refusal(field, '7 to 15 digits in international form that do not begin with 0', value);
+}
+
+/** What was typed: at most 182 characters as sent; control characters are removed. Throws ERR_INPUT. */
+export function readText(value: unknown, field = 'text'): string {
+  if (typeof value !== 'string' || exceeds(value, LIMITS.ussdTextChars)) {
+    throw refusal(field, `a string of at most ${LIMITS.ussdTextChars} characters`, value);
+  }
+  if (PLAIN.test(value)) return value;
+  if (LONE_SURROGATE.test(value)) throw refusal(field, 'well-formed Unicode', value);
+  return value.replace(CONTROLS, '');
+}
+
+/**
+ * The service code in a dialled string, with or without its leading `*` and closing `#` (`920*1`, `*920*1#`,
+ * `*123#1#`); undefined when it is not one.
+ */
+export function readDialled(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > LIMITS.ussdTextChars) return undefined;
+  const digits = DIALLED.exec(value)?.[1];
+  return digits === undefined ? undefined : `*${digits.replaceAll('#', '*')}#`;
+}
+
+/** A yes or no, as JSON boolean or as the word. Throws ERR_INPUT. */
+export function readFlag(value: unknown, field: string): boolean {
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw refusal(field, 'true or false', value);
+}
+
+/** The network's name, to be spread into a request; a strange one is left out, for nothing depends on it. */
+export function readNetwork(value: unknown): { network?: string } {
+  return typeof value === 'string' && NETWORK.test(value) ? { network: value } : {};
+}
+
+/**
+ * The fields of a JSON or form-urlencoded body. Its first character tells which: gateways and curl mislabel bodies, and
+ * no form that we accept begins with `{`. Throws ERR_INPUT on anything malformed, on a repeated name and on `__proto__`.
+ */
+export function readFields(body: string): Fields {
+  if (body.length > LIMITS.ussdBodyBytes) throw refusal('the body', `at most ${LIMITS.ussdBodyBytes} bytes`, body);
+  let at = 0;
+  while (body.charCodeAt(at) <= 0x20) at++;
+  return body.charCodeAt(at) === 0x7b ? jsonFields(body) : formFields(body);
+}
+
+/** As {@link readFields}, but no fields at all where it would throw: for the answer to a refused request. */
+export function salvageFields(body: string): Fields {
+  try {
+    return readFields(body);
+  } catch {
+    return {};
+  }
+}
+
+/** The named fields to send back: short strings as they are, anything else as ''. */
+export function readEcho(fields: Fields, names: readonly string[]): Record<string, string> {
+  const echo: Record<string, string> = {};
+  for (const name of names) {
+    const value = fields[name];
+    echo[name] = typeof value === 'string' && value.length <= LIMITS.ussdSessionIdChars ? value : '';
+  }
+  return echo;
+}
+
+function jsonFields(body: string): Fields {
+  let fields: Fields;
+  try {
+    fields = JSON.parse(body);
+  } catch {
+    // The parser's own message quotes the body, PIN and all.
+    throw refusal('the body', 'one JSON object', body);
+  }
+  const names = Object.keys(fields);
+  if (names.length !== membersOf(body)) throw refusal('the body', 'without repeated names', body);
+  if (names.includes('__proto__')) throw refusal('the body', 'without __proto__', body);
+  return fields;
+}
+
+/** Members of the outermost object, repeated names included: JSON.parse keeps only the last of those. */
+function membersOf(json: string): number {
+  let depth = 0;
+  let members = 0;
+  for (let at = 0; at < json.length; at++) {
+    switch (json.charCodeAt(at)) {
+      case 0x22: // "
+        for (at++; at < json.length && json.charCodeAt(at) !== 0x22; at++) if (json.charCodeAt(at) === 0x5c) at++;
+        break;
+      case 0x7b: // {
+      case 0x5b: // [
+        depth++;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth--;
+        break;
+      case 0x3a: // :
+        if (depth === 1) members++;
+    }
+  }
+  return members;
+}
+
+function formFields(body: string): Fields {
+  const fields: Record<string, unknown> = Object.create(null);
+  for (const pair of body.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decodeForm(equals === -1 ? pair : pair.slice(0, equals), false);
+    if (name in fields) throw refusal('the body', 'without repeated names', body);
+    if (name === '__proto__') throw refusal('the body', 'without __proto__', body);
+    // `phoneNumber=+254…` without %2B is the commonest slip of all, and no phone number holds a space.
+    fields[name] = equals === -1 ? '' : decodeForm(pair.slice(equals + 1), name === 'phoneNumber');
+  }
+  return fields;
+}
+
+function decodeForm(part: string, plusIsPlus: boolean): string {
+  if (!ENCODED.test(part)) return part;
+  try {
+    return decodeURIComponent(plusIsPlus ? part : part.replaceAll('+', ' '));
+  } catch {
+    throw refusal('the body', 'well-formed percent-encoding', part);
+  }
+}
+
+// Characters as people and JSON Schema count them: an emoji is one, though two code units.
+function exceeds(value: string, limit: number): boolean {
+  if (value.length <= limit) return false;
+  if (value.length > 2 * limit) return true;
+  let characters = 0;
+  for (const _ of value) characters++;
+  return characters > limit;
+}
