@@ -66,6 +66,7 @@ export function beginWork(
     events: [],
   };
   absorb(engine, work, step);
+  drain(engine, work);
   return work;
 }
 
@@ -97,6 +98,10 @@ export function viewOf(work: Work): View {
 /** One event, and every event that the machine then sends to itself. */
 export function feed(engine: Engine, work: Work, event: EventObject): void {
   take(engine, work, event);
+  drain(engine, work);
+}
+
+function drain(engine: Engine, work: Work): void {
   for (let next = work.queue.shift(); next; next = work.queue.shift()) {
     hop(work);
     take(engine, work, next);
