@@ -41,7 +41,11 @@ async function main(): Promise<void> {
   });
   watchProcess();
   watchUvu();
-  const limits = { root: resolve(values.root), timeoutMs: Number(values.timeout) };
+  const limits = {
+    root: resolve(values.root),
+    timeoutMs: Number(values.timeout),
+    lastLineIfStuck: () => lastLine({ ...totals(), failed: totals().failed + 1 }),
+  };
   for (const file of choose(limits.root, positionals)) {
     current = newReport(file);
     reports.push(current);

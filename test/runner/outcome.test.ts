@@ -49,6 +49,12 @@ test('process.exit(0) inside a test fails the run', async () => {
   assert.match(text, /the process ended during "calls process\.exit\(0\)"/);
 });
 
+test('a test that never yields is killed after its timeout, by name', async () => {
+  const { code, signal, text, lastLine } = await runFixture('spins');
+  assert.equal({ code, signal, lastLine }, { code: null, signal: 'SIGKILL', lastLine: '0 passed, 1 failed' });
+  assert.match(text, /✘ spins\.test\.ts {2}1 failed\n +✘ "waits in a promise loop"\n +never yields/);
+});
+
 test('skips are counted and explained, and fail when CI=true', async () => {
   const [here, ci] = await Promise.all([runFixture('skips'), runFixture('skips', { env: { CI: 'true' } })]);
   assert.is(here.lastLine, '1 passed, 0 failed, 4 skipped');

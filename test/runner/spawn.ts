@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 export interface Outcome {
   readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
   readonly text: string;
   readonly lastLine: string;
 }
@@ -31,9 +32,9 @@ export function runFixture(
     child.stdout.setEncoding('utf8').on('data', take);
     child.stderr.setEncoding('utf8').on('data', take);
     child.on('error', reject);
-    child.on('close', (code) => {
+    child.on('close', (code, signal) => {
       const plain = stripVTControlCharacters(text);
-      resolve({ code, text: plain, lastLine: plain.trimEnd().split('\n').at(-1) ?? '' });
+      resolve({ code, signal, text: plain, lastLine: plain.trimEnd().split('\n').at(-1) ?? '' });
     });
   });
 }

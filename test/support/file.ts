@@ -8,12 +8,15 @@ import type { Loop } from './queue.ts';
 import { describe, type FileReport, fail, span } from './report.ts';
 import { Skip } from './skip.ts';
 import { type Ledger, takeLedgers } from './suites.ts';
+import { watchdog, watched } from './watchdog.ts';
 
 export interface Limits {
   /** Folder that the report's file name starts from. */
   readonly root: string;
   /** For loading the file, and for each suite that sets none of its own. */
   readonly timeoutMs: number;
+  /** The last line of the run if it had to end now with one more failure. */
+  readonly lastLineIfStuck: () => string;
 }
 
 let running: Ledger | undefined;
@@ -24,9 +27,19 @@ export function doing(): string {
 }
 
 /** Loads the file that `report` names, runs its suites and completes the report. Never rejects. */
-export async function runFile(report: FileReport, { root, timeoutMs }: Limits): Promise<void> {
+export async function runFile(report: FileReport, limits: Limits): Promise<void> {
+  const { root, timeoutMs } = limits;
   const start = performance.now();
+  const lastWords = {
+    before: `✘ ${report.file}  1 failed\n    ✘ `,
+    after: `\n      never yields: it blocks everything, so the run was killed\n${limits.lastLineIfStuck()}\n`,
+  };
+  const watch = (limitMs: number, name = ''): void => {
+    watched(name);
+    watchdog(lastWords, limitMs);
+  };
   const before = world();
+  watch(timeoutMs, 'loading the file');
   try {
     const loaded = await settles(import(pathToFileURL(join(root, report.file)).href), timeoutMs);
     if (!loaded) fail(report, 'the file', `did not finish loading within ${span(timeoutMs)}`);
@@ -35,7 +48,12 @@ export async function runFile(report: FileReport, { root, timeoutMs }: Limits): 
     else fail(report, 'the file cannot be loaded', describe(thrown));
   }
   const ledgers = takeLedgers();
-  for (const ledger of ledgers) if (ledger.loop) await runSuite(ledger, ledger.loop, timeoutMs);
+  for (const ledger of ledgers) {
+    const limitMs = ledger.timeoutMs ?? timeoutMs;
+    watch(limitMs, ledger.name);
+    if (ledger.loop) await runSuite(ledger, ledger.loop, limitMs);
+  }
+  watchdog(undefined);
   // Rejections that nobody handled come to light one turn of the loop later.
   await new Promise(setImmediate);
   for (const ledger of [...ledgers, ...takeLedgers()]) audit(report, ledger);
@@ -44,17 +62,16 @@ export async function runFile(report: FileReport, { root, timeoutMs }: Limits): 
   report.ms = performance.now() - start;
 }
 
-async function runSuite(ledger: Ledger, loop: Loop, timeoutMs: number): Promise<void> {
+async function runSuite(ledger: Ledger, loop: Loop, limitMs: number): Promise<void> {
   const write = process.stdout.write;
   const rest = (...args: Parameters<typeof write>): boolean =>
     isProgress(args[0], ledger.name) || write.apply(process.stdout, args);
   running = ledger;
   ledger.ran = true;
   process.stdout.write = rest as typeof write;
-  const limit = ledger.timeoutMs ?? timeoutMs;
-  ledger.abandoned = !(await settles(loop(), limit));
+  ledger.abandoned = !(await settles(loop(), limitMs));
   if (ledger.abandoned)
-    ledger.troubles.push({ where: ledger.doing || 'the suite', reason: `did not finish within ${span(limit)}` });
+    ledger.troubles.push({ where: ledger.doing || 'the suite', reason: `did not finish within ${span(limitMs)}` });
   process.stdout.write = write;
   running = undefined;
 }

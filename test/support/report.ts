@@ -40,10 +40,10 @@ const HERE = `${process.cwd()}/`;
 /** Words for anything that can be thrown: an assertion with its difference, an error with its cause, or the raw value. */
 export function describe(thrown: unknown): string {
   if (!(thrown instanceof Error)) return `${inspect(thrown)} (not an Error, so nobody knows from where)`;
-  const { details, operator } = thrown as { details?: unknown; operator?: unknown };
-  if (typeof details !== 'string') return tidyStack(inspect(thrown));
-  const how = typeof operator === 'string' ? ` (${operator})` : '';
-  return `${thrown.message}${how}\n${details.trimEnd()}\n${tidyStack(stackOf(thrown))}`;
+  if (!isAssertion(thrown)) return tidyStack(inspect(thrown));
+  const how = thrown.operator ? ` (${thrown.operator})` : '';
+  const difference = thrown.details ? `${thrown.details.trimEnd()}\n` : '';
+  return `${thrown.message}${how}\n${difference}${tidyStack(stackOf(thrown))}`;
 }
 
 /** One line: mark, file, counts, time; below it every failure and every skip with its reason. */
@@ -71,6 +71,11 @@ function words({ passed, failed, skipped }: Totals): string {
   if (failed) parts.push(colors.red(`${failed} failed`));
   if (skipped) parts.push(colors.yellow(`${skipped} skipped`));
   return parts.join(', ');
+}
+
+// The errors of uvu/assert; its class is not among its types.
+function isAssertion(error: Error): error is Error & { details: string | false; operator?: string } {
+  return error.name === 'Assertion' && 'details' in error;
 }
 
 function stackOf(error: Error): string {

@@ -6,6 +6,7 @@ import { type Callback, type Test, suite as uvuSuite } from 'uvu';
 import { type Loop, takeLoop } from './queue.ts';
 import { describe, type Failure } from './report.ts';
 import { Skip } from './skip.ts';
+import { watched } from './watchdog.ts';
 
 /** What became of one test. */
 export type Result = { readonly title: string } & (
@@ -114,6 +115,7 @@ function watch<T>(ledger: Ledger, step: Step, handler: Callback<T>): Callback<T>
     const title = context.__test__;
     if (ledger.abandoned) throw new Error('This suite was abandoned after its timeout.');
     ledger.doing = step === 'test' ? `"${title}"` : title ? `${step} of "${title}"` : step;
+    watched(ledger.doing);
     try {
       await handler(context);
       if (step === 'test') ledger.results.push({ title, kind: 'passed' });
