@@ -51,6 +51,16 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     return declaredKind(collections, kind);
   }
 
+  // Built, but not yet part of the collection.
+  function missingIndexes(kind: Kind): MemoryIndex[] {
+    const collection = collections.get(kind.name) ?? newCollection(kind.name);
+    const missing = indexesOf(kind).filter((index) => {
+      const known = collection.indexes.get(index.name);
+      return !known || !sameIndex(index, known);
+    });
+    return missing.map((index) => build(collection, index));
+  }
+
   function record({ name }: Collection, id: string, revision: number): void {
     changes.push({ seq: changes.length + 1, kind: name, id, revision, at: clock.now() });
   }
@@ -69,15 +79,11 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     durability: 'memory',
     async declare(kinds) {
       check();
-      for (const kind of kinds) {
-        const indexes = indexesOf(kind);
-        const collection = collections.get(kind.name) ?? newCollection(kind.name);
-        const missing = indexes.filter((index) => {
-          const known = collection.indexes.get(index.name);
-          return !known || !sameIndex(index, known);
-        });
-        for (const built of missing.map((index) => build(collection, index))) collection.indexes.set(built.name, built);
-        collections.set(kind.name, collection);
+      const built = kinds.map((kind) => ({ name: kind.name, indexes: missingIndexes(kind) }));
+      for (const { name, indexes } of built) {
+        const collection = collections.get(name) ?? newCollection(name);
+        collections.set(name, collection);
+        for (const index of indexes) collection.indexes.set(index.name, index);
       }
     },
     async insert(kind, id, body) {

@@ -34,28 +34,36 @@ export type Durability = 'memory' | 'process-crash' | 'power-loss' | 'replicated
  * Keeps sessions. Rules that every backend keeps:
  * - `commit` is one atomic compare-and-set of the whole {@link StoredSession}: it writes only if the stored revision is
  *   `expected` (0 = nothing stored, or expired), and it resolves after the write is as durable as `durability` says.
- * - `load` and `list` never show a session whose `expiresAt` has passed, even before it is swept.
+ * - `load` and `list` never show a session whose `expiresAt` has passed, even before it is swept; a new one may be
+ *   committed in its place at once, with revision 1. The store's clock decides; in `due` and `sweep` it is `now`.
  * - A `load` that starts after a `commit` resolved sees that commit, in this and every other process.
  * - `commit` replaces the due-index entry of the session in the same write; `due` lists sessions with `dueAt ≤ now`,
  *   earliest first; a session that is gone or expired is never listed.
- * - Keys are 1 to LIMITS.keyChars characters of any text. Records of different keys never mix.
- * - Refusals of the backend reject with TwinlineError ERR_STORE; a closed store rejects with ERR_STORE.
+ * - Keys are 1 to LIMITS.keyChars characters of any text, in the order of their UTF-8 bytes. Records of different keys
+ *   never mix. All texts are well-formed: a half surrogate pair is refused in a key, and elsewhere may become U+FFFD.
+ * - Times are whole milliseconds up to 8.64e15, the last that a Date can hold.
+ * - A malformed key, limit or cursor rejects with ERR_INPUT. Refusals of the backend reject with ERR_STORE, and so does
+ *   every call after `close`. (A `load` that answers at once may throw at once.)
  */
 export interface SnapshotStore {
   readonly name: string;
   readonly durability: Durability;
   load(key: string): Promise<StoredSession | undefined> | StoredSession | undefined;
   commit(key: string, expected: number, next: SessionCommit): Promise<CommitResult>;
-  /** Removes a session whatever its revision; true if there was one. */
+  /** Removes a session whatever its revision; true if there was one, unless it had expired. */
   remove(key: string): Promise<boolean>;
-  /** Keys of living (not ended, not expired) sessions in key order, from after `cursor`. */
+  /**
+   * Keys of living (not ended, not expired) sessions in key order, from after `cursor`. `next` is the cursor of the next
+   * page, and missing on the last one. Sessions that come or go between two pages shift nothing. @default limit 100
+   */
   list(options?: { limit?: number; cursor?: string }): Promise<{ keys: string[]; next?: string }>;
-  /** Keys of sessions with a due timer, earliest first. */
+  /** Up to `limit` keys of sessions with a due timer, earliest first. */
   due(now: number, limit: number): Promise<string[]>;
   /** Deletes up to `limit` expired sessions; how many it deleted. */
   sweep(now: number, limit: number): Promise<number>;
   /** Resolves when the backend answers, rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
+  /** Resolves when what was called before is done. Again: harmless. */
   close(): Promise<void>;
 }
 
@@ -69,7 +77,11 @@ export type IndexValue = string | number | boolean | null;
 export interface Kind {
   /** Letters, digits and dashes, 1–64. */
   readonly name: string;
-  /** Index name → its fields (dotted paths into the document), compared in order. `unique` holds for non-null values. */
+  /**
+   * Index name (letters, digits, `_`, `-`, 1–64) → its 1 to LIMITS.fieldsPerIndex fields, compared in order. A field is
+   * up to 8 such names joined by dots: a path through objects, not through arrays. A field that is missing or holds an
+   * object or array counts as null. `unique`: no two documents have all these values equal and none of them null.
+   */
   readonly indexes: { readonly [index: string]: { readonly fields: readonly string[]; readonly unique?: boolean } };
 }
 
@@ -85,7 +97,11 @@ export type ReplaceResult =
   /** Not written: the stored revision is not the expected one (0: there is no such document). */
   | { readonly kind: 'conflict'; readonly revision: number };
 
-/** A comparison of one indexed field; a plain value means equality. `prefix` is for strings. */
+/**
+ * A comparison of one indexed field; a plain value means equality: `true`, `1` and `"1"` are three values. A range has
+ * one or two bounds of one type and matches values of that type. `in` takes up to LIMITS.valuesPerIn values; `prefix`
+ * is for strings. An object of any other form is no condition and refused.
+ */
 export type Condition =
   | IndexValue
   | { readonly gt?: IndexValue; readonly gte?: IndexValue; readonly lt?: IndexValue; readonly lte?: IndexValue }
@@ -93,19 +109,22 @@ export type Condition =
   | { readonly prefix: string };
 
 export interface Query {
-  /** Which declared index serves the query; it gives the order too (then by id). Default: by id. */
+  /**
+   * Which declared index serves the query; it gives the order too (then by id). Null comes first, then numbers, strings
+   * by their UTF-8 bytes, false, true. Default: by id, in the order of UTF-8 bytes.
+   */
   readonly index?: string;
-  /** Conditions on declared fields: equality on the index's leading fields, then at most one range on the next. */
+  /** Conditions on the index's first fields, without a gap: equality on all, or another kind on the last of them. */
   readonly where?: { readonly [field: string]: Condition };
   readonly descending?: boolean;
   /** 1 to LIMITS.pageSizeMax. @default 100 */
   readonly limit?: number;
-  /** Where the last page ended: opaque, from `next`. Stable under inserts and removals. */
+  /** Where the last page of the same query ended: opaque, from `next`. Documents that come or go shift nothing. */
   readonly cursor?: string;
 }
 
 export interface Change {
-  /** Numbers grow by commit order, without reuse; never 0. */
+  /** Numbers grow by commit order, without reuse; never 0. There may be gaps. */
   readonly seq: number;
   readonly kind: string;
   readonly id: string;
@@ -119,15 +138,22 @@ export interface Change {
  * Keeps documents with declared indexes. Rules that every backend keeps:
  * - `insert` rejects with ERR_EXISTS when the id or a unique value is taken, naming kind, index and id, not the value.
  * - `replace` writes only at the expected revision; a taken unique value rejects with ERR_EXISTS and changes nothing.
- * - Document, indexes and change number are written in one atomic step, durable to power loss when it resolves
- *   (memory: not at all).
- * - Values are data, never operators: `{ "$gt": "" }` in a body or a condition matches only itself.
- * - `find` uses declared fields only; another field, a bad cursor or a limit out of range rejects with ERR_INPUT.
+ * - Document, indexes and change number are written in one atomic step, durable as `durability` says when it resolves.
+ * - Bodies come back as JSON carries them, each time as a new object that nobody else holds.
+ * - Values are data, never operators: `{ "$gt": "" }` in a body is a value like any other.
+ * - `find` uses declared fields only; another field, a bad cursor or a limit out of range rejects with ERR_INPUT, and so
+ *   do an undeclared kind, an id that is not 1 to LIMITS.keyChars characters of well-formed text, and a body with a half
+ *   surrogate pair or of more than LIMITS.documentBytes.
+ * - Refusals of the backend reject with ERR_STORE, and so does every call after `close`.
  */
 export interface DocumentStore {
   readonly name: string;
   readonly durability: Durability;
-  /** Declares kinds; creates missing indexes. Call before use; repeating is harmless. */
+  /**
+   * Declares kinds; builds indexes that are missing or have changed, from the documents that are there. Call before use;
+   * repeating is harmless. Rejects with ERR_CONFIG when a declaration is malformed, with ERR_EXISTS when documents clash
+   * in a new unique index; then nothing of it is declared. An index that is no longer declared is kept.
+   */
   declare(kinds: readonly Kind[]): Promise<void>;
   insert<B extends JsonObject>(kind: Kind, id: string, body: B): Promise<StoredDocument<B>>;
   get<B extends JsonObject>(kind: Kind, id: string): Promise<StoredDocument<B> | undefined>;
@@ -137,8 +163,10 @@ export interface DocumentStore {
   find<B extends JsonObject>(kind: Kind, query?: Query): Promise<{ items: StoredDocument<B>[]; next?: string }>;
   /** How many documents match, by index. */
   count(kind: Kind, query?: Pick<Query, 'index' | 'where'>): Promise<number>;
-  /** Changes after `seq`, oldest first. */
+  /** Up to `limit` changes after the one numbered `after`, oldest first. */
   changes(after: number, limit: number): Promise<Change[]>;
+  /** Resolves when the backend answers, rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
+  /** Resolves when what was called before is done. Again: harmless. */
   close(): Promise<void>;
 }

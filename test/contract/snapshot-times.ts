@@ -1,0 +1,109 @@
+// What every SnapshotStore promises about many sessions and about time: listing, expiry, timers, sweeps.
+
+import * as assert from 'uvu/assert';
+import { commitAll, committed, conflict, MINUTE, type SnapshotPromises, session } from './snapshot-bench.ts';
+
+/** Sentence → what shows that it is kept. */
+export const SNAPSHOT_TIMES: SnapshotPromises = {
+  'a session does not exist from the moment it expires': async ({ store, clock }) => {
+    await commitAll(store, 'k', [session(clock), session(clock, { dueAt: 1 })]);
+    await clock.advance(MINUTE - 1);
+    assert.is((await store.load('k'))?.revision, 2);
+    await clock.advance(1);
+    assert.is(await store.load('k'), undefined);
+    assert.equal(await store.list(), { keys: [] });
+    assert.equal(await store.due(clock.now(), 10), []);
+    assert.equal(await store.commit('k', 2, session(clock)), conflict(0));
+    assert.is(await store.remove('k'), false);
+  },
+
+  'in the place of an expired session a new one begins with revision 1': async ({ store, clock }) => {
+    await commitAll(store, 'k', [session(clock), session(clock, { record: 'old', dueAt: 1 })]);
+    await clock.advance(MINUTE);
+    assert.equal(await store.commit('k', 0, session(clock, { record: 'new' })), committed(1));
+    assert.equal(await store.commit('k', 2, session(clock, { record: 'late' })), conflict(1));
+    assert.equal(await store.commit('k', 1, session(clock, { record: 'newer' })), committed(2));
+    assert.is((await store.load('k'))?.record, 'newer');
+    assert.equal(await store.due(clock.now(), 10), []);
+    await clock.advance(MINUTE);
+    const results = await Promise.all(Array.from({ length: 20 }, () => store.commit('k', 0, session(clock))));
+    assert.is(results.filter(({ kind }) => kind === 'committed').length, 1);
+  },
+
+  'list pages through the living, whoever comes and goes': async ({ store, clock }) => {
+    const keys = Array.from({ length: 50 }, (_, at) => `k${String(at).padStart(3, '0')}`);
+    for (const [at, key] of keys.entries()) await store.commit(key, 0, session(clock, { ended: at % 5 === 4 }));
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store.list({ limit: 7, ...(cursor !== undefined && { cursor }) });
+      assert.ok(page.keys.length <= 7);
+      seen.push(...page.keys);
+      cursor = page.next;
+      // The last one seen goes, and one comes before the cursor.
+      await store.remove(page.keys.at(-1)!);
+      await store.commit(`a${seen.length}`, 0, session(clock));
+    } while (cursor !== undefined);
+    assert.equal(
+      seen,
+      keys.filter((_, at) => at % 5 !== 4),
+    );
+    const all = (await store.list()).keys;
+    assert.equal(await store.list({ limit: all.length }), { keys: all });
+  },
+
+  'an ended session can be loaded but is not listed': async ({ store, clock }) => {
+    await commitAll(store, 'k', [session(clock), session(clock, { ended: true })]);
+    assert.is((await store.load('k'))?.ended, true);
+    assert.equal(await store.list(), { keys: [] });
+  },
+
+  'due gives the earliest timers first, and only those that are due': async ({ store, clock }) => {
+    const now = clock.now();
+    for (const [key, dueAt] of Object.entries({ c: now, a: now - 1, d: now + 1, b: now - 5, e: null }))
+      await store.commit(key, 0, session(clock, { dueAt }));
+    assert.equal(await store.due(now, 10), ['b', 'a', 'c']);
+    assert.equal(await store.due(now, 2), ['b', 'a']);
+    assert.equal(await store.due(now + 1, 10), ['b', 'a', 'c', 'd']);
+  },
+
+  'a commit replaces the timer of its session': async ({ store, clock }) => {
+    const now = clock.now();
+    await commitAll(store, 'k', [session(clock, { dueAt: now - 9 }), session(clock, { dueAt: now + 1 })]);
+    assert.equal(await store.due(now, 10), []);
+    assert.equal(await store.due(now + 1, 10), ['k']);
+    await store.commit('k', 2, session(clock, { dueAt: null }));
+    assert.equal(await store.due(now + MINUTE, 10), []);
+    await store.commit('k', 3, session(clock, { dueAt: now, expiresAt: now + 10 }));
+    assert.equal(await store.due(now + 9, 10), ['k']);
+    assert.equal(await store.due(now + 10, 10), []);
+  },
+
+  'sweep deletes the expired and nobody else, up to its limit': async ({ store, clock }) => {
+    const keys = Array.from({ length: 30 }, (_, at) => `k${at}`);
+    for (const [at, key] of keys.entries())
+      await store.commit(key, 0, session(clock, { expiresAt: clock.now() + (at < 20 ? 10 : 1000) }));
+    assert.is(await store.sweep(clock.now(), 100), 0);
+    await clock.advance(10);
+    assert.is(await store.sweep(clock.now(), 7), 7);
+    assert.is(await store.sweep(clock.now(), 100), 13);
+    assert.is(await store.sweep(clock.now(), 100), 0);
+    for (const [at, key] of keys.entries()) assert.is((await store.load(key)) !== undefined, at >= 20, key);
+    assert.equal(await store.commit('k0', 0, session(clock)), committed(1));
+  },
+
+  'sweep goes by the expiry of the last commit, later or earlier than the first': async ({ store, clock }) => {
+    const start = clock.now();
+    const at = (ms: number) => session(clock, { expiresAt: start + ms });
+    await commitAll(store, 'later', [at(10), at(100), at(200)]);
+    await commitAll(store, 'earlier', [at(300), at(50)]);
+    await clock.advance(50);
+    assert.is(await store.sweep(clock.now(), 10), 1);
+    assert.is((await store.load('later'))?.revision, 3);
+    // Between two sweeps the session goes on as if there had been none.
+    assert.equal(await store.commit('later', 3, at(120)), committed(4));
+    await clock.advance(70);
+    assert.is(await store.sweep(clock.now(), 10), 1);
+    assert.is(await store.sweep(clock.now() + MINUTE, 10), 0);
+  },
+};
