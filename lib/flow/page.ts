@@ -1,7 +1,7 @@
 // Cutting a screen into pages that fit: at row borders, else between words; every page carries its navigation lines.
 
 import { LIMITS } from '../limits.ts';
-import { septets } from '../ussd/gsm7.ts';
+import { septets } from './gsm7.ts';
 import type { Shown } from './screens/screen.ts';
 
 export interface PageOptions {

@@ -89,7 +89,8 @@ function latest(request: UssdRequest, rules: DialRules): Dial {
     }
     if (!isOwner(request, seen.door as PhoneDoor)) return refuse('not-yours');
     // The same first request twice is a retry; later in a session it is a new dial under an id that is used again.
-    if (isFirst && request.fresh !== false) return seen.turn === 1 ? { kind: 'repeat' } : begin([]);
+    if (seen.turn === 1 && (isFirst || dialled === seen.door.serviceCode)) return { kind: 'repeat' };
+    if (isFirst) return begin([]);
     return { kind: 'input', input: text, door: seen.door };
   };
   const { sessionId, phoneNumber } = request;
