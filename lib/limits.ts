@@ -33,6 +33,8 @@ export const LIMITS = {
 
   // --- flows --------------------------------------------------------------------------------------------------------
   flowFileBytes: 4_194_304,
+  /** Levels of lists and objects in a flow file. */
+  flowFileDepth: 64,
   screensPerFlow: 20_000,
   expressionChars: 500,
   expressionDepth: 40,
