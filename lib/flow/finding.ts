@@ -1,0 +1,61 @@
+// One thing that is wrong with a flow, before it is known where in a file that stands.
+
+import type { Problem } from './problem.ts';
+import { type FlowSource, stepsOf } from './source.ts';
+
+export interface Finding {
+  /** JSON pointer into the flow. */
+  readonly pointer: string;
+  /** What of the value is meant: its key, or a character of a text. @default the whole value */
+  readonly at?: 'key' | number;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** A finding as the problem of a file. */
+export function problemOf(
+  source: FlowSource,
+  { pointer, at, message, fix }: Finding,
+  { code, severity }: Pick<Problem, 'code' | 'severity'>,
+): Problem {
+  return { file: source.file, ...source.locate(pointer, at), pointer, code, severity, message, fix };
+}
+
+/** In the order of the file, errors before warnings on the same spot. */
+export function inOrder(problems: readonly Problem[]): Problem[] {
+  const rank = { error: 0, warning: 1 };
+  return [...problems].sort(
+    (a, b) =>
+      a.line - b.line ||
+      a.column - b.column ||
+      rank[a.severity] - rank[b.severity] ||
+      (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
+  );
+}
+
+const OWNERS: { readonly [key: string]: string } = { screens: 'screen', vars: 'variable', migrate: 'migration' };
+
+/** How messages call what is at a pointer: `"options[0].to" of screen "home"`. */
+export function nameOf(pointer: string): string {
+  const [first, id, ...rest] = stepsOf(pointer);
+  if (first === undefined) return 'the flow';
+  const owner = OWNERS[first];
+  if (id === undefined || owner === undefined)
+    return `"${pathOf([first, ...(id === undefined ? [] : [id, ...rest])])}"`;
+  return rest.length ? `"${pathOf(rest)}" of ${owner} "${id}"` : `${owner} "${id}"`;
+}
+
+/** A value as messages show it: JSON, at most 60 characters. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** With a capital first letter, to begin a sentence. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function pathOf(steps: readonly string[]): string {
+  return steps.map((step, at) => (/^\d+$/.test(step) ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
+}
