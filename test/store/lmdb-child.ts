@@ -1,0 +1,55 @@
+// A process of its own on the LMDB store, for lmdb-processes.test.ts; `process.argv` says the folder and the job.
+
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import { session } from '../contract/snapshot-bench.ts';
+
+const [folder = '', job = '', name = ''] = process.argv.slice(2);
+const clock = { now: Date.now };
+const store = lmdbSnapshots({ path: folder });
+
+const jobs: { readonly [job: string]: () => Promise<void> } = {
+  /** Counts up 10 shared counters, 500 times together, as a turn would: load, work, commit, again on conflict. */
+  async increment() {
+    const turns = Array.from({ length: 500 }, (_, at) => increment(store, `counter ${at % 10}`));
+    tell({ conflicts: (await Promise.all(turns)).reduce((sum, tries) => sum + tries, 0) });
+  },
+  /** Writes until it is killed, and tells of every commit once it is acknowledged. */
+  async write() {
+    await Promise.all(Array.from({ length: 8 }, (_, at) => writeForever(`${name}/${at}`)));
+  },
+  /** Says what it loads, whenever it is asked, and keeps a view of the data open in between. */
+  async answer() {
+    process.on('message', async (key: string) => tell((await store.load(key))?.revision ?? 0));
+    tell('ready');
+    for (let until = Date.now() + 20_000; process.connected && Date.now() < until; await nextTick())
+      await store.load('other');
+  },
+};
+
+await jobs[job]!();
+await store.close();
+process.disconnect?.();
+
+async function increment(on: SnapshotStore, key: string): Promise<number> {
+  for (let conflicts = 0; ; conflicts++) {
+    const found = await on.load(key);
+    const record = String(Number(found?.record ?? 0) + 1);
+    const result = await on.commit(key, found?.revision ?? 0, session(clock, { record }));
+    if (result.kind === 'committed') return conflicts;
+  }
+}
+
+async function writeForever(key: string): Promise<void> {
+  for (let revision = 0; ; revision++) {
+    // The timer changes too, so that all three tables are written.
+    const next = session(clock, { record: `${key} ${revision + 1}`, dueAt: revision % 2 ? Date.now() : null });
+    await store.commit(key, revision, next);
+    tell([key, revision + 1]);
+  }
+}
+
+function tell(what: unknown): void {
+  process.send?.(what);
+}

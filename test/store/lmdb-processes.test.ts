@@ -1,0 +1,117 @@
+// Several processes on one LMDB store: no update is lost, none is seen late, and a killed one takes nothing with it.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import { session } from '../contract/snapshot-bench.ts';
+
+const CHILD = fileURLToPath(new URL('./lmdb-child.ts', import.meta.url));
+const KILL_ROUNDS = 5;
+
+const test = suite('LMDB between processes');
+const clock = { now: Date.now };
+let folder = '';
+let children: ChildProcess[] = [];
+let store: SnapshotStore;
+
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'twinline-store-'));
+  children = [];
+  store = lmdbSnapshots({ path: folder });
+});
+
+test.after.each(async () => {
+  for (const child of children) await end(child);
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('two processes that count up the same keys lose no count', async () => {
+  const both = [start('increment'), start('increment')];
+  const told = (await Promise.all(both.map(message))) as { conflicts: number }[];
+  const { keys } = await store.list();
+  const sum = keys.reduce((total, key) => total + Number(read(key)?.record), 0);
+  assert.is(sum, 1000);
+  assert.equal(
+    keys.map((key) => Number(read(key)?.record)),
+    keys.map((key) => read(key)?.revision),
+  );
+  assert.ok(
+    told.some(({ conflicts }) => conflicts > 0),
+    'they met',
+  );
+});
+
+test('a process sees what another has committed in the same millisecond', async () => {
+  const child = start('answer');
+  await message(child);
+  for (let revision = 0; revision < 200; revision++) {
+    await store.commit('k', revision, session(clock));
+    child.send('k');
+    assert.is(await message(child), revision + 1);
+  }
+});
+
+test('whatever a killed process had acknowledged is there, and others write on', async () => {
+  let acknowledged = 0;
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const writers = [start('write', `${round}a`), start('write', `${round}b`)];
+    const told = new Map<string, number>();
+    for (const writer of writers) writer.on('message', (ack) => told.set(...(ack as [string, number])));
+    await Promise.all(writers.map(message));
+    const own = writeFor(150, `${round}`);
+    await pause(20 + Math.random() * 80);
+    await Promise.all(writers.map(end));
+    assert.ok((await own) > 0);
+    for (const [key, revision] of told) {
+      const found = read(key);
+      assert.ok(found && found.revision >= revision, `${key}: ${found?.revision} stored, ${revision} acknowledged`);
+      assert.is(found.record, `${key} ${found.revision}`);
+      const due = found.dueAt !== null;
+      assert.is((await store.due(Date.now() + 1000, 1000)).includes(key), due, key);
+      acknowledged += revision;
+    }
+  }
+  assert.ok(acknowledged > KILL_ROUNDS, `${acknowledged} acknowledged`);
+  const { keys } = await store.list({ limit: 1000 });
+  assert.is(await store.sweep(Date.now() + 120_000, 1000), keys.length);
+});
+
+test.run();
+
+function start(job: string, name = ''): ChildProcess {
+  const child = fork(CHILD, [folder, job, name], { execArgv: ['--import', 'tsx'] });
+  children.push(child);
+  return child;
+}
+
+async function message(child: ChildProcess): Promise<unknown> {
+  const [what] = await once(child, 'message');
+  return what;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+function read(key: string) {
+  return store.load(key) as Exclude<ReturnType<SnapshotStore['load']>, Promise<unknown>>;
+}
+
+// How many commits this process made while others were being killed.
+async function writeFor(ms: number, key: string): Promise<number> {
+  let revision = 0;
+  for (const until = Date.now() + ms; Date.now() < until; revision++)
+    assert.is((await store.commit(key, revision, session(clock))).kind, 'committed');
+  return revision;
+}
