@@ -11,6 +11,7 @@ import {
   type AnyStateMachine,
   createActor,
   type EventObject,
+  fromPromise,
   type StateValue,
 } from 'xstate';
 import { TwinlineError } from '../errors.ts';
@@ -66,6 +67,9 @@ type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
 /** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
 export function compileMachine(source: AnyStateMachine): Machine {
   source.options.maxIterations = LIMITS.microstepsPerStep;
+  const services = invokedServices(source);
+  // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
+  for (const name of services.values()) source.implementations.actors[name] ??= UNANSWERED;
   let done: ActionRecord[] = [];
   const scope = inertScope(source, (action) => done.push(action));
   const templates = new Map<string, AnyMachineSnapshot>();
@@ -94,7 +98,7 @@ export function compileMachine(source: AnyStateMachine): Machine {
     resume: (rest) => {
       const fresh = template(rest.state);
       if (!rest.history && !rest.calling?.length) return { ...fresh, context: rest.context } as AnyMachineSnapshot;
-      return restore(source, scope, rest);
+      return restore(fresh, scope, { rest, services });
     },
     step: (live, event) => run(() => source.transition(live, event, scope) as AnyMachineSnapshot),
     rest: (live) => restOf(live),
@@ -103,6 +107,8 @@ export function compileMachine(source: AnyStateMachine): Machine {
 }
 
 const NONE: readonly Effect[] = [];
+
+const UNANSWERED = fromPromise(() => new Promise(() => {}));
 
 function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => void): Scope {
   const self = createActor(source);
@@ -157,18 +163,21 @@ function restOf(live: AnyMachineSnapshot): AtRest {
   return { state, context, history: Object.fromEntries(remembered.map(([id, nodes]) => [id, nodes.map((n) => n.id)])) };
 }
 
-function restore(source: AnyStateMachine, scope: Scope, rest: AtRest): AnyMachineSnapshot {
-  const invoked = new Map<string, string>();
-  collectInvokes(source.root as unknown as StateNodeLike, invoked);
+function restore(
+  fresh: AnyMachineSnapshot,
+  scope: Scope,
+  { rest, services }: { rest: AtRest; services: ReadonlyMap<string, string> },
+): AnyMachineSnapshot {
+  const source = fresh.machine as AnyStateMachine;
   const children: Record<string, unknown> = {};
   for (const id of rest.calling ?? [])
-    if (invoked.has(id)) children[id] = { src: invoked.get(id), snapshot: { status: 'active', input: undefined } };
+    if (services.has(id)) children[id] = { src: services.get(id), snapshot: { status: 'active', input: undefined } };
   const historyValue = Object.fromEntries(
     Object.entries(rest.history ?? {}).map(([node, ids]) => [node, ids.map((id) => ({ id }))]),
   );
   // restoreSnapshot walks the context and changes actor references in it, so it gets a copy.
   const context = structuredClone(rest.context);
-  const persisted = { status: 'active', value: rest.state, context, children, historyValue };
+  const persisted = { status: fresh.status, value: rest.state, context, children, historyValue };
   return attempt(source.id, () => source.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot);
 }
 
@@ -177,9 +186,15 @@ interface StateNodeLike {
   readonly states: { readonly [key: string]: StateNodeLike };
 }
 
-function collectInvokes(node: StateNodeLike, into: Map<string, string>): void {
-  for (const { id, src } of node.invoke) if (typeof src === 'string') into.set(id, src);
-  for (const child of Object.values(node.states)) collectInvokes(child, into);
+/** The services that the machine's states invoke, by the id of the invoke. */
+function invokedServices(source: AnyStateMachine): Map<string, string> {
+  const services = new Map<string, string>();
+  const visit = (node: StateNodeLike): void => {
+    for (const { id, src } of node.invoke) if (typeof src === 'string') services.set(id, src);
+    for (const child of Object.values(node.states)) visit(child);
+  };
+  visit(source.root as unknown as StateNodeLike);
+  return services;
 }
 
 interface StateConfig {
@@ -194,14 +209,13 @@ function isState(node: StateConfig, value: unknown): boolean {
   if (typeof value === 'string') return has(value) && !Object.keys(states[value]!.states ?? {}).length;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);
-  const wanted = node.type === 'parallel' ? Object.keys(states).filter(has).length : 1;
-  return keys.length === wanted && keys.every((key) => has(key) && within(states[key]!, (value as JsonObject)[key]));
-}
-
-// The regions of a parallel state that have no states of their own are written as {}.
-function within(node: StateConfig, value: unknown): boolean {
-  if (Object.keys(node.states ?? {}).length) return isState(node, value);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.keys(value).length;
+  const isParallel = node.type === 'parallel';
+  if (keys.length !== (isParallel ? Object.keys(states).filter(has).length : Math.min(1, Object.keys(states).length)))
+    return false;
+  // Regions of a parallel state that have no states of their own are written as {}; other states without any are not.
+  const isInside = (child: StateConfig, inner: unknown) =>
+    (isParallel || Object.keys(child.states ?? {}).length > 0) && isState(child, inner);
+  return keys.every((key) => has(key) && isInside(states[key]!, (value as JsonObject)[key]));
 }
 
 function unknownState(machine: string, state: unknown): TwinlineError {
