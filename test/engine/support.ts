@@ -1,0 +1,116 @@
+// What the engine tests share: one place that engines come and go on, services that wait, and short ways to take a turn.
+
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../lib/clock.ts';
+import type { Conversation } from '../../lib/engine/conversation.ts';
+import { createEngine, type Engine, type EngineOptions } from '../../lib/engine/engine.ts';
+import { decodeRecord, type SessionRecord } from '../../lib/engine/record.ts';
+import type { Service } from '../../lib/engine/service.ts';
+import { type TurnResult, takeTurn } from '../../lib/engine/turn.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
+import { memorySnapshots } from '../../lib/store/memory.ts';
+import type { Json, JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
+
+export const KEY = 'session';
+
+/** A store and a clock that outlive the engines on them. */
+export interface Place {
+  readonly clock: SimulatedClock;
+  readonly store: SnapshotStore;
+  /** A new engine, as a new process would build it. */
+  engine(options?: Partial<EngineOptions>): Engine;
+  stored(): StoredSession;
+  /** The stored record; fails when it cannot be read without a seal. */
+  record(): SessionRecord;
+}
+
+export function place(conversation: Conversation, shared: Partial<EngineOptions> = {}): Place {
+  const clock = new SimulatedClock();
+  const store = memorySnapshots({ clock });
+  const stored = () => {
+    const found = store.load(KEY);
+    assert.ok(found && !(found instanceof Promise), 'nothing is stored');
+    return found as StoredSession;
+  };
+  return {
+    clock,
+    store,
+    engine: (options) => createEngine({ store, clock, conversations: [conversation], ...shared, ...options }),
+    stored,
+    record: () => {
+      const record = decodeRecord(KEY, stored().record, undefined);
+      assert.type(record, 'object');
+      return record as SessionRecord;
+    },
+  };
+}
+
+export interface Said {
+  readonly turnKey?: string;
+  readonly deadlineMs?: number;
+}
+
+/** Begins the engine's only conversation. */
+export function begin(
+  engine: Engine,
+  { inputs, input, ...said }: Said & { inputs?: readonly Json[]; input?: JsonObject } = {},
+): Promise<TurnResult> {
+  const decision = {
+    kind: 'begin',
+    conversation: engine.library.ids[0]!,
+    ...(inputs && { inputs }),
+    ...(input && { input }),
+  } as const;
+  return takeTurn(engine, { key: KEY, ...said, decide: () => decision });
+}
+
+/** Gives an input to the session. */
+export function say(engine: Engine, input: Json, said: Said = {}): Promise<TurnResult> {
+  return takeTurn(engine, { key: KEY, ...said, decide: () => ({ kind: 'input', input }) });
+}
+
+/** What was replied; fails when the turn was refused. */
+export async function textOf(turn: Promise<TurnResult>): Promise<string> {
+  const result = await turn;
+  assert.is(result.kind, 'replied', JSON.stringify(result));
+  return result.kind === 'replied' ? result.reply.text : '';
+}
+
+export interface Gate {
+  readonly service: Service;
+  /** The idempotency keys of its calls, in order. */
+  readonly keys: string[];
+  /** Answers the oldest call that has no answer yet. */
+  answer(output: Json): void;
+  fail(error: unknown): void;
+}
+
+/** A service that answers when it is told to. */
+export function gate(): Gate {
+  const keys: string[] = [];
+  const open: { resolve: (output: Json) => void; reject: (error: unknown) => void }[] = [];
+  return {
+    keys,
+    service: (_input, { idempotencyKey }) => {
+      keys.push(idempotencyKey);
+      return new Promise((resolve, reject) => open.push({ resolve, reject }));
+    },
+    answer: (output) => open.shift()!.resolve(output),
+    fail: (error) => open.shift()!.reject(error),
+  };
+}
+
+/** Lets everything run that waits for no time to pass. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+}
+
+/** The error that a promise rejects with; fails when it does not. */
+export async function rejection(promise: Promise<unknown>): Promise<TwinlineError> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.instance(outcome, Error, 'a rejection was expected');
+  return outcome as TwinlineError;
+}

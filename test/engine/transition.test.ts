@@ -1,0 +1,200 @@
+// The machine adapter: what a step says must be done, how a rest becomes live again, and what it refuses to resume.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { assign, cancel, createMachine, emit, raise, sendTo } from 'xstate';
+import { type AtRest, compileMachine } from '../../lib/engine/transition.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
+
+const test = suite('transition');
+
+const thrown = (work: () => unknown): TwinlineError => {
+  try {
+    work();
+  } catch (error) {
+    return error as TwinlineError;
+  }
+  throw new Error('it did not throw');
+};
+
+const shop = () =>
+  compileMachine(
+    createMachine({
+      id: 'shop',
+      initial: 'open',
+      context: { count: 0 },
+      states: {
+        open: {
+          initial: 'idle',
+          on: { close: 'closed', both: 'two' },
+          states: { idle: { on: { pick: 'full' } }, full: {}, last: { type: 'history' } },
+        },
+        closed: { on: { reopen: 'open.last', leave: 'gone' } },
+        two: { type: 'parallel', states: { left: { initial: 'a', states: { a: {}, b: {} } }, right: {} } },
+        gone: { type: 'final' },
+      },
+    }),
+  );
+
+test('a step names what must be done, in order, and does nothing of it', () => {
+  let ran = 0;
+  const machine = compileMachine(
+    createMachine({
+      id: 'effects',
+      initial: 'a',
+      context: { n: 7 },
+      states: {
+        a: { on: { go: 'b' } },
+        b: {
+          entry: [
+            { type: 'seen', params: { at: 'b' } },
+            raise({ type: 'soon' }, { id: 'soon', delay: 50 }),
+            cancel('soon'),
+            sendTo(({ self }) => self, { type: 'later' }),
+            sendTo(({ self }) => self, { type: 'muchLater' }, { id: 'much', delay: 99 }),
+            emit({ type: 'told', n: 1 }),
+            () => ran++,
+          ],
+          after: { 1000: 'a' },
+          invoke: { id: 'ask', src: 'service', input: ({ context }) => ({ n: context.n }) },
+        },
+      },
+    }),
+  );
+  const { live, effects } = machine.step(machine.begin().live, { type: 'go' });
+  const after = 'xstate.after.1000.effects.b';
+  assert.equal(effects.slice(0, 6), [
+    { type: 'fact', name: 'seen', params: { at: 'b' } },
+    { type: 'timer', id: 'soon', delayMs: 50, event: { type: 'soon' } },
+    { type: 'cancel', id: 'soon' },
+    { type: 'send', event: { type: 'later' } },
+    { type: 'timer', id: 'much', delayMs: 99, event: { type: 'muchLater' } },
+    { type: 'fact', name: 'told', params: { type: 'told', n: 1 } },
+  ]);
+  assert.equal(effects.slice(-2), [
+    { type: 'timer', id: after, delayMs: 1000, event: { type: after } },
+    { type: 'call', id: 'ask', service: 'service', input: { n: 7 } },
+  ]);
+  assert.is(ran, 0);
+  assert.equal(machine.calling(live), ['ask']);
+});
+
+test('a rest goes on as the live snapshot would have, through JSON, with history and calls', () => {
+  const machine = shop();
+  const events = ['pick', 'close', 'reopen', 'both', 'unknown'];
+  let live = machine.begin().live;
+  for (const type of events) {
+    const rest = JSON.parse(JSON.stringify(machine.rest(live))) as AtRest;
+    const resumed = machine.step(machine.resume(rest), { type }).live;
+    live = machine.step(live, { type }).live;
+    assert.equal(machine.rest(resumed), machine.rest(live));
+  }
+  assert.equal(machine.rest(live).state, { two: { left: 'a', right: {} } });
+  assert.equal(machine.rest(live).history, { 'shop.open.last': ['shop.open.full'] });
+});
+
+test('a state that does not exist is refused, also one that JavaScript objects have by nature', () => {
+  const machine = shop();
+  const states = ['gone2', 'constructor', '__proto__', 'toString', '', 'open', 'two', 'open.idle'];
+  const shapes = [
+    { closed: {} },
+    {},
+    { open: 'last' },
+    { open: 'constructor' },
+    { two: { left: 'a' } },
+    ['open'],
+    null,
+  ];
+  const mixed = [{ open: 'idle', closed: {} }, { two: { left: 'a', right: {}, more: {} } }, { open: { idle: {} } }, 7];
+  for (const state of [...states, ...shapes, ...mixed]) {
+    const error = thrown(() => machine.resume({ state: state as never, context: {} }));
+    assert.is(error.code, 'ERR_RECORD', JSON.stringify(state));
+  }
+  assert.is(
+    thrown(() => machine.resume({ state: JSON.parse('{"__proto__":"idle"}'), context: {} })).code,
+    'ERR_RECORD',
+  );
+});
+
+test('a machine without states can be resumed', () => {
+  const machine = compileMachine(
+    createMachine({
+      id: 'counter',
+      context: { n: 1 },
+      on: { up: { actions: assign({ n: ({ context }) => context.n + 1 }) } },
+    }),
+  );
+  const rest = machine.rest(machine.begin().live);
+  const { live } = machine.step(machine.resume(rest), { type: 'up' });
+  assert.equal(machine.rest(live), { state: {}, context: { n: 2 } });
+});
+
+test('a machine that ended is resumed as ended, also when it remembers states', () => {
+  const machine = shop();
+  let live = machine.begin().live;
+  for (const type of ['close', 'leave']) live = machine.step(live, { type }).live;
+  assert.is(live.status, 'done');
+  const rest = machine.rest(live);
+  assert.ok(rest.history);
+  assert.is(machine.resume(rest).status, 'done');
+});
+
+test('a cycle of transitions ends with ERR_TURN_LIMIT, and the machine can be used on', () => {
+  const machine = compileMachine(
+    createMachine({
+      id: 'spin',
+      initial: 'rest',
+      states: { rest: { on: { go: 'a' } }, a: { always: 'b' }, b: { always: 'a' } },
+    }),
+  );
+  const { live } = machine.begin();
+  assert.is(thrown(() => machine.step(live, { type: 'go' })).code, 'ERR_TURN_LIMIT');
+  assert.is(machine.step(live, { type: 'other' }).live.value, 'rest');
+});
+
+test('a guard that throws gives ERR_MACHINE with its cause, and leaves no effects to the next step', () => {
+  const machine = compileMachine(
+    createMachine({
+      id: 'broken',
+      initial: 'a',
+      states: {
+        a: {
+          on: {
+            go: { target: 'b', actions: ['told'], guard: () => true },
+            bad: { guard: () => JSON.parse('{') as boolean, target: 'b' },
+            worse: {
+              actions: [
+                'told',
+                assign(() => {
+                  throw new RangeError('no');
+                }),
+              ],
+            },
+            quiet: {},
+          },
+        },
+        b: {},
+      },
+    }),
+  );
+  const { live } = machine.begin();
+  for (const type of ['bad', 'worse']) {
+    const error = thrown(() => machine.step(live, { type }));
+    assert.is(error.code, 'ERR_MACHINE');
+    assert.instance(error.cause, Error);
+  }
+  assert.equal(machine.step(live, { type: 'quiet' }).effects, []);
+  assert.equal(machine.step(live, { type: 'go' }).effects, [{ type: 'fact', name: 'told', params: null }]);
+});
+
+test('an error of a call that no transition takes is ERR_MACHINE', () => {
+  const machine = compileMachine(
+    createMachine({ id: 'deaf', initial: 'a', states: { a: { invoke: { id: 'x', src: 'service' } } } }),
+  );
+  const error = thrown(() =>
+    machine.step(machine.begin().live, { type: 'xstate.error.actor.x', error: { code: 'E' } } as never),
+  );
+  assert.is(error.code, 'ERR_MACHINE');
+});
+
+test.run();
