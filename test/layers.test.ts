@@ -2,12 +2,11 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { manifest, ROOT, sourceOf } from './package/manifest.ts';
 import { cycles, forbiddenImports, importsOf, type Sources } from './support/layers.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LINES_MAX = 300;
 
 const product = read(['lib', 'machines', 'server']);
@@ -44,11 +43,12 @@ test(`no source file is longer than ${LINES_MAX} lines`, () => {
   );
 });
 
-test('file names are in kebab-case, say what is inside, and lib/index.ts is the only barrel', () => {
+test('file names are in kebab-case, say what is inside, and an index.ts is one that package.json exports', () => {
   const bad = /^(utils?|helpers?|common|types|misc|shared|index)\./;
+  const barrels = Object.values(manifest.exports).map(sourceOf);
   const found = where(everything, (path) => {
     const name = basename(path);
-    return path !== 'lib/index.ts' && (bad.test(name) || !/^[a-z0-9]+([-.][a-z0-9]+)*\.ts$/.test(name));
+    return !barrels.includes(path) && (bad.test(name) || !/^[a-z0-9]+([-.][a-z0-9]+)*\.ts$/.test(name));
   });
   assert.equal(found, []);
 });

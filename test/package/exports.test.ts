@@ -5,11 +5,16 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { manifest, ROOT } from './manifest.ts';
-import type { SideEffects } from './probe.ts';
+import { manifest, ROOT, sourceOf } from './manifest.ts';
 
 const run = promisify(execFile);
-const NONE = { printed: [], handles: [], globals: [], listeners: [] };
+
+// What drivers do that we cannot help.
+const EXCEPTIONS = [
+  // lmdb shares open environments between its copies in one process, and hands its native part a callback.
+  'lib/store/lmdb.ts sets the global __lmdb_read_callback',
+  'lib/store/lmdb.ts sets the global __lmdb_envs__',
+];
 
 const test = suite('exports');
 
@@ -17,7 +22,7 @@ test('every subpath and every command is built from a source that exists', () =>
   const targets = [...Object.values(manifest.exports), ...Object.values(manifest.bin ?? {})];
   assert.ok(targets.length > 0);
   assert.equal(
-    targets.map(source).filter((path) => !existsSync(`${ROOT}${path}`)),
+    targets.map(sourceOf).filter((path) => !existsSync(`${ROOT}${path}`)),
     [],
   );
 });
@@ -28,36 +33,31 @@ test('the #menus import names a folder that is published, so that source and dis
 });
 
 test('importing a subpath prints nothing, holds nothing open and touches no global', async () => {
-  const seen = await probe(Object.values(manifest.exports).map(source));
+  const seen = await probe(Object.values(manifest.exports).map(sourceOf));
   assert.equal(
-    seen,
-    Object.values(manifest.exports).map((target) => ({ module: source(target), ...NONE })),
+    seen.filter((one) => !EXCEPTIONS.includes(one)),
+    [],
   );
+  for (const exception of EXCEPTIONS) assert.ok(seen.includes(exception), `no longer needed: ${exception}`);
 });
 
 test('the probe sees what an import does', async () => {
   const module = 'test/fixtures/package/noisy.ts';
-  const [seen] = await probe([module]);
-  assert.equal(seen, {
-    module,
-    printed: ['hello\n', 'oh\n'],
-    handles: ['Timeout'],
-    globals: ['noisy'],
-    listeners: ['SIGUSR2 × 1'],
-  });
+  assert.equal(await probe([module]), [
+    `${module} prints hello`,
+    `${module} prints oh`,
+    `${module} holds open Timeout`,
+    `${module} sets the global noisy`,
+    `${module} listens to SIGUSR2 × 1`,
+  ]);
 });
 
 test.run();
 
-/** `./dist/lib/index.js` → `lib/index.ts` */
-function source(target: string): string {
-  return target.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts');
-}
-
 // Rejects when the process does not end by itself: then something was left open.
-async function probe(modules: readonly string[]): Promise<SideEffects[]> {
+async function probe(modules: readonly string[]): Promise<string[]> {
   const args = ['--import', 'tsx', 'test/package/probe.ts', ...modules];
   const { stdout, stderr } = await run(process.execPath, args, { cwd: ROOT, timeout: 20_000 });
   assert.is(stderr, '');
-  return JSON.parse(stdout) as SideEffects[];
+  return JSON.parse(stdout) as string[];
 }

@@ -7,6 +7,7 @@ export interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly files: readonly string[];
+  readonly scripts: Readonly<Record<string, string>>;
   readonly imports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -30,6 +31,11 @@ export const manifest = readJson<Manifest>('package.json');
 
 /** Locked packages by folder, `node_modules/uvu`; the package itself is under ''. */
 export const locked = readJson<{ packages: Readonly<Record<string, Locked>> }>('package-lock.json').packages;
+
+/** The source that a published file is built from: `./dist/lib/index.js` → `lib/index.ts`. */
+export function sourceOf(target: string): string {
+  return target.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts');
+}
 
 function readJson<T>(name: string): T {
   return JSON.parse(readFileSync(`${ROOT}${name}`, 'utf8')) as T;

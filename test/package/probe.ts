@@ -3,39 +3,32 @@
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-/** Side effects of one import: each list is empty for a module that has none. */
-export interface SideEffects {
-  readonly module: string;
-  readonly printed: readonly string[];
-  readonly handles: readonly string[];
-  readonly globals: readonly string[];
-  readonly listeners: readonly string[];
-}
-
-const found: SideEffects[] = [];
+const found: string[] = [];
 for (const module of process.argv.slice(2)) {
   const before = { globals: globals(), listeners: listeners(), handles: process.getActiveResourcesInfo() };
-  const printed = await capture(() => import(pathToFileURL(module).href));
+  const say = (what: string, list: readonly string[]): void => {
+    for (const one of list) found.push(`${module} ${what} ${one.trim()}`);
+  };
+  const { printed, broken } = await capture(() => import(pathToFileURL(module).href));
   await new Promise(setImmediate);
-  found.push({
-    module,
-    printed,
-    handles: added(process.getActiveResourcesInfo(), before.handles),
-    globals: added(globals(), before.globals),
-    listeners: added(listeners(), before.listeners),
-  });
+  say('cannot be imported:', broken);
+  say('prints', printed);
+  say('holds open', added(process.getActiveResourcesInfo(), before.handles));
+  say('sets the global', added(globals(), before.globals));
+  say('listens to', added(listeners(), before.listeners));
 }
 writeSync(1, JSON.stringify(found));
 
-async function capture(work: () => Promise<unknown>): Promise<string[]> {
+async function capture(work: () => Promise<unknown>): Promise<{ printed: string[]; broken: string[] }> {
   const printed: string[] = [];
+  const broken: string[] = [];
   const streams = [process.stdout, process.stderr];
   const writes = streams.map((stream) => stream.write);
   for (const stream of streams)
     stream.write = ((chunk: string | Uint8Array) => printed.push(String(chunk)) > 0) as typeof stream.write;
-  await work();
+  await work().catch((error: Error) => broken.push(error.message));
   for (const [at, stream] of streams.entries()) stream.write = writes[at]!;
-  return printed;
+  return { printed, broken };
 }
 
 function globals(): string[] {
