@@ -7,9 +7,13 @@ type Table = Database<string, string>;
 
 export interface Tables {
   readonly root: RootDatabase;
+  /**
+   * Sessions by `timeKey(filed, key)`. In order of time the living ones are neighbours, so that the turns of one moment
+   * change few pages however many sessions are stored; and the first ones are those that the sweep looks for.
+   */
   readonly sessions: Table;
-  /** `timeKey(filed, key)`, exactly one for each session: not moved by every turn, but by the sweep when it comes by. */
-  readonly expiry: Table;
+  /** Session key → its key in `sessions`. Written when a session begins, and when the sweep moves it. */
+  readonly places: Table;
   /** `timeKey(dueAt, key)` of each session that has a timer. */
   readonly timers: Table;
 }
@@ -25,9 +29,9 @@ export function openTables(path: string): Tables {
     const table = { encoding: 'string', keyEncoder: { writeKey, readKey } } as const;
     return {
       root,
-      sessions: root.openDB('sessions-1', { ...table, useVersions: true }),
-      expiry: root.openDB('expiry-1', table),
-      timers: root.openDB('timers-1', table),
+      sessions: root.openDB('sessions-2', { ...table, useVersions: true }),
+      places: root.openDB('places-2', table),
+      timers: root.openDB('timers-2', table),
     };
   } catch (error) {
     throw refusal('open', path, error);

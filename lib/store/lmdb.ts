@@ -32,11 +32,14 @@ export interface LmdbOptions {
 }
 
 interface Entry {
+  /** Its key in the table of sessions. */
+  readonly place: string;
   readonly version: number;
   readonly text: string;
 }
 
 const LIST_CHUNK = 500;
+const PLACES_CACHED = 50_000;
 
 /**
  * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
@@ -44,7 +47,9 @@ const LIST_CHUNK = 500;
  * and no reader sees a write before that flush.
  */
 export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): SnapshotStore {
-  const { root, sessions, expiry, timers } = openTables(path);
+  const { root, sessions, places, timers } = openTables(path);
+  // A place is never used for a second session, so one that was remembered is right or empty.
+  const remembered = new Map<string, string>();
   let closed = false;
 
   function check(key?: string): void {
@@ -52,9 +57,20 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     if (key !== undefined) checkKey(key);
   }
 
+  function readAt(place: string): Entry | undefined {
+    const text = sessions.get(place);
+    return text === undefined ? undefined : { place, version: getLastVersion(), text };
+  }
+
   function read(key: string): Entry | undefined {
-    const text = sessions.get(key);
-    return text === undefined ? undefined : { version: getLastVersion(), text };
+    const known = remembered.get(key);
+    const entry = known === undefined ? undefined : readAt(known);
+    if (entry) return entry;
+    const place = places.get(key);
+    if (place === undefined) return undefined;
+    if (remembered.size >= PLACES_CACHED) remembered.clear();
+    remembered.set(key, place);
+    return readAt(place);
   }
 
   // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
@@ -65,14 +81,13 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
 
   // `base` makes the new revision: LMDB's version, one higher, minus `base`.
   function replace(key: string, old: Entry, { base, next }: { base: number; next: SessionCommit }): Promise<boolean> {
-    const { version, text } = old;
+    const { place, version, text } = old;
     const before = { filed: filedOf(text), dueAt: dueAtOf(text) };
     const filed = Math.min(before.filed, next.expiresAt);
     const value = encodeSession(next, { base, filed });
-    if (filed === before.filed && next.dueAt === before.dueAt) return sessions.put(key, value, version + 1, version);
-    return sessions.ifVersion(key, version, () => {
-      void sessions.put(key, value, version + 1);
-      if (filed !== before.filed) file(key, before.filed, filed);
+    if (filed === before.filed && next.dueAt === before.dueAt) return sessions.put(place, value, version + 1, version);
+    return sessions.ifVersion(place, version, () => {
+      move(key, place, { filed, value, version: version + 1 });
       setTimer(key, before.dueAt, next.dueAt);
     });
   }
@@ -81,17 +96,23 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     // A random base: a removed session that is created again never meets the versions of its former life.
     const base = Math.floor(Math.random() * 2 ** 48);
     const filed = next.expiresAt;
+    const place = timeKey(filed, key);
     const value = encodeSession(next, { base, filed });
-    return sessions.ifNoExists(key, () => {
-      void sessions.put(key, value, base + 1);
-      void expiry.put(timeKey(filed, key), '');
+    return places.ifNoExists(key, () => {
+      void places.put(key, place);
+      void sessions.put(place, value, base + 1);
       setTimer(key, null, next.dueAt);
     });
   }
 
-  function file(key: string, before: number, after: number): void {
-    void expiry.remove(timeKey(before, key));
-    void expiry.put(timeKey(after, key), '');
+  // Within a condition on the old place.
+  function move(key: string, from: string, to: { filed: number; value: string; version: number }): void {
+    const place = timeKey(to.filed, key);
+    if (place !== from) {
+      void sessions.remove(from);
+      void places.put(key, place);
+    }
+    void sessions.put(place, to.value, to.version);
   }
 
   function setTimer(key: string, before: number | null, after: number | null): void {
@@ -100,26 +121,25 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     if (after !== null) void timers.put(timeKey(after, key), '');
   }
 
-  function erase(key: string, { version, text }: Entry): Promise<boolean> {
-    return sessions.ifVersion(key, version, () => {
-      void sessions.remove(key);
-      void expiry.remove(timeKey(filedOf(text), key));
+  function erase(key: string, { place, version, text }: Entry): Promise<boolean> {
+    remembered.delete(key);
+    return sessions.ifVersion(place, version, () => {
+      void sessions.remove(place);
+      void places.remove(key);
       setTimer(key, dueAtOf(text), null);
     });
   }
 
   // Each condition makes the step void when somebody wrote the session since it was read; the next sweep sees it again.
-  async function sweepEntry(entry: string, now: number): Promise<boolean> {
-    const { at, key } = splitTimeKey(entry);
-    const old = read(key);
-    if (old && expiresAtOf(old.text) <= now) return erase(key, old);
-    if (!old) await sessions.ifNoExists(key, () => void expiry.remove(entry));
-    else
-      await sessions.ifVersion(key, old.version, () => {
-        if (filedOf(old.text) !== at) return void expiry.remove(entry);
-        void sessions.put(key, refiled(old.text), old.version + 1);
-        file(key, at, expiresAtOf(old.text));
-      });
+  async function sweepPlace(place: string, now: number): Promise<boolean> {
+    const old = readAt(place);
+    if (!old) return false;
+    const { key } = splitTimeKey(place);
+    const { text, version } = old;
+    if (expiresAtOf(text) <= now) return erase(key, old);
+    await sessions.ifVersion(place, version, () => {
+      move(key, place, { filed: expiresAtOf(text), value: refiled(text), version: version + 1 });
+    });
     return false;
   }
 
@@ -181,10 +201,11 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           sessions.resetReadTxn();
           const now = clock.now();
           let seen = 0;
-          for (const { key, value } of sessions.getRange({ start: after, exclusiveStart: true, limit: LIST_CHUNK })) {
+          for (const { key, value } of places.getRange({ start: after, exclusiveStart: true, limit: LIST_CHUNK })) {
             seen++;
             after = key;
-            if (isEnded(value) || expiresAtOf(value) <= now) continue;
+            const text = sessions.get(value);
+            if (text === undefined || isEnded(text) || expiresAtOf(text) <= now) continue;
             if (keys.length === limit) return { keys, next: keys[limit - 1]! };
             keys.push(key);
           }
@@ -214,10 +235,10 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           check();
           const batch = Math.min(limit - swept, LIMITS.sweepBatch);
           sessions.resetReadTxn();
-          const entries = [...expiry.getKeys({ start: '', end: timeKey(now + 1, ''), limit: batch })];
-          const outcomes = await Promise.all(entries.map((entry) => sweepEntry(entry, now)));
+          const due = [...sessions.getKeys({ start: '', end: timeKey(now + 1, ''), limit: batch })];
+          const outcomes = await Promise.all(due.map((place) => sweepPlace(place, now)));
           swept += outcomes.filter(Boolean).length;
-          if (swept === limit || entries.length < batch) return swept;
+          if (swept === limit || due.length < batch) return swept;
         }
       }),
 

@@ -16,7 +16,7 @@ const LAST_MOMENT = 8.64e15;
 export interface Filing {
   /** LMDB's version of the entry minus the session's revision; the version grows when the revision starts again. */
   readonly base: number;
-  /** Where the session stands in the expiry index: never later than its `expiresAt`. */
+  /** Where the session stands in the order of time: never later than its `expiresAt`. */
   readonly filed: number;
 }
 
@@ -69,7 +69,7 @@ export function refiled(text: string): string {
   return text.slice(0, AT.filed) + filed + digits(baseOf(text) + 1) + text.slice(AT.dueAt);
 }
 
-/** A key of the expiry and due indexes: ordered by time, then by session key. */
+/** A key that is ordered by time, then by session key. */
 export function timeKey(at: number, key: string): string {
   return digits(at) + key;
 }
