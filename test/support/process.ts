@@ -1,0 +1,61 @@
+// Real server processes for tests: started, killed with -9, started again on the same data.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface RunningServer {
+  readonly url: string;
+  readonly pid: number;
+  /** All that it has printed. */
+  printed(): string;
+  /** kill -9; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Sends a signal and waits for the exit code. */
+  signal(name: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `server/main.ts` on a free port and resolves when it has printed its URL. */
+export function startProcess(env: Readonly<Record<string, string>>): Promise<RunningServer> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'server/main.ts'], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', RATE_LIMIT_MAX: '1000000', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)));
+  return new Promise((resolve, reject) => {
+    const listen = (chunk: Buffer) => {
+      printed += chunk;
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
+      if (url) resolve(runningServer(child, { url, printed: () => printed, exited }));
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    void exited.then((code) => reject(new Error(`the server ended with ${code} before it listened:\n${printed}`)));
+  });
+}
+
+type Known = Pick<RunningServer, 'url' | 'printed'> & { exited: Promise<number | null> };
+
+function runningServer(child: ChildProcess, { url, printed, exited }: Known): RunningServer {
+  const signal = (name: NodeJS.Signals) => {
+    child.kill(name);
+    return exited;
+  };
+  return { url, pid: child.pid!, printed, signal, kill: async () => void (await signal('SIGKILL')) };
+}
+
+/** A folder that is removed afterwards. */
+export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-test-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
