@@ -1,0 +1,95 @@
+// One conversation of a flow test: every step is a turn of the real engine, stored and read back in between.
+
+import type { Reply } from '../engine/conversation.ts';
+import { createEngine, type Fact } from '../engine/engine.ts';
+import { decodeRecord } from '../engine/record.ts';
+import { type Decision, takeTurn } from '../engine/turn.ts';
+import { TwinlineError } from '../errors.ts';
+import { memorySnapshots } from '../store/memory.ts';
+import type { StoredSession } from '../store/store.ts';
+import type { CompiledFlow } from './compile.ts';
+import type { MarkedFlow } from './coverage.ts';
+import { pathOf } from './node.ts';
+import { drivenClock } from './test-clock.ts';
+import { type FlowTestSetup, TEST_PHONE } from './test-file.ts';
+import { type MockedServices, mockedServices } from './test-services.ts';
+
+/** What a step led to. */
+export interface Taken {
+  readonly reply: Reply;
+  /** Path of the screen. */
+  readonly screen: string;
+  readonly tracks: readonly string[];
+  /** Calls that had no answer, in words. */
+  readonly unanswered: readonly string[];
+}
+
+export interface TestSession {
+  /** Takes a turn; the first one dials. Rejects as the engine does. */
+  take(input: string): Promise<Taken>;
+  /** How messages show an input that is typed now: not at all where a secret is asked for. */
+  shown(input: string): string;
+  unused: MockedServices['unused'];
+}
+
+const KEY = 'test';
+
+/** A conversation that has not been dialled yet. */
+export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): TestSession {
+  const clock = drivenClock();
+  const store = memorySnapshots({ clock });
+  let screen = '';
+  let tracks: string[] = [];
+  const calls = [...compiled.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
+  const mocks = mockedServices(setup.services, {
+    clock,
+    names: [...new Set(calls.map(({ service }) => service))],
+    screenOf: (key) => callingScreen(store.load(KEY) as StoredSession | undefined, key),
+  });
+  const onFact = (fact: Fact) => {
+    if (!marked.note(fact) && fact.name === 'track') tracks.push((fact.params as { name: string }).name);
+  };
+  const engine = createEngine({
+    store,
+    clock,
+    onFact,
+    conversations: [marked.conversation],
+    services: mocks.services,
+    onTurn: ({ rest }) => {
+      screen = pathOf(rest.state);
+    },
+  });
+
+  const take = async (input: string): Promise<Taken> => {
+    const decision: Decision = screen === '' ? { kind: 'begin', ...dial(compiled, setup) } : { kind: 'input', input };
+    const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
+    if (result.kind !== 'replied')
+      throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
+    const taken = { reply: result.reply, screen, tracks, unanswered: mocks.unanswered() };
+    tracks = [];
+    return taken;
+  };
+
+  return {
+    take,
+    shown: (input) => (asksForSecret(compiled, screen) ? '****' : JSON.stringify(input)),
+    unused: mocks.unused,
+  };
+}
+
+// What the telecom door gives a flow.
+function dial({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
+  const door = { sessionId: KEY, phoneNumber: phone, serviceCode: '*100#' };
+  return { conversation: flow.flow, door, input: { ...door, msisdn: phone, ...given } };
+}
+
+// The record announces a call before it is made.
+function callingScreen(stored: StoredSession | undefined, key: string): string {
+  const record = stored && decodeRecord(KEY, stored.record, undefined);
+  return (typeof record === 'object' && record.calls.find((call) => call.key === key)?.id) || '?';
+}
+
+function asksForSecret({ screens }: CompiledFlow, path: string): boolean {
+  const node = screens.get(path);
+  return node?.screen.type === 'input' && node.scope.flow.vars?.[node.screen.save]?.secret === true;
+}
