@@ -20,8 +20,8 @@ export interface MockPlace {
   /** Names of the services that the flow calls. */
   readonly names: readonly string[];
   readonly clock: Clock;
-  /** The screen that makes the call with this idempotency key. */
-  screenOf(key: string): string;
+  /** The screen that makes the call. */
+  caller(): string;
 }
 
 /** Services that answer as `answers` say. Messages name the keys of an input, never its values. */
@@ -30,12 +30,11 @@ export function mockedServices(answers: FlowTestSetup['services'] = {}, place: M
   let problems: string[] = [];
   const answerTo =
     (name: string): Service =>
-    async (input, { signal, idempotencyKey }) => {
+    async (input, { signal }) => {
       const listed = Object.hasOwn(answers, name) ? answers[name]! : [];
       const answer = listed.find((one) => left.get(one)! > 0 && isPart(one.when ?? {}, input));
       if (!answer) {
-        const screen = place.screenOf(idempotencyKey);
-        problems.push(withoutAnswer({ name, input, screen }, listed, left));
+        problems.push(withoutAnswer({ name, input, screen: place.caller() }, listed, left));
         throw new TwinlineError('ERR_SERVICE_UNKNOWN', `The test has no answer of "${name}" left.`);
       }
       left.set(answer, left.get(answer)! - 1);

@@ -2,11 +2,9 @@
 
 import type { Reply } from '../engine/conversation.ts';
 import { createEngine, type Fact } from '../engine/engine.ts';
-import { decodeRecord } from '../engine/record.ts';
 import { type Decision, takeTurn } from '../engine/turn.ts';
 import { TwinlineError } from '../errors.ts';
 import { memorySnapshots } from '../store/memory.ts';
-import type { StoredSession } from '../store/store.ts';
 import type { CompiledFlow } from './compile.ts';
 import type { MarkedFlow } from './coverage.ts';
 import { pathOf } from './node.ts';
@@ -39,13 +37,19 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
   const clock = drivenClock();
   const store = memorySnapshots({ clock });
   let screen = '';
+  let calling = '';
   let tracks: string[] = [];
   const calls = [...compiled.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
   const mocks = mockedServices(setup.services, {
     clock,
     names: [...new Set(calls.map(({ service }) => service))],
-    screenOf: (key) => callingScreen(store.load(KEY) as StoredSession | undefined, key),
+    caller: () => calling,
   });
+  // Asked for right before a call is made.
+  const callPolicy = (id: string) => {
+    calling = id;
+    return marked.conversation.callPolicy(id);
+  };
   const onFact = (fact: Fact) => {
     if (!marked.note(fact) && fact.name === 'track') tracks.push((fact.params as { name: string }).name);
   };
@@ -53,7 +57,7 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
     store,
     clock,
     onFact,
-    conversations: [marked.conversation],
+    conversations: [{ ...marked.conversation, callPolicy }],
     services: mocks.services,
     onTurn: ({ rest }) => {
       screen = pathOf(rest.state);
@@ -81,12 +85,6 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
 function dial({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
   const door = { sessionId: KEY, phoneNumber: phone, serviceCode: '*100#' };
   return { conversation: flow.flow, door, input: { ...door, msisdn: phone, ...given } };
-}
-
-// The record announces a call before it is made.
-function callingScreen(stored: StoredSession | undefined, key: string): string {
-  const record = stored && decodeRecord(KEY, stored.record, undefined);
-  return (typeof record === 'object' && record.calls.find((call) => call.key === key)?.id) || '?';
 }
 
 function asksForSecret({ screens }: CompiledFlow, path: string): boolean {
