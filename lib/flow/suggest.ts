@@ -7,7 +7,7 @@ export function suggest(name: string, known: Iterable<string>): string {
 }
 
 /** The known name that differs from `name` in the fewest letters, at most a third of them; undefined when none is near. */
-function nearestName(name: string, known: Iterable<string>): string | undefined {
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let fewest = Math.max(1, Math.floor(name.length / 3)) + 0.5;
   if (name.length > 64) return undefined;

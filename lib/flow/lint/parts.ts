@@ -1,0 +1,205 @@
+// Everything in a flow that rules look at, collected in one walk: targets, expressions, texts, ways, writes.
+
+import type { TwinlineError } from '../../errors.ts';
+import type { Json } from '../../store/store.ts';
+import { compileExpression, type Expression } from '../expression.ts';
+import type { Flow, Option, Screen, Text, Values, Way } from '../flow.ts';
+import { pointerTo } from '../source.ts';
+import { compileTemplate, type Template } from '../template.ts';
+
+interface Part {
+  readonly pointer: string;
+  /** The screen that it belongs to, if any. */
+  readonly screen?: string | undefined;
+}
+
+/** A screen id that something leads to. */
+export interface Target extends Part {
+  readonly to: string;
+}
+
+export type Compiled<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: TwinlineError };
+
+export interface ExpressionPart extends Part {
+  readonly source: string;
+  /** Characters before it in its text: 1 for the `=` of a value. */
+  readonly shift: 0 | 1;
+  readonly role: 'condition' | 'items' | 'value';
+  /** What is in reach besides the variables. */
+  readonly also: readonly string[];
+  /** What a value becomes: a variable of this or of a called flow, or something that leaves the flow. */
+  readonly into?: Write | 'service' | 'output' | undefined;
+  readonly compiled: Compiled<Expression>;
+}
+
+/** One text in one language, or in all. */
+export interface Wording extends Part {
+  readonly lang?: string;
+  readonly source: string;
+  readonly also: readonly string[];
+  readonly compiled: Compiled<Template>;
+}
+
+export interface TextPart extends Part {
+  readonly text: Text;
+}
+
+/** A variable that gets a value. */
+export interface Write extends Part {
+  readonly name: string;
+  /** Whether the name is the key at the pointer, not the value. */
+  readonly isKey: boolean;
+  /** The called flow whose variable it is. */
+  readonly of?: string;
+}
+
+export interface Ways extends Part {
+  readonly ways: readonly Way[];
+}
+
+export interface Parts {
+  readonly targets: readonly Target[];
+  readonly expressions: readonly ExpressionPart[];
+  readonly texts: readonly TextPart[];
+  readonly wordings: readonly Wording[];
+  readonly writes: readonly Write[];
+  readonly ways: readonly Ways[];
+}
+
+export function partsOf(flow: Flow): Parts {
+  const targets: Target[] = [{ pointer: '/start', to: flow.start }];
+  const expressions: ExpressionPart[] = [];
+  const texts: TextPart[] = [];
+  const wordings: Wording[] = [];
+  const writes: Write[] = [];
+  const allWays: Ways[] = [];
+  const expression = cached(compileExpression);
+  const template = cached(compileTemplate);
+
+  const text = ({ pointer, screen }: Part, value: Text | undefined, also: readonly string[] = []): void => {
+    if (value === undefined) return;
+    texts.push({ pointer, screen, text: value });
+    if (typeof value === 'string') {
+      wordings.push({ pointer, screen, source: value, also, compiled: template(value) });
+      return;
+    }
+    for (const [lang, source] of Object.entries(value)) {
+      wordings.push({ pointer: pointer + pointerTo(lang), screen, lang, source, also, compiled: template(source) });
+    }
+  };
+  const read = (part: Part, source: string, more: Pick<ExpressionPart, 'role' | 'also'>): void => {
+    expressions.push({ ...part, ...more, source, shift: 0, compiled: expression(source) });
+  };
+  const values = (part: Part, value: Json, more: Pick<ExpressionPart, 'also' | 'into'>): void => {
+    if (typeof value === 'string' && value.startsWith('=')) {
+      const source = value.slice(1);
+      expressions.push({ ...part, ...more, role: 'value', shift: 1, source, compiled: expression(source) });
+    } else if (value !== null && typeof value === 'object') {
+      for (const [key, inner] of Object.entries(value))
+        values({ ...part, pointer: part.pointer + pointerTo(key) }, inner, more);
+    }
+  };
+  const set = (
+    part: Part,
+    given: Values | undefined,
+    { also = [], of }: { also?: readonly string[]; of?: string },
+  ): void => {
+    for (const [name, value] of Object.entries(given ?? {})) {
+      const pointer = part.pointer + pointerTo(name);
+      const into: Write = { ...part, pointer, name, isKey: true, ...(of !== undefined && { of }) };
+      writes.push(into);
+      values({ ...part, pointer }, value, { also, into });
+    }
+  };
+  const save = (part: Part, name: string | undefined): void => {
+    if (name !== undefined) writes.push({ ...part, name, isKey: false });
+  };
+  const way = (part: Part, given: Omit<Way, 'track'>, also: readonly string[] = []): void => {
+    if (given.when !== undefined) read(at(part, 'when'), given.when, { role: 'condition', also });
+    set(at(part, 'set'), given.set, { also });
+    targets.push({ ...at(part, 'to'), to: given.to });
+  };
+  const ways = (part: Part, given: string | readonly Way[], also: readonly string[] = []): void => {
+    if (typeof given === 'string') {
+      targets.push({ ...part, to: given });
+      return;
+    }
+    allWays.push({ ...part, ways: given });
+    for (const [index, one] of given.entries()) way(at(part, index), one, also);
+  };
+  const option = (part: Part, given: Option): void => {
+    text(at(part, 'text'), given.text);
+    way(part, given);
+  };
+  const screen = (part: Part, one: Screen): void => {
+    if (typeof one.back === 'string') targets.push({ ...at(part, 'back'), to: one.back });
+    if ('text' in one) text(at(part, 'text'), one.text);
+    if ('error' in one) text(at(part, 'error'), one.error);
+    if ('save' in one) save(at(part, 'save'), one.save);
+    switch (one.type) {
+      case 'menu':
+        for (const [index, line] of one.options.entries()) option(at(part, 'options', index), line);
+        break;
+      case 'input':
+        way(part, { to: one.to, ...(one.set && { set: one.set }) });
+        if (one.else !== undefined) targets.push({ ...at(part, 'else'), to: one.else });
+        break;
+      case 'list':
+        read(at(part, 'items'), one.items, { role: 'items', also: [] });
+        text(at(part, 'row'), one.row, ['row']);
+        text(at(part, 'empty'), one.empty);
+        if (one.pick) save(at(part, 'pick', 'save'), one.pick.save);
+        if (one.pick) way(at(part, 'pick'), one.pick);
+        break;
+      case 'call':
+        values(at(part, 'with'), one.with ?? {}, { also: [], into: 'service' });
+        ways(at(part, 'done'), one.done);
+        ways(at(part, 'fail'), one.fail, ['error']);
+        break;
+      case 'branch':
+        ways(at(part, 'branch'), one.branch);
+        break;
+      case 'flow':
+        set(at(part, 'with'), one.with, { of: one.flow });
+        ways(at(part, 'done'), one.done);
+        break;
+      case 'end':
+        values(at(part, 'output'), one.output ?? {}, { also: [], into: 'output' });
+        break;
+    }
+  };
+
+  for (const [name, label] of Object.entries(flow.labels ?? {})) text({ pointer: pointerTo('labels', name) }, label);
+  text({ pointer: '/wait' }, flow.wait);
+  for (const [id, one] of Object.entries(flow.screens)) screen({ pointer: pointerTo('screens', id), screen: id }, one);
+  for (const [version, { set: given }] of Object.entries(flow.migrate ?? {})) {
+    for (const name of Object.keys(given ?? {}))
+      writes.push({ pointer: pointerTo('migrate', version, 'set', name), name, isKey: true });
+  }
+  return { targets, expressions, texts, wordings, writes, ways: allWays };
+}
+
+function at(part: Part, ...steps: readonly (string | number)[]): Part {
+  return { ...part, pointer: part.pointer + pointerTo(...steps) };
+}
+
+function cached<T>(compile: (source: string) => T): (source: string) => Compiled<T> {
+  const known = new Map<string, Compiled<T>>();
+  return (source) => {
+    const before = known.get(source);
+    if (before) return before;
+    const made = attempt(() => compile(source));
+    known.set(source, made);
+    return made;
+  };
+}
+
+function attempt<T>(work: () => T): Compiled<T> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    return { ok: false, error: error as TwinlineError };
+  }
+}
