@@ -26,28 +26,54 @@ export function longest(policy: CallPolicy): number {
   return policy.timeoutMs * (policy.retries + 1) + pauses;
 }
 
-/** The calls that this process is working on. */
+/** The calls that this process makes. */
 export interface Calls {
-  /** Starts the call, or joins it when it is already running here. Never rejects. */
+  /** Starts the call, or joins it when it was started here already. Never rejects. */
   start(request: CallRequest): Promise<Answer>;
-  running(key: string): Promise<Answer> | undefined;
+  /** A call that was started here and whose answer is not stored yet. */
+  find(key: string): Promise<Answer> | undefined;
+  /** Its answer has been stored. */
+  forget(key: string): void;
+  /** How many are running. */
   readonly size: number;
 }
 
+interface Known {
+  readonly answer: Promise<Answer>;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  isRunning: boolean;
+}
+
+/** An answer stays until it is stored or its lease ends: the turn that waited for it may have to begin anew. */
 export function callRunner(services: Services, clock: Clock): Calls {
-  const running = new Map<string, Promise<Answer>>();
+  const known = new Map<string, Known>();
+  let running = 0;
+  const dropStale = () => {
+    for (const [key, call] of known) {
+      if (call.until > clock.now()) return;
+      if (!call.isRunning) known.delete(key);
+    }
+  };
   return {
     start: (request) => {
-      const { key } = request.call;
-      const known = running.get(key);
-      if (known) return known;
-      const answer = makeCall(services, clock, request).finally(() => running.delete(key));
-      running.set(key, answer);
+      const { key, until } = request.call;
+      const started = known.get(key);
+      if (started) return started.answer;
+      dropStale();
+      running++;
+      const answer = makeCall(services, clock, request).finally(() => {
+        running--;
+        call.isRunning = false;
+      });
+      const call: Known = { answer, until, isRunning: true };
+      known.set(key, call);
       return answer;
     },
-    running: (key) => running.get(key),
+    find: (key) => known.get(key)?.answer,
+    forget: (key) => known.delete(key),
     get size() {
-      return running.size;
+      return running;
     },
   };
 }
@@ -70,7 +96,7 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   const stop = new AbortController();
   const settled = new AbortController();
   const late = clock.wait(policy.timeoutMs, settled.signal).then((): Try => {
-    stop.abort();
+    if (!settled.signal.aborted) stop.abort();
     const message = `Service "${call.service}" did not answer within ${policy.timeoutMs} ms.`;
     return { ok: false, retry: true, error: new TwinlineError('ERR_TIMEOUT', message) };
   });

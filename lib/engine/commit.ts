@@ -24,7 +24,11 @@ export interface WriterOptions {
 
 export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: WriterOptions): SessionWriter {
   let expected = before?.revision ?? 0;
-  const last = { turnKey: before?.turnKey ?? '', reply: { kind: 'continue', text: before?.reply ?? '' } as const };
+  // What an ended session answered last is not repeated once another one has begun in its place.
+  const last = {
+    turnKey: before?.ended ? '' : (before?.turnKey ?? ''),
+    reply: { kind: 'continue', text: before?.reply ?? '' } as const,
+  };
 
   const write = async (turn: { turnKey: string; reply: Reply; busy?: string | undefined }): Promise<boolean> => {
     const now = engine.clock.now();
@@ -37,8 +41,10 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
       expiresAt: now + (ended ? LIMITS.endedSessionSeconds * 1000 : engine.ttlMs),
       dueAt: ended ? null : earliest(work),
     });
-    if (result.kind === 'committed') expected = result.revision;
-    return result.kind === 'committed';
+    if (result.kind === 'conflict') return false;
+    expected = result.revision;
+    for (const key of work.answered) engine.calls.forget(key);
+    return true;
   };
 
   return {
@@ -50,7 +56,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
       return reply;
     },
     commitQuietly: async () => {
-      const written = await write(last);
+      const written = await write({ ...last, busy: turnKey });
       if (written) publish(engine, work, { revision: expected, ended: false });
       return written;
     },
@@ -85,15 +91,25 @@ function encode(engine: Engine, work: Work, { ended, busy }: { ended: boolean; b
     calls: work.calls.map(({ call }) => call),
     waiting: work.waiting,
     ...(busy !== undefined && { busy }),
+    ...(work.calls.length && { hops: work.hops }),
   };
-  return encodeRecord(work.key, record, engine.seal);
+  return encodeRecord(work.key, record, engine.seals[0]);
 }
 
 function shelved(engine: Engine, work: Work) {
   return work.conversation.shelve(work.live.context, (secret) => engine.prove(work.key, secret));
 }
 
-function publish(engine: Engine, work: Work, { revision, ended }: { revision: number; ended: boolean }): void {
+// The turn is stored by now, so whoever watches cannot make it fail.
+function publish(engine: Engine, work: Work, committed: { revision: number; ended: boolean }): void {
+  try {
+    report(engine, work, committed);
+  } catch (error) {
+    engine.onProblem?.({ key: work.key, reason: 'background', error });
+  }
+}
+
+function report(engine: Engine, work: Work, { revision, ended }: { revision: number; ended: boolean }): void {
   if (engine.onFact) for (const fact of work.facts) engine.onFact(fact);
   engine.onTurn?.({
     key: work.key,

@@ -53,7 +53,8 @@ export interface Engine {
   readonly clock: Clock;
   readonly calls: Calls;
   readonly ttlMs: number;
-  readonly seal: Buffer | undefined;
+  /** Keys that seal records: the first seals, all open. Empty without a keyring. */
+  readonly seals: readonly Buffer[];
   readonly onFact: EngineOptions['onFact'];
   readonly onTurn: EngineOptions['onTurn'];
   readonly onProblem: EngineOptions['onProblem'];
@@ -77,7 +78,7 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     calls,
     ttlMs: (options.ttlSeconds ?? 180) * 1000,
-    seal: options.keyring?.subkey('record-seal/v1'),
+    seals: options.keyring?.ids.map((id) => options.keyring!.subkey('record-seal/v1', id)!) ?? [],
     onFact: options.onFact,
     onTurn: options.onTurn,
     onProblem: options.onProblem,

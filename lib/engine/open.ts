@@ -20,7 +20,7 @@ export type Opened =
 /** Reads a stored session. A record that cannot go on is a result of its own, never a new beginning. */
 export function openStored(engine: Engine, key: string, stored: StoredSession | undefined): Opened {
   if (!stored) return { kind: 'none' };
-  const record = decodeRecord(key, stored.record, engine.seal);
+  const record = decodeRecord(key, stored.record, engine.seals);
   if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
   if (stored.ended) return { kind: 'ended', stored, record };
   const found = engine.library.exact(record.conversation, record.version, record.hash);

@@ -38,6 +38,8 @@ export interface SessionRecord {
   readonly busy?: string;
   /** The caller was told to wait and has not seen the outcome. */
   readonly waiting?: boolean;
+  /** Timers and answers passed through so far, while calls are pending. */
+  readonly hops?: number;
 }
 
 /** Why a stored record cannot be used. */
@@ -65,6 +67,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: Buffer | 
     k: calls.length ? calls : undefined,
     o: record.busy,
     w: record.waiting || undefined,
+    p: record.hops || undefined,
   });
   if (json.length > LIMITS.recordChars)
     throw new TwinlineError(
@@ -74,10 +77,11 @@ export function encodeRecord(key: string, record: SessionRecord, seal: Buffer | 
   return seal ? shortMac(seal, [key, json]) + json : json;
 }
 
-/** The record, or why it cannot be trusted. */
-export function decodeRecord(key: string, text: string, seal: Buffer | undefined): SessionRecord | RecordProblem {
-  const json = seal ? text.slice(SEAL_CHARS) : text;
-  if (seal && shortMac(seal, [key, json]) !== text.slice(0, SEAL_CHARS)) return 'tampered';
+/** The record, or why it cannot be trusted. With keys in `seals`, one of them must have sealed it. */
+export function decodeRecord(key: string, text: string, seals: readonly Buffer[]): SessionRecord | RecordProblem {
+  const json = seals.length ? text.slice(SEAL_CHARS) : text;
+  const isSealed = (seal: Buffer) => shortMac(seal, [key, json]) === text.slice(0, SEAL_CHARS);
+  if (seals.length && !seals.some(isSealed)) return 'tampered';
   let raw: Record<string, unknown>;
   try {
     raw = JSON.parse(json);
@@ -104,6 +108,7 @@ export function decodeRecord(key: string, text: string, seal: Buffer | undefined
     calls: (raw.k as PendingCall[] | undefined) ?? [],
     ...(raw.o !== undefined && { busy: raw.o as string }),
     ...(raw.w === true && { waiting: true }),
+    ...(raw.p !== undefined && { hops: raw.p as number }),
   };
 }
 
@@ -112,6 +117,15 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isListOf = (value: unknown, sound: (item: unknown) => boolean) =>
   value === undefined || (Array.isArray(value) && value.every(sound));
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const isText = (value: unknown) => typeof value === 'string';
+const isTimer = (timer: unknown) =>
+  isObject(timer) && isText(timer.id) && isCount(timer.at) && isObject(timer.event) && isText(timer.event.type);
+const isCall = (call: unknown) =>
+  isObject(call) &&
+  [call.id, call.service, call.key].every(isText) &&
+  isCount(call.until) &&
+  (call.input === undefined || isObject(call.input));
 
 function isSound(raw: Record<string, unknown>): boolean {
   return (
@@ -122,12 +136,13 @@ function isSound(raw: Record<string, unknown>): boolean {
     isCount(raw.b) &&
     (typeof raw.s === 'string' || isObject(raw.s)) &&
     isObject(raw.c) &&
-    isListOf(raw.u, (name) => typeof name === 'string') &&
-    (raw.y === undefined || isObject(raw.y)) &&
+    isListOf(raw.u, isText) &&
+    (raw.y === undefined || (isObject(raw.y) && Object.values(raw.y).every((ids) => isListOf(ids, isText)))) &&
     isObject(raw.d) &&
-    isListOf(raw.t, (t) => isObject(t) && typeof t.id === 'string' && isCount(t.at) && isObject(t.event)) &&
-    isListOf(raw.k, (k) => isObject(k) && typeof k.id === 'string' && typeof k.key === 'string' && isCount(k.until)) &&
-    (raw.o === undefined || typeof raw.o === 'string')
+    isListOf(raw.t, isTimer) &&
+    isListOf(raw.k, isCall) &&
+    (raw.o === undefined || isText(raw.o)) &&
+    (raw.p === undefined || isCount(raw.p))
   );
 }
 

@@ -6,10 +6,15 @@ import type { SessionWriter } from './commit.ts';
 import type { Engine } from './engine.ts';
 import { fireDue, giveAnswer, serviceSession, type Work, type WorkingCall } from './work.ts';
 
-/** How settling ended: at rest, with calls still running, or with another writer having been first. */
-export type Settled = 'rested' | 'late' | 'again';
+/** Why a turn has to begin anew: another writer was first, or another process has what is waited for. */
+export type Again = 'conflict' | 'poll';
+/** How settling ended: at rest, with calls still running, or with the need to load again. */
+export type Settled = 'rested' | 'late' | Again;
 
-/** Makes the calls that the machine asks for and gives it their answers, until `until` (ms since 1970). */
+/**
+ * Makes the calls that the machine asks for and gives it their answers, until `until` (ms since 1970). Timers of the
+ * calling state fire meanwhile.
+ */
 export async function settle(
   engine: Engine,
   work: Work,
@@ -17,11 +22,12 @@ export async function settle(
 ): Promise<Settled> {
   while (work.calls.length) {
     work.calls = work.calls.map((call) => recover(engine, work, call));
-    if (work.calls.some((call) => !call.stored) && !(await writer.intend())) return 'again';
+    if (work.calls.some((call) => !call.stored) && !(await writer.intend())) return 'conflict';
     work.calls = work.calls.map((call) => start(engine, work, call));
     const next = await nextAnswer(engine, work, until);
-    if (next === 'late' || next === 'again') return next;
-    giveAnswer(engine, work, next.call, next.answer);
+    if (next === 'late' || next === 'poll') return next;
+    fireDue(engine, work);
+    if (next !== 'due') giveAnswer(engine, work, next.call, next.answer);
     fireDue(engine, work);
   }
   return 'rested';
@@ -31,23 +37,27 @@ const POLL_MS = 50;
 
 type Answered = { readonly call: WorkingCall; readonly answer: Answer };
 
-async function nextAnswer(engine: Engine, work: Work, until: number): Promise<Answered | 'late' | 'again'> {
+async function nextAnswer(engine: Engine, work: Work, until: number): Promise<Answered | 'late' | 'due' | 'poll'> {
+  const { clock } = engine;
   const ours = work.calls.flatMap((call) => (call.answer ? [call.answer.then((answer) => ({ call, answer }))] : []));
-  const budget = Math.max(0, until - engine.clock.now());
   const isForeign = ours.length < work.calls.length;
+  const due = work.timers[0]?.at ?? Infinity;
+  const end = Math.min(until, due, isForeign ? clock.now() + POLL_MS : Infinity);
   const stop = new AbortController();
-  const pause = engine.clock.wait(isForeign ? Math.min(POLL_MS, budget) : budget, stop.signal);
+  const pause = clock.wait(Math.max(0, end - clock.now()), stop.signal);
   const first = await Promise.race([...ours, pause]);
   stop.abort();
   if (first) return first;
-  return isForeign && engine.clock.now() < until ? 'again' : 'late';
+  if (clock.now() >= until) return 'late';
+  // A wait may end a moment early; then this looks again.
+  return isForeign && clock.now() < due ? 'poll' : 'due';
 }
 
 // A call from the record whose lease has run out has lost its process. It is made again under the same key and a new
 // lease; if it held a secret its input is gone, and it has failed.
 function recover(engine: Engine, work: Work, working: WorkingCall): WorkingCall {
   const { call, input, answer, stored } = working;
-  const running = answer ?? engine.calls.running(call.key);
+  const running = answer ?? engine.calls.find(call.key);
   if (running) return { ...working, answer: running };
   if (!stored || call.until > engine.clock.now()) return working;
   if (!input) return { ...working, answer: Promise.resolve(interrupted(call.service)) };

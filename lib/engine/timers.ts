@@ -16,6 +16,13 @@ export function setTimer(timers: readonly Timer[], timer: Timer): Timer[] {
   return after < 0 ? [...others, timer] : others.toSpliced(after, 0, timer);
 }
 
+/** An id that no timer of the session has, for those that were given none. */
+export function freeTimerId(timers: readonly Timer[]): string {
+  let number = 0;
+  while (timers.some((timer) => timer.id === `#${number}`)) number++;
+  return `#${number}`;
+}
+
 export function cancelTimer(timers: readonly Timer[], id: string): Timer[] {
   return timers.filter((timer) => timer.id !== id);
 }

@@ -31,7 +31,8 @@ export interface AtRest {
 /** What a step asks the engine to do; nothing has been done yet. */
 export type Effect =
   | { readonly type: 'call'; readonly id: string; readonly service: string; readonly input: JsonObject }
-  | { readonly type: 'timer'; readonly id: string; readonly delayMs: number; readonly event: EventObject }
+  /** Without an id it cannot be cancelled, and never takes the place of another. */
+  | { readonly type: 'timer'; readonly id?: string; readonly delayMs: number; readonly event: EventObject }
   | { readonly type: 'cancel'; readonly id: string }
   | { readonly type: 'send'; readonly event: EventObject }
   | { readonly type: 'fact'; readonly name: string; readonly params: Json };
@@ -126,22 +127,31 @@ function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => 
 }
 
 const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActorRef) => Effect | undefined } = {
-  'xstate.spawnChild': (p) => ({ type: 'call', id: p.id, service: String(p.src), input: p.input ?? {} }),
+  'xstate.spawnChild': (p) => ({ type: 'call', id: p.id, service: String(p.src), input: inputOf(p) }),
   'xstate.stopChild': () => undefined, // the engine drops calls whose state is no longer active
-  'xstate.raise': (p) =>
-    typeof p.delay === 'number'
-      ? { type: 'timer', id: p.id ?? p.event.type, delayMs: p.delay, event: p.event }
-      : undefined,
+  'xstate.raise': (p) => (typeof p.delay === 'number' ? timerOf(p) : undefined),
   'xstate.sendTo': (p, self) => {
     if (p.to !== self) return undefined;
-    if (typeof p.delay !== 'number') return { type: 'send', event: p.event };
-    return { type: 'timer', id: p.id ?? p.event.type, delayMs: p.delay, event: p.event };
+    return typeof p.delay === 'number' ? timerOf(p) : { type: 'send', event: p.event };
   },
   'xstate.cancel': (p) => ({ type: 'cancel', id: String(p.sendId) }),
   'xstate.assign': () => undefined,
   'xstate.log': () => undefined,
   'xstate.emit': (p) => ({ type: 'fact', name: p.event.type, params: p.event }),
 };
+
+function inputOf({ id, input }: { id: string; input?: unknown }): JsonObject {
+  if (input === undefined || input === null) return {};
+  if (typeof input === 'object' && !Array.isArray(input)) return input as JsonObject;
+  throw new TwinlineError(
+    'ERR_MACHINE',
+    `The call "${id}" has an input that is no object; services take named values.`,
+  );
+}
+
+function timerOf({ id, delay, event }: { id?: string; delay: number; event: EventObject }): Effect {
+  return { type: 'timer', ...(id !== undefined && { id }), delayMs: delay, event };
+}
 
 function effectsOf(actions: readonly ActionRecord[], self: AnyActorRef): Effect[] {
   const effects: Effect[] = [];

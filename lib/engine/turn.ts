@@ -13,7 +13,7 @@ import type { Reply } from './conversation.ts';
 import type { Engine } from './engine.ts';
 import { type Opened, openStored } from './open.ts';
 import type { RecordProblem } from './record.ts';
-import { type Settled, settle } from './settle.ts';
+import { type Again, type Settled, settle } from './settle.ts';
 import { beginWork, feed, fireDue, giveAnswer, resumeWork, viewOf, type Work, type WorkingCall } from './work.ts';
 
 /** What a door sees of the stored session when it decides what a request means. */
@@ -55,40 +55,68 @@ export type TurnResult =
 
 /**
  * Takes one turn of a session and resolves once it is stored. Turns of one session run one after the other.
- * Throws ERR_STORE, ERR_MACHINE, ERR_TURN_LIMIT, ERR_FLOW_UNKNOWN or ERR_BUSY; then nothing of the turn was kept.
+ * Throws ERR_STORE, ERR_CONFLICT, ERR_MACHINE, ERR_TURN_LIMIT, ERR_FLOW_UNKNOWN or ERR_BUSY; then nothing was kept of the
+ * turn but the intent of calls that it had begun.
  */
 export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResult> {
   const until = engine.clock.now() + (request.deadlineMs ?? 8_000) - LIMITS.turnReserveMs;
   return engine.inOrder(request.key, () => untilCommitted(engine, { ...request, until }));
 }
 
-/** Fires the due timers of a session and recovers calls whose process died. Any process may do it. */
+/**
+ * Fires the due timers of a session and makes the calls again whose process died; does not wait for their answers.
+ * Any process may do it. A session that cannot be woken is put off for a minute, and the error is thrown.
+ */
 export async function wakeSession(engine: Engine, key: string): Promise<void> {
-  await engine.inOrder(key, () =>
-    untilCommitted(engine, { key, until: engine.clock.now() + BACKGROUND_MS, background: 'wake' }),
-  );
+  await engine.inOrder(key, async () => {
+    try {
+      const { kind } = await inBackground(engine, key, 'wake');
+      if (kind === 'unreadable') await putOff(engine, key);
+    } catch (error) {
+      if (!(error instanceof TwinlineError && error.retry)) await putOff(engine, key);
+      throw error;
+    }
+  });
 }
 
-const BACKGROUND_MS = 8_000;
+const PUT_OFF_MS = 60_000;
 const JOIN_POLL_MS = 50;
+
+// Without this, sessions that fail would stand first in the list of due ones for ever.
+async function putOff(engine: Engine, key: string): Promise<void> {
+  const stored = await engine.store.load(key);
+  const now = engine.clock.now();
+  if (!stored || stored.dueAt === null || stored.dueAt > now) return;
+  const { revision, ...same } = stored;
+  await engine.store.commit(key, revision, { ...same, dueAt: now + PUT_OFF_MS });
+}
 
 interface Attempt {
   readonly key: string;
   readonly until: number;
   readonly turnKey?: string;
   readonly decide?: TurnRequest['decide'];
-  /** Nobody waits for this one: fire timers, or apply an answer that came late. */
-  readonly background?: 'wake' | { readonly callKey: string; readonly answer: Answer };
+  /** Nobody waits for this one. */
+  readonly background?: Background;
+}
+
+/** Fire timers, or apply an answer that came late. */
+type Background = 'wake' | { readonly call: WorkingCall; readonly answer: Answer };
+
+// It must not hold up the turns that wait in line behind it, so it has no time: what it calls is delivered later.
+function inBackground(engine: Engine, key: string, background: Background): Promise<TurnResult> {
+  return untilCommitted(engine, { key, until: engine.clock.now(), background });
 }
 
 async function untilCommitted(engine: Engine, attempt: Attempt): Promise<TurnResult> {
-  for (let tries = 0; tries < LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; tries++) {
+  for (let conflicts = 0; conflicts < LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; ) {
     const loading = engine.store.load(attempt.key);
     const stored = loading instanceof Promise ? await loading : loading;
     const isRetry = stored && attempt.turnKey !== undefined && stored.turnKey === attempt.turnKey;
     if (isRetry) return replied(stored, true);
     const result = await once(engine, attempt, openStored(engine, attempt.key, stored));
-    if (result !== 'again') return result;
+    if (typeof result === 'object') return result;
+    if (result === 'conflict') conflicts++;
   }
   throw new TwinlineError(
     'ERR_CONFLICT',
@@ -96,11 +124,11 @@ async function untilCommitted(engine: Engine, attempt: Attempt): Promise<TurnRes
   );
 }
 
-async function once(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | 'again'> {
+async function once(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | Again> {
   if (opened.kind === 'unreadable') engine.onProblem?.({ key: attempt.key, reason: opened.reason });
   if (opened.kind === 'live' && attempt.turnKey !== undefined && opened.record.busy === attempt.turnKey)
     return joinTurn(engine, attempt, opened);
-  if (attempt.background) return inBackground(engine, attempt, opened);
+  if (attempt.background) return proceed(engine, attempt, opened);
   const decision = attempt.decide!(seenOf(opened));
   switch (decision.kind) {
     case 'refuse':
@@ -153,7 +181,7 @@ interface Run {
 }
 
 // A call that is still pending when its caller comes back is waited for; what is typed meanwhile changes nothing.
-async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }: Run): Promise<TurnResult | 'again'> {
+async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }: Run): Promise<TurnResult | Again> {
   const { until } = attempt;
   const writer = sessionWriter(engine, work, { before: storedOf(opened), turnKey: attempt.turnKey });
   fireDue(engine, work);
@@ -163,46 +191,40 @@ async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }
     const event = work.conversation.read(viewOf(work), input, (secret) => engine.prove(attempt.key, secret));
     work.waiting = false;
     if (event) feed(engine, work, event);
+    fireDue(engine, work);
     if (work.calls.length) settled = await settle(engine, work, { writer, until });
   }
-  if (settled === 'again') return 'again';
+  if (settled === 'conflict' || settled === 'poll') return settled;
   work.waiting = settled === 'late';
   if (work.waiting) deliverLater(engine, work);
   const reply = await writer.commit();
-  return reply ? { kind: 'replied', reply, repeated: false } : 'again';
+  return reply ? { kind: 'replied', reply, repeated: false } : 'conflict';
 }
 
 // The turn answers now; what this process is still calling is applied when it comes, in the session's order of turns.
 function deliverLater(engine: Engine, work: Work): void {
-  for (const { call, answer } of work.calls)
-    void answer?.then((late) => {
-      const until = engine.clock.now() + BACKGROUND_MS;
-      const background = { callKey: call.key, answer: late };
+  for (const call of work.calls)
+    void call.answer?.then((answer) =>
       engine
-        .inOrder(work.key, () => untilCommitted(engine, { key: work.key, until, background }))
-        .catch((error) => engine.onProblem?.({ key: work.key, reason: 'background', error }));
-    });
+        .inOrder(work.key, () => inBackground(engine, work.key, { call, answer }))
+        .catch((error) => engine.onProblem?.({ key: work.key, reason: 'background', error })),
+    );
 }
 
-async function inBackground(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | 'again'> {
+async function proceed(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | Again> {
   if (opened.kind !== 'live') return noSession(opened);
-  const unchanged = replied(opened.stored, true);
+  const { background, until } = attempt;
   const work = resumeWork(attempt.key, opened.conversation, opened.record);
-  if (typeof attempt.background === 'object') {
-    const { callKey, answer } = attempt.background;
-    const call = work.calls.find((other) => other.call.key === callKey);
-    if (!call) return unchanged;
-    giveAnswer(engine, work, call, answer);
-  }
   const writer = sessionWriter(engine, work, { before: opened.stored, turnKey: opened.record.busy });
+  const { hops } = work;
   fireDue(engine, work);
-  const settled = await settle(engine, work, { writer, until: attempt.until });
-  if (settled === 'again') return 'again';
+  if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
+  fireDue(engine, work);
+  const settled = await settle(engine, work, { writer, until });
+  if (settled === 'conflict' || settled === 'poll') return settled;
   if (settled === 'late') deliverLater(engine, work);
-  if (!work.hops) return unchanged;
-  // Nobody has seen what this led to: the next turn shows it before it takes any input.
-  work.waiting ||= opened.record.calls.length > 0;
-  return (await writer.commitQuietly()) ? unchanged : 'again';
+  const hasMoved = work.hops !== hops;
+  return !hasMoved || (await writer.commitQuietly()) ? replied(opened.stored, true) : 'conflict';
 }
 
 // The same request has been begun by another process, or by this one before it failed: its answer is ours too.
@@ -210,14 +232,14 @@ async function joinTurn(
   engine: Engine,
   attempt: Attempt,
   opened: Opened & { kind: 'live' },
-): Promise<TurnResult | 'again'> {
+): Promise<TurnResult | Again> {
   const work = resumeWork(attempt.key, opened.conversation, opened.record);
-  const isOthers = ({ call }: WorkingCall) => !engine.calls.running(call.key) && call.until > engine.clock.now();
+  const isOthers = ({ call }: WorkingCall) => !engine.calls.find(call.key) && call.until > engine.clock.now();
   if (!work.calls.some(isOthers)) return finish(engine, attempt, { opened, work, inputs: [] });
   if (engine.clock.now() >= attempt.until) {
     const text = work.conversation.waitText(viewOf(work));
     return { kind: 'replied', reply: { kind: 'continue', text }, repeated: true };
   }
   await engine.clock.wait(JOIN_POLL_MS);
-  return 'again';
+  return 'poll';
 }

@@ -10,8 +10,8 @@ import type { Conversation, View } from './conversation.ts';
 import { currentConversation, type Engine, type Fact } from './engine.ts';
 import type { PendingCall, SessionRecord } from './record.ts';
 import type { ServiceSession } from './service.ts';
-import { cancelTimer, setTimer, type Timer } from './timers.ts';
-import type { Step } from './transition.ts';
+import { cancelTimer, freeTimerId, setTimer, type Timer } from './timers.ts';
+import type { Effect, Step } from './transition.ts';
 
 /** A call in the working copy of a session. */
 export interface WorkingCall {
@@ -34,8 +34,10 @@ export interface Work {
   timers: readonly Timer[];
   calls: WorkingCall[];
   waiting: boolean;
-  /** Timers and answers that this turn has passed through. */
+  /** Timers and answers passed through since the machine last rested. */
   hops: number;
+  /** Calls whose answers were taken up in this turn, by their keys. */
+  readonly answered: string[];
   /** Self-sent events that are still to be taken. */
   readonly queue: EventObject[];
   readonly facts: Fact[];
@@ -61,6 +63,7 @@ export function beginWork(
     calls: [],
     waiting: false,
     hops: 0,
+    answered: [],
     queue: [],
     facts: [],
     events: [],
@@ -82,9 +85,10 @@ export function resumeWork(key: string, conversation: Conversation, record: Sess
     door: record.door,
     timers: record.timers,
     calls: record.calls.map((call) => ({ call, stored: true, ...(call.input && { input: call.input }) })),
-    // A turn that was begun and never answered: its caller has not seen the outcome either.
-    waiting: record.waiting === true || record.busy !== undefined,
-    hops: 0,
+    // A turn that was begun and never answered, or whose calls go on: its caller has not seen the outcome.
+    waiting: record.waiting === true || record.busy !== undefined || record.calls.length > 0,
+    hops: record.hops ?? 0,
+    answered: [],
     queue: [],
     facts: [],
     events: [],
@@ -117,10 +121,12 @@ export function fireDue(engine: Engine, work: Work): void {
   }
 }
 
-/** Gives the machine the answer of one of its calls. */
+/** Gives the machine the answer of one of its calls; one that it does not wait for any more changes nothing. */
 export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, answer: Answer): void {
+  if (!work.calls.some((other) => other.call.key === call.key)) return;
   hop(work);
   work.calls = work.calls.filter((other) => other.call.key !== call.key);
+  work.answered.push(call.key);
   const actorId = call.id;
   const event = answer.ok
     ? { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output }
@@ -150,7 +156,7 @@ function absorb(engine: Engine, work: Work, step: Step): void {
         addCall(engine, work, effect);
         break;
       case 'timer':
-        addTimer(work, { id: effect.id, at: engine.clock.now() + effect.delayMs, event: effect.event });
+        addTimer(engine, work, effect);
         break;
       case 'cancel':
         work.timers = cancelTimer(work.timers, effect.id);
@@ -167,13 +173,23 @@ function absorb(engine: Engine, work: Work, step: Step): void {
         });
     }
   }
+  if (work.live.status !== 'active') {
+    work.calls = [];
+    work.timers = [];
+  }
   if (!work.calls.length) return;
   const calling = work.conversation.machine.calling(work.live);
   work.calls = work.calls.filter(({ call }) => calling.includes(call.id));
 }
 
-function addTimer(work: Work, timer: Timer): void {
-  work.timers = setTimer(work.timers, timer);
+function addTimer(engine: Engine, work: Work, { id, delayMs, event }: Effect & { type: 'timer' }): void {
+  const at = engine.clock.now() + Math.max(0, Math.ceil(delayMs));
+  if (!Number.isSafeInteger(at))
+    throw new TwinlineError(
+      'ERR_MACHINE',
+      `Machine "${work.conversation.id}" asks for "${event.type}" after ${delayMs} ms; a delay is a finite number of milliseconds.`,
+    );
+  work.timers = setTimer(work.timers, { id: id ?? freeTimerId(work.timers), at, event });
   if (work.timers.length <= LIMITS.timersPerSession) return;
   throw new TwinlineError(
     'ERR_TURN_LIMIT',

@@ -19,6 +19,8 @@ export interface Place {
   readonly store: SnapshotStore;
   /** A new engine, as a new process would build it. */
   engine(options?: Partial<EngineOptions>): Engine;
+  /** An engine whose process stops at the first thing it waits for: no time passes for it. */
+  doomed(options?: Partial<EngineOptions>): Engine;
   stored(): StoredSession;
   /** The stored record; fails when it cannot be read without a seal. */
   record(): SessionRecord;
@@ -32,13 +34,16 @@ export function place(conversation: Conversation, shared: Partial<EngineOptions>
     assert.ok(found && !(found instanceof Promise), 'nothing is stored');
     return found as StoredSession;
   };
+  const engine = (options: Partial<EngineOptions> = {}) =>
+    createEngine({ store, clock, conversations: [conversation], ...shared, ...options });
   return {
     clock,
     store,
-    engine: (options) => createEngine({ store, clock, conversations: [conversation], ...shared, ...options }),
+    engine,
+    doomed: (options) => engine({ clock: { now: clock.now, wait: () => new Promise(() => {}) }, ...options }),
     stored,
     record: () => {
-      const record = decodeRecord(KEY, stored().record, undefined);
+      const record = decodeRecord(KEY, stored().record, []);
       assert.type(record, 'object');
       return record as SessionRecord;
     },
@@ -82,21 +87,22 @@ export interface Gate {
   readonly keys: string[];
   /** Answers the oldest call that has no answer yet. */
   answer(output: Json): void;
-  fail(error: unknown): void;
+  /** Never answers the oldest call: its process is gone. */
+  skip(): void;
 }
 
 /** A service that answers when it is told to. */
 export function gate(): Gate {
   const keys: string[] = [];
-  const open: { resolve: (output: Json) => void; reject: (error: unknown) => void }[] = [];
+  const open: ((output: Json) => void)[] = [];
   return {
     keys,
     service: (_input, { idempotencyKey }) => {
       keys.push(idempotencyKey);
-      return new Promise((resolve, reject) => open.push({ resolve, reject }));
+      return new Promise((resolve) => open.push(resolve));
     },
-    answer: (output) => open.shift()!.resolve(output),
-    fail: (error) => open.shift()!.reject(error),
+    answer: (output) => open.shift()!(output),
+    skip: () => open.shift(),
   };
 }
 

@@ -110,7 +110,7 @@ function stored({ store }: Session) {
 }
 
 function restOf(session: Session): AtRest {
-  const record = decodeRecord('case', stored(session).record, undefined);
+  const record = decodeRecord('case', stored(session).record, []);
   if (typeof record === 'string') throw new Error(record);
   return record.rest;
 }

@@ -1,0 +1,227 @@
+// Deadlines that live in the record: they outlast the process, fire once, and never hold up anything else.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type AnyStateMachine, assign, cancel, createMachine, raise } from 'xstate';
+import { machineConversation } from '../../lib/engine/conversation.ts';
+import { setTimer, type Timer } from '../../lib/engine/timers.ts';
+import { compileMachine } from '../../lib/engine/transition.ts';
+import { wakeSession } from '../../lib/engine/turn.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
+
+const test = suite('timers');
+
+const conversation = (machine: AnyStateMachine) => machineConversation(compileMachine(machine));
+const count = assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 });
+
+const patience = () =>
+  conversation(
+    createMachine({
+      id: 'patience',
+      initial: 'asking',
+      context: { n: 0 },
+      states: {
+        asking: { after: { 1000: 'given up' }, on: { yes: 'thanks' } },
+        'given up': { entry: count, on: { yes: 'too late', again: 'asking' } },
+        thanks: { on: { again: 'asking' } },
+        'too late': {},
+      },
+    } as never),
+  );
+
+test('a timer outlasts the process and fires once, at its moment, in whichever process looks', async () => {
+  const here = place(patience());
+  await begin(here.engine());
+  const { dueAt, revision } = here.stored();
+  assert.is(dueAt, here.clock.now() + 1000);
+  await here.clock.advance(999);
+  assert.equal(await here.store.due(here.clock.now(), 10), []);
+  await wakeSession(here.engine(), KEY);
+  assert.is(here.stored().revision, revision);
+  await here.clock.advance(1);
+  assert.equal(await here.store.due(here.clock.now(), 10), [KEY]);
+  await Promise.all([here.engine(), here.engine(), here.engine()].map((engine) => wakeSession(engine, KEY)));
+  assert.equal(here.record().rest, { state: 'given up', context: { n: 1 } });
+  assert.is(here.stored().revision, revision + 1);
+  assert.is(here.stored().dueAt, null);
+});
+
+test('what a timer did on its own leaves the answer to the last request as it was', async () => {
+  const here = place(patience());
+  const first = await textOf(begin(here.engine(), { turnKey: 'k' }));
+  await here.clock.advance(1000);
+  await wakeSession(here.engine(), KEY);
+  assert.is(here.record().rest.state, 'given up');
+  assert.is(await textOf(begin(here.engine(), { turnKey: 'k' })), first);
+});
+
+test('leaving the state cancels its timer', async () => {
+  const here = place(patience());
+  await begin(here.engine());
+  await say(here.engine(), { type: 'yes' });
+  assert.is(here.stored().dueAt, null);
+  await here.clock.advance(5000);
+  await wakeSession(here.engine(), KEY);
+  assert.is(here.record().rest.state, 'thanks');
+});
+
+test('a timer that was due before an input is fired before it, also when nobody woke the session', async () => {
+  const here = place(patience());
+  await begin(here.engine());
+  await here.clock.advance(1500);
+  assert.is(await textOf(say(here.engine(), { type: 'yes' })), '"too late"');
+  assert.is(here.record().rest.context.n, 1);
+});
+
+test('timers fire in order of time, and of age at the same time', () => {
+  const at = (id: string, ms: number): Timer => ({ id, at: ms, event: { type: id } });
+  const timers = [at('b', 20), at('a', 10), at('c', 20), at('b', 30)].reduce<readonly Timer[]>(setTimer, []);
+  assert.equal(
+    timers.map(({ id }) => id),
+    ['a', 'c', 'b'],
+  );
+});
+
+test('delayed events without an id are each their own; one with an id can be cancelled', async () => {
+  const bell = { on: { bell: { actions: count } } };
+  const here = place(
+    conversation(
+      createMachine({
+        id: 'bells',
+        initial: 'a',
+        context: { n: 0 },
+        states: {
+          a: {
+            ...bell,
+            entry: [10, 20, 20]
+              .map((delay) => raise({ type: 'bell' }, { delay }))
+              .concat(raise({ type: 'bell' }, { delay: 5, id: 'x' })),
+            exit: cancel('x'),
+          },
+        },
+        on: { stay: '.a' },
+      } as never),
+    ),
+  );
+  await begin(here.engine());
+  await here.clock.advance(10);
+  await wakeSession(here.engine(), KEY);
+  assert.is(here.record().rest.context.n, 2);
+  await here.clock.advance(10);
+  await wakeSession(here.engine(), KEY);
+  assert.is(here.record().rest.context.n, 4);
+});
+
+test(`more than ${LIMITS.timersPerSession} timers of one session are refused, and nothing is kept`, async () => {
+  const entry = Array.from({ length: LIMITS.timersPerSession + 1 }, (_, i) =>
+    raise({ type: 'x' }, { delay: 1000 + i }),
+  );
+  const here = place(conversation(createMachine({ id: 'many', initial: 'a', states: { a: { entry } } } as never)));
+  assert.is((await rejection(begin(here.engine()))).code, 'ERR_TURN_LIMIT');
+  assert.is(here.store.load(KEY), undefined);
+});
+
+const clockwork = () =>
+  conversation(
+    createMachine({
+      id: 'clockwork',
+      initial: 'rest',
+      states: {
+        rest: { on: { wind: 'tick' }, after: { 1000: 'tick' } },
+        tick: { after: { 0: 'tock' } },
+        tock: { after: { 0: 'tick' } },
+      },
+    }),
+  );
+
+test('timers that set each other off without pause end with ERR_TURN_LIMIT, and nothing of the turn is kept', async () => {
+  const here = place(clockwork());
+  await begin(here.engine());
+  const { revision } = here.stored();
+  assert.is((await rejection(say(here.engine(), { type: 'wind' }))).code, 'ERR_TURN_LIMIT');
+  assert.is(here.stored().revision, revision);
+});
+
+test('a session that cannot be woken is put off, so that it does not stand before all others for ever', async () => {
+  const here = place(clockwork());
+  await begin(here.engine());
+  await here.clock.advance(1000);
+  assert.is((await rejection(wakeSession(here.engine(), KEY))).code, 'ERR_TURN_LIMIT');
+  assert.equal(await here.store.due(here.clock.now(), 10), []);
+  assert.is(here.record().rest.state, 'rest');
+  await here.clock.advance(60_000);
+  assert.equal(await here.store.due(here.clock.now(), 10), [KEY]);
+});
+
+test('a session that cannot be read is put off too', async () => {
+  const here = place(patience());
+  await begin(here.engine());
+  await here.clock.advance(1000);
+  const { record } = here.stored();
+  await wakeSession(here.engine({ conversations: [] }), KEY);
+  assert.equal(await here.store.due(here.clock.now(), 10), []);
+  assert.is(here.stored().record, record);
+});
+
+test('an ended session has no timers left', async () => {
+  const here = place(
+    conversation(
+      createMachine({
+        id: 'brief',
+        initial: 'a',
+        states: { a: { entry: raise({ type: 'late' }, { delay: 500 }), on: { stop: 'b' } }, b: { type: 'final' } },
+      }),
+    ),
+  );
+  await begin(here.engine());
+  await say(here.engine(), { type: 'stop' });
+  assert.is(here.stored().dueAt, null);
+  assert.equal(here.record().timers, []);
+});
+
+const impatient = (after: number) =>
+  conversation(
+    createMachine({
+      id: 'impatient',
+      initial: 'rest',
+      states: {
+        rest: { on: { ask: 'asking' } },
+        asking: { invoke: { id: 'ask', src: 'slow', onDone: 'answered' }, after: { [after]: 'given up' } },
+        answered: {},
+        'given up': {},
+      },
+    } as never),
+  );
+
+test('a timer of the calling state fires while the turn waits for the call, and the answer is not wanted any more', async () => {
+  const slow = gate();
+  const here = place(impatient(1000), { services: { slow: slow.service } });
+  const engine = here.engine();
+  await begin(engine);
+  const turn = textOf(say(engine, { type: 'ask' }));
+  await settled();
+  await here.clock.advance(1000);
+  assert.is(await turn, '"given up"');
+  slow.answer(1);
+  await settled();
+  assert.is(here.record().rest.state, 'given up');
+});
+
+test('a timer fires in one process while another one makes the call, at once and without waiting for it', async () => {
+  const slow = gate();
+  const here = place(impatient(10_000), { services: { slow: slow.service } });
+  const [one, two] = [here.engine(), here.engine()];
+  await begin(one);
+  const turn = say(one, { type: 'ask' }, { deadlineMs: 60_000 });
+  await settled();
+  assert.is(slow.keys.length, 1);
+  const { record } = here.stored();
+  await here.clock.advance(100);
+  await wakeSession(two, KEY);
+  assert.is(here.stored().record, record);
+  slow.answer(1);
+  assert.is(await textOf(turn), '"answered"');
+});
+
+test.run();
