@@ -107,6 +107,7 @@ export const SNAPSHOT_COMMITS: SnapshotPromises = {
     assert.equal(await store.due(clock.now(), 10), []);
     assert.equal(await store.commit('k', 2, session(clock)), conflict(0));
     assert.equal(await store.commit('k', 0, session(clock)), committed(1));
+    assert.equal(await store.due(clock.now() + 1, 10), []);
     const removals = await Promise.all(Array.from({ length: 10 }, () => store.remove('k')));
     assert.is(removals.filter(Boolean).length, 1);
   },

@@ -15,7 +15,12 @@ export const SNAPSHOT_LIFE: SnapshotPromises = {
       assert.equal(await other.commit('k', revision + 1, session(clock)), committed(revision + 2));
       assert.is((await store.load('k'))?.revision, revision + 2);
     }
-    const both = [store, other, store, other].map((one) => one.commit('k', 40, session(clock)));
+    for (let revision = 40; revision < 80; revision += 2) {
+      await other.load('something else');
+      assert.equal(await store.commit('k', revision, session(clock)), committed(revision + 1));
+      assert.equal(await other.commit('k', revision + 1, session(clock)), committed(revision + 2));
+    }
+    const both = [store, other, store, other].map((one) => one.commit('k', 80, session(clock)));
     assert.is((await Promise.all(both)).filter(({ kind }) => kind === 'committed').length, 1);
   },
 

@@ -52,6 +52,12 @@ export const SNAPSHOT_TIMES: SnapshotPromises = {
     assert.equal(await store.list({ limit: all.length }), { keys: all });
   },
 
+  'list finds the one living session behind 700 ended ones': async ({ store, clock }) => {
+    const ended = Array.from({ length: 700 }, (_, at) => store.commit(`e${at}`, 0, session(clock, { ended: true })));
+    await Promise.all([...ended, store.commit('z', 0, session(clock))]);
+    assert.equal(await store.list({ limit: 1 }), { keys: ['z'] });
+  },
+
   'an ended session can be loaded but is not listed': async ({ store, clock }) => {
     await commitAll(store, 'k', [session(clock), session(clock, { ended: true })]);
     assert.is((await store.load('k'))?.ended, true);
@@ -96,13 +102,17 @@ export const SNAPSHOT_TIMES: SnapshotPromises = {
     const start = clock.now();
     const at = (ms: number) => session(clock, { expiresAt: start + ms });
     await commitAll(store, 'later', [at(10), at(100), at(200)]);
+    await commitAll(store, 'quiet', [at(10), at(200)]);
     await commitAll(store, 'earlier', [at(300), at(50)]);
     await clock.advance(50);
     assert.is(await store.sweep(clock.now(), 10), 1);
+    assert.is(await store.sweep(clock.now(), 10), 0);
     assert.is((await store.load('later'))?.revision, 3);
     // Between two sweeps the session goes on as if there had been none.
     assert.equal(await store.commit('later', 3, at(120)), committed(4));
     await clock.advance(70);
+    assert.is(await store.sweep(clock.now(), 10), 1);
+    await clock.advance(80);
     assert.is(await store.sweep(clock.now(), 10), 1);
     assert.is(await store.sweep(clock.now() + MINUTE, 10), 0);
   },
