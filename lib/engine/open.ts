@@ -14,8 +14,12 @@ export type Opened =
       readonly stored: StoredSession;
       readonly record: SessionRecord;
       readonly conversation: Conversation;
+      /** The record is of an older version and has been put in terms of this one. */
+      readonly isMigrated: boolean;
     }
   | { readonly kind: 'unreadable'; readonly stored: StoredSession; readonly reason: RecordProblem };
+
+export type Live = Opened & { readonly kind: 'live' };
 
 /** Reads a stored session. A record that cannot go on is a result of its own, never a new beginning. */
 export function openStored(engine: Engine, key: string, stored: StoredSession | undefined): Opened {
@@ -24,7 +28,7 @@ export function openStored(engine: Engine, key: string, stored: StoredSession | 
   if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
   if (stored.ended) return { kind: 'ended', stored, record };
   const found = engine.library.exact(record.conversation, record.version, record.hash);
-  const opened = found ? { conversation: found, record } : migrated(engine, record);
+  const opened = found ? { conversation: found, record, isMigrated: false } : migrated(engine, record);
   if (typeof opened === 'string') return { kind: 'unreadable', stored, reason: opened };
   return isKnownState(opened)
     ? { kind: 'live', stored, ...opened }
@@ -34,6 +38,7 @@ export function openStored(engine: Engine, key: string, stored: StoredSession | 
 interface Fit {
   readonly conversation: Conversation;
   readonly record: SessionRecord;
+  readonly isMigrated: boolean;
 }
 
 function migrated(engine: Engine, record: SessionRecord): Fit | RecordProblem {
@@ -41,7 +46,7 @@ function migrated(engine: Engine, record: SessionRecord): Fit | RecordProblem {
   if (!conversation) return 'foreign';
   if (record.version > conversation.version) return 'future';
   const rest = conversation.migrate?.(record.rest, { version: record.version, hash: record.hash });
-  return rest ? { conversation, record: { ...record, rest } } : 'outdated';
+  return rest ? { conversation, record: { ...record, rest }, isMigrated: true } : 'outdated';
 }
 
 function isKnownState({ conversation, record }: Fit): boolean {

@@ -30,12 +30,19 @@ export interface AtRest {
 
 /** What a step asks the engine to do; nothing has been done yet. */
 export type Effect =
-  | { readonly type: 'call'; readonly id: string; readonly service: string; readonly input: JsonObject }
+  | CallEffect
   /** Without an id it cannot be cancelled, and never takes the place of another. */
   | { readonly type: 'timer'; readonly id?: string; readonly delayMs: number; readonly event: EventObject }
   | { readonly type: 'cancel'; readonly id: string }
   | { readonly type: 'send'; readonly event: EventObject }
   | { readonly type: 'fact'; readonly name: string; readonly params: Json };
+
+export interface CallEffect {
+  readonly type: 'call';
+  readonly id: string;
+  readonly service: string;
+  readonly input: JsonObject;
+}
 
 /** The machine after a step. `live` continues in this turn without a restore; never keep it longer. */
 export interface Step {
@@ -55,6 +62,8 @@ export interface Machine {
   rest(live: AnyMachineSnapshot): AtRest;
   /** Ids of the calls that the active states invoke. */
   calling(live: AnyMachineSnapshot): readonly string[];
+  /** Those calls as a step that entered the states would ask for them. */
+  callsOf(live: AnyMachineSnapshot): readonly CallEffect[];
 }
 
 interface ActionRecord {
@@ -64,6 +73,9 @@ interface ActionRecord {
 }
 
 type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
+
+/** No transition takes it; what a machine does by itself in its state, it does. */
+export const NO_EVENT: EventObject = { type: 'xstate.init' };
 
 /** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
 export function compileMachine(source: AnyStateMachine): Machine {
@@ -103,11 +115,21 @@ export function compileMachine(source: AnyStateMachine): Machine {
     },
     step: (live, event) => run(() => source.transition(live, event, scope) as AnyMachineSnapshot),
     rest: (live) => restOf(live),
-    calling: (live) => live._nodes.flatMap((node) => node.invoke.map((call: { id: string }) => call.id)),
+    calling: (live) => invokesOf(live).map((call) => call.id),
+    callsOf: (live) =>
+      invokesOf(live).map(({ id, src, input }) => {
+        const given =
+          typeof input === 'function' ? input({ context: live.context, event: NO_EVENT, self: scope.self }) : input;
+        return { type: 'call', id, service: String(src), input: inputOf({ id, input: given }) };
+      }),
   };
 }
 
 const NONE: readonly Effect[] = [];
+
+function invokesOf(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
+  return live._nodes.flatMap((node) => node.invoke);
+}
 
 const UNANSWERED = fromPromise(() => new Promise(() => {}));
 
@@ -140,7 +162,7 @@ const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActor
   'xstate.emit': (p) => ({ type: 'fact', name: p.event.type, params: p.event }),
 };
 
-function inputOf({ id, input }: { id: string; input?: unknown }): JsonObject {
+function inputOf({ id, input }: { readonly id: string; readonly input?: unknown }): JsonObject {
   if (input === undefined || input === null) return {};
   if (typeof input === 'object' && !Array.isArray(input)) return input as JsonObject;
   throw new TwinlineError(

@@ -11,7 +11,7 @@ import type { Answer } from './calls.ts';
 import { sessionWriter } from './commit.ts';
 import type { Reply } from './conversation.ts';
 import type { Engine } from './engine.ts';
-import { type Opened, openStored } from './open.ts';
+import { type Live, type Opened, openStored } from './open.ts';
 import type { RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { beginWork, feed, fireDue, giveAnswer, resumeWork, viewOf, type Work, type WorkingCall } from './work.ts';
@@ -144,7 +144,7 @@ async function once(engine: Engine, attempt: Attempt, opened: Opened): Promise<T
     }
     case 'input': {
       if (opened.kind !== 'live') return noSession(opened);
-      const work = resumeWork(attempt.key, opened.conversation, opened.record);
+      const work = resumeWork(engine, attempt.key, opened);
       work.door = decision.door ?? work.door;
       return finish(engine, attempt, { opened, work, inputs: [decision.input] });
     }
@@ -214,7 +214,7 @@ function deliverLater(engine: Engine, work: Work): void {
 async function proceed(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | Again> {
   if (opened.kind !== 'live') return noSession(opened);
   const { background, until } = attempt;
-  const work = resumeWork(attempt.key, opened.conversation, opened.record);
+  const work = resumeWork(engine, attempt.key, opened);
   const writer = sessionWriter(engine, work, { before: opened.stored, turnKey: opened.record.busy });
   const { hops } = work;
   fireDue(engine, work);
@@ -228,12 +228,8 @@ async function proceed(engine: Engine, attempt: Attempt, opened: Opened): Promis
 }
 
 // The same request has been begun by another process, or by this one before it failed: its answer is ours too.
-async function joinTurn(
-  engine: Engine,
-  attempt: Attempt,
-  opened: Opened & { kind: 'live' },
-): Promise<TurnResult | Again> {
-  const work = resumeWork(attempt.key, opened.conversation, opened.record);
+async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
+  const work = resumeWork(engine, attempt.key, opened);
   const isOthers = ({ call }: WorkingCall) => !engine.calls.find(call.key) && call.until > engine.clock.now();
   if (!work.calls.some(isOthers)) return finish(engine, attempt, { opened, work, inputs: [] });
   if (engine.clock.now() >= attempt.until) {

@@ -8,10 +8,11 @@ import type { Json, JsonObject } from '../store/store.ts';
 import { type Answer, longest } from './calls.ts';
 import type { Conversation, View } from './conversation.ts';
 import { currentConversation, type Engine, type Fact } from './engine.ts';
+import type { Live } from './open.ts';
 import type { PendingCall, SessionRecord } from './record.ts';
 import type { ServiceSession } from './service.ts';
 import { cancelTimer, freeTimerId, setTimer, type Timer } from './timers.ts';
-import type { Effect, Step } from './transition.ts';
+import { type CallEffect, type Effect, NO_EVENT, type Step } from './transition.ts';
 
 /** A call in the working copy of a session. */
 export interface WorkingCall {
@@ -74,9 +75,9 @@ export function beginWork(
 }
 
 /** Continues a session from its record. */
-export function resumeWork(key: string, conversation: Conversation, record: SessionRecord): Work {
+export function resumeWork(engine: Engine, key: string, { conversation, record, isMigrated }: Live): Work {
   const calling = record.calls.length ? record.calls.map((call) => call.id) : undefined;
-  return {
+  const work: Work = {
     key,
     conversation,
     turn: record.turn + 1,
@@ -93,6 +94,21 @@ export function resumeWork(key: string, conversation: Conversation, record: Sess
     facts: [],
     events: [],
   };
+  if (isMigrated) adopt(engine, work);
+  return work;
+}
+
+// Nobody entered the state in this version: the calls that go with it are made now, and where it goes on by itself it
+// does. A call of the same name goes on; a new one that needs a secret cannot be made, for the secret is gone.
+function adopt(engine: Engine, work: Work): void {
+  const { machine } = work.conversation;
+  const known = new Set(work.calls.map(({ call }) => call.id));
+  for (const effect of machine.callsOf(work.live)) if (!known.has(effect.id)) addCall(engine, work, effect);
+  const lost = ({ call }: WorkingCall): WorkingCall => ({ call: { ...call, until: 0 }, stored: true });
+  work.calls = work.calls.map((call) => (call.stored || call.call.input ? call : lost(call)));
+  take(engine, work, NO_EVENT);
+  drain(engine, work);
+  work.waiting ||= work.calls.length > 0;
 }
 
 export function viewOf(work: Work): View {
@@ -197,7 +213,7 @@ function addTimer(engine: Engine, work: Work, { id, delayMs, event }: Effect & {
   );
 }
 
-function addCall(engine: Engine, work: Work, effect: { id: string; service: string; input: JsonObject }): void {
+function addCall(engine: Engine, work: Work, effect: CallEffect): void {
   const policy = work.conversation.callPolicy(effect.id);
   const call: PendingCall = {
     id: effect.id,
