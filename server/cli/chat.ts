@@ -51,6 +51,6 @@ async function session({ line, say, ask }: Talk): Promise<boolean> {
     if (kind === 'end') return false;
     const typed = await ask();
     if (typed === undefined) return true;
-    text = text === undefined ? typed : `${text}*${typed}`;
+    text = text ? `${text}*${typed}` : typed;
   }
 }
