@@ -1,0 +1,403 @@
+// Turns: exactly once for every request, in order, against whatever else is written at the same time.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { assign, createMachine, sendTo } from 'xstate';
+import { machineConversation } from '../../lib/engine/conversation.ts';
+import type { Engine } from '../../lib/engine/engine.ts';
+import { compileMachine } from '../../lib/engine/transition.ts';
+import { type Decision, type Seen, type TurnResult, takeTurn } from '../../lib/engine/turn.ts';
+import { compileFlow } from '../../lib/flow/compile.ts';
+import type { Flow } from '../../lib/flow/flow.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { Json, SnapshotStore } from '../../lib/store/store.ts';
+import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
+
+const test = suite('turn');
+
+const UP = { type: 'up' };
+const up = assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 });
+
+const counter = () =>
+  machineConversation(
+    compileMachine(
+      createMachine({
+        id: 'counter',
+        initial: 'on',
+        context: { n: 0 },
+        states: {
+          on: {
+            on: {
+              up: { actions: [up, { type: 'counted' }] },
+              spin: 'spin',
+              chatter: 'chatter',
+              bad: {
+                actions: assign(() => {
+                  throw new Error('no');
+                }),
+              },
+              off: 'off',
+            },
+          },
+          spin: { always: 'spun' },
+          spun: { always: 'spin' },
+          chatter: { entry: sendTo(({ self }) => self, { type: 'chatter' }), on: { chatter: 'chatter2' } },
+          chatter2: { entry: sendTo(({ self }) => self, { type: 'chatter' }), on: { chatter: 'chatter' } },
+          off: { type: 'final' },
+        },
+      } as never),
+    ),
+  );
+
+const count = (here: { record(): { rest: { context: { n?: Json } } } }) => here.record().rest.context.n;
+
+/** The number of what is visited, in words that change with every turn. */
+const visits: Flow = {
+  flow: 'visits',
+  version: 1,
+  start: 'home',
+  vars: { n: { type: 'number', default: 0 } },
+  screens: {
+    home: {
+      type: 'menu',
+      text: 'Visit {{n}}',
+      options: [
+        { id: 'again', text: 'Again', set: { n: '=n + 1' }, to: 'home' },
+        { id: 'out', text: 'Out', to: 'bye' },
+      ],
+    },
+    bye: { type: 'end', text: 'Bye after {{n}}' },
+  },
+};
+
+test('a repeated request gets the same bytes and changes nothing', async () => {
+  const here = place(compileFlow(visits));
+  const engine = here.engine();
+  await begin(engine, { turnKey: 'a' });
+  const first = await say(engine, '1', { turnKey: 'b' });
+  const stored = here.stored();
+  for (const other of [engine, here.engine()]) {
+    const again = await say(other, '1', { turnKey: 'b' });
+    assert.equal(again, { ...first, repeated: true });
+  }
+  assert.is(here.stored(), stored);
+  assert.is(first.kind === 'replied' && first.reply.text, 'Visit 1\n1. Again\n2. Out');
+});
+
+test('the end is repeated too', async () => {
+  const here = place(compileFlow(visits));
+  await begin(here.engine());
+  const end = await say(here.engine(), '2', { turnKey: 'z' });
+  assert.equal(end, { kind: 'replied', reply: { kind: 'end', text: 'Bye after 0' }, repeated: false });
+  await here.clock.advance((LIMITS.endedSessionSeconds - 1) * 1000);
+  assert.equal(await say(here.engine(), '2', { turnKey: 'z' }), { ...end, repeated: true });
+  assert.equal(await say(here.engine(), '1', { turnKey: 'y' }), { kind: 'refused', reason: 'the session has ended' });
+  await here.clock.advance(1000);
+  assert.equal(await say(here.engine(), '2', { turnKey: 'z' }), {
+    kind: 'refused',
+    reason: 'there is no such session',
+  });
+});
+
+test('twenty deliveries of one request at once are one turn, in one process and in four', async () => {
+  for (const processes of [1, 4]) {
+    const here = place(counter());
+    const engines = Array.from({ length: processes }, () => here.engine());
+    await begin(engines[0]!);
+    const turns = Array.from({ length: 20 }, (_, i) => say(engines[i % processes]!, UP, { turnKey: 'same' }));
+    const results = await Promise.all(turns);
+    assert.is(count(here), 1);
+    assert.is(results.filter((result) => result.kind === 'replied' && !result.repeated).length, 1);
+    assert.is(new Set(results.map((result) => result.kind === 'replied' && result.reply.text)).size, 1);
+  }
+});
+
+test('different requests at once are all taken, none is lost and none is taken twice', async () => {
+  for (const processes of [1, 4]) {
+    const here = place(counter());
+    const engines = Array.from({ length: processes }, () => here.engine());
+    await begin(engines[0]!);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => say(engines[i % processes]!, UP, { turnKey: `k${i}` })));
+    assert.is(count(here), 20);
+    assert.is(here.record().turn, 21);
+  }
+});
+
+test('the same record and input give the same bytes anywhere', async () => {
+  const [here, there] = [place(compileFlow(visits)), place(compileFlow(visits))];
+  for (const { engine } of [here, there]) {
+    await begin(engine(), { turnKey: 'a' });
+    for (const input of ['1', '9', '1']) await say(engine(), input, { turnKey: input });
+  }
+  assert.equal(here.stored(), there.stored());
+});
+
+/** A store in which another writer is first, `times` times. */
+function contested(store: SnapshotStore, times: number, write: () => Promise<unknown>): SnapshotStore {
+  let left = times;
+  return {
+    ...store,
+    commit: async (...args) => {
+      if (left-- > 0) await write();
+      return store.commit(...args);
+    },
+  };
+}
+
+test('when another writer was first, the turn is taken anew on what it wrote', async () => {
+  const here = place(counter());
+  const other = here.engine();
+  await begin(other);
+  const store = contested(here.store, 3, () => say(other, UP));
+  const seen: number[] = [];
+  await takeTurn(here.engine({ store }), {
+    key: KEY,
+    decide: (found) => {
+      seen.push((found as Seen & { turn: number }).turn);
+      return { kind: 'input', input: UP };
+    },
+  });
+  assert.is(count(here), 4);
+  assert.equal(seen, [1, 2, 3, 4]);
+});
+
+test('a request that another process has answered meanwhile is not taken again', async () => {
+  const here = place(counter());
+  const other = here.engine();
+  await begin(other);
+  const store = contested(here.store, 1, () => say(other, UP, { turnKey: 'k' }));
+  const result = await say(here.engine({ store }), UP, { turnKey: 'k' });
+  assert.is(result.kind === 'replied' && result.repeated, true);
+  assert.is(count(here), 1);
+});
+
+test('a writer with a stale revision loses', async () => {
+  const here = place(counter());
+  await begin(here.engine());
+  const { revision, ...stale } = here.stored();
+  await say(here.engine(), UP);
+  assert.equal(await here.store.commit(KEY, revision, stale), { kind: 'conflict', revision: revision + 1 });
+  assert.is(count(here), 1);
+});
+
+test('a turn that loses for ever ends with ERR_CONFLICT, once its time is over', async () => {
+  const here = place(counter());
+  const other = here.engine();
+  await begin(other);
+  const store = contested(here.store, Infinity, async () => {
+    await say(other, UP);
+    await here.clock.advance(100);
+  });
+  const error = await rejection(say(here.engine({ store }), { type: 'off' }, { deadlineMs: 1000 }));
+  assert.is(error.code, 'ERR_CONFLICT');
+  assert.is(error.retry, true);
+  assert.is(count(here), LIMITS.conflictsPerTurn);
+});
+
+test('a store that fails gives its error, and the next turn goes on from what was kept', async () => {
+  const here = place(counter());
+  await begin(here.engine());
+  const away: SnapshotStore = { ...here.store, load: () => Promise.reject(new Error('away')) };
+  assert.is((await rejection(say(here.engine({ store: away }), UP))).message, 'away');
+  await say(here.engine(), UP);
+  assert.is(count(here), 1);
+});
+
+test('turns of one session wait for each other, up to a bound; those of others do not', async () => {
+  const slow = gate();
+  const here = place(
+    machineConversation(
+      compileMachine(
+        createMachine({
+          id: 'slow',
+          initial: 'a',
+          states: { a: { invoke: { id: 'x', src: 'slow', onDone: 'b' } }, b: {} },
+        } as never),
+      ),
+    ),
+    { services: { slow: slow.service } },
+  );
+  const engine = here.engine();
+  const first = begin(engine);
+  await settled();
+  const waiting = Array.from({ length: 63 }, () => say(engine, UP));
+  const refused = await rejection(say(engine, UP));
+  assert.is(refused.code, 'ERR_BUSY');
+  assert.is(refused.retry, true);
+  const refuse = (): Decision => ({ kind: 'refuse', reason: 'later' });
+  assert.equal(await takeTurn(engine, { key: 'other', decide: refuse }), { kind: 'refused', reason: 'later' });
+  slow.answer(1);
+  assert.is((await first).kind, 'replied');
+  assert.is((await Promise.all(waiting)).length, 63);
+  assert.is((await say(engine, UP)).kind, 'replied');
+});
+
+test('a new dial with the same key goes on counting turns, with a new birth and new variables', async () => {
+  const here = place(counter());
+  const engine = here.engine();
+  await begin(engine, { inputs: [UP] });
+  const { born } = here.record();
+  await say(engine, { type: 'off' });
+  await here.clock.advance(5);
+  await begin(engine);
+  const { turn, born: later, rest } = here.record();
+  assert.is(turn, 3);
+  assert.is(later, born + 5);
+  assert.equal(rest.context, { n: 0 });
+});
+
+test('the end of the last dial is not repeated as if it went on, while a new one begins', async () => {
+  const ask = gate();
+  const machine = createMachine({
+    id: 'dial',
+    initial: 'a',
+    states: { a: { invoke: { id: 'x', src: 'ask', onDone: 'b' } }, b: { on: { off: 'c' } }, c: { type: 'final' } },
+  } as never);
+  const here = place(machineConversation(compileMachine(machine)), { services: { ask: ask.service } });
+  const first = begin(here.engine());
+  await settled();
+  ask.answer(1);
+  await first;
+  await say(here.engine(), { type: 'off' }, { turnKey: 'last' });
+  const second = begin(here.engine(), { turnKey: 'new' });
+  await settled();
+  const late = await takeTurn(here.engine(), {
+    key: KEY,
+    turnKey: 'last',
+    decide: (): Decision => ({ kind: 'refuse', reason: 'of the last dial' }),
+  });
+  assert.equal(late, { kind: 'refused', reason: 'of the last dial' });
+  ask.answer(2);
+  assert.is(await textOf(second), '"b"');
+});
+
+test('a begin takes its inputs one after the other, and stops to listen at the end', async () => {
+  const here = place(compileFlow(visits));
+  assert.is(await textOf(begin(here.engine(), { inputs: ['1', '1', '7', '1'] })), 'Visit 3\n1. Again\n2. Out');
+  const ended = await begin(here.engine(), { inputs: ['2', '1', '1'] });
+  assert.equal(ended.kind === 'replied' && ended.reply, { kind: 'end', text: 'Bye after 0' });
+});
+
+test('a door can refuse, or ask for the last answer once more', async () => {
+  const here = place(counter());
+  const engine = here.engine();
+  const decided = (decision: Decision) => takeTurn(engine, { key: KEY, decide: () => decision });
+  assert.equal(await decided({ kind: 'repeat' }), { kind: 'refused', reason: 'there is nothing to repeat' });
+  assert.equal(await decided({ kind: 'input', input: UP }), { kind: 'refused', reason: 'there is no such session' });
+  await begin(engine);
+  const stored = here.stored();
+  const again = await decided({ kind: 'repeat' });
+  assert.equal(again, { kind: 'replied', reply: { kind: 'continue', text: stored.reply }, repeated: true });
+  assert.equal(await decided({ kind: 'refuse', reason: 'no' }), { kind: 'refused', reason: 'no' });
+  assert.is(here.stored(), stored);
+});
+
+test('a door sees nothing, then what it remembers and how many turns were taken, then that the session ended', async () => {
+  const here = place(counter());
+  const seen: Seen[] = [];
+  const decided = (decision: Decision): Promise<TurnResult> =>
+    takeTurn(here.engine(), {
+      key: KEY,
+      decide: (found) => {
+        seen.push(found);
+        return decision;
+      },
+    });
+  await decided({ kind: 'begin', conversation: 'counter', door: { text: 'a' } });
+  await decided({ kind: 'input', input: UP });
+  await decided({ kind: 'input', input: { type: 'off' }, door: { text: 'b' } });
+  await decided({ kind: 'refuse', reason: 'over' });
+  assert.equal(seen, [
+    { kind: 'none' },
+    { kind: 'live', door: { text: 'a' }, turn: 1 },
+    { kind: 'live', door: { text: 'a' }, turn: 2 },
+    { kind: 'ended', door: { text: 'b' }, turn: 3 },
+  ]);
+});
+
+const failures: readonly [string, string, string][] = [
+  ['a machine that throws', 'bad', 'ERR_MACHINE'],
+  ['a circle of transitions', 'spin', 'ERR_TURN_LIMIT'],
+  ['a machine that talks to itself without end', 'chatter', 'ERR_TURN_LIMIT'],
+];
+for (const [what, type, code] of failures)
+  test(`${what} fails its turn with ${code}; nothing of it is kept, and the session goes on`, async () => {
+    const here = place(counter());
+    const engine = here.engine();
+    await begin(engine);
+    const stored = here.stored();
+    assert.is((await rejection(say(engine, { type }))).code, code);
+    assert.is(here.stored(), stored);
+    await say(engine, UP);
+    assert.is(count(here), 1);
+  });
+
+test('only events with a type of their own are taken from outside', async () => {
+  const here = place(counter());
+  await begin(here.engine());
+  const types = ['', '*', 'xstate.stop', 'xstate.init', 'xstate.done.actor.x', 5, null];
+  for (const type of types) assert.is((await rejection(say(here.engine(), { type }))).code, 'ERR_INPUT', String(type));
+  for (const input of ['up', null, ['up'], 1, {}])
+    assert.is((await rejection(say(here.engine(), input))).code, 'ERR_INPUT');
+  assert.is(count(here), 0);
+});
+
+test('a conversation that is not loaded is ERR_FLOW_UNKNOWN', async () => {
+  const here = place(counter());
+  const begun = takeTurn(here.engine(), { key: KEY, decide: () => ({ kind: 'begin', conversation: 'constructor' }) });
+  const error = await rejection(begun);
+  assert.is(error.code, 'ERR_FLOW_UNKNOWN');
+  assert.match(error.message, /Loaded: counter\./);
+});
+
+test('watchers are told after the turn is stored, once, and cannot make it fail', async () => {
+  const here = place(counter());
+  const told: unknown[] = [];
+  const problems: unknown[] = [];
+  const other = here.engine();
+  await begin(other);
+  const engine = here.engine({
+    store: contested(here.store, 2, () => say(other, UP)),
+    onFact: ({ name, key }) => told.push([name, key, count(here)]),
+    onTurn: ({ turn, revision, events, rest, ended }) => {
+      told.push({ turn, revision, events, rest, ended });
+      throw new Error('a watcher');
+    },
+    onProblem: ({ error }) => problems.push((error as Error).message),
+  });
+  assert.is((await say(engine, UP)).kind, 'replied');
+  assert.equal(told, [
+    ['counted', KEY, 3],
+    { turn: 4, revision: 4, events: ['up'], rest: { state: 'on', context: { n: 3 } }, ended: false },
+  ]);
+  assert.equal(problems, ['a watcher']);
+});
+
+test('an engine is idle when no turn and no call is running', async () => {
+  const ask = gate();
+  const machine = createMachine({
+    id: 'slow',
+    initial: 'a',
+    states: { a: { invoke: { id: 'x', src: 'ask', onDone: 'b' } }, b: {} },
+  } as never);
+  const here = place(machineConversation(compileMachine(machine), { calls: { x: { timeoutMs: 60_000 } } }), {
+    services: { ask: ask.service },
+  });
+  const engine: Engine = here.engine();
+  const turn = begin(engine);
+  await settled();
+  await here.clock.advance(8000);
+  await turn;
+  let isIdle = false;
+  void engine.idle().then(() => {
+    isIdle = true;
+  });
+  await here.clock.advance(10);
+  assert.is(isIdle, false);
+  ask.answer(1);
+  await here.clock.advance(10);
+  assert.is(isIdle, true);
+  assert.is(here.record().rest.state, 'b');
+});
+
+test.run();
