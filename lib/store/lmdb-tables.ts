@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { TwinlineError } from '../errors.ts';
 
@@ -31,8 +32,11 @@ export function openTables(path: string): Tables {
     refuseForeign(join(path, 'data.mdb'));
     // Without overlapping flushes a reader sees only what is on the disk, writes group better (a sixth less CPU per
     // turn, measured at 64 at once), and at most two threads of libuv's pool wait for the disk.
-    const options = { noSubdir: false, overlappingSync: false, permissionsMode: 0o600 };
-    const root = open<string, string>(path, options);
+    const disk = { noSubdir: false, overlappingSync: false, permissionsMode: 0o600 };
+    // lmdb's own grouping by event turn makes a promise that nobody can hear and that rejects when the disk is full,
+    // which ends the process. With this threshold it groups the same way without it.
+    const grouping = { eventTurnBatching: false, txnStartThreshold: 1000 };
+    const root = open<string, string>(path, { ...disk, ...grouping });
     // UTF-8 has no collisions among well-formed texts, and LMDB compares its bytes.
     const table = { encoding: 'string', keyEncoder: { writeKey, readKey } } as const;
     return {
@@ -67,12 +71,18 @@ function readKey(source: Buffer, start: number, end: number): string {
 
 /** What a failure of LMDB becomes: ERR_STORE with the path and what to look at. */
 export function refusal(action: string, path: string, error: unknown): TwinlineError {
-  // A failed transaction rejects this promise besides each write's own; unheard, it would end the process.
-  (error as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
   const reason = error instanceof Error ? error.message : String(error);
   return new TwinlineError(
     'ERR_STORE',
     `LMDB store "${path}": ${action} failed: ${reason}. Check that the folder is on a local disk with free space and that this user may write to it.`,
     { cause: error },
   );
+}
+
+/** Why a transaction failed: lmdb tells it by a second promise, which would end the process if nobody listened. */
+export async function reasonOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { commitError?: Promise<never> };
+  if (!commitError) return error;
+  const reason = commitError.catch((failure: unknown) => failure);
+  return Promise.race([reason, nextTurn(error)]);
 }

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { checkKey, checkLimit, closedError } from './input.ts';
-import { openTables, refusal } from './lmdb-tables.ts';
+import { openTables, reasonOf, refusal } from './lmdb-tables.ts';
 import {
   baseOf,
   decodeSession,
@@ -147,7 +147,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     try {
       return await work();
     } catch (error) {
-      throw error instanceof TwinlineError ? error : refusal(action, path, error);
+      throw error instanceof TwinlineError ? error : refusal(action, path, await reasonOf(error));
     }
   }
 
@@ -177,7 +177,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           } else if (latest) return { kind: 'conflict', revision };
         }
       } catch (error) {
-        throw error instanceof TwinlineError ? error : refusal('commit', path, error);
+        throw error instanceof TwinlineError ? error : refusal('commit', path, await reasonOf(error));
       }
     },
 

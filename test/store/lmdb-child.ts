@@ -1,6 +1,7 @@
 // A process of its own on the LMDB store, for lmdb-processes.test.ts; `process.argv` says the folder and the job.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
+import type { TwinlineError } from '../../lib/errors.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../contract/snapshot-bench.ts';
@@ -18,6 +19,20 @@ const jobs: { readonly [job: string]: () => Promise<void> } = {
   /** Writes until it is killed, and tells of every commit once it is acknowledged. */
   async write() {
     await Promise.all(Array.from({ length: 8 }, (_, at) => writeForever(`${name}/${at}`)));
+  },
+  /** Writes until the file may not grow any more, and tells how that ended. */
+  async fill() {
+    process.on('SIGXFSZ', () => {});
+    let acknowledged = 0;
+    let refusal: unknown;
+    for (; refusal === undefined && acknowledged < 10_000; acknowledged += refusal === undefined ? 1 : 0)
+      await store.commit(`f${acknowledged}`, 0, session(clock, { record: 'x'.repeat(5000) })).catch((error) => {
+        refusal = error;
+      });
+    await nextTick();
+    const { code, message } = refusal as TwinlineError;
+    const kept = (await store.list({ limit: 10_000 })).keys.length;
+    tell({ code, message, acknowledged, kept, removed: await store.remove('f0') });
   },
   /** Says what it loads, whenever it is asked, and keeps a view of the data open in between. */
   async answer() {

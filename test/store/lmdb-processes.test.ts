@@ -1,6 +1,6 @@
 // Several processes on one LMDB store: no update is lost, none is seen late, and a killed one takes nothing with it.
 
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,6 +83,20 @@ test('whatever a killed process had acknowledged is there, and others write on',
   assert.ok(acknowledged > KILL_ROUNDS, `${acknowledged} acknowledged`);
   const { keys } = await store.list({ limit: 1000 });
   assert.is(await store.sweep(Date.now() + 120_000, 1000), keys.length);
+});
+
+test('a full disk refuses commits, and takes neither the process nor what was acknowledged with it', async () => {
+  // No file of the child may grow beyond 1 MB.
+  const limited = ['-c', 'ulimit -f 2000; exec "$@"', 'sh', process.execPath, '--import', 'tsx', CHILD, folder, 'fill'];
+  const child = spawn('sh', limited, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  children.push(child);
+  const told = (await message(child)) as { code: string; message: string; acknowledged: number; kept: number };
+  assert.is(told.code, 'ERR_STORE');
+  assert.match(told.message, folder);
+  assert.match(told.message, 'File too large');
+  assert.ok(told.acknowledged > 50, `${told.acknowledged} acknowledged`);
+  assert.is(told.kept, told.acknowledged);
+  assert.is((await store.list({ limit: 10_000 })).keys.length, told.kept - 1);
 });
 
 test.run();
