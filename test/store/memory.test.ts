@@ -1,6 +1,8 @@
 // The memory stores keep the contracts of all stores.
 
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { memoryDocuments, memorySnapshots } from '../../lib/store/memory.ts';
+import { documentStoreContract } from '../contract/document-store.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
 
 snapshotStoreContract('memory', ({ clock }) => memorySnapshots({ clock }));
+documentStoreContract('memory', ({ clock }) => memoryDocuments({ clock }));

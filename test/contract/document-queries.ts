@@ -1,0 +1,215 @@
+// What every DocumentStore promises about finding: order, conditions, pages, and what it refuses.
+
+import * as assert from 'uvu/assert';
+import type { JsonObject, Query } from '../../lib/store/store.ts';
+import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN, walk } from './document-bench.ts';
+import { refuses } from './snapshot-bench.ts';
+
+// In the order that every index has.
+const ORDERED = [null, -1e300, -2.5, -1, 0, 5e-324, 0.1, 1, 2, 10, 1e21, '', '\0', '\0a', '1', 'A', 'a', 'a\0', 'aa'];
+const ORDERED_TOO = ['é', '\ud7ff', '\ue000', '\uffff', '\ud800\udc00', '😀', '\udbff\udfff', false, true];
+const VALUES = [...ORDERED, ...ORDERED_TOO];
+
+/** Sentence → what shows that it is kept. */
+export const DOCUMENT_QUERIES: DocumentPromises = {
+  'an index sorts null, numbers, strings by their UTF-8 bytes, false, true; then by id': async ({ store }) => {
+    const shuffled = VALUES.map((any, at) => ({ any, id: `v${String(at).padStart(2, '0')}` }));
+    const sorted = shuffled.map(({ id }) => id);
+    for (const { any, id } of shuffled.sort((a, b) => a.id.charCodeAt(2) - b.id.charCodeAt(2)))
+      await store.insert(PERSON, id, { any });
+    assert.equal(await idsOf(store, { index: 'any' }), sorted);
+    assert.equal(await idsOf(store, { index: 'any', descending: true }), sorted.reverse());
+    await store.insert(PERSON, 'v00\0', { any: null });
+    await store.insert(PERSON, 'a', {});
+    assert.equal(await idsOf(store, { index: 'any', where: { any: null } }), ['a', 'v00', 'v00\0']);
+    assert.equal(await idsOf(store, { index: 'any', where: { any: null }, descending: true }), ['v00\0', 'v00', 'a']);
+  },
+
+  'equality finds the value itself and nothing that looks like it': async ({ store }) => {
+    for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
+    for (const [at, any] of VALUES.entries())
+      assert.equal(await idsOf(store, { index: 'any', where: { any } }), [`v${at}`], JSON.stringify(any));
+    assert.equal(await idsOf(store, { index: 'any', where: { any: -0 } }), [`v${VALUES.indexOf(0)}`]);
+    assert.equal(await idsOf(store, { index: 'any', where: { any: 'nothing' } }), []);
+  },
+
+  'a range finds what lies between its bounds and has their type': async ({ store }) => {
+    for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
+    const typeOf = (value: unknown) => (value === null ? 'null' : typeof value);
+    for (const [low, bound] of VALUES.entries()) {
+      const same = (at: number) => typeOf(VALUES[at]) === typeOf(bound);
+      const expected = (holds: (at: number) => boolean) =>
+        VALUES.flatMap((_, at) => (same(at) && holds(at) ? [`v${at}`] : []));
+      const found = (any: NonNullable<Query['where']>[string]) => idsOf(store, { index: 'any', where: { any } });
+      const ids = await Promise.all([
+        found({ gt: bound }),
+        found({ gte: bound }),
+        found({ lt: bound }),
+        found({ lte: bound }),
+      ]);
+      assert.equal(ids, [
+        expected((at) => at > low),
+        expected((at) => at >= low),
+        expected((at) => at < low),
+        expected((at) => at <= low),
+      ]);
+    }
+    const between = async (any: object) => idsOf(store, { index: 'any', where: { any: any as { gt: number } } });
+    assert.equal(await between({ gt: -1, lte: 1 }), ['v4', 'v5', 'v6', 'v7']);
+    assert.equal(await between({ gte: 'a', lt: 'aa' }), ['v16', 'v17']);
+    assert.equal(await between({ gt: 1, lt: 1 }), []);
+    assert.equal(await between({ gt: 2, lt: 1 }), []);
+  },
+
+  'prefix finds the strings that begin so': async ({ store }) => {
+    for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
+    const strings = VALUES.flatMap((any, at) => (typeof any === 'string' ? [{ any, id: `v${at}` }] : []));
+    for (const prefix of ['', 'a', '\0', 'aa', 'é', '😀', 'z', '\udbff\udfff'])
+      assert.equal(
+        await idsOf(store, { index: 'any', where: { any: { prefix } } }),
+        strings.filter(({ any }) => any.startsWith(prefix)).map(({ id }) => id),
+        JSON.stringify(prefix),
+      );
+  },
+
+  'in finds any of its values, each document once, in the order of the index': async ({ store }) => {
+    await insertAll(store, PERSON, {
+      a: { any: 'x' },
+      b: { any: 2 },
+      c: { any: null },
+      d: { any: true },
+      e: { any: 3 },
+    });
+    const where = { any: { in: ['x', 2, true, 2, null, 'no'] } };
+    assert.equal(await idsOf(store, { index: 'any', where }), ['c', 'b', 'a', 'd']);
+    assert.equal(await walk(store, { index: 'any', where, limit: 1, descending: true }), ['d', 'a', 'b', 'c']);
+    assert.equal(await idsOf(store, { index: 'any', where: { any: { in: [] } } }), []);
+    assert.is(await store.count(PERSON, { index: 'any', where }), 4);
+  },
+
+  'equal first fields and a range on the next one narrow a compound index': async ({ store }) => {
+    const grid: Record<string, JsonObject> = {};
+    for (const a of [1, 2]) for (const b of ['x', 'y']) for (const c of [1, 2, 3]) grid[`${a}${b}${c}`] = { a, b, c };
+    await insertAll(store, PERSON, grid);
+    const find = (where: NonNullable<Query['where']>) => idsOf(store, { index: 'three', where });
+    assert.equal(await find({}), Object.keys(grid));
+    assert.equal(await find({ a: 2 }), ['2x1', '2x2', '2x3', '2y1', '2y2', '2y3']);
+    assert.equal(await find({ b: 'y', a: 1 }), ['1y1', '1y2', '1y3']);
+    assert.equal(await find({ a: 1, b: 'x', c: { gte: 2 } }), ['1x2', '1x3']);
+    assert.equal(await find({ a: 1, b: { gt: 'x' } }), ['1y1', '1y2', '1y3']);
+    assert.equal(await find({ a: 2, b: 'y', c: 3 }), ['2y3']);
+    assert.equal(await find({ a: { in: [2, 1] } }), Object.keys(grid));
+    assert.equal(await find({ a: 3 }), []);
+    await store.replace(PERSON, '1x1', 1, { a: 2, b: 'z', c: 0 });
+    assert.equal(await find({ a: 1, b: 'x' }), ['1x2', '1x3']);
+    assert.equal(await find({ a: 2, b: { gte: 'y', lte: 'z' } }), ['2y1', '2y2', '2y3', '1x1']);
+  },
+
+  'a path leads through objects, and what is no plain value counts as null': async ({ store }) => {
+    await insertAll(store, PERSON, {
+      a: { home: { city: 'N', street: 's' } },
+      b: { 'home.city': 'N' },
+      c: { home: [{ city: 'N' }] },
+      d: { home: 'N' },
+      e: { home: { city: ['N'] } },
+      f: { home: { city: { $gt: '' } } },
+      g: { home: null },
+      h: JSON.parse('{"home":{"__proto__":{"city":"N"}}}'),
+    });
+    assert.equal(await idsOf(store, { index: 'place', where: { 'home.city': 'N' } }), ['a']);
+    const rest = ['b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    assert.equal(await idsOf(store, { index: 'place', where: { 'home.city': null } }), rest);
+  },
+
+  'operators are data': async ({ store }) => {
+    await insertAll(store, PERSON, { a: { any: '{"$gt":""}' }, b: { any: { $gt: '' } }, $where: { any: '$ne' } });
+    assert.equal(await idsOf(store, { index: 'any', where: { any: '{"$gt":""}' } }), ['a']);
+    assert.equal(await idsOf(store, { index: 'any', where: { any: '$ne' } }), ['$where']);
+    assert.equal((await store.get(PERSON, 'b'))?.body, { any: { $gt: '' } });
+    for (const any of [{ $gt: '' }, { $ne: null }, { $regex: '.*' }, ['a'], { gt: { $gt: 1 } }, { in: [{ $gt: '' }] }])
+      await refuses('ERR_INPUT', () => store.find(PERSON, { index: 'any', where: { any: any as unknown as string } }));
+  },
+
+  'a query that its index cannot serve is refused': async ({ store }) => {
+    const bad: Record<string, unknown>[] = [
+      { index: 'nothing' },
+      { index: '__proto__' },
+      { where: { any: 1 } },
+      { where: { id: 'a' } },
+      { index: 'any', where: { phone: '1' } },
+      { index: 'any', where: { any: undefined } },
+      { index: 'age', where: { age: 1 } },
+      { index: 'three', where: { a: 1, c: 1 } },
+      { index: 'three', where: { a: { gt: 1 }, b: 1 } },
+      { index: 'three', where: { a: { in: [1] }, b: 1 } },
+      { index: 'any', where: { any: {} } },
+      { index: 'any', where: { any: { gt: 1, lt: '2' } } },
+      { index: 'any', where: { any: { gt: 1, gte: 1 } } },
+      { index: 'any', where: { any: { gt: 1, prefix: '1' } } },
+      { index: 'any', where: { any: { gt: undefined } } },
+      { index: 'any', where: { any: Number.NaN } },
+      { index: 'any', where: { any: '\ud800' } },
+      { index: 'any', where: { any: { prefix: 1 } } },
+      { index: 'any', where: { any: { in: 'abc' } } },
+      { index: 'any', where: { any: { in: Array.from({ length: 101 }, (_, at) => at) } } },
+    ];
+    for (const query of bad) {
+      const error = await refuses('ERR_INPUT', () => store.find(PERSON, query));
+      assert.match(error.message, 'Person');
+      await refuses('ERR_INPUT', () => store.count(PERSON, query));
+    }
+    for (const limit of [0, -1, 1.5, 1001, Number.NaN]) await refuses('ERR_INPUT', () => store.find(PERSON, { limit }));
+    for (const cursor of ['', 'x', '%%%', 'AAAA', 'AAAAAAAAAAAAAAAA']) {
+      await refuses('ERR_INPUT', () => store.find(PERSON, { cursor }));
+      await refuses('ERR_INPUT', () => store.find(PERSON, { index: 'any', cursor }));
+    }
+  },
+
+  'a cursor serves the query that gave it, and no other': async ({ store }) => {
+    await insertAll(store, PERSON, { a: { any: 1 }, b: { any: 1 }, c: { any: 2 } });
+    const query = { index: 'any', where: { any: 1 }, limit: 1 };
+    const { next } = await store.find(PERSON, query);
+    assert.equal(await idsOf(store, { ...query, cursor: next! }), ['b']);
+    assert.equal(await idsOf(store, { ...query, limit: 5, cursor: next! }), ['b']);
+    const others: Query[] = [{}, { index: 'any' }, { ...query, where: { any: 2 } }, { ...query, descending: true }];
+    for (const other of others) await refuses('ERR_INPUT', () => store.find(PERSON, { ...other, cursor: next! }));
+    await refuses('ERR_INPUT', () => store.find(PLAIN, { cursor: next! }));
+    await refuses('ERR_INPUT', () => store.find(PERSON, { ...query, cursor: `${next}=` }));
+  },
+
+  'pages hold every document once, whoever comes and goes': async ({ store }) => {
+    const ids = Array.from({ length: 40 }, (_, at) => `k${String(at).padStart(2, '0')}`);
+    for (const [at, id] of ids.entries()) await store.insert(PERSON, id, { city: 'N', age: at >> 3 });
+    for (const descending of [false, true]) {
+      const queries: Query[] = [{ index: 'age', where: { city: 'N' } }, { index: 'age' }, {}];
+      for (const query of queries) {
+        const extra: string[] = [];
+        const seen = await walk(store, { ...query, descending, limit: 7 }, async (page) => {
+          assert.ok(page.length <= 7);
+          // The last one seen goes away for a moment, and one comes on the side that has been walked.
+          const last = (await store.get(PERSON, page.at(-1)!))!;
+          await store.remove(PERSON, last.id);
+          const id = descending ? `z${extra.length}` : `a${extra.length}`;
+          await store.insert(PERSON, id, { city: descending ? 'Z' : 'A', age: descending ? 99 : -99 });
+          extra.push(id);
+          await store.insert(PERSON, last.id, last.body);
+        });
+        assert.equal(seen, descending ? [...ids].reverse() : ids);
+        for (const id of extra) await store.remove(PERSON, id);
+      }
+    }
+    const all = await store.find(PERSON, { limit: 40 });
+    assert.is(all.items.length, 40);
+    assert.is(all.next, undefined);
+    assert.is((await store.find(PERSON)).items.length, 40);
+  },
+
+  'count says how many a query finds': async ({ store }) => {
+    for (let at = 0; at < 30; at++) await store.insert(PERSON, `k${at}`, { city: at % 3 ? 'N' : 'K', age: at });
+    await store.insert(PLAIN, 'other', {});
+    assert.is(await store.count(PERSON), 30);
+    assert.is(await store.count(PERSON, { index: 'age' }), 30);
+    assert.is(await store.count(PERSON, { index: 'age', where: { city: 'N' } }), 20);
+    assert.is(await store.count(PERSON, { index: 'age', where: { city: 'K', age: { lt: 9 } } }), 3);
+  },
+};

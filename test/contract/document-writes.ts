@@ -1,0 +1,231 @@
+// What every DocumentStore promises about writing: bodies, revisions, unique values, the feed of changes.
+
+import fc from 'fast-check';
+import * as assert from 'uvu/assert';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN } from './document-bench.ts';
+import { refuses } from './snapshot-bench.ts';
+
+const ODD_IDS = [
+  'a',
+  'A',
+  ' ',
+  '\0',
+  'a\0',
+  'é',
+  'e\u0301',
+  '\uffff',
+  '😀',
+  '$gt',
+  '__proto__',
+  'x.y',
+  'a'.repeat(256),
+];
+
+/** Sentence → what shows that it is kept. */
+export const DOCUMENT_WRITES: DocumentPromises = {
+  'an unknown id has nothing': async ({ store }) => {
+    assert.is(await store.get(PERSON, 'nobody'), undefined);
+    assert.equal(await store.replace(PERSON, 'nobody', 0, {}), { kind: 'conflict', revision: 0 });
+    assert.equal(await store.replace(PERSON, 'nobody', 1, {}), { kind: 'conflict', revision: 0 });
+    assert.is(await store.remove(PERSON, 'nobody'), false);
+    assert.equal(await store.find(PERSON), { items: [] });
+    assert.is(await store.count(PERSON), 0);
+    assert.equal(await store.changes(0, 10), []);
+    await store.ping();
+  },
+
+  'a document comes back as it was inserted, whatever it holds': async ({ store }) => {
+    let at = 0;
+    const key = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('$gt', '__proto__', 'a.b', '', '_id', 'toJSON'),
+    );
+    const value = fc.jsonValue({ noUnicodeString: false, maxDepth: 3 });
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(key, value, { maxKeys: 5 }), async (made) => {
+        const body = JSON.parse(JSON.stringify(made)) as JsonObject;
+        const id = `d${at++}`;
+        assert.equal(await store.insert(PERSON, id, body), { id, revision: 1, body });
+        const found = await store.get(PERSON, id);
+        assert.is(JSON.stringify(found?.body), JSON.stringify(body));
+      }),
+      { numRuns: 60 },
+    );
+  },
+
+  'what the caller does to a body later changes nothing stored': async ({ store }) => {
+    const body = { list: [1], phone: '1' };
+    const inserting = store.insert(PERSON, 'a', body);
+    body.list.push(2);
+    const inserted = await inserting;
+    const got = await store.get(PERSON, 'a');
+    const found = await store.find(PERSON);
+    for (const document of [inserted, got, found.items[0]]) (document!.body.list as number[]).push(3);
+    assert.equal((await store.get(PERSON, 'a'))?.body, { list: [1], phone: '1' });
+    const next = { list: [1], phone: '2' };
+    const replacing = store.replace(PERSON, 'a', 1, next);
+    next.phone = '3';
+    await replacing;
+    assert.equal(await idsOf(store, { index: 'phone', where: { phone: '2' } }), ['a']);
+  },
+
+  'ids of any text are kept apart, and so are kinds': async ({ store }) => {
+    for (const id of ODD_IDS) {
+      await store.insert(PERSON, id, { is: id });
+      await store.insert(PLAIN, id, { plain: id });
+    }
+    for (const id of ODD_IDS) {
+      assert.equal(await store.get(PERSON, id), { id, revision: 1, body: { is: id } });
+      assert.equal((await store.get(PLAIN, id))?.body, { plain: id });
+    }
+    const sorted = [...ODD_IDS].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    assert.equal(await idsOf(store), sorted);
+    assert.equal(await idsOf(store, { descending: true }, PLAIN), sorted.reverse());
+    assert.equal(
+      (await store.changes(0, 2)).map(({ kind, id }) => [kind, id]),
+      [
+        ['Person', 'a'],
+        ['person', 'a'],
+      ],
+    );
+  },
+
+  'replace writes at the expected revision only': async ({ store }) => {
+    await store.insert(PERSON, 'a', { n: 1 });
+    assert.equal(await store.replace(PERSON, 'a', 1, { n: 2 }), { kind: 'replaced', revision: 2 });
+    for (const expected of [0, 1, 3])
+      assert.equal(await store.replace(PERSON, 'a', expected, { n: 9 }), { kind: 'conflict', revision: 2 });
+    assert.equal(await store.get(PERSON, 'a'), { id: 'a', revision: 2, body: { n: 2 } });
+    const replaces = Array.from({ length: 20 }, (_, n) => store.replace(PERSON, 'a', 2, { n }));
+    const results = await Promise.all(replaces);
+    const winner = results.findIndex(({ kind }) => kind === 'replaced');
+    assert.is(results.filter(({ kind }) => kind === 'replaced').length, 1);
+    assert.equal((await store.get(PERSON, 'a'))?.body, { n: winner });
+  },
+
+  'remove takes a document away, at the expected revision when one is given': async ({ store }) => {
+    await store.insert(PERSON, 'a', { phone: '1' });
+    assert.is(await store.remove(PERSON, 'a', 2), false);
+    assert.is(await store.remove(PERSON, 'a', 1), true);
+    assert.is(await store.remove(PERSON, 'a'), false);
+    assert.is(await store.get(PERSON, 'a'), undefined);
+    assert.equal(await idsOf(store, { index: 'phone' }), []);
+    await store.insert(PERSON, 'a', { phone: '1' });
+    const removals = await Promise.all(Array.from({ length: 10 }, () => store.remove(PERSON, 'a')));
+    assert.is(removals.filter(Boolean).length, 1);
+  },
+
+  'a taken id is refused and changes nothing': async ({ store }) => {
+    await store.insert(PERSON, 'a', { n: 1 });
+    const error = await refuses('ERR_EXISTS', () => store.insert(PERSON, 'a', { n: 2, secret: 'x81' }));
+    assert.match(error.message, 'Person');
+    assert.match(error.message, '"a"');
+    assert.not.match(error.message, 'x81');
+    assert.equal((await store.get(PERSON, 'a'))?.body, { n: 1 });
+    assert.is((await store.changes(0, 10)).length, 1);
+  },
+
+  'a taken unique value is refused, named by its index and not by itself, and changes nothing': async ({ store }) => {
+    await insertAll(store, PERSON, { a: { phone: '+2541' }, b: { phone: '+2542', any: 1 } });
+    const before = await store.changes(0, 10);
+    const refusals = [
+      await refuses('ERR_EXISTS', () => store.insert(PERSON, 'c', { phone: '+2541', any: 2 })),
+      await refuses('ERR_EXISTS', () => store.replace(PERSON, 'b', 1, { phone: '+2541', any: 2 })),
+    ];
+    for (const { message } of refusals) {
+      assert.match(message, 'Person');
+      assert.match(message, 'phone');
+      assert.not.match(message, '2541');
+    }
+    assert.match(refusals[0]!.message, '"c"');
+    assert.is(await store.get(PERSON, 'c'), undefined);
+    assert.equal(await store.get(PERSON, 'b'), { id: 'b', revision: 1, body: { phone: '+2542', any: 1 } });
+    assert.equal(await idsOf(store, { index: 'any', where: { any: { gt: 0 } } }), ['b']);
+    assert.equal(await store.changes(0, 10), before);
+  },
+
+  'of 20 inserts of one unique value exactly one is written': async ({ store }) => {
+    const inserts = Array.from({ length: 20 }, (_, at) => store.insert(PERSON, `p${at}`, { phone: 'same' }));
+    const results = await Promise.allSettled(inserts);
+    assert.is(results.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const one of results) if (one.status === 'rejected') assert.is(one.reason.code, 'ERR_EXISTS');
+    assert.is(await store.count(PERSON), 1);
+    assert.is(await store.count(PERSON, { index: 'phone', where: { phone: 'same' } }), 1);
+  },
+
+  'unique values are free again once they are replaced or removed, and one may keep its own': async ({ store }) => {
+    await store.insert(PERSON, 'a', { phone: '1' });
+    assert.equal(await store.replace(PERSON, 'a', 1, { phone: '1', n: 2 }), { kind: 'replaced', revision: 2 });
+    await store.replace(PERSON, 'a', 2, { phone: '2' });
+    await store.insert(PERSON, 'b', { phone: '1' });
+    await store.remove(PERSON, 'b');
+    await store.insert(PERSON, 'c', { phone: '1' });
+    await refuses('ERR_EXISTS', () => store.insert(PERSON, 'd', { phone: '2' }));
+  },
+
+  'unique is by type and by all values, and null or missing values never clash': async ({ store }) => {
+    await insertAll(store, PERSON, {
+      a: { phone: 1 },
+      b: { phone: '1' },
+      c: { phone: true },
+      d: { phone: null },
+      e: { phone: null },
+      f: {},
+      g: { phone: { $gt: '' } },
+      h: { phone: { $gt: '' } },
+      i: { home: { city: 'N', street: '1' } },
+      j: { home: { city: 'N', street: '2' } },
+      k: { home: { city: 'N' } },
+      l: { home: { city: 'N' } },
+      m: { home: { city: 'N\0', street: '1' } },
+    });
+    await refuses('ERR_EXISTS', () => store.insert(PERSON, 'x', { phone: true }));
+    await refuses('ERR_EXISTS', () => store.insert(PERSON, 'x', { home: { street: '1', city: 'N' } }));
+  },
+
+  'every write that happened is one numbered change, in order, and no other is': async ({ store, clock }) => {
+    await store.insert(PERSON, 'a', { n: 1 });
+    await clock.advance(5);
+    await store.replace(PERSON, 'a', 1, { n: 2 });
+    await store.replace(PERSON, 'a', 1, { n: 3 });
+    await store.insert(PERSON, 'a', {}).catch(() => {});
+    await store.remove(PERSON, 'b');
+    await store.insert(PLAIN, 'b', {});
+    await store.remove(PERSON, 'a');
+    await store.insert(PERSON, 'a', {});
+    const changes = await store.changes(0, 100);
+    const at = clock.now();
+    assert.equal(
+      changes.map(({ seq: _, ...rest }) => rest),
+      [
+        { kind: 'Person', id: 'a', revision: 1, at: at - 5 },
+        { kind: 'Person', id: 'a', revision: 2, at },
+        { kind: 'person', id: 'b', revision: 1, at },
+        { kind: 'Person', id: 'a', revision: 0, at },
+        { kind: 'Person', id: 'a', revision: 1, at },
+      ],
+    );
+    const numbers = changes.map(({ seq }) => seq);
+    assert.ok(numbers.every((seq, place) => Number.isInteger(seq) && seq > (numbers[place - 1] ?? 0)));
+    assert.equal(await store.changes(numbers[1]!, 2), changes.slice(2, 4));
+    assert.equal(await store.changes(numbers.at(-1)!, 2), []);
+  },
+
+  'a document that is too large, half a surrogate pair and a malformed id are refused': async ({ store }) => {
+    await refuses('ERR_INPUT', () => store.insert(PERSON, 'a', { text: 'x'.repeat(1_048_576) }));
+    await store.insert(PERSON, 'large', { text: 'x'.repeat(1_000_000) });
+    await refuses('ERR_INPUT', () => store.replace(PERSON, 'large', 1, { text: 'é'.repeat(524_289) }));
+    await refuses('ERR_INPUT', () => store.insert(PERSON, 'a', { deep: [{ '\ud800': 1 }] }));
+    await refuses('ERR_INPUT', () => store.insert(PERSON, 'a', { deep: ['x\udc00'] }));
+    await store.insert(PERSON, 'text', { text: '\\ud800' });
+    for (const id of ['', 'a'.repeat(257), '\ud800']) {
+      await refuses('ERR_INPUT', () => store.insert(PERSON, id, {}));
+      await refuses('ERR_INPUT', () => store.get(PERSON, id));
+      await refuses('ERR_INPUT', () => store.replace(PERSON, id, 1, {}));
+      await refuses('ERR_INPUT', () => store.remove(PERSON, id));
+    }
+    for (const limit of [0, -1, 1.5]) await refuses('ERR_INPUT', () => store.changes(0, limit));
+    assert.equal(await idsOf(store), ['large', 'text']);
+  },
+};
