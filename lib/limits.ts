@@ -92,4 +92,18 @@ export const LIMITS = {
   pageSizeMax: 1_000,
   /** Entries that one sweep of expired or due sessions handles. */
   sweepBatch: 200,
+
+  // --- server -------------------------------------------------------------------------------------------------------
+  /** Requests that are worked on at the same time; more are turned away. */
+  requestsAtOnce: 1_000,
+  /** Milliseconds that the event loop may be late (99th percentile of a second) before requests are turned away. */
+  loopDelayMs: 250,
+  /** Headers of a request that are read. */
+  headersPerRequest: 100,
+  /** Bytes of a JSON body at the other doors. */
+  jsonBodyBytes: 1_048_576,
+  /** Clients whose requests are counted at the same time; the one that was seen longest ago is forgotten. */
+  countedClients: 100_000,
+  /** Milliseconds that work may go on after the server has stopped to listen. */
+  drainMs: 20_000,
 } as const;

@@ -2,55 +2,103 @@
 
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { TwinlineError } from '../lib/errors.ts';
 import { type CompiledFlow, compileFlow } from '../lib/flow/compile.ts';
-import { loadFlows } from '../lib/flow/load.ts';
+import type { Flow } from '../lib/flow/flow.ts';
+import { invalidFlow, loadFlows } from '../lib/flow/load.ts';
 import { FLOW_FILE } from '../lib/flow/parse.ts';
 import type { Problem } from '../lib/flow/problem.ts';
-import { FLOW_TEST_FILE, parseFlowTests } from '../lib/flow/test-file.ts';
+import { FLOW_TEST_FILE, type ParsedFlowTests, parseFlowTests } from '../lib/flow/test-file.ts';
 import { type FlowTestReport, runFlowTests } from '../lib/flow/test-run.ts';
 
-/** A flow that is fit to serve: without errors, and its tests pass. */
-export interface CheckedMenus {
-  readonly fit: readonly CompiledFlow[];
+export interface MenuFolder {
+  readonly folder: string;
+  /** Names of the services that flows may call; without it, they are not checked. */
+  readonly services?: ReadonlySet<string> | undefined;
+}
+
+export interface Menus {
+  /** The flows that compile, by name. */
+  readonly compiled: ReadonlyMap<string, CompiledFlow>;
+  readonly problems: readonly Problem[];
+  /** Why flows without problems still do not compile. */
+  readonly failures: readonly string[];
+  /** Flow files that were read. */
+  readonly files: readonly string[];
+}
+
+/** Reads and compiles the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
+export async function readMenus({ folder, services }: MenuFolder): Promise<Menus> {
+  const { flows, problems, files } = await loadFlows(folder, services ? { services } : {});
+  const compiled = new Map<string, CompiledFlow>();
+  const failures: string[] = [];
+  for (const flow of flows.values()) {
+    const result = tryCompile(flow, flows);
+    if (typeof result === 'string') failures.push(result);
+    else compiled.set(flow.flow, result);
+  }
+  return { compiled, problems, failures, files };
+}
+
+/**
+ * The menus for a start: those that are broken are left out, but `needed` must be there. Throws ERR_FLOW_INVALID with
+ * all that is wrong with it, or ERR_FLOW_UNKNOWN with the names of those that there are.
+ */
+export async function loadMenus(folder: MenuFolder, needed: string): Promise<Menus> {
+  const menus = await readMenus(folder);
+  if (menus.compiled.has(needed)) return menus;
+  const file = join(folder.folder, needed + FLOW_FILE);
+  const words = `Cannot start: the flow "${needed}" (USSD_FLOW)`;
+  if (!menus.files.includes(file)) {
+    const names = [...menus.compiled.keys()].join(', ') || 'none';
+    throw new TwinlineError('ERR_FLOW_UNKNOWN', `${words} is not in ${folder.folder}. Flows there: ${names}.`);
+  }
+  const own = menus.problems.filter((problem) => problem.file === file);
+  throw invalidFlow([`${words} has errors.`, ...menus.failures].join('\n'), own);
+}
+
+export interface CheckedMenus extends Menus {
   /** Of flow files and test files; warnings too. */
   readonly problems: readonly Problem[];
   /** Of every compiled flow that has tests. */
   readonly reports: readonly FlowTestReport[];
   /** Flows that have no tests beside them. */
   readonly untested: readonly string[];
-  /** Flow files that were read. */
-  readonly files: readonly string[];
 }
 
-/** Reads and tests the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
-export async function checkMenus(folder: string, services?: ReadonlySet<string>): Promise<CheckedMenus> {
-  const { flows, problems, files } = await loadFlows(folder, services ? { services } : {});
-  const found = [...problems];
-  const fit: CompiledFlow[] = [];
+/** Reads, compiles and tests the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
+export async function checkMenus(folder: MenuFolder): Promise<CheckedMenus> {
+  const menus = await readMenus(folder);
+  const problems = [...menus.problems];
   const reports: FlowTestReport[] = [];
   const untested: string[] = [];
-  for (const flow of flows.values()) {
-    const compiled = compileFlow(flow, { flows });
-    const tests = await readTests(join(folder, flow.flow + FLOW_TEST_FILE));
-    found.push(...tests.problems);
-    if (!tests.file) untested.push(flow.flow);
-    const report = tests.file && (await runFlowTests(compiled, tests.file));
-    if (report) reports.push(report);
-    if (!tests.problems.length && (!report || passes(report))) fit.push(compiled);
+  for (const [name, compiled] of menus.compiled) {
+    const tests = await readTests(folder.folder, name);
+    if (!tests) untested.push(name);
+    problems.push(...(tests?.problems ?? []));
+    if (tests?.file) reports.push(await runFlowTests(compiled, tests.file));
   }
-  return { fit, problems: found, reports, untested, files };
+  return { ...menus, problems, reports, untested };
 }
 
-export function passes(report: FlowTestReport): boolean {
-  return report.tests.every((test) => !test.failures.length);
-}
-
-async function readTests(file: string): Promise<Pick<ReturnType<typeof parseFlowTests>, 'file' | 'problems'>> {
+/** The tests beside a flow, or undefined when there are none. */
+export async function readTests(folder: string, flow: string): Promise<ParsedFlowTests | undefined> {
+  const file = join(folder, flow + FLOW_TEST_FILE);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  return text === undefined ? { problems: [] } : parseFlowTests(text, file);
+  return text === undefined ? undefined : parseFlowTests(text, file);
+}
+
+/** The flow compiled, or in words why it cannot be. */
+export function tryCompile(flow: Flow, flows: ReadonlyMap<string, Flow>): CompiledFlow | string {
+  try {
+    return compileFlow(flow, { flows });
+  } catch (error) {
+    if (error instanceof TwinlineError) return `flow "${flow.flow}": ${error.message}`;
+    throw error;
+  }
 }
 
 /** `menus/main.flow.json` → `main` */

@@ -1,48 +1,76 @@
-// Menus that change while people dial: an edit is checked and tested before it is served, else the old version stays.
+// Menus that change while people dial: every edit is noticed, checked and tested, then served or refused, and told about.
 
-import { type FSWatcher, watch } from 'chokidar';
+import { watch } from 'chokidar';
 import type { Library } from '../lib/engine/conversation.ts';
 import { problemLine } from '../lib/flow/problem.ts';
-import { failureText } from '../lib/flow/test-run.ts';
 import type { Log } from './log.ts';
-import { type CheckedMenus, checkMenus, flowNameOf } from './menus.ts';
-
-export interface ReloadOptions {
-  readonly folder: string;
-  readonly library: Library;
-  readonly services: ReadonlySet<string>;
-  readonly log: Log;
-  /** Milliseconds of quiet after the last change before the folder is read. @default 100 */
-  readonly quietMs?: number;
-}
+import type { MenuFolder } from './menus.ts';
+import { refreshMenus } from './refresh.ts';
 
 export interface Reload {
   /** Resolves once the folder is watched. */
   readonly ready: Promise<void>;
+  /** Looks at the folder now, as after an edit. Never rejects. */
+  refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Watches a folder of menus and puts every edit that is fit to serve in place of what is served. */
-export function watchMenus(options: ReloadOptions): Reload {
-  const { folder, log, quietMs = 100 } = options;
-  const watcher: FSWatcher = watch(folder, {
+export interface ReloadOptions {
+  readonly menus: MenuFolder;
+  readonly library: Library;
+  readonly log: Log;
+  /** Something was refused. */
+  readonly onProblem?: () => void;
+  /** Milliseconds of quiet after the last change before the folder is read. @default 100 */
+  readonly quietMs?: number;
+}
+
+/** Watches a folder of menus. Where the file system sends no events (some network mounts), `refresh` does the same. */
+export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: ReloadOptions): Reload {
+  const watcher = watch(menus.folder, {
     depth: 0,
     ignoreInitial: true,
     ignored: (path, stats) => !isMenu(path, stats),
   });
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
-  const soon = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      running = running
-        .then(() => reloadOnce(options))
-        .catch((error) => log.error({ err: error }, 'menus: not reloaded'));
-    }, quietMs);
+  let told = '';
+
+  const once = async (): Promise<void> => {
+    const { taken, refused, problems, orphans } = await refreshMenus(menus, library);
+    for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
+    const words = [
+      ...problems.map(problemLine),
+      ...refused,
+      ...orphans.map((flow) => `flow "${flow}": its file is gone; the last version is served until the next start`),
+    ];
+    // One edit changes one file: what is wrong with the others was said before.
+    const isNews = words.join('\n') !== told;
+    told = words.join('\n');
+    if (!isNews) return;
+    for (const line of words) log.warn(line);
+    if (!refused.length && !problems.some(({ severity }) => severity === 'error')) return;
+    onProblem?.();
+    log.warn('menus with errors stay as they were, where they were served');
   };
-  watcher.on('all', soon);
+  const refresh = (): Promise<void> => {
+    running = running.then(once).catch((error) => {
+      onProblem?.();
+      log.error({ err: error }, 'menus were not reloaded');
+    });
+    return running;
+  };
+
+  watcher.on('all', () => {
+    clearTimeout(timer);
+    timer = setTimeout(refresh, quietMs);
+  });
+  watcher.on('error', (error) =>
+    log.warn({ err: error }, 'edits of menus may go unnoticed: send SIGHUP after an edit'),
+  );
   return {
     ready: new Promise((resolve) => watcher.once('ready', resolve)),
+    refresh,
     close: async () => {
       clearTimeout(timer);
       await watcher.close();
@@ -52,28 +80,3 @@ export function watchMenus(options: ReloadOptions): Reload {
 }
 
 const isMenu = (path: string, stats?: { isFile(): boolean }) => !stats?.isFile() || path.endsWith('.json');
-
-async function reloadOnce({ folder, library, services, log }: ReloadOptions): Promise<void> {
-  const menus = await checkMenus(folder, services);
-  const before = new Map(library.ids.map((id) => [id, library.current(id)!]));
-  const changed = menus.fit.filter((flow) => flow.hash !== before.get(flow.id)?.hash);
-  for (const flow of changed) {
-    library.add(flow);
-    log.info({ flow: flow.id, version: flow.version }, before.has(flow.id) ? 'menu reloaded' : 'menu added');
-  }
-  const kept = menus.files.map(flowNameOf).filter((name) => !menus.fit.some((flow) => flow.id === name));
-  if (kept.length) reportTrouble(menus, { log, kept });
-  for (const id of before.keys())
-    if (!menus.files.some((file) => flowNameOf(file) === id))
-      log.warn({ flow: id }, 'menu file is gone; the version in memory is still served');
-}
-
-/** Logs everything that keeps flows from being served, one line each. */
-export function reportTrouble(menus: CheckedMenus, { log, kept }: { log: Log; kept: readonly string[] }): void {
-  for (const problem of menus.problems)
-    if (problem.severity === 'error') log.error({ code: problem.code }, problemLine(problem));
-  for (const { flow, tests } of menus.reports)
-    for (const { name, failures } of tests)
-      for (const failure of failures) log.error({ flow, test: name }, failureText(failure));
-  log.warn({ flows: kept }, 'the last good version of these menus stays in service, where there is one');
-}

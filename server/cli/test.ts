@@ -8,7 +8,7 @@ import { checkMenus } from '../menus.ts';
 
 /** Prints every test; 0 when all pass and there was at least one, else 1. */
 export async function testMenus({ folder }: { folder: string }): Promise<0 | 1> {
-  const { problems, reports, untested } = await checkMenus(folder);
+  const { problems, reports, untested } = await checkMenus({ folder });
   const errors = problems.filter((problem) => problem.severity === 'error');
   for (const problem of errors) console.log(pc.red(problemLine(problem)));
   for (const report of reports) console.log(drawn(report));

@@ -1,0 +1,112 @@
+// The HTTP application: what a request passes through, in this order, and the routes at the end of it.
+
+import type { RequestListener } from 'node:http';
+import Router from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import helmet from 'koa-helmet';
+import type { Adapter } from '../lib/ussd/adapter.ts';
+import type { UssdGateway } from '../lib/ussd/gateway.ts';
+import type { Config } from './config.ts';
+import { REFUSALS, Refusal } from './errors.ts';
+import { guarded } from './guard.ts';
+import type { Health } from './health.ts';
+import type { Log } from './log.ts';
+import { METRICS_TYPE, type Metrics } from './metrics.ts';
+import { answerErrors } from './middleware/answer-errors.ts';
+import { clientReader } from './middleware/client.ts';
+import { crossOrigin } from './middleware/cors.ts';
+import { jsonBody } from './middleware/json-body.ts';
+import { notFound } from './middleware/not-found.ts';
+import { operatorsOnly } from './middleware/operator.ts';
+import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
+import { requestId } from './middleware/request-id.ts';
+import type { Overload } from './overload.ts';
+import { healthRoutes } from './routes/health.ts';
+import { ussdRoutes } from './routes/ussd.ts';
+import { ussdDebugRoutes } from './routes/ussd-debug.ts';
+
+export interface AppDeps {
+  readonly config: Config;
+  readonly gateway: UssdGateway;
+  readonly adapters: Readonly<Record<string, Adapter>>;
+  readonly health: Health;
+  readonly overload: Overload;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
+  readonly plugins?: readonly ((router: object) => void)[];
+}
+
+/** The application as a listener for `http.createServer`. */
+export function createApp(deps: AppDeps): RequestListener {
+  const { config, gateway, health, overload, metrics, log } = deps;
+  const clientOf = clientReader({ proxies: config.trustedProxies, exempt: config.rateLimit.exempt });
+  const limiter = rateLimiter(config.rateLimit);
+  const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
+  const cors = crossOrigin(config);
+  const router = new Router({ sensitive: true, strict: true });
+  router.use(jsonBody() as never);
+  healthRoutes(router, health, config);
+  ussdDebugRoutes(router, gateway, operators);
+  if (config.metricsPort === undefined)
+    router.get('/metrics', operators as never, (ctx) => {
+      ctx.type = METRICS_TYPE;
+      ctx.body = metrics.render();
+    });
+  for (const addRoutes of deps.plugins ?? []) addRoutes(router);
+
+  const app = new Koa({ env: config.environment });
+  app
+    .use(ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus }))
+    .use(named())
+    .use(cors)
+    .use(securityHeaders())
+    .use(answerErrors({ log, metrics }))
+    .use(turnedAway(overload))
+    .use(limited(limiter, (ctx) => clientOf(ctx.req)))
+    .use(router.routes() as Middleware)
+    .use(notFound());
+  app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
+  return guarded(app.callback(), overload, health);
+}
+
+function named(): Middleware {
+  return (ctx, next) => {
+    ctx.state.requestId = requestId(ctx.req);
+    ctx.set('X-Request-Id', ctx.state.requestId);
+    return next();
+  };
+}
+
+function securityHeaders(): Middleware {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+    },
+    // The proxy that speaks TLS knows whether all of its names do.
+    strictTransportSecurity: false,
+    referrerPolicy: { policy: 'no-referrer' },
+  });
+}
+
+// Orchestrators must hear that the process lives, most of all when it has too much to do.
+const PROBES = new Set(['/livez', '/readyz']);
+
+function turnedAway(overload: Overload): Middleware {
+  return (ctx, next) => {
+    if (!overload.isOver() || PROBES.has(ctx.path)) return next();
+    ctx.set('Retry-After', '1');
+    throw new Refusal('unavailable');
+  };
+}
+
+function limited(limiter: Limiter, clientOf: (ctx: Koa.Context) => { bucket: string; exempt: boolean }): Middleware {
+  return async (ctx, next) => {
+    const client = clientOf(ctx);
+    const seconds = client.exempt || PROBES.has(ctx.path) ? 0 : await limiter(ctx, client.bucket);
+    if (seconds === 0) return next();
+    ctx.set('Retry-After', String(seconds));
+    throw new Refusal('too-many-requests', `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`);
+  };
+}

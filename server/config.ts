@@ -1,0 +1,91 @@
+// The configuration of a server: what the rest of it is built from. Nothing else reads the environment.
+
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { IN_MEMORY } from './config/generated.ts';
+import { type Reading, type ReadOptions, readSettings } from './config/read.ts';
+import type { Values } from './config/settings.ts';
+
+export interface Config {
+  /** True only for NODE_ENV=production. */
+  readonly production: boolean;
+  readonly environment: Values['NODE_ENV'];
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** An absolute path, or `:memory:`. */
+  readonly dataDir: string;
+  readonly pinKeys: string;
+  readonly operatorToken: string | undefined;
+  /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
+  readonly trustedProxies: readonly string[];
+  readonly corsOrigins: '*' | readonly string[];
+  readonly rateLimit: { readonly max: number; readonly windowMs: number; readonly exempt: readonly string[] };
+  /** An absolute path. */
+  readonly menusDir: string;
+  readonly services: readonly string[];
+  readonly serviceHosts: readonly string[];
+  readonly ussd: {
+    readonly flow: string;
+    readonly textMode: Values['USSD_TEXT_MODE'];
+    readonly unknownSession: Values['USSD_UNKNOWN_SESSION'];
+    readonly ttlSeconds: number;
+    readonly deadlineMs: number;
+    readonly errorStatus: number;
+  };
+  readonly logLevel: Values['LOG_LEVEL'];
+  /** A port of its own for metrics. */
+  readonly metricsPort: number | undefined;
+  readonly drainDelayMs: number;
+}
+
+/** A reading of the environment, and the configuration when nothing is wrong with it. */
+export interface ConfigReading extends Reading {
+  readonly config?: Config;
+}
+
+/** Reads the configuration from an environment such as `process.env`; relative paths start from the working folder. */
+export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): ConfigReading {
+  const reading = readSettings(env, options);
+  const menusAreSet = reading.entries.some(({ name, source }) => name === 'MENUS_DIR' && source === 'environment');
+  return reading.values ? { ...reading, config: configOf(reading.values, menusAreSet) } : reading;
+}
+
+function configOf(values: Values, menusAreSet: boolean): Config {
+  return {
+    production: values.NODE_ENV === 'production',
+    environment: values.NODE_ENV,
+    host: values.HOST,
+    port: values.PORT,
+    dataDir: values.DATA_DIR === IN_MEMORY ? IN_MEMORY : resolve(values.DATA_DIR),
+    pinKeys: values.PIN_ENCRYPTION_KEY,
+    operatorToken: values.OPERATOR_TOKEN,
+    trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],
+    corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,
+    rateLimit: {
+      max: values.RATE_LIMIT_MAX,
+      windowMs: values.RATE_LIMIT_WINDOW_MS,
+      exempt: values.RATE_LIMIT_EXEMPT ?? [],
+    },
+    menusDir: menusAreSet ? resolve(values.MENUS_DIR) : ownOrShipped(resolve(values.MENUS_DIR)),
+    services: values.SERVICES ?? [],
+    serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
+    ussd: {
+      flow: values.USSD_FLOW,
+      textMode: values.USSD_TEXT_MODE,
+      unknownSession: values.USSD_UNKNOWN_SESSION,
+      ttlSeconds: values.USSD_SESSION_TTL_SECONDS,
+      deadlineMs: values.USSD_TURN_DEADLINE_MS,
+      errorStatus: values.USSD_ERROR_STATUS,
+    },
+    logLevel: values.LOG_LEVEL,
+    metricsPort: values.METRICS_PORT,
+    drainDelayMs: values.DRAIN_DELAY_MS,
+  };
+}
+
+// In a folder without menus of its own, the shipped ones answer.
+function ownOrShipped(folder: string): string {
+  return existsSync(folder) ? folder : fileURLToPath(new URL('.', import.meta.resolve('#menus/main.flow.json')));
+}

@@ -1,0 +1,83 @@
+// Keys that are made in development: kept in DATA_DIR, readable by their owner only, and made once however many start.
+
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../folder.ts';
+import type { Generated } from './settings.ts';
+
+const KEYS: { readonly [key in Generated]: { readonly file: string; readonly make: () => string } } = {
+  'pin-key': { file: 'pin-encryption.key', make: () => randomBytes(32).toString('hex') },
+  'oracle-key': { file: 'oracle.key', make: makeOracleKey },
+};
+
+/** DATA_DIR when nothing is to be kept. */
+export const IN_MEMORY = ':memory:';
+
+/** A text, and where it came from. */
+export interface Found {
+  readonly text: string;
+  readonly source: string;
+}
+
+/** The key as it is kept in the folder, if it is there. */
+export function findKey(key: Generated, dataDir: string): Found | undefined {
+  if (dataDir === IN_MEMORY) return undefined;
+  const path = join(dataDir, KEYS[key].file);
+  const text = read(path);
+  return text === undefined ? undefined : { text, source: path };
+}
+
+/**
+ * The key of the folder, made when there is none: it appears whole or not at all, so processes that start together all
+ * get the same one. In memory it is made anew each time. Throws what the file system does.
+ */
+export function ensureKey(key: Generated, dataDir: string): Found {
+  const { file, make } = KEYS[key];
+  if (dataDir === IN_MEMORY) return { text: make(), source: 'generated for this run' };
+  makeFolder(dataDir);
+  const found = findKey(key, dataDir);
+  if (found) return found;
+  const path = join(dataDir, file);
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeDurably(draft, `${make()}\n`);
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return { text: read(path)!, source: path };
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+// ucanto writes a key pair as multibase `M` of 0x1300, the private key, 0xed and the public key.
+function makeOracleKey(): string {
+  const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const parts = [
+    Buffer.from([0x80, 0x26]),
+    Buffer.from(d!, 'base64url'),
+    Buffer.from([0xed, 0x01]),
+    Buffer.from(x!, 'base64url'),
+  ];
+  return `M${Buffer.concat(parts).toString('base64')}`;
+}

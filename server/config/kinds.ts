@@ -1,0 +1,138 @@
+// The kinds of values that settings have: how the text of a variable is read, and which JSON Schema the value must meet.
+
+import ipaddr from 'ipaddr.js';
+import { parseHosts } from '../../lib/engine/http-hosts.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { parseKeyring } from '../../lib/keyring.ts';
+
+export interface Kind<T> {
+  /** What the value must be, as the end of "must be …". */
+  readonly words: string;
+  readonly schema: object;
+  /** The value in a variable's text; what cannot be read stays text, for the schema to refuse. */
+  read(text: string): unknown;
+  /** Names the type for {@link ValueOf}; never set. */
+  readonly value?: T;
+}
+
+export type ValueOf<K> = K extends Kind<infer T> ? T : never;
+
+/** A whole number in plain decimal digits; `1e3`, `0x10` and ` 5` are none. */
+export function integer(minimum: number, maximum: number): Kind<number> {
+  return {
+    words: `a whole number from ${minimum} to ${maximum}`,
+    schema: { type: 'integer', minimum, maximum },
+    read: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text),
+  };
+}
+
+const FLAGS: Readonly<Record<string, boolean>> = { true: true, on: true, yes: true, 1: true, false: false, off: false };
+
+/** A yes or no. */
+export function flag(): Kind<boolean> {
+  return {
+    words: 'true or false',
+    schema: { type: 'boolean' },
+    read: (text) => {
+      const word = text.toLowerCase();
+      if (word === 'no' || word === '0') return false;
+      return Object.hasOwn(FLAGS, word) ? FLAGS[word] : text;
+    },
+  };
+}
+
+/** One word of a list. */
+export function oneOf<const T extends string>(...names: readonly T[]): Kind<T> {
+  return { words: `one of ${names.join(', ')}`, schema: { enum: names }, read: (text) => text };
+}
+
+/** A text in one of {@link FORMATS}. */
+export function text(format: Format): Kind<string> {
+  return { words: FORMATS[format].words, schema: { type: 'string', format }, read: (value) => value };
+}
+
+/** Texts separated by commas, each in one of {@link FORMATS}; spaces around them do not count. */
+export function list(format: Format): Kind<readonly string[]> {
+  return {
+    words: `a comma list, each ${FORMATS[format].words}`,
+    schema: { type: 'array', items: { type: 'string', format } },
+    read: (value) => value.split(',').map((item) => item.trim()),
+  };
+}
+
+interface FormatRule {
+  readonly words: string;
+  readonly test: RegExp | ((text: string) => boolean);
+}
+
+/** What texts can be required to be; the names are JSON Schema formats. */
+export const FORMATS = {
+  host: { words: 'a host name or address', test: (text) => ipaddr.isValid(text) || /^[\w-]+(\.[\w-]+)*$/.test(text) },
+  path: { words: 'a path without control characters', test: /^\P{Cc}+$/u },
+  'redis-url': { words: 'a redis:// or rediss:// URL', test: (text) => hasScheme(text, ['redis:', 'rediss:']) },
+  'mongodb-url': {
+    words: 'a mongodb:// or mongodb+srv:// URL',
+    test: (text) => hasScheme(text.replace(/,[^/]*/, ''), ['mongodb:', 'mongodb+srv:']),
+  },
+  'http-url': { words: 'an http:// or https:// URL', test: (text) => hasScheme(text, ['http:', 'https:']) },
+  'pin-keys': { words: 'keys of 32 random bytes, as [kid:]<64 hex or base64>[,…]', test: (text) => !keyProblem(text) },
+  'ed25519-key': { words: 'an Ed25519 key in ucanto’s string format', test: isEd25519Key },
+  did: { words: 'a DID', test: /^did:[a-z0-9]+:[\w.:%-]+$/ },
+  token: { words: 'visible ASCII characters without spaces', test: /^[\x21-\x7e]{1,4096}$/ },
+  origin: {
+    words: '* alone or an origin such as https://app.example.com',
+    test: (text) => text === '*' || isOrigin(text),
+  },
+  cidr: { words: 'an address or a network such as 10.0.0.0/8', test: isNetwork },
+  'http-host': { words: 'host, host:port or *.example.com', test: (text) => !throws(() => parseHosts([text])) },
+  flow: { words: 'the name of a flow', test: /^[A-Za-z][\w-]{0,63}$/ },
+  module: { words: 'a file path or a package name', test: /^[^\p{Cc},]+$/u },
+  route: {
+    words: 'METHOD /path',
+    test: /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/[\x21-\x7e]*$/,
+  },
+  words: { words: 'a text without control characters', test: /^\P{Cc}+$/u },
+} as const satisfies Record<string, FormatRule>;
+
+export type Format = keyof typeof FORMATS;
+
+/** Why these are no PIN keys, without any part of them; undefined when they are. */
+export function keyProblem(text: string): string | undefined {
+  try {
+    parseKeyring(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof TwinlineError ? error.message : 'It cannot be read.';
+  }
+}
+
+/** Whether this is `10.0.0.0/8`, `::1/128` or a bare address. */
+export function isNetwork(text: string): boolean {
+  return text.includes('/')
+    ? ipaddr.isValidCIDR(text)
+    : ipaddr.IPv6.isValid(text) || ipaddr.IPv4.isValidFourPartDecimal(text);
+}
+
+// Private key 0x1300 with its 32 bytes, then public key 0xed with its own, in multibase `M` (padded base64).
+function isEd25519Key(text: string): boolean {
+  const bytes = Buffer.from(text.slice(1), 'base64');
+  const exact = text[0] === 'M' && bytes.toString('base64') === text.slice(1);
+  return exact && bytes.length === 68 && bytes.readUInt16BE(0) === 0x8026 && bytes.readUInt16BE(34) === 0xed01;
+}
+
+function hasScheme(text: string, schemes: readonly string[]): boolean {
+  return URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).host !== '';
+}
+
+function isOrigin(text: string): boolean {
+  return hasScheme(text, ['http:', 'https:']) && new URL(text).origin === text;
+}
+
+function throws(work: () => unknown): boolean {
+  try {
+    work();
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,134 @@
+// From the environment to values: every variable read, checked by one JSON Schema, and every problem told at once.
+
+import { Ajv, type ErrorObject } from 'ajv';
+import { suggest } from '../../lib/flow/suggest.ts';
+import { ensureKey, type Found, findKey } from './generated.ts';
+import { FORMATS } from './kinds.ts';
+import { masked } from './mask.ts';
+import { SETTINGS, type Setting, type SettingName, type Values } from './settings.ts';
+
+/** One setting as it was found. */
+export interface Entry {
+  readonly name: SettingName;
+  /** The text of the value; undefined when there is none. Secrets included: see {@link masked}. */
+  readonly text: string | undefined;
+  /** `default`, `environment`, or the file of a generated key. */
+  readonly source: string;
+}
+
+export interface Reading {
+  readonly entries: readonly Entry[];
+  /** Present when nothing is wrong. */
+  readonly values?: Values;
+  /** One line for each thing that is wrong. */
+  readonly problems: readonly string[];
+}
+
+export interface ReadOptions {
+  /** Whether missing keys are made and kept, or only looked for. @default false */
+  readonly makeKeys?: boolean;
+}
+
+const ROWS = Object.entries(SETTINGS) as [SettingName, Setting][];
+
+/** Reads all settings. Never throws; a folder that cannot hold keys is a problem like any other. */
+export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}): Reading {
+  const production = env.NODE_ENV?.trim() === 'production';
+  const dataDir = env.DATA_DIR?.trim() || SETTINGS.DATA_DIR.default;
+  const problems: string[] = [];
+  const entries = ROWS.map(([name, row]): Entry => {
+    const text = env[name]?.trim();
+    if (text) return { name, text, source: 'environment' };
+    if (row.generated && !production) {
+      const found = keyOf(row, {
+        dataDir,
+        options,
+        problem: (why) => problems.push(problemLine(name, undefined, why)),
+      });
+      return { name, text: found?.text, source: found?.source ?? 'made at the first start' };
+    }
+    const fallback = (production ? row.productionDefault : undefined) ?? row.default;
+    if (row.generated)
+      problems.push(problemLine(name, undefined, 'is not set, and production makes no keys of its own'));
+    return { name, text: fallback, source: 'default' };
+  });
+  const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
+  problems.push(...wrongValues(entries, values), ...contradictions(values as unknown as Values, env));
+  return problems.length ? { entries, problems } : { entries, problems, values: values as unknown as Values };
+}
+
+/** The variable, its value masked, what is wrong with it, and what to do. */
+function problemLine(name: SettingName, text: string | undefined, why: string): string {
+  const shown = text === undefined ? '' : `=${masked(name, text)}`;
+  return `${name}${shown}: ${why}${/[.?]$/.test(why) ? '' : '.'} ${SETTINGS[name].fix}`;
+}
+
+interface KeyPlace {
+  readonly dataDir: string;
+  readonly options: ReadOptions;
+  readonly problem: (why: string) => void;
+}
+
+function keyOf({ generated }: Setting, { dataDir, options, problem }: KeyPlace): Found | undefined {
+  try {
+    return options.makeKeys ? ensureKey(generated!, dataDir) : findKey(generated!, dataDir);
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? 'it cannot be used';
+    problem(`no key can be kept in DATA_DIR=${JSON.stringify(dataDir)} (${why})`);
+    return undefined;
+  }
+}
+
+function read(name: SettingName, text: string): unknown {
+  const row: Setting = SETTINGS[name];
+  return row.kind.read(text);
+}
+
+const validate = (() => {
+  const formats = Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test]));
+  const properties = Object.fromEntries(ROWS.map(([name, { kind }]) => [name, kind.schema]));
+  let compiled: ReturnType<Ajv['compile']> | undefined;
+  return (values: object): readonly ErrorObject[] => {
+    compiled ??= new Ajv({ allErrors: true, formats }).compile({ type: 'object', properties });
+    return compiled(values) ? [] : (compiled.errors ?? []);
+  };
+})();
+
+function wrongValues(entries: readonly Entry[], values: object): string[] {
+  const errors = validate(values);
+  return entries.flatMap(({ name, text }) => {
+    if (text === undefined) return [];
+    const row: Setting = SETTINGS[name];
+    const wrong = errors.filter(({ instancePath }) => instancePath.split('/')[1] === name);
+    if (wrong.length) return [problemLine(name, text, whatIsWrong(row, { text, wrong }))];
+    if (row.unsupported) return [`${name}=${masked(name, text)}: is not supported by this build yet; unset it.`];
+    return [];
+  });
+}
+
+function whatIsWrong(row: Setting, { text, wrong }: { text: string; wrong: readonly ErrorObject[] }): string {
+  const { enum: names } = row.kind.schema as { enum?: readonly string[] };
+  const items = wrong.flatMap(({ instancePath }) => instancePath.split('/')[2] ?? []);
+  const which = items.length ? ` (wrong: number ${items.map((at) => Number(at) + 1).join(', ')})` : '';
+  return `must be ${row.kind.words}${which}.${names ? suggest(text, names) : ''}`;
+}
+
+const INSPECT = /--inspect(?:-brk|-port)?=(\S+)/g;
+
+function contradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string[] {
+  const found: string[] = [];
+  const { CORS_ORIGIN: origins, PORT, METRICS_PORT } = values;
+  if (Array.isArray(origins) && origins.length > 1 && origins.includes('*'))
+    found.push(problemLine('CORS_ORIGIN', origins.join(','), '* stands alone: it allows every origin already'));
+  if (typeof PORT === 'number' && PORT > 0 && PORT === METRICS_PORT)
+    found.push(problemLine('METRICS_PORT', String(METRICS_PORT), 'is the same as PORT'));
+  if (values.NODE_ENV !== 'production') return found;
+  for (const [option, where = ''] of (env.NODE_OPTIONS ?? '').matchAll(INSPECT)) {
+    const host = where.replace(/:?\d*$/, '');
+    if (host === '' || /^(localhost|127\.|\[?::1)/.test(host)) continue;
+    found.push(
+      `NODE_OPTIONS=${option}: opens the debugger to the network, and with it every key. Leave it out in production.`,
+    );
+  }
+  return found;
+}

@@ -1,0 +1,277 @@
+// Every environment variable: its kind, its default, what it means, and what to do when it is wrong.
+
+import { flag, integer, type Kind, list, oneOf, text, type ValueOf } from './kinds.ts';
+
+/** Where a value may come from when the variable is not set: made once, and kept in DATA_DIR. */
+export type Generated = 'pin-key' | 'oracle-key';
+
+export interface Setting {
+  readonly kind: Kind<unknown>;
+  readonly meaning: string;
+  /** What to do about a bad value. */
+  readonly fix: string;
+  /** The value when the variable is not set, as its text. */
+  readonly default?: string;
+  readonly productionDefault?: string;
+  /** Made in development; required in production. */
+  readonly generated?: Generated;
+  /** Never shown: `all` of it, or its `password` only. */
+  readonly secret?: 'all' | 'password';
+  /** The feature that it belongs to is not part of this build: a value is refused. */
+  readonly unsupported?: true;
+}
+
+const DAY_MS = 86_400_000;
+const PORT_RANGE = [0, 65_535] as const;
+const PRIVATE_NETWORKS =
+  '127.0.0.0/8,::1/128,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,169.254.0.0/16,fc00::/7,fe80::/10';
+
+/** All settings by variable, in the order in which they are shown. An empty variable counts as not set. */
+export const SETTINGS = {
+  NODE_ENV: {
+    kind: oneOf('development', 'test', 'production'),
+    default: 'development',
+    meaning: 'production refuses development conveniences: generated keys, open debug routes',
+    fix: 'Set NODE_ENV=production on servers, or leave it out.',
+  },
+  PORT: {
+    kind: integer(...PORT_RANGE),
+    default: '3000',
+    meaning: 'where the server listens; 0 takes any free port',
+    fix: 'Set for example PORT=3000.',
+  },
+  HOST: {
+    kind: text('host'),
+    default: '127.0.0.1',
+    productionDefault: '0.0.0.0',
+    meaning: 'the address that the server listens on',
+    fix: 'Set HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all networks.',
+  },
+  DATA_DIR: {
+    kind: text('path'),
+    default: './data',
+    meaning: 'embedded stores and generated keys; :memory: keeps nothing',
+    fix: 'Set a folder that the server may write to, or DATA_DIR=:memory:.',
+  },
+  REDIS_URL: {
+    kind: text('redis-url'),
+    secret: 'password',
+    unsupported: true,
+    meaning: 'snapshots, rate limits and messages between instances; unset = embedded',
+    fix: 'Set for example REDIS_URL=redis://127.0.0.1:6379.',
+  },
+  MONGODB_URL: {
+    kind: text('mongodb-url'),
+    secret: 'password',
+    unsupported: true,
+    meaning: 'documents and accounts; unset = embedded',
+    fix: 'Set for example MONGODB_URL=mongodb://127.0.0.1:27017/twinline.',
+  },
+  PIN_ENCRYPTION_KEY: {
+    kind: text('pin-keys'),
+    secret: 'all',
+    generated: 'pin-key',
+    meaning: 'key of PINs at rest: [kid:]<64 hex or base64 of 32 bytes>[,<older keys>], the first is active',
+    fix: 'Generate one with: openssl rand -hex 32',
+  },
+  OPERATOR_TOKEN: {
+    kind: text('token'),
+    secret: 'all',
+    meaning: 'bearer token of operator routes; unset: loopback clients in development, nobody in production',
+    fix: 'Generate one with: openssl rand -hex 32',
+  },
+  API_KEYS_FILE: {
+    kind: text('path'),
+    meaning: 'JSON file of API keys for /v1',
+    fix: 'Set the path of a JSON file.',
+  },
+  GOVERNANCE_FILE: {
+    kind: text('path'),
+    meaning: 'JSON file of voting rules; unset = built-in rules',
+    fix: 'Set the path of a JSON file.',
+  },
+  TRUST_PROXY_ENABLED: {
+    kind: flag(),
+    default: 'false',
+    meaning: 'the client address is the right-most X-Forwarded-For hop that is no trusted proxy',
+    fix: 'Set TRUST_PROXY_ENABLED=true behind a reverse proxy, else false.',
+  },
+  TRUST_PROXY_CIDRS: {
+    kind: list('cidr'),
+    default: PRIVATE_NETWORKS,
+    meaning: 'networks of trusted proxies',
+    fix: 'Set for example TRUST_PROXY_CIDRS=10.0.0.0/8,192.168.1.7.',
+  },
+  CORS_ORIGIN: {
+    kind: list('origin'),
+    default: '*',
+    meaning: '* = any origin without credentials; a list = exactly those, with credentials',
+    fix: 'Set CORS_ORIGIN=* or for example CORS_ORIGIN=https://app.example.com,http://localhost:5173 (no path, no slash).',
+  },
+  RATE_LIMIT_MAX: {
+    kind: integer(1, 1_000_000_000),
+    default: '100',
+    meaning: 'requests per window and client address (IPv6 by /64)',
+    fix: 'Set for example RATE_LIMIT_MAX=100.',
+  },
+  RATE_LIMIT_WINDOW_MS: {
+    kind: integer(1, DAY_MS),
+    default: '60000',
+    meaning: 'the window, in milliseconds',
+    fix: 'Set for example RATE_LIMIT_WINDOW_MS=60000.',
+  },
+  RATE_LIMIT_EXEMPT: {
+    kind: list('cidr'),
+    meaning: 'networks, such as a telecom gateway, that are limited per phone number instead',
+    fix: 'Set for example RATE_LIMIT_EXEMPT=203.0.113.0/24.',
+  },
+  MENUS_DIR: {
+    kind: text('path'),
+    default: './menus',
+    meaning: 'where flows are; the shipped ones when unset and there is no such folder',
+    fix: 'Set the path of a folder with *.flow.json files.',
+  },
+  USSD_FLOW: {
+    kind: text('flow'),
+    default: 'main',
+    meaning: 'the flow that a dial starts',
+    fix: 'Set the name of a flow: its file name without .flow.json.',
+  },
+  SERVICES: {
+    kind: list('module'),
+    meaning: 'modules whose default export holds services for call screens',
+    fix: 'Set for example SERVICES=./services/bills.js,@my/services.',
+  },
+  SERVICE_HTTP_HOSTS: {
+    kind: list('http-host'),
+    meaning: 'hosts that http.get and http.post may call',
+    fix: 'Set for example SERVICE_HTTP_HOSTS=api.example.com,localhost:8080 (no scheme, no path).',
+  },
+  USSD_TEXT_MODE: {
+    kind: oneOf('cumulative', 'latest'),
+    default: 'cumulative',
+    meaning: 'cumulative: text holds the whole history joined by *; latest: only the last input',
+    fix: 'Set what your gateway sends.',
+  },
+  USSD_UNKNOWN_SESSION: {
+    kind: oneOf('end', 'menu', 'forward'),
+    default: 'end',
+    meaning: 'an unknown session that begins with text: end it, show the first screen, or replay the shortcut',
+    fix: 'Set end, menu or forward.',
+  },
+  USSD_SESSION_TTL_SECONDS: {
+    kind: integer(1, 86_400),
+    default: '180',
+    meaning: 'seconds of silence before a session is forgotten',
+    fix: 'Set for example USSD_SESSION_TTL_SECONDS=180.',
+  },
+  USSD_TURN_DEADLINE_MS: {
+    kind: integer(100, 60_000),
+    default: '8000',
+    meaning: 'latest answer to the telecom gateway, in milliseconds',
+    fix: 'Set less than your gateway waits, for example USSD_TURN_DEADLINE_MS=8000.',
+  },
+  USSD_ERROR_STATUS: {
+    kind: integer(200, 599),
+    default: '200',
+    meaning: 'HTTP status of "Service temporarily unavailable"; most gateways hide the text of any other than 200',
+    fix: 'Set for example USSD_ERROR_STATUS=503, or leave it out.',
+  },
+  ORACLE_KEY: {
+    kind: text('ed25519-key'),
+    secret: 'all',
+    generated: 'oracle-key',
+    meaning: 'Ed25519 key of the agent service',
+    fix: 'Generate one with: npx twinline config --new-keys',
+  },
+  ORACLE_DID: {
+    kind: text('did'),
+    meaning: 'the DID that tokens must name as audience; unset = the did:key of ORACLE_KEY',
+    fix: 'Set for example ORACLE_DID=did:web:oracle.example.com.',
+  },
+  UCAN_AUTH_MAX_TTL_SECONDS: {
+    kind: integer(1, 31_536_000),
+    default: '900',
+    meaning: 'longest accepted lifetime of an invocation, in seconds',
+    fix: 'Set for example UCAN_AUTH_MAX_TTL_SECONDS=900.',
+  },
+  UCAN_DELEGATION_AUTH: {
+    kind: flag(),
+    default: 'on',
+    meaning: 'off refuses x-ucan-delegation as the only proof of who asks',
+    fix: 'Set on or off.',
+  },
+  AGENT_FLOW: {
+    kind: text('flow'),
+    default: 'assistant',
+    meaning: 'the flow that answers when no model is configured',
+    fix: 'Set the name of a flow: its file name without .flow.json.',
+  },
+  AGENT_REPLY_MAX_BYTES: {
+    kind: integer(1_024, 1_073_741_824),
+    default: '8388608',
+    meaning: 'longest answer of an agent, in bytes',
+    fix: 'Set for example AGENT_REPLY_MAX_BYTES=8388608.',
+  },
+  MODEL_BASE_URL: {
+    kind: text('http-url'),
+    secret: 'password',
+    meaning: 'an OpenAI-compatible endpoint, with its /v1',
+    fix: 'Set for example MODEL_BASE_URL=http://127.0.0.1:11434/v1.',
+  },
+  MODEL_API_KEY: {
+    kind: text('token'),
+    secret: 'all',
+    meaning: 'key of that endpoint',
+    fix: 'Set the key without spaces or line ends.',
+  },
+  MODEL_NAME: {
+    kind: text('words'),
+    meaning: 'model of that endpoint',
+    fix: 'Set the name as the endpoint lists it.',
+  },
+  GATEWAY_FILE: {
+    kind: text('path'),
+    meaning: 'JSON file of the query gateway; unset = off',
+    fix: 'Set the path of a JSON file.',
+  },
+  PLUGINS: {
+    kind: list('module'),
+    meaning: 'shipped plugins by name, or modules that export one',
+    fix: 'Set for example PLUGINS=credits,./plugins/mine.js.',
+  },
+  AUTH_EXCLUDED: {
+    kind: list('route'),
+    meaning: 'routes that are made public',
+    fix: 'Set for example AUTH_EXCLUDED=GET /models.',
+  },
+  LOG_LEVEL: {
+    kind: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    default: 'info',
+    meaning: 'what is logged to standard output, as JSON lines',
+    fix: 'Set for example LOG_LEVEL=info.',
+  },
+  METRICS_PORT: {
+    kind: integer(...PORT_RANGE),
+    meaning: 'a port of its own for /metrics; unset = /metrics on the main port, for operators only',
+    fix: 'Set for example METRICS_PORT=9464.',
+  },
+  DRAIN_DELAY_MS: {
+    kind: integer(0, 600_000),
+    default: '0',
+    productionDefault: '5000',
+    meaning: 'after SIGTERM, how long /readyz says 503 while requests are still taken',
+    fix: 'Set for example DRAIN_DELAY_MS=5000.',
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof SETTINGS;
+type Table = typeof SETTINGS;
+type Filled = {
+  [N in SettingName]: Table[N] extends { default: string } | { generated: Generated } ? N : never;
+}[SettingName];
+
+/** What the settings come to; those without a default may be missing. */
+export type Values = { readonly [N in Filled]: ValueOf<Table[N]['kind']> } & {
+  readonly [N in Exclude<SettingName, Filled>]?: ValueOf<Table[N]['kind']>;
+};

@@ -1,0 +1,37 @@
+// What is turned away before anything else looks at it, and the count of what is let in.
+
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Health } from './health.ts';
+import type { Overload } from './overload.ts';
+
+/** Answers requests that two servers could read differently with 400; hands all others on. */
+export function guarded(app: RequestListener, overload: Overload, health: Health): RequestListener {
+  return (req, res) => {
+    if (isAmbiguous(req)) return refuse(res);
+    // The client goes elsewhere after this answer, rather than be cut off when the server closes.
+    if (health.draining) res.shouldKeepAlive = false;
+    overload.inFlight++;
+    res.once('close', () => {
+      overload.inFlight--;
+    });
+    app(req, res);
+  };
+}
+
+// Node takes the first of two Host headers, and a URL with a host of its own beside the Host header.
+function isAmbiguous({ url = '', rawHeaders }: IncomingMessage): boolean {
+  if (url.charCodeAt(0) !== 0x2f && url !== '*') return true;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
+
+function refuse(res: ServerResponse): void {
+  const body = '{"error":"Bad request","code":"bad-request"}';
+  const length = String(body.length);
+  res.writeHead(400, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
+  res.end(body);
+}

@@ -1,0 +1,5 @@
+// `npm start`: the server as a process. Environment in; signals and exit codes out.
+
+import { runServer } from './process.ts';
+
+await runServer(process.env);

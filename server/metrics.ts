@@ -1,0 +1,86 @@
+// What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
+
+import type { Overload } from './overload.ts';
+
+/** How a USSD request was answered. */
+export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'unavailable';
+
+export interface Metrics {
+  turn(dialect: string, outcome: TurnOutcome, ms: number): void;
+  dial(dialect: string): void;
+  /** A request of another door; `route` is its template. */
+  request(method: string, route: string, status: number): void;
+  problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload'): void;
+  /** Prometheus text, version 0.0.4. */
+  render(): string;
+}
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Empty counts. */
+export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs'>): Metrics {
+  const turns = new Map<string, number>();
+  const dials = new Map<string, number>();
+  const requests = new Map<string, number>();
+  const problems = new Map<string, number>();
+  const buckets = new Array<number>(BUCKETS_MS.length + 1).fill(0);
+  let totalMs = 0;
+
+  return {
+    turn: (dialect, outcome, ms) => {
+      count(turns, `dialect="${dialect}",outcome="${outcome}"`);
+      let at = 0;
+      while (at < BUCKETS_MS.length && ms > BUCKETS_MS[at]!) at++;
+      buckets[at]!++;
+      totalMs += ms;
+    },
+    dial: (dialect) => count(dials, `dialect="${dialect}"`),
+    request: (method, route, status) =>
+      count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
+    problem: (where) => count(problems, `where="${where}"`),
+    render: () => {
+      const { user, system } = process.cpuUsage();
+      return [
+        ...counter('twinline_ussd_turns_total', 'USSD requests by dialect and outcome.', turns),
+        ...counter('twinline_ussd_sessions_started_total', 'First dials by dialect.', dials),
+        ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', { buckets, totalMs }),
+        ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
+        ...counter('twinline_errors_total', 'What went wrong inside.', problems),
+        ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),
+        ...gauge('twinline_event_loop_delay_seconds', 'Delay, 99th percentile.', overload.loopDelayMs / 1e3),
+        ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
+        ...counter('process_cpu_seconds_total', 'CPU time, user and system.', new Map([['', (user + system) / 1e6]])),
+        '',
+      ].join('\n');
+    },
+  };
+}
+
+function count(counts: Map<string, number>, labels: string): void {
+  counts.set(labels, (counts.get(labels) ?? 0) + 1);
+}
+
+function heading(name: string, help: string, type: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+function counter(name: string, help: string, counts: ReadonlyMap<string, number>): string[] {
+  const lines = [...counts].map(([labels, value]) => `${name}${labels && `{${labels}}`} ${value}`);
+  return [...heading(name, help, 'counter'), ...lines];
+}
+
+function gauge(name: string, help: string, value: number): string[] {
+  return [...heading(name, help, 'gauge'), `${name} ${value}`];
+}
+
+function histogram(name: string, help: string, seen: { buckets: readonly number[]; totalMs: number }): string[] {
+  let sum = 0;
+  const lines = seen.buckets.map((value, at) => {
+    sum += value;
+    return `${name}_bucket{le="${at < BUCKETS_MS.length ? BUCKETS_MS[at]! / 1e3 : '+Inf'}"} ${sum}`;
+  });
+  return [...heading(name, help, 'histogram'), ...lines, `${name}_sum ${seen.totalMs / 1e3}`, `${name}_count ${sum}`];
+}

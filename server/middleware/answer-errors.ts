@@ -1,0 +1,39 @@
+// Whatever is thrown below becomes a JSON answer, and is logged and counted when it is our fault.
+
+import type { Middleware } from 'koa';
+import { errorAnswer, Refusal } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** Answers errors of the JSON doors and writes one log line per request. Sets `ctx.state.requestId`. */
+export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): Middleware {
+  return async (ctx, next) => {
+    const begun = performance.now();
+    const requestId: string = ctx.state.requestId;
+    try {
+      await next();
+    } catch (error) {
+      const { status, body } = errorAnswer(error, requestId);
+      ctx.status = status;
+      ctx.type = 'json';
+      ctx.body = body;
+      if (status >= 500 && !(error instanceof Refusal)) {
+        metrics.problem('http');
+        log.error({ err: error, route: routeOf(ctx), requestId }, 'a request failed');
+      }
+    }
+    const { method, status } = ctx;
+    const route = routeOf(ctx);
+    metrics.request(method, route, status);
+    const level = status >= 500 ? 'warn' : QUIET.has(route) ? 'debug' : 'info';
+    log[level]({ method, route, status, ms: Math.round(performance.now() - begun), requestId });
+  };
+}
+
+// Asked every few seconds by machines.
+const QUIET = new Set(['/', '/livez', '/readyz', '/health', '/metrics']);
+
+/** The template of the route that was matched; paths themselves may hold ids and numbers of people. */
+function routeOf(ctx: { readonly [key: string]: unknown }): string {
+  return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
+}

@@ -1,0 +1,44 @@
+// Who counts as an operator: whoever has the token; without one, only this machine, and only in development.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Middleware } from 'koa';
+import { REFUSALS, Refusal } from '../errors.ts';
+import type { ClientOf } from './client.ts';
+
+export interface OperatorRule {
+  readonly token: string | undefined;
+  readonly production: boolean;
+  readonly clientOf: ClientOf;
+}
+
+/** Lets operators through; others get 401 where there is a token, and 404 where there is none. */
+export function operatorsOnly({ token, production, clientOf }: OperatorRule): Middleware {
+  if (token !== undefined) return holdersOf(token);
+  return (ctx, next) => {
+    const isHere = clientOf(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
+    if (production || !isHere) throw new Refusal('not-found');
+    ctx.set('Cache-Control', 'no-store');
+    return next();
+  };
+}
+
+function holdersOf(token: string): Middleware {
+  const expected = digest(token);
+  return (ctx, next) => {
+    const [, given] = /^Bearer ([\x21-\x7e]+)$/i.exec(ctx.get('authorization')) ?? [];
+    ctx.set('Cache-Control', 'no-store');
+    if (given !== undefined && timingSafeEqual(digest(given), expected)) return next();
+    ctx.set('WWW-Authenticate', 'Bearer realm="operator"');
+    throw new Refusal('unauthorized', `${REFUSALS.unauthorized.words}: send Authorization: Bearer <OPERATOR_TOKEN>`);
+  };
+}
+
+// Equal lengths for the comparison, whatever was sent.
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+// Behind a proxy on this machine, everybody's socket comes from this machine.
+const isRelayed = (headers: NodeJS.Dict<string | string[]>) =>
+  headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+
+// A page of another site can reach this machine by a name of its own that leads here, but not by ours.
+const isLocalName = (host: string) => /^(localhost|[\w-]+\.localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(host);

@@ -1,0 +1,55 @@
+// Whether the server has more to do than it can: too many requests at once, or an event loop that comes too late.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { LIMITS } from '../lib/limits.ts';
+import type { Log } from './log.ts';
+
+export interface Overload {
+  /** True while new work is better turned away. */
+  isOver(): boolean;
+  /** Requests being worked on. */
+  inFlight: number;
+  /** How late the event loop came in the last second: 99th percentile in milliseconds. */
+  readonly loopDelayMs: number;
+  stop(): void;
+}
+
+export interface OverloadOptions {
+  readonly log: Log;
+  /** @default LIMITS.requestsAtOnce */
+  readonly requestsAtOnce?: number;
+  /** @default LIMITS.loopDelayMs */
+  readonly loopDelayMs?: number;
+}
+
+const RESOLUTION_MS = 20;
+const WINDOW_MS = 1_000;
+
+/** Watches the event loop of this process from now on. */
+export function overloadWatch({ log, ...options }: OverloadOptions): Overload {
+  const maxDelayMs = options.loopDelayMs ?? LIMITS.loopDelayMs;
+  const maxInFlight = options.requestsAtOnce ?? LIMITS.requestsAtOnce;
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  let delayMs = 0;
+  const look = () => {
+    // The histogram counts from one look at the clock to the next, so the pause between them is in it.
+    delayMs = Math.max(0, delays.percentile(99) / 1e6 - RESOLUTION_MS);
+    delays.reset();
+    if (delayMs > maxDelayMs)
+      log.warn({ loopDelayMs: Math.round(delayMs), inFlight: watch.inFlight }, 'the event loop is late; shedding load');
+  };
+  const timer = setInterval(look, WINDOW_MS).unref();
+  delays.enable();
+  const watch: Overload = {
+    inFlight: 0,
+    isOver: () => delayMs > maxDelayMs || watch.inFlight > maxInFlight,
+    get loopDelayMs() {
+      return delayMs;
+    },
+    stop: () => {
+      clearInterval(timer);
+      delays.disable();
+    },
+  };
+  return watch;
+}

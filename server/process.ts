@@ -1,0 +1,77 @@
+// A server's life as a process: what it prints at its start, which signals it heeds, and the codes it ends with.
+
+import { TwinlineError } from '../lib/errors.ts';
+import { type Config, readConfig } from './config.ts';
+import type { Log } from './log.ts';
+import { type RunningServer, startServer } from './start.ts';
+import { welcome } from './welcome.ts';
+
+/** The exit code for a configuration that cannot be used: EX_CONFIG of sysexits.h. */
+export const EXIT_CONFIG = 78;
+
+/** A second signal within this time is the first one again: shells send it to the whole process group. */
+const SAME_SIGNAL_MS = 2_000;
+
+/** Runs a server until a signal or a fatal error ends the process. */
+export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
+  const { config, problems } = readConfig(env, { makeKeys: true });
+  if (!config) return quit(EXIT_CONFIG, problems);
+  const server = await start(config);
+  if (!server) return;
+  if (config.production) server.log.info({ url: server.url }, 'listening');
+  else for (const line of welcome(config, server)) console.log(line);
+  stopOnSignals(server);
+  stopOnTrouble(server);
+  process.on('SIGHUP', () => void server.refresh());
+}
+
+async function start(config: Config): Promise<RunningServer | undefined> {
+  try {
+    return await startServer(config);
+  } catch (error) {
+    if (!(error instanceof TwinlineError)) throw error;
+    const isConfig = ['ERR_CONFIG', 'ERR_FLOW_INVALID', 'ERR_FLOW_UNKNOWN'].includes(error.code);
+    quit(isConfig ? EXIT_CONFIG : 1, error.message.split('\n'));
+    return undefined;
+  }
+}
+
+function quit(code: number, lines: readonly string[]): void {
+  for (const line of lines) console.error(line);
+  process.exitCode = code;
+}
+
+// close-with-grace ends at once on any second signal, also when a group's signal comes twice.
+function stopOnSignals(server: RunningServer): void {
+  let first: number | undefined;
+  const heed = (signal: NodeJS.Signals) => {
+    if (first !== undefined) {
+      if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    first = performance.now();
+    server.log.info({ signal }, 'stopping');
+    void server.close().then(
+      () => process.exit(0),
+      (error) => {
+        server.log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', heed);
+  process.on('SIGINT', heed);
+}
+
+// Nobody knows what state an error left behind that nobody caught: answers that are due are given, then all ends.
+function stopOnTrouble(server: RunningServer): void {
+  let stopping = false;
+  const stop = (log: Log, kind: string) => (error: unknown) => {
+    log.fatal({ err: error }, kind);
+    if (stopping) process.exit(1);
+    stopping = true;
+    void server.close({ drainDelayMs: 0 }).finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', stop(server.log, 'an error was not caught'));
+  process.on('unhandledRejection', stop(server.log, 'a rejection was not handled'));
+}

@@ -1,0 +1,179 @@
+// The USSD door: every telecom dialect on its own route, read and answered by its adapter.
+//
+// This is the hot path of the server. It reads its own bodies, writes its answers past Koa's response object, and does
+// for itself what middleware does for the other doors; the numbers are in test/bench.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
+import type { UssdGateway } from '../../lib/ussd/gateway.ts';
+import { INVALID_INPUT, type RawReply, TOO_MANY, UNAVAILABLE, type UssdReply } from '../../lib/ussd/reply.ts';
+import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
+import type { Log } from '../log.ts';
+import type { Metrics, TurnOutcome } from '../metrics.ts';
+import type { ClientOf } from '../middleware/client.ts';
+import type { Limiter } from '../middleware/rate-limit.ts';
+import { requestId } from '../middleware/request-id.ts';
+import type { Overload } from '../overload.ts';
+import { readUssdBody } from './ussd-body.ts';
+
+export interface UssdDoor {
+  readonly gateway: UssdGateway;
+  readonly adapters: Readonly<Record<string, Adapter>>;
+  readonly clientOf: ClientOf;
+  readonly limiter: Limiter;
+  readonly overload: Overload;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** HTTP status of "Service temporarily unavailable". */
+  readonly errorStatus: number;
+  /** For browsers; telecom gateways send no Origin. */
+  readonly cors: Middleware;
+}
+
+const BASE = '/api/ussd';
+const PLAIN_DIALECT = 'africastalking';
+const NO_QUERY = new URLSearchParams();
+
+/** The routes of all dialects, the plain one first; other requests go on to what comes next. */
+export function ussdRoutes(door: UssdDoor): Middleware {
+  const plain = new Router({ sensitive: true, strict: true });
+  addRoutes(plain, BASE, { door, adapter: door.adapters[PLAIN_DIALECT]! });
+  const others = new Router({ sensitive: true, strict: true });
+  for (const [name, adapter] of Object.entries(door.adapters)) addRoutes(others, `${BASE}/${name}`, { door, adapter });
+  // Two routers, so that the plain endpoint is matched against its own pattern only.
+  const rest = others.routes() as Middleware;
+  const first = plain.routes() as Middleware;
+  return (ctx, next) => first(ctx, () => rest(ctx, next));
+}
+
+interface Dialect {
+  readonly door: UssdDoor;
+  readonly adapter: Adapter;
+}
+
+function addRoutes(router: Router, base: string, dialect: Dialect): void {
+  for (const { method, path } of dialect.adapter.routes) {
+    const serve = server(base, { method, path }, dialect);
+    router.register(base + path, [method], [serve as never], router.opts);
+  }
+}
+
+function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): Middleware {
+  const { gateway, clientOf, limiter, overload, metrics, log, errorStatus, cors } = door;
+  const isDebug = log.isLevelEnabled('debug');
+  const template = base + route.path;
+
+  const refuse = (raw: RawRequest, reply: UssdReply, outcome: TurnOutcome): Answer => {
+    const status = reply === TOO_MANY ? 429 : reply === UNAVAILABLE ? errorStatus : 200;
+    return { raw: { ...adapter.refuse(reply, raw), status }, outcome };
+  };
+
+  const answer = async (ctx: Context): Promise<Answer | undefined> => {
+    const { req } = ctx;
+    const raw = rawRequest(req, { base, method: route.method });
+    if (overload.isOver()) return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: 1 };
+    const client = clientOf(req);
+    let retryAfter = client.exempt ? 0 : await limiter(ctx, client.bucket);
+    if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
+    const body = await readUssdBody(req);
+    if (body.kind === 'gone') return undefined;
+    if (body.kind === 'refused') return refuse(raw, INVALID_INPUT, 'invalid');
+    raw.body = body.text;
+    let request: UssdRequest;
+    try {
+      request = adapter.read(raw);
+    } catch (error) {
+      log.info({ err: error, dialect: adapter.name }, 'refused a USSD request');
+      return refuse(raw, INVALID_INPUT, 'invalid');
+    }
+    if (client.exempt) retryAfter = await limiter(ctx, `phone ${request.phoneNumber}`);
+    if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
+    if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
+    const reply = await gateway.turn(request, adapter.name);
+    if (reply === UNAVAILABLE) {
+      return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
+    }
+    return { raw: adapter.write(reply, request), outcome: reply === INVALID_INPUT ? 'invalid' : reply.kind };
+  };
+
+  return async (ctx) => {
+    const begun = performance.now();
+    const { req, res } = ctx;
+    ctx.respond = false;
+    if (req.headers.origin !== undefined) await cors(ctx, async () => {});
+    let answered: Answer | undefined;
+    try {
+      answered = await answer(ctx);
+    } catch (error) {
+      metrics.problem('ussd');
+      log.error({ err: error, dialect: adapter.name }, 'a USSD request failed');
+      answered = refuse(rawRequest(req, { base, method: route.method }), UNAVAILABLE, 'unavailable');
+    }
+    if (!answered) return;
+    const id = requestId(req);
+    send(res, answered, id);
+    const ms = performance.now() - begun;
+    metrics.turn(adapter.name, answered.outcome, ms);
+    if (isDebug) log.debug({ method: req.method, route: template, status: answered.raw.status, ms, requestId: id });
+  };
+}
+
+interface Answer {
+  readonly raw: RawReply;
+  readonly outcome: TurnOutcome;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+function rawRequest(req: IncomingMessage, { base, method }: { base: string; method: string }): Writable<RawRequest> {
+  const url = req.url!;
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return {
+    method,
+    path:
+      path.length > base.length
+        ? path
+            .slice(base.length + 1)
+            .split('/')
+            .map(decoded)
+        : [],
+    query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
+    headers: req.headers as Readonly<Record<string, string | undefined>>,
+    body: '',
+  };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+// One array of raw headers: nothing is looked up, merged or checked twice.
+function send(res: ServerResponse, { raw, retryAfter }: Answer, id: string): void {
+  const { status, type, headers, body } = raw;
+  const list = [
+    'Content-Type',
+    type,
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
+    'X-Request-Id',
+    id,
+  ];
+  if (headers) for (const name in headers) list.push(name, headers[name]!);
+  if (retryAfter !== undefined) list.push('Retry-After', String(retryAfter));
+  res.writeHead(status, list);
+  res.end(body);
+}

@@ -1,0 +1,88 @@
+// The services that flows may call: accounts, HTTP, and the modules of SERVICES.
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Service, Services } from '../lib/engine/service.ts';
+import { TwinlineError } from '../lib/errors.ts';
+import { describeError, type Log } from './log.ts';
+
+const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
+
+/** Services, and where each comes from. */
+interface Offered {
+  readonly from: string;
+  readonly services: Services;
+}
+
+/**
+ * Loads the modules: file paths (absolute, or from `folder`) or package names, whose default export is an object of
+ * async functions by name. `builtIn` services cannot be replaced. Throws ERR_CONFIG with every problem, one per line.
+ */
+export async function loadServices(
+  modules: readonly string[],
+  { builtIn, folder }: { builtIn: Services; folder: string },
+): Promise<Services> {
+  const problems: string[] = [];
+  const offers: Offered[] = [{ from: 'twinline', services: builtIn }];
+  for (const module of modules) {
+    const problem = (why: string) => problems.push(`SERVICES: "${module}" ${why}`);
+    const services = await importServices(module, folder, problem);
+    for (const [name, service] of Object.entries(services)) {
+      const other = offers.find((offer) => Object.hasOwn(offer.services, name));
+      if (!NAME.test(name))
+        problem(`offers ${JSON.stringify(name)}, which is no service name. Name it like bills.find.`);
+      else if (typeof service !== 'function')
+        problem(`offers "${name}", which is no function. Export async functions.`);
+      else if (other) problem(`offers "${name}", which comes from ${other.from} already. Use another name.`);
+    }
+    offers.push({ from: module, services });
+  }
+  if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+  return Object.assign({}, ...offers.map(({ services }) => services)) as Services;
+}
+
+type Tell = (why: string) => void;
+
+async function importServices(module: string, folder: string, problem: Tell): Promise<Services> {
+  try {
+    const loaded = (await import(locate(module, folder))) as { default?: unknown };
+    const services = loaded.default;
+    if (typeof services === 'object' && services !== null) return services as Services;
+    problem('has no default export that is an object. Write: export default { "bills.find": async (input) => … }');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+    problem(missing ? 'is not there. Check the path or install the package.' : `cannot be loaded: ${message}`);
+  }
+  return {};
+}
+
+function locate(module: string, folder: string): string {
+  const path = resolve(folder, module);
+  if (isAbsolute(module) || module.startsWith('.') || existsSync(path)) return pathToFileURL(path).href;
+  try {
+    return pathToFileURL(createRequire(join(folder, 'services')).resolve(module)).href;
+  } catch {
+    // Packages that can only be imported are looked for beside this one.
+    return module;
+  }
+}
+
+/** The same services, with every failure in the log: flows only see that something failed. */
+export function watched(services: Services, { log, production }: { log: Log; production: boolean }): Services {
+  const watch = (name: string, service: Service): Service => {
+    return async (input, call) => {
+      try {
+        return await service(input, call);
+      } catch (error) {
+        // In development the author reads along; in production the words of others may hold what callers typed.
+        const message = !production && error instanceof Error ? { message: error.message } : {};
+        log.warn({ service: name, err: describeError(error), ...message }, 'a service failed');
+        throw error;
+      }
+    };
+  };
+  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, watch(name, service)]));
+}
