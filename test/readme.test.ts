@@ -1,0 +1,73 @@
+// What the README says is true: its paths exist, its commands run, the first dial answers as printed.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withFolder } from './support/process.ts';
+
+const test = suite('README');
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+const blocks = (language: string) =>
+  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map((match) => match[1]!);
+
+test('every path in it exists', () => {
+  const paths = [...README.matchAll(/`((?:lib|server|machines|menus|test)\/[^`\s]*)`/g)].map((match) => match[1]!);
+  assert.ok(paths.length > 10);
+  const missing = paths.filter((path) => !existsSync(join(ROOT, path.replace(/\*.*$/, ''))));
+  assert.equal(missing, []);
+});
+
+test('every npm command in it has its script', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const named = [...README.matchAll(/npm (?:run )?(start|test|verify|bench|[a-z]+:[a-z]+)/g)].map((match) => match[1]!);
+  assert.ok(named.includes('start') && named.includes('test'));
+  assert.equal(
+    named.filter((name) => !(name in scripts)),
+    [],
+  );
+});
+
+test('npm start ends in a server that answers the printed curl with the main menu, as the README shows', () =>
+  withFolder(async (folder) => {
+    const curl = blocks('sh')
+      .find((block) => block.startsWith('curl '))!
+      .trim();
+    const shown = blocks('text').find((block) => block.startsWith('CON '))!;
+    const env = { ...process.env, PORT: '0', DATA_DIR: join(folder, 'data'), NODE_ENV: 'development' };
+    const child = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = new Promise((resolve) => child.on('exit', resolve));
+    try {
+      const printed = await lineWith(child.stdout, 'curl ');
+      const url = /http:\/\/[\w.:]+/.exec(printed)![0];
+      assert.is(printed.trim().replace(url, 'http://127.0.0.1:3000'), curl, 'the printed line is the README’s');
+      const started = Date.now();
+      const answer = execFileSync('sh', ['-c', printed.trim()], { encoding: 'utf8' });
+      assert.ok(Date.now() - started < 2_000, 'within two seconds');
+      assert.is(answer, shown.trimEnd());
+    } finally {
+      child.kill('SIGTERM');
+      await exited;
+    }
+  }));
+
+function lineWith(stream: NodeJS.ReadableStream, word: string): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    stream.on('data', (chunk) => {
+      text += chunk;
+      const line = text.split('\n').find((part, at, all) => part.includes(word) && at < all.length - 1);
+      if (line) resolve(line);
+    });
+    stream.on('end', () => reject(new Error(`the output ended without "${word}":\n${text}`)));
+  });
+}
+
+test.run();
