@@ -216,8 +216,8 @@ function shelve(
     const value = context[name];
     if (value === undefined) continue;
     if (!by.secrets.has(name)) kept[name] = value;
-    // Text in the turn that took it, null when the flow has put it away, absent in later turns.
-    else if (by.proven.has(name) && typeof value === 'string') proofs[name] = by.prove(value);
+    // Present in the turn that took it, null when the flow has put it away, absent in later turns.
+    else if (by.proven.has(name) && value !== null) proofs[name] = by.prove(String(value));
     else delete proofs[name];
   }
   delete kept.$proofs;

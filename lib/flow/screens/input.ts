@@ -41,7 +41,7 @@ export const input: ScreenKind<InputScreen> = {
       }),
       read: (answering) => {
         const checked = accept.check(answering.input, answering.now);
-        const accepted = checked.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs));
+        const accepted = checked.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs, checked.value));
         return { type: 'text', accepted, value: checked.ok ? checked.value : null };
       },
     };
@@ -50,9 +50,11 @@ export const input: ScreenKind<InputScreen> = {
 
 const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, value: text as Json }) };
 
-// A secret of an earlier turn is gone; what is left of it is the proof that the record carries.
-function isSame({ input: typed, context, prove }: Answering, name: string): boolean {
-  if (typeof context[name] === 'string') return context[name] === typed;
-  const proofs = context.$proofs as JsonObject | undefined;
-  return proofs?.[name] === prove(typed);
+// What was kept is what a rule read, 2024-03-05 for 5/3/2024, so it is compared with what this rule reads. A secret of an
+// earlier turn is gone; what is left of it is the proof that the record carries.
+function isSame({ input: typed, context, prove }: Answering, name: string, value: Json): boolean {
+  const kept = context[name] ?? null;
+  if (kept !== null) return kept === value || String(kept) === typed;
+  const proof = (context.$proofs as JsonObject | undefined)?.[name];
+  return proof !== undefined && (proof === prove(String(value)) || proof === prove(typed));
 }
