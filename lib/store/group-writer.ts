@@ -26,6 +26,9 @@ const GROUP_MAX = 100;
 /** Milliseconds that a group waits for another process's transaction, and between two looks. */
 const BUSY_MS = 5_000;
 const BUSY_PAUSE_MS = 5;
+const LOCK_WAIT_MS = 2;
+/** Milliseconds that SQLite may stand still for a read: only while another process recovers the file after a crash. */
+const READ_WAIT_MS = 250;
 
 /** `refuse` makes the error of everyone in a group whose transaction failed. */
 export function groupWriter(db: Database.Database, refuse: (error: unknown) => TwinlineError): GroupWriter {
@@ -54,7 +57,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
 
   function transaction(group: readonly Waiting[]): 'busy' | (() => void)[] {
     try {
-      db.exec('BEGIN IMMEDIATE');
+      begin();
     } catch (error) {
       if (isBusy(error) && performance.now() - group[0]!.since < BUSY_MS) return 'busy';
       return refused(group, error);
@@ -66,6 +69,16 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
     } catch (error) {
       rollBack();
       return refused(group, error);
+    }
+  }
+
+  // SQLite waits for a lock by standing still; so it waits a moment only, and `flush` comes again.
+  function begin(): void {
+    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
+    try {
+      db.exec('BEGIN IMMEDIATE');
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${READ_WAIT_MS}`);
     }
   }
 

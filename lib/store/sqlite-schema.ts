@@ -26,7 +26,6 @@ export interface Registry {
 /** "twl1": this application, and the form of its tables. */
 const APPLICATION_ID = 0x74776c31;
 const OPEN_MS = 5_000;
-const BUSY_MS = 50;
 const BACKFILL_ROWS = 500;
 
 // No name and no value of a caller is ever part of a statement: kinds and indexes are rows, values are key bytes.
@@ -51,20 +50,30 @@ CREATE TABLE IF NOT EXISTS change (
 export function openDatabase(path: string): Database.Database {
   const db = new Database(path, { timeout: OPEN_MS });
   try {
-    const [{ application_id: owner }] = db.pragma('application_id') as [{ application_id: number }];
-    if (owner !== 0 && owner !== APPLICATION_ID) throw new Error('the file belongs to another application or version');
+    const isNew = checkOwner(db);
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.exec('BEGIN IMMEDIATE');
     db.exec(TABLES);
-    if (owner === 0) db.pragma(`application_id = ${APPLICATION_ID}`);
+    if (isNew) db.pragma(`application_id = ${APPLICATION_ID}`);
     db.exec('COMMIT');
-    db.pragma(`busy_timeout = ${BUSY_MS}`);
     return db;
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+// True when the file is empty; both looks in one transaction, since another process may be filling it right now.
+function checkOwner(db: Database.Database): boolean {
+  db.exec('BEGIN');
+  const [[owner], [tables]] = ['PRAGMA application_id', 'SELECT count(*) FROM sqlite_master'].map((sql) =>
+    db.prepare(sql).raw(true).get([]),
+  ) as [[number], [number]];
+  db.exec('COMMIT');
+  if (owner !== APPLICATION_ID && (owner !== 0 || tables !== 0))
+    throw new Error('the file belongs to another application or version');
+  return owner === 0;
 }
 
 /** The registry of an open file. */

@@ -34,7 +34,8 @@ export const DOCUMENT_LIFE: DocumentPromises = {
   },
 
   'an index that is declared later holds the documents that were there': async ({ store }) => {
-    for (let at = 0; at < 600; at++) await store.insert(PLAIN, `k${at}`, { n: at % 7, u: at });
+    const inserts = Array.from({ length: 600 }, (_, at) => store.insert(PLAIN, `k${at}`, { n: at % 7, u: at }));
+    await Promise.all(inserts);
     const later: Kind = { name: 'person', indexes: { n: { fields: ['n'] }, u: { fields: ['u'], unique: true } } };
     await store.declare([later]);
     assert.is(await store.count(later, { index: 'n', where: { n: 3 } }), 86);

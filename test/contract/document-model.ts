@@ -69,7 +69,7 @@ export function documentModel(run: (keep: (store: DocumentStore) => Promise<void
       for (const { name, input } of calls) await checks[name](input as never, pair);
     }),
   );
-  return fc.assert(sequences, { numRuns: 25 });
+  return fc.assert(sequences, { numRuns: 20 });
 }
 
 const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promise<void> } = {

@@ -50,7 +50,7 @@ export const DOCUMENT_WRITES: DocumentPromises = {
         const found = await store.get(PERSON, id);
         assert.is(JSON.stringify(found?.body), JSON.stringify(body));
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   },
 

@@ -1,8 +1,80 @@
-// The SQLite store keeps the contract of all document stores, in a file and in memory.
+// The SQLite store keeps the contract of all document stores, in a file and in memory, and shares its file politely.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'libsql';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { PERSON } from '../contract/document-bench.ts';
 import { documentStoreContract } from '../contract/document-store.ts';
+import { refuses } from '../contract/snapshot-bench.ts';
 
 documentStoreContract('sqlite', ({ folder, clock }) => sqliteDocuments({ path: join(folder, 'documents.db'), clock }));
 documentStoreContract('sqlite in memory', ({ clock }) => sqliteDocuments({ path: ':memory:', clock }));
+
+const test = suite('SQLite');
+let folder = '';
+
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'twinline-store-'));
+});
+test.after.each(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a write waits for another process that is writing, and the event loop does not', async () => {
+  const path = join(folder, 'documents.db');
+  const store = sqliteDocuments({ path });
+  await store.declare([PERSON]);
+  const other = new Database(path);
+  other.exec('BEGIN IMMEDIATE');
+  const insert = store.insert(PERSON, 'a', {});
+  let ticks = 0;
+  for (const until = Date.now() + 300; Date.now() < until; ticks++) await pause(5);
+  assert.is(await store.get(PERSON, 'a'), undefined);
+  other.exec('COMMIT');
+  await insert;
+  assert.is((await store.get(PERSON, 'a'))?.revision, 1);
+  assert.ok(ticks > 15, `${ticks} turns of the event loop in 300 ms`);
+  other.close();
+  await store.close();
+});
+
+test('a failure of the file refuses every write of its group, and the next one is tried anew', async () => {
+  const path = join(folder, 'documents.db');
+  const store = sqliteDocuments({ path });
+  await store.declare([PERSON]);
+  const other = new Database(path);
+  other.exec("CREATE TRIGGER broken BEFORE INSERT ON change BEGIN SELECT RAISE(ABORT, 'no change today'); END");
+  const group = ['a', 'b'].map((id) => refuses('ERR_STORE', () => store.insert(PERSON, id, { phone: id })));
+  for (const error of await Promise.all(group)) {
+    assert.match(error.message, path);
+    assert.match(error.message, 'no change today');
+  }
+  other.exec('DROP TRIGGER broken');
+  await store.insert(PERSON, 'b', { phone: 'a' });
+  assert.equal((await store.find(PERSON, { index: 'phone' })).items, [{ id: 'b', revision: 1, body: { phone: 'a' } }]);
+  assert.is((await store.changes(0, 10)).length, 1);
+  other.close();
+  await store.close();
+});
+
+test('a file that cannot be used is refused with its path', async () => {
+  const junk = join(folder, 'junk.db');
+  writeFileSync(junk, 'x'.repeat(10_000));
+  const foreign = join(folder, 'foreign.db');
+  const other = new Database(foreign);
+  other.exec('CREATE TABLE t (a)');
+  other.close();
+  const later = join(folder, 'later.db');
+  const version = new Database(later);
+  version.exec('PRAGMA application_id = 7');
+  version.close();
+  for (const path of [junk, foreign, later, folder, join(folder, 'no', 'such', 'folder.db')]) {
+    const error = await refuses('ERR_STORE', () => sqliteDocuments({ path }));
+    assert.match(error.message, path);
+  }
+});
+
+test.run();
