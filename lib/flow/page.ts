@@ -25,18 +25,23 @@ export function ucs2Units(chars: number): number {
 /** The pages of a screen; always at least one. Rows are never split unless one alone is longer than a page. */
 export function pagesOf(shown: Shown, { chars, footer }: PageOptions): string[] {
   const last = footer(false);
-  const whole = join([shown.text, ...shown.rows, ...last]);
-  if (fitsScreen(whole, chars)) return [whole];
+  const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
+  const whole = [shown.text, ...shown.rows];
+  if (ends(whole)) return [join([...whole, ...last])];
   const more = footer(true);
   const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
-  const title = fits([shown.text]) && isShort(shown.text, chars) ? [shown.text] : [];
-  const pieces = (title.length ? shown.rows : [shown.text, ...shown.rows]).flatMap((row) => split(row, title, fits));
+  const title = isRepeated(shown, { chars, fits }) ? [shown.text] : [];
+  const rows = title.length ? shown.rows : whole;
+  const pieces = rows.flatMap((row, at) => {
+    const isLast = at === rows.length - 1;
+    return split(row, (piece, isRest) => fits([...title, piece]) || (isLast && isRest && ends([...title, piece])));
+  });
   const pages: string[][] = [];
   let page = [...title];
   for (const [at, piece] of pieces.entries()) {
     if (page.length > title.length && !fits([...page, piece])) {
       const rest = pieces.slice(at);
-      if (fitsScreen(join([...page, ...rest, ...last]), chars)) {
+      if (ends([...page, ...rest])) {
         page.push(...rest);
         break;
       }
@@ -59,17 +64,25 @@ export function cut(text: string, chars: number): string {
   return text.slice(0, end).trimEnd() + dots;
 }
 
-// A title is repeated on every page when it leaves at least half of the room to the rows.
-function isShort(text: string, chars: number): boolean {
+// A title stands on every page when it leaves at least half of the room to the rows, in the encoding that they need, and
+// no row has to be split for its sake.
+function isRepeated(
+  { text, rows }: Shown,
+  { chars, fits }: { chars: number; fits: (lines: readonly string[]) => boolean },
+): boolean {
   const used = septets(text);
-  return used === undefined ? text.length * 2 <= ucs2Units(chars) : used * 2 <= chars;
+  const isNarrow = used === undefined || rows.some((row) => septets(row) === undefined);
+  const isShort = isNarrow ? text.length * 2 <= ucs2Units(chars) : used * 2 <= chars;
+  return isShort && fits([text]) && rows.every((row) => fits([text, row]) || !fits([row]));
 }
 
-function split(row: string, title: readonly string[], fits: (lines: readonly string[]) => boolean): string[] {
+type Fits = (piece: string, isRest: boolean) => boolean;
+
+function split(row: string, fits: Fits): string[] {
   const pieces: string[] = [];
   let rest = row;
-  while (!fits([...title, rest])) {
-    let end = longest(rest, (part) => fits([...title, part]));
+  while (!fits(rest, true)) {
+    let end = longest(rest, (part) => fits(part, false));
     const gap = Math.max(rest.lastIndexOf(' ', end), rest.lastIndexOf('\n', end));
     if (gap > 0) end = gap;
     pieces.push(rest.slice(0, end).trimEnd());
@@ -79,7 +92,7 @@ function split(row: string, title: readonly string[], fits: (lines: readonly str
   return pieces;
 }
 
-// The longest prefix that is accepted, at least one character, never half a surrogate pair.
+// The longest prefix that is accepted, at least one character, never ending in half a surrogate pair.
 function longest(text: string, accepts: (part: string) => boolean): number {
   let low = 1;
   let high = text.length;
@@ -89,7 +102,8 @@ function longest(text: string, accepts: (part: string) => boolean): number {
     else high = middle - 1;
   }
   const code = text.charCodeAt(low - 1);
-  return code >= 0xd800 && code < 0xdc00 ? low + 1 : low;
+  const isHalf = code >= 0xd800 && code < 0xdc00;
+  return isHalf ? (low > 1 ? low - 1 : 2) : low;
 }
 
 const join = (lines: readonly string[]) => lines.filter((line) => line !== '').join('\n');
