@@ -48,21 +48,34 @@ interface Leave {
   readonly set?: Values;
 }
 
+interface Enter {
+  /** The flow that is called. */
+  readonly of: string;
+  /** Its variables with their defaults. */
+  readonly vars: Values;
+  readonly with?: Values;
+  /** Nothing lies behind its first screen. */
+  readonly barrier?: boolean;
+}
+
 const STACK_MAX = 20;
 const BAD_MAX = 99;
 
 const fresh = { $page: 0, $bad: 0 };
 
-function pushed(context: MenuContext, { from, barrier }: Leave): readonly string[] {
-  if (barrier) return [];
-  return from === undefined ? context.$stack : [...context.$stack, from].slice(-STACK_MAX);
+// A barrier stands before the screens of the calling flows too.
+function behind(context: MenuContext, { from, barrier }: Pick<Leave, 'from' | 'barrier'>): Partial<MenuContext> {
+  if (barrier) return { $stack: [], ...(framesOf(context).length && { $frames: walled(framesOf(context)) }) };
+  return from === undefined ? {} : { $stack: [...context.$stack, from].slice(-STACK_MAX) };
 }
+
+const walled = (frames: readonly MenuContext[]) => frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
 
 /** Guards and actions by name, for `createMachine(config, implementations)`. */
 export function menuVocabulary(hands: MenuHands) {
   const updated = (context: MenuContext, leave: Leave, saved: Values = {}): Partial<MenuContext> => {
     const set = leave.set ? hands.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
-    return { ...saved, ...set, ...fresh, $stack: pushed(context, leave) } as Partial<MenuContext>;
+    return { ...saved, ...set, ...fresh, ...behind(context, leave) } as Partial<MenuContext>;
   };
   const saving = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data | undefined): Values =>
     save === undefined ? {} : { [save]: hands.fit(of, save, value ?? null) };
@@ -110,12 +123,13 @@ export function menuVocabulary(hands: MenuHands) {
       giveUp: assign(({ context, event }, leave: Leave) => {
         const scope = { ...(context as MenuContext), error: (event as Called).error ?? null };
         const set = leave.set ? hands.evaluate(leave.set, scope, leave.of) : {};
-        return { ...set, ...fresh, $stack: pushed(context as MenuContext, leave) };
+        return { ...set, ...fresh, ...behind(context as MenuContext, leave) };
       }),
-      /** Back to the screen on top of the stack, leaving a called flow when its own stack is empty. */
+      /** Back to the screen on top of the stack, leaving called flows as long as their own stacks are empty. */
       goBack: assign(({ context }) => {
         const inner = context as MenuContext;
-        const at = inner.$stack.length ? inner : callerOf(inner);
+        let at = inner;
+        while (!at.$stack.length && framesOf(at).length) at = callerOf(at);
         return replaced(inner, { ...at, ...fresh, $stack: at.$stack.slice(0, -1) } as MenuContext);
       }),
       /** To a screen that the author named as the way back. */
@@ -131,18 +145,18 @@ export function menuVocabulary(hands: MenuHands) {
         return replaced(context as MenuContext, { ...outer, ...fresh, $stack: [] } as MenuContext);
       }),
       /** A flow is called: its variables take the place of the caller's. */
-      enterFlow: assign(({ context }, { of, vars, with: given }: { of: string; vars: Values; with?: Values }) => {
+      enterFlow: assign(({ context }, { of, vars, with: given, barrier }: Enter) => {
         const caller = context as MenuContext;
         const inherited = 'lang' in vars && caller.lang !== undefined ? { lang: caller.lang } : {};
         const set = given ? hands.evaluate(given, caller, of) : {};
-        const frames = [...framesOf(caller), withoutFrames(caller)] as unknown as Data;
+        const frames = [...framesOf(caller), withoutFrames(caller) as MenuContext];
         return replaced(caller, {
           ...vars,
           ...inherited,
           ...set,
           ...fresh,
           $stack: [],
-          $frames: frames,
+          $frames: barrier ? walled(frames) : (frames as unknown as Data),
         } as MenuContext);
       }),
       /** What a called flow gives back, set by its end screen. */
@@ -154,7 +168,7 @@ export function menuVocabulary(hands: MenuHands) {
         const inner = context as MenuContext;
         const caller = returned(inner, leave);
         const set = leave.set ? hands.evaluate(leave.set, caller, leave.of) : {};
-        return replaced(inner, { ...caller, ...set, ...fresh, $stack: pushed(caller, leave) } as MenuContext);
+        return replaced(inner, { ...caller, ...set, ...fresh, ...behind(caller, leave) } as MenuContext);
       }),
     },
   };

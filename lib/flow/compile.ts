@@ -96,7 +96,7 @@ function calledFlow(screen: Screen & { type: 'flow' }, place: Place, build: Buil
   if (!called)
     throw flowError(place.flow.flow, `screen "${place.id}" calls the flow "${screen.flow}", which is not loaded.`);
   const { $stack, $page, $bad, ...vars } = initialContext(called);
-  return callingState(screen, place, { flow: called.flow, vars, states: flowStates(called, `${place.path}.`, build) });
+  return callingState(screen, place, { flow: called, vars, states: flowStates(called, `${place.path}.`, build) });
 }
 
 const GOODBYE = '$goodbye';
@@ -196,8 +196,17 @@ function policyOf(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string
 }
 
 function secretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
-  const vars = [...flows.values()].flatMap((flow) => Object.entries(flow.vars ?? {}));
-  return new Set(vars.filter(([, variable]) => variable.secret).map(([name]) => name));
+  const names = new Map<string, string>();
+  for (const { flow, vars } of flows.values())
+    for (const [name, { secret }] of Object.entries(vars ?? {})) if (secret) names.set(name, flow);
+  // A record is cleaned by name, in all its levels.
+  for (const { flow, vars } of flows.values())
+    for (const [name, { secret }] of Object.entries(vars ?? {}))
+      if (names.has(name) && !secret) {
+        const other = names.get(name);
+        throw flowError(flow, `its variable "${name}" is a secret in "${other}". Rename one, or make both secret.`);
+      }
+  return new Set(names.keys());
 }
 
 // Secrets that a later screen asks for again: what is kept of them is a proof.

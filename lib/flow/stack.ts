@@ -16,13 +16,18 @@ export function canGoBack({ screen }: ScreenNode, context: JsonObject): boolean 
   return typeof screen.back === 'string' || backTarget('', context) !== undefined;
 }
 
-/** The path of the screen that back leads to; `prefix` is the path of the flow that is running, such as `pay.`. */
+/**
+ * The path of the screen that back leads to; `prefix` is the path of the flow that is running, such as `pay.`. Out of a
+ * flow when nothing lies behind in it, and further out when its caller had come through nothing either.
+ */
 export function backTarget(prefix: string, context: JsonObject): string | undefined {
-  const own = stackOf(context).at(-1);
-  if (own !== undefined) return prefix + own;
-  const caller = framesOf(context).at(-1);
-  const behind = caller && stackOf(caller).at(-1);
-  return behind === undefined ? undefined : parentOf(prefix) + behind;
+  let path = prefix;
+  for (const level of [context, ...framesOf(context).toReversed()]) {
+    const last = stackOf(level).at(-1);
+    if (last !== undefined) return path + last;
+    path = parentOf(path);
+  }
+  return undefined;
 }
 
 // `shop.pay.` → `shop.`

@@ -1,6 +1,6 @@
 // A called flow: a compound state that holds the other flow's screens and comes back when it has ended.
 
-import type { FlowScreen } from '../flow.ts';
+import type { Flow, FlowScreen } from '../flow.ts';
 import { entryTrack, meta, type Place, type ScreenKind, type StateConfig, transitionsOf } from './screen.ts';
 
 export const flow: ScreenKind<FlowScreen> = {
@@ -12,12 +12,19 @@ export const flow: ScreenKind<FlowScreen> = {
 export function callingState(
   screen: FlowScreen,
   place: Place,
-  inner: { flow: string; vars: { readonly [name: string]: unknown }; states: StateConfig },
+  inner: { flow: Flow; vars: { readonly [name: string]: unknown }; states: StateConfig },
 ): StateConfig {
   const { entry = [], ...state } = flow.state(screen, place) as { entry?: readonly unknown[] };
+  const { flow: called, vars } = inner;
+  const isWalled = called.screens[called.start]?.back === false;
   const enter = {
     type: 'enterFlow',
-    params: { of: inner.flow, vars: inner.vars, ...(screen.with && { with: screen.with }) },
+    params: {
+      of: called.flow,
+      vars,
+      ...(screen.with && { with: screen.with }),
+      ...(isWalled && { barrier: true }),
+    },
   };
   return {
     ...state,
