@@ -207,10 +207,10 @@ function restore(
   const historyValue = Object.fromEntries(
     Object.entries(rest.history ?? {}).map(([node, ids]) => [node, ids.map((id) => ({ id }))]),
   );
-  // restoreSnapshot walks the context and changes actor references in it, so it gets a copy.
-  const context = structuredClone(rest.context);
-  const persisted = { status: fresh.status, value: rest.state, context, children, historyValue };
-  return attempt(source.id, () => source.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot);
+  // XState looks for actors in the context and changes what looks like one; it gets none to look at.
+  const persisted = { status: fresh.status, value: rest.state, context: {}, children, historyValue };
+  const restored = attempt(source.id, () => source.restoreSnapshot(persisted as never, scope as never));
+  return { ...restored, context: rest.context } as AnyMachineSnapshot;
 }
 
 interface StateNodeLike {

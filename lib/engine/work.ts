@@ -86,8 +86,8 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     door: record.door,
     timers: record.timers,
     calls: record.calls.map((call) => ({ call, stored: true, ...(call.input && { input: call.input }) })),
-    // A turn that was begun and never answered, or whose calls go on: its caller has not seen the outcome.
-    waiting: record.waiting === true || record.busy !== undefined || record.calls.length > 0,
+    // Also of a turn that was begun and never answered has nobody seen the outcome.
+    waiting: record.waiting === true || record.calls.length > 0,
     hops: record.hops ?? 0,
     answered: [],
     queue: [],

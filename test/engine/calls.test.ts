@@ -89,6 +89,15 @@ test('the intent is in the store before the service is called, and is gone with 
   assert.equal(here.record().rest.context, { got: 'fine', n: 1 });
 });
 
+test('an answer that is stored is kept nowhere else', async () => {
+  const keys: string[] = [];
+  const here = withService(async (_input, { idempotencyKey }) => keys.push(idempotencyKey));
+  const engine = here.engine();
+  await begin(engine, { inputs: [ASK] });
+  assert.is(keys.length, 1);
+  assert.is(engine.calls.find(keys[0]!), undefined);
+});
+
 test('a store that refuses the intent keeps the service from being called', async () => {
   const ask = gate();
   const here = withService(ask.service);
@@ -101,7 +110,7 @@ test('a store that refuses the intent keeps the service from being called', asyn
   assert.is(ask.keys.length, 0);
 });
 
-test('every call has a key of its own: in each turn, each pass through the state, each dial', async () => {
+test('every call has a key of its own: in each turn, pass through the state and dial, also after silence', async () => {
   const keys: string[] = [];
   const here = withService(async (_input, call) => {
     keys.push(call.idempotencyKey);
@@ -112,7 +121,10 @@ test('every call has a key of its own: in each turn, each pass through the state
   await say(engine, ASK);
   await say(engine, { type: 'stop' });
   await begin(engine, { inputs: [ASK] });
-  assert.is(new Set(keys).size, 4);
+  await here.clock.advance(MINUTE * 60);
+  await begin(engine, { inputs: [ASK, ASK] });
+  assert.is(keys.length, 6);
+  assert.is(new Set(keys).size, 6);
 });
 
 const errorOf = async (ask: Service, policy: object = {}) => {

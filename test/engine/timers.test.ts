@@ -113,6 +113,24 @@ test('delayed events without an id are each their own; one with an id can be can
   assert.is(here.record().rest.context.n, 4);
 });
 
+test('a delay may be a fraction or past; one that is no number fails the turn', async () => {
+  const waiting = (delay: number) =>
+    conversation(
+      createMachine(
+        { id: 'delays', initial: 'a', states: { a: { after: { some: 'b' } }, b: { on: { back: 'a' } } } } as never,
+        { delays: { some: delay } },
+      ),
+    );
+  const here = place(waiting(0.5));
+  await begin(here.engine());
+  assert.is(here.stored().dueAt, here.clock.now() + 1);
+  await here.clock.advance(1);
+  assert.is(await textOf(say(here.engine(), { type: 'x' })), '"b"');
+  assert.is(await textOf(begin(place(waiting(-5)).engine())), '"b"');
+  for (const delay of [Number.NaN, Infinity, 1e300])
+    assert.is((await rejection(begin(place(waiting(delay)).engine()))).code, 'ERR_MACHINE', String(delay));
+});
+
 test(`more than ${LIMITS.timersPerSession} timers of one session are refused, and nothing is kept`, async () => {
   const entry = Array.from({ length: LIMITS.timersPerSession + 1 }, (_, i) =>
     raise({ type: 'x' }, { delay: 1000 + i }),

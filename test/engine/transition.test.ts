@@ -93,6 +93,14 @@ test('a rest goes on as the live snapshot would have, through JSON, with history
   assert.equal(machine.rest(live).history, { 'shop.open.last': ['shop.open.full'] });
 });
 
+test('what looks like an actor in the variables is left as it is', () => {
+  const machine = shop();
+  const context = { a: { xstate$$type: 1, id: 'x' } };
+  const history = { 'shop.open.last': ['shop.open.full'] };
+  const live = machine.resume({ state: 'closed', context, history });
+  assert.equal(machine.rest(live), { state: 'closed', context: { a: { xstate$$type: 1, id: 'x' } }, history });
+});
+
 test('a state that does not exist is refused, also one that JavaScript objects have by nature', () => {
   const machine = shop();
   const states = ['gone2', 'constructor', '__proto__', 'toString', '', 'open', 'two', 'open.idle'];
