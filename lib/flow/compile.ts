@@ -182,7 +182,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
     },
     shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
-    migrate: (rest, from) => migrateRest(rest, from.version, { flow, nodes }),
+    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
   };
 }
 
