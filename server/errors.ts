@@ -74,3 +74,11 @@ function refusalOf(thrown: unknown): { kind: RefusalKind; words: string } {
   const kind = REFUSAL_OF[thrown.code];
   return { kind, words: REFUSALS[kind].status < 500 ? thrown.message : REFUSALS[kind].words };
 }
+
+/** The exit code for a configuration that cannot be used: EX_CONFIG of sysexits.h. */
+export const EXIT_CONFIG = 78;
+
+/** Whether the one who runs the server must change something before it can start. */
+export function isConfigError({ code }: TwinlineError): boolean {
+  return code === 'ERR_CONFIG' || code === 'ERR_FLOW_INVALID' || code === 'ERR_FLOW_UNKNOWN';
+}

@@ -14,8 +14,7 @@ export interface Overload {
   stop(): void;
 }
 
-export interface OverloadOptions {
-  readonly log: Log;
+export interface OverloadLimits {
   /** @default LIMITS.requestsAtOnce */
   readonly requestsAtOnce?: number;
   /** @default LIMITS.loopDelayMs */
@@ -26,9 +25,9 @@ const RESOLUTION_MS = 20;
 const WINDOW_MS = 1_000;
 
 /** Watches the event loop of this process from now on. */
-export function overloadWatch({ log, ...options }: OverloadOptions): Overload {
-  const maxDelayMs = options.loopDelayMs ?? LIMITS.loopDelayMs;
-  const maxInFlight = options.requestsAtOnce ?? LIMITS.requestsAtOnce;
+export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
+  const maxDelayMs = limits.loopDelayMs ?? LIMITS.loopDelayMs;
+  const maxInFlight = limits.requestsAtOnce ?? LIMITS.requestsAtOnce;
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let delayMs = 0;
   const look = () => {

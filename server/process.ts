@@ -2,12 +2,10 @@
 
 import { TwinlineError } from '../lib/errors.ts';
 import { type Config, readConfig } from './config.ts';
+import { EXIT_CONFIG, isConfigError } from './errors.ts';
 import type { Log } from './log.ts';
 import { type RunningServer, startServer } from './start.ts';
 import { welcome } from './welcome.ts';
-
-/** The exit code for a configuration that cannot be used: EX_CONFIG of sysexits.h. */
-export const EXIT_CONFIG = 78;
 
 /** A second signal within this time is the first one again: shells send it to the whole process group. */
 const SAME_SIGNAL_MS = 2_000;
@@ -30,8 +28,7 @@ async function start(config: Config): Promise<RunningServer | undefined> {
     return await startServer(config);
   } catch (error) {
     if (!(error instanceof TwinlineError)) throw error;
-    const isConfig = ['ERR_CONFIG', 'ERR_FLOW_INVALID', 'ERR_FLOW_UNKNOWN'].includes(error.code);
-    quit(isConfig ? EXIT_CONFIG : 1, error.message.split('\n'));
+    quit(isConfigError(error) ? EXIT_CONFIG : 1, error.message.split('\n'));
     return undefined;
   }
 }

@@ -70,6 +70,17 @@ function locate(module: string, folder: string): string {
   }
 }
 
+/** Names of all services that flows may call under this environment. Throws as {@link loadServices} does. */
+export async function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
+  const modules = (SERVICES ?? '').split(',').map((module) => module.trim());
+  const builtIn = Object.fromEntries(BUILT_IN.map((name) => [name, async () => null]));
+  const services = await loadServices(modules.filter(Boolean), { builtIn, folder: process.cwd() });
+  return new Set(Object.keys(services));
+}
+
+const ACCOUNT = ['account.exists', 'account.create', 'account.verifyPin', 'account.changePin'];
+const BUILT_IN = [...ACCOUNT, 'http.get', 'http.post'];
+
 /** The same services, with every failure in the log: flows only see that something failed. */
 export function watched(services: Services, { log, production }: { log: Log; production: boolean }): Services {
   const watch = (name: string, service: Service): Service => {

@@ -6,7 +6,7 @@ import type { RunningServer } from './start.ts';
 
 /** The lines to print; only of what this build has. */
 export function welcome(config: Config, { url, metricsUrl }: Pick<RunningServer, 'url' | 'metricsUrl'>): string[] {
-  const body = '{"sessionId":"demo-1","serviceCode":"*2233#","phoneNumber":"+263771234567","text":""}';
+  const fields = "-d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=";
   const places = [
     ['USSD endpoint', `${url}/api/ussd`],
     ['sessions', `${url}/api/ussd/sessions`],
@@ -19,7 +19,7 @@ export function welcome(config: Config, { url, metricsUrl }: Pick<RunningServer,
     `Twinline listens on ${url}`,
     ...places.map(([what, where]) => `  ${what!.padEnd(14)} ${where}`),
     'Dial:',
-    `  curl -s ${url}/api/ussd -H 'Content-Type: application/json' -d '${body}'`,
+    `  curl -s ${url}/api/ussd ${fields}`,
     'Or with a phone in the terminal:',
     `  npx twinline chat --url ${url}`,
   ];

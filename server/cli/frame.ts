@@ -1,12 +1,14 @@
 // A screen as a phone shows it, drawn in the terminal with the room that it takes.
 
-import { room } from '../../lib/flow/gsm7.ts';
+import { clean, room } from '../../lib/flow/gsm7.ts';
 
 const WIDTH = 34;
 
 /** `text` in a frame; below it how much of the screen it fills. */
 export function frame(text: string, kind: 'continue' | 'end'): string {
-  const lines = text.split('\n').flatMap((line) => wrap(line, WIDTH));
+  const lines = clean(text)
+    .split('\n')
+    .flatMap((line) => wrap(line, WIDTH));
   const { encoding, used, limit } = room(text);
   const unit = encoding === 'gsm7' ? 'septets' : 'UCS-2 characters';
   const foot = ` ${used}/${limit} ${unit}${kind === 'end' ? ' · end' : ''} `;

@@ -70,8 +70,8 @@ function writeDurably(path: string, text: string): void {
   }
 }
 
-// ucanto writes a key pair as multibase `M` of 0x1300, the private key, 0xed and the public key.
-function makeOracleKey(): string {
+/** A new Ed25519 key as ucanto writes it: multibase `M` of 0x1300, the private key, 0xed and the public key. */
+export function makeOracleKey(): string {
   const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   const parts = [
     Buffer.from([0x80, 0x26]),

@@ -1,0 +1,47 @@
+// `twinline config`: every setting, what it comes to here, and from where.
+
+import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { makeOracleKey } from '../../config/generated.ts';
+import { masked } from '../../config/mask.ts';
+import type { Entry } from '../../config/read.ts';
+import { SETTINGS } from '../../config/settings.ts';
+import { readConfig } from '../../config.ts';
+import { EXIT_CONFIG } from '../../errors.ts';
+import type { Verb } from '../verb.ts';
+
+export const configVerb: Verb = {
+  summary: 'Show every setting, its value here, and where it came from',
+  usage: '[options]',
+  options: {
+    '--json': 'as JSON, secrets left out',
+    '--new-keys': 'print freshly made keys as lines for an environment file, and nothing else',
+  },
+  run: async (args, env) => {
+    const options = { json: { type: 'boolean' }, 'new-keys': { type: 'boolean' } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    if (values['new-keys']) {
+      console.log(`PIN_ENCRYPTION_KEY=${randomBytes(32).toString('hex')}\nORACLE_KEY=${makeOracleKey()}`);
+      return 0;
+    }
+    const { entries, problems } = readConfig(env);
+    console.log(values.json ? JSON.stringify(entries.map(plain), null, 2) : entries.map(drawn).join('\n'));
+    for (const problem of problems) console.error(pc.red(problem));
+    return problems.length ? EXIT_CONFIG : 0;
+  },
+};
+
+function shown({ name, text }: Entry): string {
+  return text === undefined ? '' : masked(name, text);
+}
+
+function plain(entry: Entry) {
+  const { name, source } = entry;
+  return { name, value: shown(entry) || null, source, meaning: SETTINGS[name].meaning };
+}
+
+function drawn(entry: Entry): string {
+  const { name, source } = entry;
+  return `${pc.bold(name)}=${shown(entry)} ${pc.dim(`(${source}) ${SETTINGS[name].meaning}`)}`;
+}

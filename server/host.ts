@@ -1,0 +1,102 @@
+// The engine and what it works with, built from a configuration: keys, stores, services, menus, and the phone gateway.
+
+import { accounts } from '../lib/account/account.ts';
+import { pinVault } from '../lib/account/pin.ts';
+import { accountServices } from '../lib/account/services.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createEngine, type Engine } from '../lib/engine/engine.ts';
+import { httpServices } from '../lib/engine/http-service.ts';
+import { problemLine } from '../lib/flow/problem.ts';
+import { parseKeyring } from '../lib/keyring.ts';
+import { type UssdGateway, ussdGateway } from '../lib/ussd/gateway.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import { loadMenus, type MenuFolder, type Menus } from './menus.ts';
+import { loadServices, watched } from './services.ts';
+import { openStores, prepareDocuments, type Stores } from './stores.ts';
+
+export interface Host {
+  readonly stores: Stores;
+  readonly menuFolder: MenuFolder;
+  readonly menus: Menus;
+  readonly engine: Engine;
+  readonly gateway: UssdGateway;
+  /** Closes the stores. */
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly log: Log;
+  /** Counts what went wrong. */
+  readonly onProblem?: (where: 'ussd' | 'background') => void;
+  /** For tests: puts something between the stores and everything else. */
+  readonly stores?: ((stores: Stores) => Stores) | undefined;
+}
+
+/** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
+export async function openHost(config: Config, options: HostOptions): Promise<Host> {
+  const keyring = parseKeyring(config.pinKeys);
+  const opened = openStores(config);
+  const close = async () => void (await Promise.all([opened.snapshots.close(), opened.documents.close()]));
+  const stores = options.stores?.(opened) ?? opened;
+  try {
+    await prepareDocuments(stores.documents, keyring);
+    return { ...(await build(config, options, { stores, keyring })), stores, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Ground {
+  readonly stores: Stores;
+  readonly keyring: ReturnType<typeof parseKeyring>;
+}
+
+async function build(config: Config, { log, onProblem }: HostOptions, { stores, keyring }: Ground) {
+  const services = await allServices(config, log, { stores, keyring });
+  const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
+  const menus = await loadMenus(menuFolder, config.ussd.flow);
+  tellProblems(menus, log);
+  const engine = createEngine({
+    store: stores.snapshots,
+    conversations: [...menus.compiled.values()],
+    services: watched(services, { log, production: config.production }),
+    keyring,
+    ttlSeconds: config.ussd.ttlSeconds,
+    // The key of a session is left out: it may hold a phone number.
+    onProblem: ({ reason, error }) => {
+      onProblem?.('background');
+      log.error({ err: error, reason }, 'a stored session cannot go on, or its background work failed');
+    },
+  });
+  const gateway = ussdGateway({
+    engine,
+    flow: config.ussd.flow,
+    keyring,
+    unknownSession: config.ussd.unknownSession,
+    deadlineMs: config.ussd.deadlineMs,
+    onProblem: (error) => {
+      onProblem?.('ussd');
+      log.error({ err: error }, 'a USSD turn failed');
+    },
+  });
+  return { menuFolder, menus, engine, gateway };
+}
+
+function allServices(config: Config, log: Log, { stores, keyring }: Ground) {
+  const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
+  const vault = pinVault({ keyring });
+  const builtIn = {
+    ...accountServices(accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm })),
+    ...httpServices({ hosts: config.serviceHosts }),
+  };
+  return loadServices(config.services, { builtIn, folder: process.cwd() });
+}
+
+function tellProblems({ problems, failures }: Menus, log: Log): void {
+  for (const problem of problems) log.warn(problemLine(problem));
+  for (const failure of failures) log.warn(failure);
+  const broken = failures.length > 0 || problems.some(({ severity }) => severity === 'error');
+  if (broken) log.warn('menus with errors are left out');
+}
