@@ -44,9 +44,9 @@ export function parseKeyring(text: string): Keyring {
 
 /** Base64url of the first 12 bytes of HMAC-SHA-256 over the parts, each preceded by its length. */
 export function shortMac(key: Buffer, parts: readonly string[]): string {
-  const mac = createHmac('sha256', key);
-  for (const part of parts) mac.update(`${part.length}:${part}`);
-  return mac.digest().toString('base64url', 0, 12);
+  let text = '';
+  for (const part of parts) text += `${part.length}:${part}`;
+  return createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
 }
 
 function parseKey(part: string, position: number): { kid: string; key: Buffer } {
