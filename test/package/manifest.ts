@@ -34,7 +34,7 @@ export const locked = readJson<{ packages: Readonly<Record<string, Locked>> }>('
 
 /** The source that a published file is built from: `./dist/lib/index.js` → `lib/index.ts`. */
 export function sourceOf(target: string): string {
-  return target.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts');
+  return target.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, '.ts');
 }
 
 function readJson<T>(name: string): T {
