@@ -96,11 +96,12 @@ const validate = (() => {
 
 function wrongValues(entries: readonly Entry[], values: object): string[] {
   const errors = validate(values);
-  return entries.flatMap(({ name, text }) => {
+  return entries.flatMap(({ name, text, source }) => {
     if (text === undefined) return [];
     const row: Setting = SETTINGS[name];
     const wrong = errors.filter(({ instancePath }) => instancePath.split('/')[1] === name);
-    if (wrong.length) return [problemLine(name, text, whatIsWrong(row, { text, wrong }))];
+    const place = row.generated && source !== 'environment' ? ` (in ${source})` : '';
+    if (wrong.length) return [problemLine(name, text, `${whatIsWrong(row, { text, wrong })}${place}`)];
     if (row.unsupported) return [`${name}=${masked(name, text)}: is not supported by this build yet; unset it.`];
     return [];
   });
@@ -110,7 +111,8 @@ function whatIsWrong(row: Setting, { text, wrong }: { text: string; wrong: reado
   const { enum: names } = row.kind.schema as { enum?: readonly string[] };
   const items = wrong.flatMap(({ instancePath }) => instancePath.split('/')[2] ?? []);
   const which = items.length ? ` (wrong: number ${items.map((at) => Number(at) + 1).join(', ')})` : '';
-  return `must be ${row.kind.words}${which}.${names ? suggest(text, names) : ''}`;
+  const near = names ? suggest(text, names) : '';
+  return `must be ${row.kind.words}${which}${near && `.${near}`}`;
 }
 
 const INSPECT = /--inspect(?:-brk|-port)?=(\S+)/g;
