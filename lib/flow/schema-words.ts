@@ -104,9 +104,10 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
     return { ...finding, code: 'too-many-screens', fix };
   },
   uniqueItems: ({ pointer, value, params }) => {
-    const twice = shown((value as readonly unknown[])[Number(params.i)]);
+    const at = Math.max(Number(params.i), Number(params.j));
+    const twice = shown((value as readonly unknown[])[at]);
     const message = `${sentence(nameOf(pointer))} has ${twice} twice.`;
-    return { code: 'bad-value', pointer: `${pointer}/${params.i}`, message, fix: `Remove one ${twice}.` };
+    return { code: 'bad-value', pointer: `${pointer}/${at}`, message, fix: `Remove one ${twice}.` };
   },
 };
 

@@ -44,7 +44,9 @@ export function graphOf(flow: Flow, { meant, keys, migrated, isCalled }: GraphOp
   const start = meant(flow.start);
   const exit = keys.exit === false ? undefined : exitScreen(flow);
   const roots = [start, exit, ...migrated.map(meant)].filter((id) => id !== undefined);
-  const depth = depths({ screens, next, meant, roots, start, isCalled });
+  const back = (screen: Screen) =>
+    typeof screen.back === 'string' && isInteractive(screen) && keys.back !== false ? meant(screen.back) : undefined;
+  const depth = depths({ screens, next, back, roots, start, isCalled });
   const isOpen = start === undefined || [...loose].some((id) => depth.has(id));
   return { screens, next, loose, reached: new Set(depth.keys()), depth, isOpen, isCalled };
 }
@@ -79,7 +81,8 @@ export function listIn<T>(map: Map<string, T[]>, key: string): T[] {
 interface Walk {
   readonly screens: ReadonlyMap<string, Screen>;
   readonly next: ReadonlyMap<string, readonly string[]>;
-  readonly meant: (id: string) => string | undefined;
+  /** Where the back key of a screen always leads, if it does. */
+  readonly back: (screen: Screen) => string | undefined;
   readonly roots: readonly string[];
   readonly start: string | undefined;
   readonly isCalled: boolean;
@@ -88,7 +91,7 @@ interface Walk {
 const MANY = 2;
 
 // Grows until nothing changes; each screen grows at most three times.
-function depths({ screens, next, meant, roots, start, isCalled }: Walk): Map<string, number> {
+function depths({ screens, next, back, roots, start, isCalled }: Walk): Map<string, number> {
   const depth = new Map<string, number>();
   const work: string[] = [];
   const raise = (id: string, to: number): void => {
@@ -102,8 +105,8 @@ function depths({ screens, next, meant, roots, start, isCalled }: Walk): Map<str
     const screen = screens.get(id)!;
     const behind = depth.get(id)!;
     for (const to of next.get(id)!) raise(to, isInteractive(screen) && to !== id ? behind + 1 : behind);
-    const back = typeof screen.back === 'string' ? meant(screen.back) : undefined;
-    if (back !== undefined) raise(back, 0);
+    const fixed = back(screen);
+    if (fixed !== undefined) raise(fixed, 0);
   }
   return depth;
 }

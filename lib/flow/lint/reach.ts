@@ -122,7 +122,8 @@ function ending({ flow, graph, keys }: Lint): Set<string> {
   if (graph.isCalled && screens.has(flow.start)) lieBehind(flow.start);
   for (let id = work.pop(); id !== undefined; id = work.pop()) {
     for (const one of earlier.get(id) ?? []) mark(one);
-    if (isInteractive(screens.get(id)!)) for (const to of next.get(id)!) if (to !== id) lieBehind(to);
+    const mayBeBehind = isInteractive(screens.get(id)!) && (graph.isOpen || graph.reached.has(id));
+    if (mayBeBehind) for (const to of next.get(id)!) if (to !== id) lieBehind(to);
   }
   return good;
 }

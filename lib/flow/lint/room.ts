@@ -2,6 +2,7 @@
 
 import { LIMITS } from '../../limits.ts';
 import type { JsonObject } from '../../store/store.ts';
+import { shown as quoted } from '../finding.ts';
 import { exitScreen, type ListScreen, type Screen, type Text } from '../flow.ts';
 import { fitsScreen } from '../page.ts';
 import { screenPages } from '../render.ts';
@@ -46,9 +47,14 @@ function* look(lint: Lint): Iterable<RuleFinding> {
     else broken.add(screen);
   }
   const shared = paths.get('') ?? [];
+  const crowded = [...navigation(room, longestScope(shared, vars))];
+  yield* crowded;
+  // Without room for a text there is no way to cut one into pages.
+  if (crowded.length) return;
   for (const [id, screen] of graph.screens) {
     if (broken.has(id)) continue;
-    const values = longestScope([...(paths.get(id) ?? []), ...shared], vars);
+    // The shared texts first: what they print is then the same on every screen.
+    const values = longestScope([...shared, ...(paths.get(id) ?? [])], vars);
     yield* lookAt(room, { id, screen, values });
   }
   const alone: [string, Text | undefined][] = [
@@ -58,6 +64,20 @@ function* look(lint: Lint): Iterable<RuleFinding> {
   for (const [pointer, text] of alone) {
     const shown = text === undefined ? undefined : end.behaviour({ type: 'end', text }, room.scope);
     if (shown) yield* cutOff(room, { pointer, what: 'This text', shown, values: longestScope(shared, vars) });
+  }
+}
+
+const LEFT_LEAST = 20;
+
+function* navigation({ lint, scope, chars }: Room, values: JsonObject): Iterable<RuleFinding> {
+  const names = (['more', 'back', 'home', 'exit'] as const).filter((name) => lint.keys[name] !== false);
+  for (const lang of lint.langs) {
+    const lines = names.map((name) => `${lint.keys[name]}. ${scope.labels[name].render({ ...values, lang }, lang)}`);
+    if (fitsScreen([...lines, 'W'.repeat(LEFT_LEAST)].join('\n'), chars)) continue;
+    const message = `The lines ${lines.map(quoted).join(', ')} leave less than ${LEFT_LEAST} of ${chars} characters to every screen.`;
+    const fix = `Shorten "labels", take keys away (false), or raise "limits": { "chars": ${chars} }.`;
+    yield { pointer: lint.flow.labels ? '/labels' : '/limits/chars', message, fix, severity: 'error' };
+    return;
   }
 }
 
@@ -94,14 +114,14 @@ const ROWS = '_rows';
 
 function* listed(room: Room, { id, screen, values }: Seen & { screen: ListScreen }): Iterable<RuleFinding> {
   const { row = null, ...rest } = values as JsonObject;
-  const shown = (rows: number, text: Text) => {
+  const showing = (rows: number, text: Text) => {
     const { empty: _, ...bare } = screen;
     const behaviour = list.behaviour({ ...bare, text, items: ROWS }, room.scope);
     return { id, screen, shown: behaviour, values: { ...rest, [ROWS]: Array(rows).fill(row) } };
   };
-  yield* paged(room, { ...shown(0, screen.text), pointer: pointerTo('screens', id, 'text') });
+  yield* paged(room, { ...showing(0, screen.text), pointer: pointerTo('screens', id, 'text') });
   // Two rows fit two pages, unless one of them has to be split.
-  const pages = mostPages(room, { ...shown(2, ''), bad: 0 });
+  const pages = mostPages(room, { ...showing(2, ''), bad: 0 });
   if (pages.count <= 2) return;
   const message = `A row of list "${id}" is longer than a screen${pages.where} when its values are at their longest.`;
   const fix = `Shorten the row of "${id}": {{row.label|trunc:14}} prints at most 14 characters.`;

@@ -48,11 +48,11 @@ export function migrationsOf(flow: Flow): { pointer: string; to: string }[] {
 
 // `login.pin` is the screen `pin` of the flow that the screen `login` calls.
 function isPlace(flow: Flow, path: string, flows: Lint['flows']): boolean {
+  if (Object.hasOwn(flow.screens, path)) return true;
   const dot = path.indexOf('.');
   const id = dot < 0 ? path : path.slice(0, dot);
   const screen = Object.hasOwn(flow.screens, id) ? flow.screens[id] : undefined;
-  if (dot < 0 || !screen) return screen !== undefined;
-  if (screen.type !== 'flow') return false;
+  if (screen?.type !== 'flow') return false;
   const called = flows?.get(screen.flow);
   return !called || isPlace(called, path.slice(dot + 1), flows);
 }

@@ -2,7 +2,7 @@
 
 import { readTokens } from '../expression-tokens.ts';
 import { nameOf, shown } from '../finding.ts';
-import type { Variable } from '../flow.ts';
+import { isName, type Variable } from '../flow.ts';
 import { kindOf } from '../path.ts';
 import { pointerTo } from '../source.ts';
 import { didYouMean, type Lint, listed, type Rule, type RuleFinding } from './rule.ts';
@@ -38,7 +38,7 @@ export const variableRules: readonly Rule[] = [
       const set = new Set(lint.parts.writes.filter(({ of }) => of === undefined).map(({ name }) => name));
       const broken = [...lint.parts.expressions, ...lint.parts.wordings].filter(({ compiled }) => !compiled.ok);
       for (const name of lint.varNames) {
-        if (read.has(name) || broken.some(({ source }) => source.includes(name))) continue;
+        if (read.has(name) || !isName(name) || broken.some(({ source }) => source.includes(name))) continue;
         const message = `Variable "${name}" is ${set.has(name) ? 'set, and nothing reads it' : 'never used'}.`;
         yield { pointer: pointerTo('vars', name), at: 'key', message, fix: `Use "${name}", or remove it.` };
       }

@@ -1,0 +1,221 @@
+// Rules of flows: the worked example is clean, each mistake in it is seen as itself, and no flow makes a rule throw.
+
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileFlow } from '../../lib/flow/compile.ts';
+import type { Flow } from '../../lib/flow/flow.ts';
+import { checkFlow, lintFlow, RULES } from '../../lib/flow/lint.ts';
+import { parseFlow } from '../../lib/flow/parse.ts';
+import { problemLine } from '../../lib/flow/problem.ts';
+import { flowSource } from '../../lib/flow/source.ts';
+import { positionAt } from '../../lib/flow/syntax.ts';
+import { anyFlow } from './lint-cases/any-flow.ts';
+import { SEEDS, type Seed } from './lint-cases/seeds.ts';
+import { smallFlow, walk } from './lint-cases/walk.ts';
+
+const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
+const FILE = 'wallet.flow.json';
+
+const test = suite('lint');
+
+test('the worked example loads, is clean and compiles', () => {
+  const { flow, problems } = checkFlow(WALLET, FILE, {
+    flows: new Map(),
+    services: new Set(['auth.verifyPin', 'wallet.history']),
+  });
+  assert.equal(problems, []);
+  assert.is(compileFlow(flow!).screens.size, 8);
+});
+
+for (const [at, seed] of SEEDS.entries()) {
+  test(`${seed.code}: ${seed.says[0]} (${at})`, () => {
+    const text = edited(seed);
+    const { problems } = checkFlow(text, FILE, seed.known);
+    const seen = problems.map(problemLine).join('\n');
+    assert.is(problems.length, 1, `expected one problem, got:\n${seen}`);
+    const [{ code, severity, line, column, message, fix, pointer }] = problems as [(typeof problems)[0]];
+    assert.equal({ code, severity }, { code: seed.code, severity: seed.severity }, seen);
+    assert.equal({ line, column }, positionAt(text, once(text, seed.at)), seen);
+    for (const words of seed.says) assert.ok(`${message} ${fix}`.includes(words), `${words} is not in: ${seen}`);
+    assert.ok(pointer.startsWith('/') && fix.length > 5 && /[.!?]$/.test(message), seen);
+  });
+}
+
+test('every rule has its own code, says what is wrong, and is seen by a mistake above', () => {
+  const codes = RULES.map(({ code }) => code);
+  assert.is(new Set(codes).size, codes.length);
+  assert.equal([...new Set(SEEDS.map(({ code }) => code))].sort(), [...codes].sort());
+  for (const { means } of RULES) assert.ok(means.length > 10);
+});
+
+test('several mistakes are all told, in the order of the file', () => {
+  const text = WALLET.replace('"to": "verify"', '"to": "verifyy"')
+    .replace('balance >= 1', 'balanse >= 1')
+    .replace('"default": 0', '"default": ""');
+  const { problems } = checkFlow(text, FILE);
+  assert.equal(
+    problems.map(({ code }) => code),
+    ['wrong-default', 'dangling-target', 'unknown-variable'],
+  );
+});
+
+test('what is no mistake is not reported', () => {
+  const fine: readonly (readonly [string, string])[] = [
+    ['"=auth.name"', `"=pin == '1234' ? 'weak' : str(len(pin))"`],
+    [
+      '"fail": "sorry"\n    },\n    "home"',
+      `"fail": [{ "when": "error.code == 'ERR_TIMEOUT'", "set": { "name": "=error.code" }, "to": "sorry" }, { "to": "sorry" }]\n    },\n    "home"`,
+    ],
+    ['"charset": "gsm7"', '"charset": "any"'],
+    ['"digits": 4', '"sameAs": "pin"'],
+    ['"items": "tx"', '"items": "tx", "pick": { "save": "auth", "to": "home" }'],
+    ['"home": "00"', '"home": false'],
+    ['"back": "0", "home": "00"', '"back": false, "home": false, "exit": "*"'],
+    ['"id": "exit"', '"id": "exit", "key": "*"'],
+    ['"back": false', '"back": "welcome"'],
+    ['"mainMenu": "home"', '"mainMenu": "home", "start": "mainMenu"'],
+  ];
+  for (const [from, to] of fine) {
+    const text = edited({ edits: [[from, to]] });
+    const { problems } = checkFlow(text, FILE);
+    const expected = to.includes('"start": "mainMenu"') ? ['dangling-target'] : [];
+    assert.equal(
+      problems.map(({ code }) => code),
+      expected,
+      `${to}: ${problems.map(problemLine).join('\n')}`,
+    );
+  }
+});
+
+test('a character outside GSM is meant when the flow says so', () => {
+  const text = WALLET.replace('"Goodbye"', '"Goodbye ✓"').replace('"gsm7"', '"any"');
+  assert.equal(checkFlow(text, FILE).problems, []);
+});
+
+test('a screen that another version renamed twice is followed to where it is now', () => {
+  const chain = (last: string) =>
+    WALLET.replace('"version": 3', '"version": 4')
+      .replace('"mainMenu": "home"', '"mainMenu": "menu"')
+      .replace('"migrate": {', `"migrate": { "3": { "screens": { "menu": "${last}" } },`);
+  assert.equal(checkFlow(chain('home'), FILE).problems, []);
+  assert.equal(
+    checkFlow(chain('gone'), FILE).problems.map(({ code }) => code),
+    ['dangling-target', 'dangling-target'],
+  );
+});
+
+test('problems of any flow have a place in its text', () => {
+  fc.assert(
+    fc.property(anyFlow('wild'), fc.boolean(), (value, spaced) => {
+      const text = JSON.stringify(value, null, spaced ? 2 : 0);
+      const { flow, source, problems: read } = parseFlow(text, 'f.json');
+      assert.equal(read.filter(({ code }) => code !== 'reserved-name').map(problemLine), []);
+      const lines = text.split('\n');
+      for (const problem of lintFlow(flow!, { source, flows: OTHERS, services: new Set() })) {
+        const { line, column, message, fix } = problem;
+        assert.ok(line >= 1 && line <= lines.length && message && fix, problemLine(problem));
+        assert.ok(column >= 1 && column <= lines[line - 1]!.length, problemLine(problem));
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('a flow without errors compiles', () => {
+  let compiled = 0;
+  fc.assert(
+    fc.property(anyFlow('tame'), (value) => {
+      const { flow, problems } = checkFlow(JSON.stringify(value), 'f.json', { flows: OTHERS });
+      if (problems.some(({ severity }) => severity === 'error')) return;
+      compileFlow(flow!, { flows: OTHERS });
+      compiled++;
+    }),
+    { numRuns: 150 },
+  );
+  assert.ok(compiled > 20, `only ${compiled} flows were without errors`);
+});
+
+test('what is unreachable, and where no end can be reached, agrees with walking every path', () => {
+  let trapped = 0;
+  fc.assert(
+    fc.property(smallFlow, (flow) => {
+      const problems = lintFlow(flow, { source: flowSource('small', '') });
+      const told = (...codes: string[]) => problems.filter(({ code }) => codes.includes(code));
+      const seen = walk(flow);
+      const lost = Object.keys(flow.screens).filter((id) => !seen.reached.has(id));
+      assert.equal(
+        told('unreachable').map(({ pointer }) => pointer.slice('/screens/'.length)),
+        lost,
+      );
+      const traps = told('no-end', 'dead-end').map(({ pointer }) => pointer.slice('/screens/'.length));
+      // A fixed way back forgets what lay behind; of that the rule thinks kindly.
+      const exact = Object.values(flow.screens).every(({ back }) => typeof back !== 'string');
+      if (exact) assert.is(traps.length > 0, seen.trapped.size > 0, JSON.stringify(flow));
+      for (const id of traps) assert.ok(seen.trapped.has(id), `${id} is no trap in ${JSON.stringify(flow)}`);
+      if (traps.length) trapped++;
+    }),
+    { numRuns: 300 },
+  );
+  assert.ok(trapped > 20, `only ${trapped} flows had traps`);
+});
+
+const OTHER: Flow = {
+  flow: 'other',
+  version: 1,
+  start: 'a',
+  vars: { a: { type: 'string' } },
+  screens: { a: { type: 'end', text: 'x' } },
+};
+const OTHERS = new Map([['other', OTHER]]);
+
+test('5,000 screens are checked in less than two seconds, also when much is wrong', () => {
+  const screens: Record<string, Flow['screens'][string]> = { bye: { type: 'end', text: 'Bye' } };
+  for (let at = 0; at < 5_000; at++) {
+    const to = (step: number) => `${at % 2 ? 's' : 'gone'}${(at * 7 + step) % 5_000}`;
+    const options = [1, 2, 3].map((step) => {
+      return { id: `o${step}`, text: `Go ${step}`, when: `len(name) > ${at}`, to: to(step) };
+    });
+    const done = [{ when: `name == '${at}'`, to: to(1) }, { to: 'bye' }];
+    const text = { en: `Screen {{name}} ${at}`, sn: `Peji {{name}} ${at}` };
+    screens[`s${at}`] =
+      at % 5 === 4
+        ? { type: 'call', service: 'x.y', with: { a: '=name' }, done, fail: to(2) }
+        : { type: 'menu', text, options };
+  }
+  const vars = { name: { type: 'string', max: 20 }, lang: { type: 'string' } } as const;
+  const big: Flow = { flow: 'big', version: 1, start: 's0', langs: ['en', 'sn'], vars, screens };
+  const { flow, source } = parseFlow(JSON.stringify(big, null, 2), 'big.flow.json');
+  const before = process.cpuUsage();
+  const problems = lintFlow(flow!, { source });
+  const { user, system } = process.cpuUsage(before);
+  assert.ok((user + system) / 1_000 < 2_000, `${(user + system) / 1_000} ms of CPU`);
+  assert.ok(problems.length > 5_000);
+});
+
+test('a flow without a file is checked too; its problems stand at the beginning', () => {
+  const flow: Flow = { flow: 'x', version: 1, start: 'nowhere', screens: { bye: { type: 'end', text: 'Bye' } } };
+  const problems = lintFlow(flow, { source: flowSource('x', '') });
+  assert.equal(
+    problems.map(({ code, line, column }) => ({ code, line, column })),
+    [{ code: 'dangling-target', line: 1, column: 1 }],
+  );
+});
+
+test.run();
+
+function edited({ edits }: Pick<Seed, 'edits'>): string {
+  let text = WALLET;
+  for (const [from, to] of edits) {
+    assert.ok(text.includes(from), `${from} is not in the worked example`);
+    text = text.replaceAll(from, () => to);
+  }
+  return text;
+}
+
+function once(text: string, part: string): number {
+  const at = text.indexOf(part);
+  assert.ok(at >= 0 && text.indexOf(part, at + 1) < 0, `${part} is not there exactly once`);
+  return at;
+}

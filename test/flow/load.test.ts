@@ -1,0 +1,505 @@
+// From a file to a flow: every mistake in plain words at its place, all at once; folders of flows; the schema itself.
+
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TwinlineError } from '../../lib/errors.ts';
+import { ACCEPT_RULES } from '../../lib/flow/accept.ts';
+import {
+  type CallScreen,
+  DEFAULT_KEYS,
+  DEFAULT_LABELS,
+  DEFAULT_WAIT,
+  durationMs,
+  type Flow,
+  type Migration,
+  type Option,
+  type Screen,
+  type Variable,
+  type Way,
+} from '../../lib/flow/flow.ts';
+import { loadFlow, loadFlows, parseFlow } from '../../lib/flow/load.ts';
+import { type Problem, problemLine } from '../../lib/flow/problem.ts';
+import { type SchemaPart, screenTypes } from '../../lib/flow/schema.ts';
+import { flowSource } from '../../lib/flow/source.ts';
+import { LIMITS } from '../../lib/limits.ts';
+
+const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
+const SCHEMA = JSON.parse(readFileSync(new URL('../../menus/flow.schema.json', import.meta.url), 'utf8')) as SchemaPart;
+
+const test = suite('load');
+
+const place = ({ line, column, code }: Problem) => `${line}:${column} ${code}`;
+const words = ({ message, fix }: Problem) => `${message} ${fix}`;
+const hello = (name = 'hello', text = 'Hello') => ({
+  flow: name,
+  version: 1,
+  start: 'bye',
+  screens: { bye: { type: 'end', text } },
+});
+
+test('the worked example is read as it is written', () => {
+  const { flow, problems } = parseFlow(WALLET, 'menus/wallet.flow.json');
+  assert.equal(problems, []);
+  assert.equal(flow, JSON.parse(WALLET));
+  assert.equal(parseFlow(`\uFEFF${WALLET.replaceAll('\n', '\r\n')}`, 'wallet.flow.json').flow, flow);
+});
+
+test('a text that is no JSON is explained at the spot of the slip', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['', '1:1', 'empty'],
+    ['{"a":', '1:6', 'the { of line 1, column 1 is not closed'],
+    ['{\n  "a": [1, 2', '2:13', 'the [ of line 2, column 8 is not closed'],
+    ['{"a": "b', '1:9', 'the " of line 1, column 7 is not closed'],
+    ['{"a": 1,\n}', '2:1', 'Remove the comma after the last entry'],
+    ['{"a": [1,]}', '1:10', 'Remove the comma after the last entry'],
+    ['{"a": }', '1:7', 'Write a value after the colon'],
+    ['{"a": 1\n "b": 2}', '2:2', '"b" right after another value. Add a comma'],
+    ['{"a" 1}', '1:6', '"1" right after another value'],
+    ["{'a': 1}", '1:2', 'straight double quotes'],
+    ['{"a": “b”}', '1:7', 'straight double quotes'],
+    ['{a: 1}', '1:2', '"a" without quotes'],
+    ['{"a": True}', '1:7', 'true, in small letters'],
+    ['{"a": None}', '1:7', 'Write null'],
+    ['// hi\n{}', '1:1', 'comment'],
+    ['{"a": 01}', '1:7', 'number that JSON does not know'],
+    ['{"a": "b\nc"}', '1:9', 'goes on over the end of its line'],
+    ['{"a": "b\tc"}', '1:9', 'a tab or control character'],
+    ['{"a": "\\d"}', '1:8', 'backslash'],
+    ['{"a": [1}', '1:9', '"}", which closes nothing'],
+    ['{"a": 1}}', '1:9', '"}", which closes nothing'],
+    ['{"a": 1,, "b": 2}', '1:9', 'a comma with nothing before it'],
+    ['{"a":\u00a01}', '1:6', 'special space'],
+  ];
+  for (const [text, at, says] of cases) {
+    const { flow, problems } = parseFlow(text, 'x.flow.json');
+    assert.is(flow, undefined);
+    assert.equal(problems.map(place), [`${at} syntax`], text);
+    assert.ok(words(problems[0]!).includes(says), `${text}: ${problemLine(problems[0]!)}`);
+  }
+});
+
+test('what the schema refuses is told in plain words, all at once, each at its place', () => {
+  const cases: readonly (readonly [string, string, string, string])[] = [
+    [
+      '"version": 3',
+      '"version": "3"',
+      '"3"',
+      'wrong-type: "version" is a text, "3"; it must be a whole number. Remove the quotes: 3.',
+    ],
+    ['"version": 3', '"version": 0', '0,', 'bad-value: "version" is 0, and 1 is the least.'],
+    ['"flow": "wallet"', '"flow": "my wallet"', '"my wallet"', 'bad-value: "flow" cannot be "my wallet".'],
+    ['"start": "welcome",', '', '{\n  "$schema"', 'missing-key: The flow has no "start". Add "start"'],
+    ['"start"', '"strat"', '"strat"', 'unknown-key: "strat" is not a key of the flow. Did you mean "start"?'],
+    ['"home": "00"', '"home": true', 'true,', 'bad-value: "keys.home" cannot be true.'],
+    ['"home": "00"', '"hom": "00"', '"hom"', 'unknown-key: "hom" is not a key of "keys". Did you mean "home"?'],
+    ['"en", "sn"]', '"en", "en"]', '"en"],', 'bad-value: "langs" has "en" twice.'],
+    ['"gsm7"', '"gsm"', '"gsm"', 'bad-value: "limits.charset" cannot be "gsm". Did you mean "gsm7"?'],
+    [
+      '"type": "object"',
+      '"type": "map"',
+      '"map"',
+      'bad-value: "type" of variable "auth" cannot be "map". Write one of: "string"',
+    ],
+    [
+      '"type": "list"',
+      '"type": "lists"',
+      '"lists"',
+      'bad-value: Screen "history" has the type "lists", which does not exist. Did you mean "list"?',
+    ],
+    [
+      '"type": "list",',
+      '',
+      '"history": {',
+      'missing-key: Screen "history" has no "type". Write "type" as one of: menu, input',
+    ],
+    [
+      '"fail": "sorry"\n    },\n    "home"',
+      '"note": "x"\n    },\n    "home"',
+      '"verify": {',
+      'missing-key: Screen "verify" (call) has no "fail".',
+    ],
+    [
+      '"timeout": "3s"',
+      '"timeout": "3 sec"',
+      '"3 sec"',
+      'bad-value: "timeout" of screen "verify" cannot be "3 sec". Write "timeout": "3s"',
+    ],
+    [
+      '"attempts": 3',
+      '"attempts": "3"',
+      '"3"',
+      'wrong-type: "attempts" of screen "pin" is a text, "3"; it must be a whole number. Remove the quotes: 3.',
+    ],
+    [
+      '"digits": 4',
+      '"digit": 4',
+      '"digit"',
+      'unknown-key: "digit" is not a key of "accept" of screen "pin". Did you mean "digits"?',
+    ],
+    [
+      '"digits": 4',
+      '"digits": "4"',
+      '"4" }',
+      'wrong-type: "accept.digits" of screen "pin" is a text, "4"; it must be a whole number or an object { }. Remove the quotes: 4.',
+    ],
+    ['"back": false', '"back": true', 'true,', 'bad-value: "back" of screen "home" cannot be true.'],
+    [
+      '"back": false',
+      '"back": null',
+      'null,\n      "text"',
+      'wrong-type: "back" of screen "home" is null; it must be a text or false.',
+    ],
+    [
+      '"id": "logout"',
+      '"ID": "logout"',
+      '"ID"',
+      'unknown-key: "ID" is not a key of "options[2]" of screen "home". Did you mean "id"?',
+    ],
+    [
+      '"track": "login_ok"',
+      '"track": "{{pin}}"',
+      '"{{pin}}"',
+      'bad-value: "done[0].track" of screen "verify" cannot be "{{pin}}".',
+    ],
+    ['"2": { "screens"', '"two": { "screens"', '"two"', 'unknown-key: "two" is not a key of "migrate".'],
+    ['{ "en": "Goodbye", "sn": "Chisarai" }', '{}', '{},', 'bad-value: "text" of screen "bye" is empty.'],
+  ];
+  for (const [from, to, at, says] of cases) {
+    assert.ok(WALLET.includes(from), from);
+    const text = WALLET.replace(from, () => to);
+    const { flow, problems, source } = parseFlow(text, 'wallet.flow.json');
+    assert.is(flow, undefined, to);
+    assert.is(problems.length, 1, `${to}:\n${problems.map(problemLine).join('\n')}`);
+    const [problem] = problems as [Problem];
+    assert.ok(`${problem.code}: ${words(problem)}`.startsWith(says), `${says}\n${problemLine(problem)}`);
+    const offset =
+      text
+        .split('\n')
+        .slice(0, problem.line - 1)
+        .join('\n').length +
+      problem.column -
+      (problem.line === 1 ? 1 : 0);
+    assert.ok(text.slice(offset).startsWith(at), `${to} is told at ${text.slice(offset, offset + 30)}`);
+    assert.equal(source.locate(problem.pointer, problem.code === 'unknown-key' ? 'key' : undefined), {
+      line: problem.line,
+      column: problem.column,
+    });
+    for (const jargon of ['in oneOf', 'discriminator', ' schema', 'additionalProp', 'instance', 'pattern "'])
+      assert.not.ok(words(problem).includes(jargon), problemLine(problem));
+  }
+  const many = WALLET.replace('"version": 3', '"version": 0')
+    .replace('"back": false', '"back": 1')
+    .replace('"list"', '"lst"');
+  assert.equal(parseFlow(many, 'wallet.flow.json').problems.map(place), [
+    '4:14 bad-value',
+    '62:15 wrong-type',
+    '86:15 bad-value',
+  ]);
+});
+
+test('a key that stands twice is an error at its second place', () => {
+  const text = WALLET.replace('"track": "end"', '"track": "end", "text": "Bye"');
+  const { problems } = parseFlow(text, 'wallet.flow.json');
+  assert.equal(problems.map(place), ['97:92 duplicate-key']);
+  assert.ok(words(problems[0]!).includes('"text" stands twice in screen "bye", first in line 97'));
+});
+
+test('names that lead to prototypes are refused as keys, at any depth', () => {
+  const text = WALLET.replace('"tx": [] }', '"tx": [{ "__proto__": {} }] }');
+  assert.equal(
+    parseFlow(text, 'wallet.flow.json').problems.map(({ code, pointer }) => `${code} ${pointer}`),
+    ['reserved-name /migrate/2/set/tx/0/__proto__'],
+  );
+});
+
+test('files that are too large, nest too deep or hold too many screens are refused', () => {
+  const code = (text: string) => parseFlow(text, 'x.flow.json').problems.map((problem) => problem.code);
+  assert.equal(code(' '.repeat(LIMITS.flowFileBytes + 1)), ['too-large']);
+  assert.equal(code('é'.repeat(LIMITS.flowFileBytes / 2 + 1)), ['too-large']);
+  assert.equal(code('['.repeat(100_000)), ['too-deep']);
+  const deep = (levels: number) =>
+    JSON.stringify({ ...hello('x'), vars: { a: { type: 'object', default: null } } }).replace(
+      'null',
+      '['.repeat(levels) + ']'.repeat(levels),
+    );
+  assert.equal(code(deep(LIMITS.flowFileDepth - 3)), []);
+  assert.equal(code(deep(LIMITS.flowFileDepth - 2)), ['too-deep']);
+  const screens = Object.fromEntries(
+    Array.from({ length: LIMITS.screensPerFlow + 1 }, (_, at) => [`s${at}`, { type: 'end', text: '' }]),
+  );
+  assert.equal(code(JSON.stringify({ ...hello('x'), screens })), ['too-many-screens']);
+});
+
+test('a flow is named like its file', () => {
+  const { flow, problems } = parseFlow(JSON.stringify(hello(), null, 1), 'menus/helo.flow.json');
+  assert.equal(problems.map(place), ['2:10 name-mismatch']);
+  assert.ok(words(problems[0]!).includes('"flow": "helo"') && words(problems[0]!).includes('hello.flow.json'));
+  assert.ok(flow);
+});
+
+test('reading any text or any JSON throws nothing, and every problem stands inside the text', () => {
+  const broken = fc.tuple(
+    fc.nat(WALLET.length),
+    fc.nat(6),
+    fc.constantFrom('', '"', '{', '}', ',', '\n', 'x', '\\', '1', '[', ':', '\u0000'),
+  );
+  const texts = fc.oneof(
+    fc.string(),
+    fc.json(),
+    broken.map(([at, cut, put]) => WALLET.slice(0, at) + put + WALLET.slice(at + cut)),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const { flow, problems } = parseFlow(text, 'wallet.flow.json');
+      assert.ok(flow || problems.length);
+      const lines = text.split('\n');
+      for (const { line, column } of problems) assert.ok(line <= lines.length && column <= lines[line - 1]!.length + 1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('positions: values, keys, characters behind escapes, and the nearest parent of what is not there', () => {
+  const source = flowSource('x', '{\n  "a/b": [1, "x\\u00e9\\"y", { "~": null }]\n}');
+  const cases: readonly [string, 'key' | number | undefined, number, number][] = [
+    ['', undefined, 1, 1],
+    ['/a~1b', undefined, 2, 10],
+    ['/a~1b', 'key', 2, 3],
+    ['/a~1b/1', undefined, 2, 14],
+    ['/a~1b/1', 0, 2, 15],
+    ['/a~1b/1', 1, 2, 16],
+    ['/a~1b/1', 2, 2, 22],
+    ['/a~1b/1', 3, 2, 24],
+    ['/a~1b/2/~0', undefined, 2, 35],
+    ['/a~1b/2/none/deeper', undefined, 2, 28],
+    ['/a~1b/9', 3, 2, 3],
+    ['/toString', 'key', 1, 1],
+  ];
+  for (const [pointer, at, line, column] of cases)
+    assert.equal(source.locate(pointer, at), { line, column }, `${pointer} ${at}`);
+});
+
+test('one file: a good flow is returned, a bad one throws with every problem in words', async () => {
+  await inFolder(async (folder, write) => {
+    assert.equal(await loadFlow(await write('hello.flow.json', hello())), hello() as Flow);
+    const bad = await write('bad.flow.json', { ...hello('bad'), start: 'by', vars: { a: { type: 'string', max: 0 } } });
+    const invalid = await thrown(loadFlow(bad));
+    assert.is(invalid.code, 'ERR_FLOW_INVALID');
+    assert.ok(invalid.message.startsWith(`Cannot load the flow ${bad}.\n${bad}:1:`), invalid.message);
+    const linted = await write('lint.flow.json', {
+      ...hello('lint'),
+      start: 'by',
+      vars: { 'a b': { type: 'string' } },
+    });
+    const { message, cause } = await thrown(loadFlow(linted));
+    const { problems } = cause as { problems: Problem[] };
+    assert.equal(message.split('\n').slice(1), problems.map(problemLine));
+    assert.equal(
+      problems.map(({ code }) => code),
+      ['dangling-target', 'bad-name'],
+    );
+    assert.ok(
+      (await thrown(loadFlow(join(folder, 'none.flow.json')))).message.includes(
+        'unreadable: The file cannot be read (ENOENT).',
+      ),
+    );
+    await writeFile(
+      join(folder, 'latin.flow.json'),
+      Buffer.from(JSON.stringify(hello('latin', 'x\ny')).replace('x', '\xe9'), 'latin1'),
+    );
+    assert.match(
+      (await thrown(loadFlow(join(folder, 'latin.flow.json')))).message,
+      /:1:\d\d error encoding: The file is not UTF-8/,
+    );
+  });
+});
+
+test('a folder: every flow file with the others in reach, sorted; what has errors is left out with those that call it', async () => {
+  await inFolder(async (folder, write) => {
+    const calling = (name: string, other: string) => ({
+      ...hello(name),
+      start: 'go',
+      screens: { go: { type: 'flow', flow: other, done: 'bye' }, bye: { type: 'end', text: 'Bye' } },
+    });
+    await write('b.flow.json', hello('b'));
+    await write('a.flow.json', calling('a', 'b'));
+    await write('broken.flow.json', { ...hello('broken'), start: 'x' });
+    await write('c.flow.json', calling('c', 'broken'));
+    await write('d.flow.json', calling('d', 'c'));
+    await write('e.flow.json', calling('e', 'bb'));
+    await write('notes.json', {});
+    await write('._a.flow.json', {});
+    await mkdir(join(folder, 'dir.flow.json'));
+    const { flows, problems, files } = await loadFlows(folder);
+    assert.equal([...flows.keys()], ['a', 'b']);
+    assert.equal(
+      files,
+      ['a', 'b', 'broken', 'c', 'd', 'dir', 'e'].map((name) => join(folder, `${name}.flow.json`)),
+    );
+    assert.equal(
+      problems.map(({ file, code }) => `${file.slice(folder.length + 1)} ${code}`),
+      [
+        'broken.flow.json dangling-target',
+        'c.flow.json broken-flow',
+        'd.flow.json broken-flow',
+        'dir.flow.json unreadable',
+        'e.flow.json unknown-flow',
+      ],
+    );
+    assert.ok(
+      words(problems.at(-1)!).includes('Did you mean "b"?') || words(problems.at(-1)!).includes('bb.flow.json'),
+    );
+  });
+});
+
+test('services that are known are checked in a folder too', async () => {
+  await inFolder(async (folder, write) => {
+    const screens = {
+      go: { type: 'call', service: 'a.b', done: 'bye', fail: 'bye' },
+      bye: { type: 'end', text: 'Bye' },
+    };
+    await write('x.flow.json', { ...hello('x'), start: 'go', screens });
+    const codes = async (services?: Set<string>) =>
+      (await loadFlows(folder, { services })).problems.map(({ code }) => code);
+    assert.equal(await codes(), []);
+    assert.equal(await codes(new Set(['a.c'])), ['unknown-service']);
+  });
+});
+
+test('a folder that is missing, or is a file, is named with what to do', async () => {
+  await inFolder(async (folder, write) => {
+    const missing = await thrown(loadFlows(join(folder, 'none')));
+    assert.is(missing.code, 'ERR_CONFIG');
+    assert.ok(missing.message.includes(`${join(folder, 'none')}: it does not exist`));
+    assert.ok((await thrown(loadFlows(await write('file', {})))).message.includes('it is a file'));
+  });
+});
+
+test('the schema explains every key, and gives an example, a default or the choices', () => {
+  const bare: string[] = [];
+  const visit = (path: string, part: SchemaPart): void => {
+    for (const [key, child] of Object.entries(part.properties ?? {})) {
+      const target =
+        child.$ref === undefined ? undefined : SCHEMA.definitions![child.$ref.replace('#/definitions/', '')]!;
+      const { description, examples, enum: choices, ...whole } = { ...target, ...child };
+      const shows = examples || choices || 'default' in whole || 'const' in whole;
+      // These are explained key by key.
+      const isGroup = whole.properties !== undefined;
+      if (!description || !(shows || isGroup)) bare.push(`${path}.${key}`);
+      visit(`${path}.${key}`, child);
+    }
+  };
+  visit('', SCHEMA);
+  for (const [name, part] of Object.entries(SCHEMA.definitions!)) visit(name, part);
+  assert.equal(bare, []);
+});
+
+test('the schema has the numbers and defaults of the code', () => {
+  const { properties: p = {}, definitions: d = {} } = SCHEMA as {
+    properties: Record<string, SchemaPart>;
+    definitions: Record<string, SchemaPart>;
+  };
+  const numbers = (part: SchemaPart | undefined) =>
+    part as unknown as { maximum: number; maxProperties: number; maxLength: number };
+  assert.is(numbers(p.screens).maxProperties, LIMITS.screensPerFlow);
+  assert.is(numbers(p.limits!.properties!.chars).maximum, LIMITS.screenSeptets);
+  assert.is(numbers(d.range).maximum, LIMITS.ussdTextChars);
+  assert.is(numbers(d.accept!.properties!.pattern).maxLength, LIMITS.patternChars);
+  assert.is(numbers(d.call!.properties!.retry).maximum, LIMITS.callRetriesMax);
+  assert.is(durationMs(String(d.call!.properties!.timeout!.default)), LIMITS.callTimeoutMs);
+  const defaults = (part: SchemaPart) =>
+    Object.fromEntries(Object.entries(part.properties!).map(([key, one]) => [key, one.default]));
+  assert.equal(defaults(p.keys!), DEFAULT_KEYS);
+  assert.equal(defaults(p.labels!), DEFAULT_LABELS);
+  assert.is(p.wait!.default, DEFAULT_WAIT);
+  assert.equal(Object.keys(d.accept!.properties!).sort(), [...ACCEPT_RULES, 'sameAs'].sort());
+});
+
+test('the schema has the keys of the types, no more and no less', () => {
+  const keys = (part: SchemaPart | undefined) => Object.keys(part?.properties ?? {}).sort();
+  assert.equal(keys(SCHEMA), Object.keys(FLOW_KEYS).sort());
+  assert.equal(screenTypes().sort(), Object.keys(SCREEN_KEYS).sort());
+  const own = {
+    way: WAY_KEYS,
+    option: OPTION_KEYS,
+    variable: VARIABLE_KEYS,
+    migration: MIGRATION_KEYS,
+    ...SCREEN_KEYS,
+  };
+  for (const [name, expected] of Object.entries(own))
+    assert.equal(keys(SCHEMA.definitions![name]), Object.keys(expected).sort(), name);
+});
+
+// The compiler asks for every key of a type here, so that a new one cannot be forgotten in the schema.
+type Keys<T> = { readonly [key in keyof Required<T>]: 1 };
+type Of<T extends Screen['type']> = Keys<Extract<Screen, { type: T }>>;
+const FLOW_KEYS: Keys<Flow> = {
+  $schema: 1,
+  flow: 1,
+  version: 1,
+  start: 1,
+  langs: 1,
+  keys: 1,
+  limits: 1,
+  vars: 1,
+  labels: 1,
+  wait: 1,
+  screens: 1,
+  migrate: 1,
+  note: 1,
+};
+const WAY_KEYS: Keys<Way> = { when: 1, set: 1, to: 1, track: 1 };
+const OPTION_KEYS: Keys<Option> = { ...WAY_KEYS, id: 1, text: 1, key: 1 };
+const VARIABLE_KEYS: Keys<Variable> = { type: 1, default: 1, max: 1, sample: 1, secret: 1 };
+const MIGRATION_KEYS: Keys<Migration> = { screens: 1, set: 1, drop: 1 };
+const ANY_KEYS = { type: 1, back: 1, track: 1, note: 1 } as const;
+const CALL_KEYS: Keys<CallScreen> = {
+  ...ANY_KEYS,
+  service: 1,
+  with: 1,
+  save: 1,
+  timeout: 1,
+  retry: 1,
+  done: 1,
+  fail: 1,
+};
+const SCREEN_KEYS: { readonly [T in Screen['type']]: Of<T> } = {
+  menu: { ...ANY_KEYS, text: 1, options: 1, error: 1 },
+  input: { ...ANY_KEYS, text: 1, save: 1, to: 1, accept: 1, error: 1, attempts: 1, else: 1, set: 1 },
+  list: { ...ANY_KEYS, text: 1, items: 1, row: 1, empty: 1, error: 1, pick: 1 },
+  call: CALL_KEYS,
+  branch: { ...ANY_KEYS, branch: 1 },
+  flow: { ...ANY_KEYS, flow: 1, with: 1, save: 1, done: 1 },
+  end: { ...ANY_KEYS, text: 1, output: 1 },
+};
+
+test.run();
+
+type Write = (name: string, value: unknown) => Promise<string>;
+
+async function inFolder(work: (folder: string, write: Write) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'twinline-flows-'));
+  try {
+    await work(folder, async (name, value) => {
+      await writeFile(join(folder, name), JSON.stringify(value));
+      return join(folder, name);
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function thrown(work: Promise<unknown>): Promise<TwinlineError> {
+  try {
+    await work;
+  } catch (error) {
+    assert.instance(error, TwinlineError);
+    return error as TwinlineError;
+  }
+  throw new Error('nothing was thrown');
+}
