@@ -9,6 +9,7 @@ import { type CompiledFlow, compileFlow } from '../../lib/flow/compile.ts';
 import type { Flow, Screen } from '../../lib/flow/flow.ts';
 import { pathOf } from '../../lib/flow/node.ts';
 import { drivenClock } from '../../lib/flow/test-clock.ts';
+import type { Keyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory.ts';
 import type { Json, JsonObject, SnapshotStore } from '../../lib/store/store.ts';
 
@@ -16,6 +17,8 @@ export interface PhoneOptions {
   readonly services?: Services;
   /** The session's key in the store. */
   readonly key?: string;
+  /** Without it nothing is sealed, and proofs of secrets differ from engine to engine. */
+  readonly keyring?: Keyring;
   /** Sees every record that is written. */
   readonly onRecord?: (record: string) => void;
 }
@@ -40,7 +43,7 @@ export interface Phone {
 /** A phone that has not dialled yet. */
 export function phone(flow: CompiledFlow | Flow, options: PhoneOptions = {}): Phone {
   const compiled = 'machine' in flow ? flow : compileFlow(flow);
-  const { key = 'phone', services = {}, onRecord } = options;
+  const { key = 'phone', services = {}, keyring, onRecord } = options;
   const clock = drivenClock();
   const memory = memorySnapshots({ clock });
   const store: SnapshotStore = {
@@ -57,6 +60,7 @@ export function phone(flow: CompiledFlow | Flow, options: PhoneOptions = {}): Ph
     store,
     clock,
     services,
+    ...(keyring && { keyring }),
     conversations: [compiled],
     onFact: ({ name, params }: Fact) => {
       if (name === 'track') tracked.push((params as { name: string }).name);
