@@ -34,6 +34,8 @@ export function hangUpAll(): void {
 
 /** A caller in one session. */
 export interface Caller {
+  /** All that was typed in this session; holds PINs. */
+  readonly text: string;
   /** Dials, or types an answer; the screen. */
   send(url: string, typed?: string): Promise<string>;
   /** The same turn delivered to several servers at once. */
@@ -54,6 +56,9 @@ export function caller(sessionId: string, phoneNumber: string): Caller {
     else text = text === '' ? typed : `${text}*${typed}`;
   };
   return {
+    get text() {
+      return text;
+    },
     send: (url, typed) => {
       type(typed);
       return post(url);
