@@ -163,10 +163,34 @@ function finding({ keyword, instancePath, params, message = '', data, parentSche
   return {
     code: keyword === 'type' ? 'wrong-type' : 'bad-value',
     pointer: instancePath,
-    message: `${keyword === 'type' || keyword === 'pattern' ? `${shown(data)} ` : 'This '}${message}.`,
+    message: `${shown(data)} ${WORDS[keyword]?.(params) ?? message}.`,
     fix: `${part.description ?? 'Write another value.'}${example}`,
   };
 }
+
+type Words = (params: { readonly type?: string | readonly string[]; readonly limit?: number }) => string;
+
+const TYPES: { readonly [type: string]: string } = {
+  string: 'a text',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object { }',
+  array: 'a list [ ]',
+};
+const WORDS: { readonly [keyword: string]: Words } = {
+  type: ({ type }) =>
+    `is not ${[type ?? []]
+      .flat()
+      .map((name) => TYPES[name] ?? name)
+      .join(' or ')}`,
+  minItems: () => 'is empty',
+  minLength: () => 'is empty',
+  maxItems: ({ limit }) => `has more than ${limit} items`,
+  maxLength: ({ limit }) => `has more than ${limit} characters`,
+  minimum: ({ limit }) => `is less than ${limit}`,
+  maximum: ({ limit }) => `is more than ${limit}`,
+  pattern: () => 'has another form',
+};
 
 // What the schema cannot say.
 function meaning({ tests }: FlowTestFile): Found[] {

@@ -1,0 +1,564 @@
+// Tests of flows: what passes, what fails and in which words, what was covered, and the tests of the shipped flows.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileFlow } from '../../lib/flow/compile.ts';
+import { coverageLine, markedFlow } from '../../lib/flow/coverage.ts';
+import type { Flow } from '../../lib/flow/flow.ts';
+import { loadFlows, parseFlow } from '../../lib/flow/load.ts';
+import { type FlowTest, type FlowTestFile, parseFlowTests } from '../../lib/flow/test-file.ts';
+import { type FlowTestReport, failureText, recordFlowTest, runFlowTests } from '../../lib/flow/test-run.ts';
+import { writeFlowTests } from '../../lib/flow/test-write.ts';
+import { rejection } from '../account/support.ts';
+import { flowOf, menuTo, phone } from './phone.ts';
+
+const test = suite('flow tests');
+
+const MENUS = new URL('../../menus/', import.meta.url);
+const read = (name: string) => readFileSync(new URL(name, MENUS), 'utf8');
+const names = readdirSync(MENUS).flatMap((name) => /^(\w+)\.flow\.json$/.exec(name)?.[1] ?? []);
+const SERVICES = [
+  'account.exists',
+  'account.create',
+  'account.verifyPin',
+  'account.changePin',
+  'http.get',
+  'http.post',
+];
+
+const bank = flowOf(
+  {
+    start: menuTo('pin', 'pay'),
+    pin: {
+      type: 'input',
+      text: 'Your PIN:',
+      save: 'pin',
+      accept: { digits: 4 },
+      attempts: 2,
+      else: 'start',
+      to: 'check',
+    },
+    check: {
+      type: 'call',
+      service: 'check',
+      with: { phone: '=phoneNumber', pin: '=pin' },
+      save: 'got',
+      done: [{ when: 'got.ok', to: 'home', track: 'in' }, { to: 'start' }],
+      fail: 'sorry',
+    },
+    home: { ...menuTo('start'), text: 'Hello {{got.name}}', track: 'home' },
+    pay: {
+      type: 'call',
+      service: 'pay',
+      with: { amount: 5 },
+      save: 'got',
+      retry: 1,
+      done: 'home',
+      fail: [{ when: "error.code == 'ERR_TIMEOUT'", to: 'late' }, { to: 'sorry' }],
+    },
+    late: { type: 'end', text: 'It took too long.' },
+    sorry: { type: 'end', text: 'Sorry.' },
+  },
+  {
+    flow: 'bank',
+    keys: { exit: '*' },
+    vars: { phoneNumber: { type: 'string' }, pin: { type: 'string', secret: true }, got: { type: 'object' } },
+  },
+);
+const compiled = compileFlow(bank);
+
+const report = (one: Partial<FlowTest>): Promise<FlowTestReport> =>
+  runFlowTests(compiled, { flow: 'bank', tests: [{ name: 'it', steps: [{ in: '' }], ...one }] });
+
+async function failures(one: Partial<FlowTest>): Promise<string[]> {
+  return (await report(one)).tests[0]!.failures.map(failureText);
+}
+
+const ok = { ok: true, name: 'Ann' };
+const dial = { in: '', screen: 'start' } as const;
+
+test('a test passes when every step shows what it should', async () => {
+  const found = await failures({
+    services: { check: [{ when: { pin: '4829' }, return: ok }] },
+    steps: [
+      { in: '', screen: 'start', text: 'Choose\n1. To pin\n2. To pay\n*. Exit', track: [], end: false },
+      { in: '1', screen: 'pin', has: 'PIN' },
+      { in: '4829', screen: 'home', has: ['Hello', 'Ann'], match: '^Hello [A-Z][a-z]+\\n', track: ['in', 'home'] },
+      { in: '*', screen: '$goodbye', text: 'Goodbye.', end: true },
+    ],
+  });
+  assert.equal(found, []);
+});
+
+test('a step that fails says its number, what was typed, what was expected and what came', async () => {
+  const cases: [Partial<FlowTest>, string[]][] = [
+    [
+      { steps: [dial, { in: '1', screen: 'home' }] },
+      ['step 2, typed "1": the screen is "pin", not "home".\n    Your PIN:\n    0. Back'],
+    ],
+    [{ steps: [{ in: '', screen: 'pni' }] }, ['step 1, the dial: the flow has no screen "pni". Did you mean "pin"?']],
+    [
+      { steps: [{ in: '', text: 'Choose\n1. To the PIN\n2. To pay\n*. Exit' }] },
+      [
+        'step 1, the dial: the text differs:\n      Choose\n    - 1. To the PIN\n    + 1. To pin\n      2. To pay\n      *. Exit',
+      ],
+    ],
+    [
+      { steps: [{ in: '', has: ['Choose', 'Pay'], match: '^Exit' }] },
+      [
+        'step 1, the dial: the text does not have "Pay":\n    Choose\n    1. To pin\n    2. To pay\n    *. Exit',
+        'step 1, the dial: nothing in the text fits ^Exit:\n    Choose\n    1. To pin\n    2. To pay\n    *. Exit',
+      ],
+    ],
+    [
+      { steps: [{ in: '', end: true }] },
+      [
+        'step 1, the dial: the conversation goes on; it should end.\n    Choose\n    1. To pin\n    2. To pay\n    *. Exit',
+      ],
+    ],
+    [
+      { steps: [dial, { in: '*', end: false }] },
+      ['step 2, typed "*": the conversation ends; it should go on.\n    Goodbye.'],
+    ],
+    [{ steps: [dial, { in: '*' }, { in: '1' }] }, ['step 3, typed "1": the conversation has ended with step 2.']],
+    [{ steps: [{ in: '', track: ['in'] }] }, ['step 1, the dial: it tracked nothing, not in.']],
+    [
+      { services: { check: [{ return: ok }] }, steps: [dial, { in: '1' }, { in: '4829', track: [] }] },
+      ['step 3, typed ****: it tracked in, home, not nothing.'],
+    ],
+    [{ given: { pni: 1 } }, ['The flow has no variable "pni". Did you mean "pin"?']],
+  ];
+  for (const [one, expected] of cases) assert.equal(await failures(one), expected);
+});
+
+test('failures point into the file', async () => {
+  const tests = [
+    { name: 'a', steps: [{ in: '' }] },
+    { name: 'b', services: { check: [{ return: 1 }] }, steps: [dial] },
+    { name: 'c', steps: [dial, { in: '1', text: 'x' }] },
+    { name: 'd', given: { x: 1 }, steps: [dial] },
+  ];
+  const { tests: found } = await runFlowTests(compiled, { flow: 'bank', tests });
+  const pointers = found.map((one) => one.failures.map(({ pointer, step }) => [pointer, step]));
+  assert.equal(pointers, [
+    [],
+    [['/tests/1/services/check/0', 0]],
+    [['/tests/2/steps/1/text', 2]],
+    [['/tests/3/given/x', 0]],
+  ]);
+});
+
+test('a call without an answer names its screen and the keys of its input, and no value', async () => {
+  const steps = [dial, { in: '1' }, { in: '4829', screen: 'home' }];
+  const call = 'step 3, typed ****: Screen "check" calls "check" with phone, pin';
+  const used = [dial, { in: '1' }, { in: '4829' }, { in: '1' }, { in: '1' }, { in: '4829' }];
+  const cases: [Partial<FlowTest>, string][] = [
+    [{ steps }, `${call}, and the test has no answer for it. Add "check": [{ "return": … }] to "services".`],
+    [
+      {
+        steps,
+        services: {
+          check: [
+            { when: { pin: '1111' }, return: ok },
+            { when: { phone: '+1', pin: '2' }, return: ok },
+          ],
+        },
+      },
+      `${call}, and no answer that is left fits: 1 is for another "pin"; 2 is for another "phone" and "pin".`,
+    ],
+    [
+      { steps: used, services: { check: [{ return: ok }] } },
+      'step 6, typed ****: Screen "check" calls "check" with phone, pin, and all 1 answers for it have been used. Add one, or "times" to the last.',
+    ],
+  ];
+  for (const [one, expected] of cases) {
+    const found = await failures(one);
+    assert.equal(found, [expected]);
+    assert.not.match(found.join(), /4829/);
+  }
+});
+
+test('an answer that no call takes is a failure', async () => {
+  assert.equal(await failures({ services: { check: [{ return: ok }], chek: [{ return: 1 }] } }), [
+    'Answer 1 of "check" was not used. Remove it, or add the steps that lead to the call.',
+    'No screen of the flow calls "chek". Did you mean "check"?',
+  ]);
+  const steps = [dial, { in: '2', screen: 'home' }];
+  assert.equal(await failures({ steps, services: { pay: [{ return: ok, times: 3 }] } }), [
+    'Answer 1 of "pay" was used 1 of 3 times. Remove it, or add the steps that lead to the call.',
+  ]);
+});
+
+test('answers are taken in order, each by the first call that it fits, as often as it says', async () => {
+  const check = [
+    { when: { pin: '1111' }, return: { ok: false }, times: 2 },
+    { when: { pin: '2222' }, return: { ok: true, name: 'Two' } },
+    { return: { ok: true, name: 'Any' } },
+  ];
+  const steps = [
+    dial,
+    { in: '1' },
+    { in: '2222', has: 'Two' },
+    { in: '1' },
+    { in: '1' },
+    { in: '1111', screen: 'start' },
+    { in: '1' },
+    { in: '1111', screen: 'start' },
+    { in: '1' },
+    { in: '1111', has: 'Any' },
+  ];
+  assert.equal(await failures({ steps, services: { check } }), []);
+});
+
+test('a part of the input is enough for an answer to fit: of objects a part, of lists all', async () => {
+  const flow = flowOf(
+    {
+      call: { type: 'call', service: 's', with: { a: { b: [1, { c: 2 }], d: null }, e: 'x' }, done: 'yes', fail: 'no' },
+      yes: { type: 'end', text: 'yes' },
+      no: { type: 'end', text: 'no' },
+    },
+    { flow: 'bank' },
+  );
+  const fits = async (when: FlowTest['given']) => {
+    const tests = [
+      { name: 'it', services: { s: [{ ...(when && { when }), return: 1 }] }, steps: [{ in: '', screen: 'yes' }] },
+    ];
+    return (await runFlowTests(compileFlow(flow), { flow: 'bank', tests })).tests[0]!.failures.length === 0;
+  };
+  for (const when of [
+    undefined,
+    {},
+    { e: 'x' },
+    { a: {} },
+    { a: { d: null } },
+    { a: { b: [1, {}] } },
+    { a: { b: [1, { c: 2 }] } },
+  ])
+    assert.ok(await fits(when), JSON.stringify(when));
+  for (const when of [
+    { e: 'y' },
+    { f: null },
+    { a: { b: [1] } },
+    { a: { b: {} } },
+    { a: [] },
+    { a: { b: [1, { c: 3 }] } },
+    { e: { 0: 'x' } },
+  ])
+    assert.not.ok(await fits(when), JSON.stringify(when));
+});
+
+test('services fail, are tried again and take long as they do for callers, in no time', async () => {
+  const begun = performance.now();
+  const cases: [Partial<FlowTest>][] = [
+    [
+      {
+        services: { pay: [{ fail: 'ERR_SERVICE', times: 2 }] },
+        steps: [dial, { in: '2', screen: 'sorry', end: true }],
+      },
+    ],
+    [{ services: { pay: [{ fail: 'ERR_TIMEOUT' }, { return: ok }] }, steps: [dial, { in: '2', screen: 'home' }] }],
+    // Not worth a second try.
+    [{ services: { pay: [{ fail: 'ERR_INPUT' }] }, steps: [dial, { in: '2', screen: 'sorry' }] }],
+    [{ services: { pay: [{ delayMs: 4_900, return: ok }] }, steps: [dial, { in: '2', screen: 'home' }] }],
+    [
+      {
+        services: { pay: [{ delayMs: 60_000, return: ok, times: 2 }] },
+        steps: [
+          dial,
+          { in: '2', screen: 'pay', text: 'Please wait.\n1. Continue', end: false },
+          { in: '1', screen: 'late' },
+        ],
+      },
+    ],
+    [
+      {
+        services: {
+          pay: [
+            { delayMs: 4_900, fail: 'ERR_BUSY' },
+            { delayMs: 4_900, return: ok },
+          ],
+        },
+        steps: [dial, { in: '2', has: 'Please wait' }, { in: '1', screen: 'home' }],
+      },
+    ],
+  ];
+  for (const [one] of cases) assert.equal(await failures(one), []);
+  assert.ok(performance.now() - begun < 2_000);
+});
+
+test('every step is stored and read back: a secret lives for one step only', async () => {
+  const flow = flowOf(
+    {
+      pin: { type: 'input', text: 'PIN', save: 'pin', to: 'next' },
+      next: menuTo('call'),
+      call: { type: 'call', service: 's', with: { pin: '=pin' }, done: 'pin', fail: 'pin' },
+    },
+    { flow: 'bank', vars: { pin: { type: 'string', secret: true } } },
+  );
+  const tests = [
+    {
+      name: 'it',
+      services: { s: [{ when: { pin: null }, return: 1 }] },
+      steps: [{ in: '' }, { in: '4829' }, { in: '1', screen: 'pin' }],
+    },
+  ];
+  assert.equal((await runFlowTests(compileFlow(flow), { flow: 'bank', tests })).tests[0]!.failures, []);
+});
+
+test('given variables and the phone number are there from the start', async () => {
+  const flow = flowOf(
+    { a: { ...menuTo('a'), text: '{{n}} {{msisdn}} {{phoneNumber}}' } },
+    { flow: 'bank', vars: { n: { type: 'number' }, msisdn: { type: 'string' }, phoneNumber: { type: 'string' } } },
+  );
+  const tests: FlowTest[] = [
+    { name: 'a', steps: [{ in: '', has: ' +263771234567 +263771234567\n' }] },
+    {
+      name: 'b',
+      phone: '+254712345678',
+      given: { n: 3, phoneNumber: 'mine' },
+      steps: [{ in: '', has: '3 +254712345678 mine' }],
+    },
+  ];
+  const { tests: found } = await runFlowTests(compileFlow(flow), { flow: 'bank', tests });
+  assert.equal(
+    found.map((one) => one.failures),
+    [[], []],
+  );
+});
+
+test('an error of the flow is a failure of the step, with its reason', async () => {
+  const flow = flowOf(
+    { a: menuTo('b'), b: { type: 'branch', branch: [{ when: 'len(n) > 1', to: 'a' }, { to: 'a' }] } },
+    { flow: 'bank', vars: { n: { type: 'number', default: 3 } } },
+  );
+  const tests = [{ name: 'it', steps: [{ in: '' }, { in: '1' }] }];
+  const found = (await runFlowTests(compileFlow(flow), { flow: 'bank', tests })).tests[0]!.failures.map(failureText);
+  assert.is(found.length, 1);
+  assert.match(found[0]!, /^step 2, typed "1": .*len takes a list or a text, not a number/);
+});
+
+test('tests of another flow are refused', async () => {
+  const error = await rejection(runFlowTests(compiled, { flow: 'shop', tests: [] }));
+  assert.is(error.code, 'ERR_INPUT');
+  assert.match(error.message, /"bank".*"shop"/);
+});
+
+// Coverage.
+
+test('coverage names what no test has been through, and counts nothing as all', async () => {
+  const { coverage } = await report({
+    services: { check: [{ return: ok }] },
+    steps: [dial, { in: '1' }, { in: '12' }, { in: '4829' }],
+  });
+  assert.equal(coverage, {
+    screens: { seen: 4, all: 7, missing: ['pay', 'late', 'sorry'] },
+    options: { seen: 1, all: 3, missing: ['start.pay', 'home.start'] },
+    ways: {
+      seen: 3,
+      all: 9,
+      missing: ['pin.else', 'check.done[1]', 'check.fail', 'pay.done', 'pay.fail[0]', 'pay.fail[1]'],
+    },
+  });
+  assert.is(
+    coverageLine({ coverage }),
+    [
+      'screens 4/7 (57 %) · options 1/3 (33 %) · ways 3/9 (33 %)',
+      'not covered: screens pay, late, sorry',
+      'not covered: options start.pay, home.start',
+      'not covered: ways pin.else, check.done[1], check.fail, pay.done, pay.fail[0], pay.fail[1]',
+    ].join('\n'),
+  );
+  const nearly = { seen: 399, all: 400, missing: ['x'] };
+  const none = { seen: 0, all: 0, missing: [] };
+  assert.is(
+    coverageLine({ coverage: { screens: nearly, options: none, ways: { seen: 1, all: 1, missing: [] } } }),
+    'screens 399/400 (99 %) · ways 1/1 (100 %)\nnot covered: screens x',
+  );
+});
+
+test('branches, lists and called flows are covered too; the screens inside of called flows are not counted', async () => {
+  const called = flowOf({ q: menuTo('end'), end: { type: 'end', text: '' } }, { flow: 'called' });
+  const flow = flowOf(
+    {
+      list: { type: 'list', text: 'Pick', items: 'rows', row: '{{row}}', pick: { save: 'x', to: 'fork' } },
+      fork: { type: 'branch', branch: [{ when: 'x == 1', to: 'sub' }, { to: 'free' }] },
+      sub: { type: 'flow', flow: 'called', done: [{ when: 'x == 2', to: 'free' }, { to: 'list' }] },
+      free: { type: 'input', text: 'Say', save: 'x', to: 'list' },
+    },
+    { flow: 'bank', vars: { rows: { type: 'array', default: [1, 2] }, x: { type: 'number' } } },
+  );
+  const steps = [{ in: '' }, { in: '1', screen: 'sub.q' }, { in: '1', screen: 'list' }];
+  const { coverage, tests } = await runFlowTests(compileFlow(flow, { flows: new Map([['called', called]]) }), {
+    flow: 'bank',
+    tests: [{ name: 'it', steps }],
+  });
+  assert.equal(tests[0]!.failures, []);
+  assert.equal(coverage.screens.missing, ['free']);
+  assert.equal(coverage.ways.missing, ['fork.branch[1]', 'sub.done[0]', 'free.to']);
+  assert.is(coverage.options.all, 0);
+});
+
+test('marks change nothing: a marked flow answers like the one it was made of', async () => {
+  const typed = [
+    '1',
+    '2',
+    '3',
+    '1',
+    '',
+    '0',
+    '1',
+    '1',
+    '2',
+    '84913',
+    '84913',
+    '00',
+    '2',
+    'Tariro',
+    '4',
+    'x',
+    '98',
+    '5',
+    '1',
+  ];
+  for (const name of names) {
+    const plain = compileFlow(parseFlow(read(`${name}.flow.json`), `${name}.flow.json`).flow!);
+    const marked = { ...plain, machine: markedFlow(plain).conversation.machine };
+    const [one, two] = [phone(plain), phone(marked)];
+    assert.is(await one.dial(), await two.dial());
+    for (let at = 0; at < 200; at++) {
+      const input = typed[(at * at + 3 * at) % typed.length]!;
+      const [left, right] = one.ended ? [one.dial(), two.dial()] : [one.say(input), two.say(input)];
+      assert.is(await left, await right);
+      assert.equal([one.screen, one.context, one.tracked], [two.screen, two.context, two.tracked]);
+    }
+  }
+});
+
+// Recording and writing.
+
+test('what is recorded passes', async () => {
+  const setup = {
+    name: 'recorded',
+    services: { check: [{ return: ok }], pay: [{ delayMs: 8_000, return: ok, times: 2 }] },
+  };
+  const recorded = await recordFlowTest(compiled, { ...setup, inputs: ['', '1', '12', '4829', '1', '2', '1'] });
+  assert.equal(recorded.steps.at(-1), { in: '1', screen: 'late', text: 'It took too long.', end: true });
+  assert.equal(recorded.steps[3], {
+    in: '4829',
+    screen: 'home',
+    text: 'Hello Ann\n1. To start\n0. Back\n00. Home\n*. Exit',
+    track: ['in', 'home'],
+  });
+  const file: FlowTestFile = { flow: 'bank', tests: [recorded] };
+  assert.equal((await runFlowTests(compiled, file)).tests[0]!.failures, []);
+  const parsed = parseFlowTests(writeFlowTests(file), 'bank.test.json');
+  assert.equal([parsed.file, parsed.problems], [file, []]);
+});
+
+test('nothing is recorded of a conversation that has ended, or calls what has no answer', async () => {
+  assert.match(
+    (await rejection(recordFlowTest(compiled, { name: 'r', inputs: ['', '*', '1'] }))).message,
+    /ends at step 2/,
+  );
+  const { message } = await rejection(recordFlowTest(compiled, { name: 'r', inputs: ['', '1', '4829'] }));
+  assert.match(message, /Cannot record "r": Screen "check" calls "check" with phone, pin,/);
+  assert.not.match(message, /4829/);
+});
+
+// Reading.
+
+const good = `{
+  "flow": "bank",
+  "tests": [
+    { "name": "one", "steps": [{ "in": "" }] },
+    { "name": "two", "services": { "check": [{ "return": null }] }, "steps": [{ "in": "", "match": "x+" }] }
+  ]
+}`;
+
+test('a file of tests is read as it is', () => {
+  const { file, problems } = parseFlowTests(`\uFEFF${good}`, 'bank.test.json');
+  assert.equal(problems, []);
+  assert.equal(file, JSON.parse(good));
+});
+
+test('what is wrong with a file of tests is said with its line and column', () => {
+  const cases: [string, string, string, string, RegExp][] = [
+    [
+      '"steps": [{ "in": "" }]',
+      '"steps": [{ "inn": "" }]',
+      '4:34',
+      'unknown-key',
+      /"inn" is not a key here\. Did you mean "in"\?/,
+    ],
+    ['"steps": [{ "in": "" }]', '"steps": [{ "in": 1 }]', '4:40', 'wrong-type', /1 is not a text/],
+    ['"steps": [{ "in": "" }]', '"steps": []', '4:31', 'bad-value', /\[\] is empty/],
+    ['"steps": [{ "in": "" }]', '"step": []', '4:5', 'missing-key', /"steps" is missing/],
+    ['"steps": [{ "in": "" }]', '"steps": [{ "in": "1" }]', '4:40', 'no-dial', /The first step dials/],
+    ['"in": "", "match"', '"in": "", "in": "1", "match"', '5:91', 'duplicate-key', /"in" stands twice/],
+    ['"two"', '"one"', '5:15', 'duplicate-name', /Test 1 has the name "one" already/],
+    ['"x+"', '"x(?=y)"', '5:100', 'bad-pattern', /cannot be read/],
+    ['"return": null', '"retrun": null', '5:48', 'unknown-key', /Did you mean "return"/],
+    ['"return": null', '"return": 1, "fail": "ERR_BUSY"', '5:46', 'bad-answer', /either "return" or "fail"/],
+    ['"return": null', '"times": 2', '5:46', 'bad-answer', /one of "return" and "fail"/],
+    ['"return": null', '"fail": "ERR_TIMEUOT"', '5:56', 'unknown-code', /Did you mean "ERR_TIMEOUT"/],
+    ['"return": null', '"return": null, "times": 0', '5:73', 'bad-value', /0 is less than 1/],
+    ['] }\n  ]', '] }\n  ', '7:1', 'syntax', /Found "}"/],
+  ];
+  for (const [from, to, place, code, message] of cases) {
+    assert.ok(good.includes(from), from);
+    const { file, problems } = parseFlowTests(
+      good.replace(from, () => to),
+      'menus/bank.test.json',
+    );
+    assert.is(file, undefined);
+    const found = problems.find((problem) => problem.code === code);
+    assert.ok(found, `${code}: ${JSON.stringify(problems)}`);
+    assert.match(found.message, message);
+    assert.is(`${found.line}:${found.column}`, place, code);
+    assert.ok(found.fix.length > 3 && found.file === 'menus/bank.test.json' && found.severity === 'error');
+  }
+});
+
+test('what is no file of tests at all is said too, and never thrown', () => {
+  for (const text of [
+    '',
+    'null',
+    '[]',
+    '3',
+    '"x"',
+    '{}',
+    '{',
+    '{"flow":1}',
+    '{"__proto__":1}',
+    '[[[['.repeat(5_000),
+    '\u0000',
+  ])
+    assert.ok(parseFlowTests(text, 'x.test.json').problems.length > 0, text.slice(0, 20));
+});
+
+// The shipped flows.
+
+test('the shipped flows are free of problems, warnings too', async () => {
+  const { flows, problems } = await loadFlows(fileURLToPath(MENUS), { services: new Set(SERVICES) });
+  assert.equal(problems, []);
+  assert.equal([...flows.keys()].sort(), ['assistant', 'main', 'wallet']);
+});
+
+for (const name of names)
+  test(`the tests of ${name} pass, and go through every screen, option and way`, async () => {
+    const text = read(`${name}.test.json`);
+    const { file, problems } = parseFlowTests(text, `${name}.test.json`);
+    assert.equal(problems, []);
+    assert.is(writeFlowTests(file!), text, 'it is written as a recorded one is');
+    const flow = parseFlow(read(`${name}.flow.json`), `${name}.flow.json`).flow as Flow;
+    const { tests, coverage } = await runFlowTests(compileFlow(flow), file!);
+    assert.equal(
+      tests.flatMap(({ name: of, failures: found }) => found.map((one) => `${of}: ${failureText(one)}`)),
+      [],
+    );
+    assert.equal([coverage.screens.missing, coverage.options.missing, coverage.ways.missing], [[], [], []]);
+  });
+
+test.run();
