@@ -2,7 +2,9 @@
 
 import { type Node, parseExpression } from '../expression-parse.ts';
 import { nameOf, sentence } from '../finding.ts';
+import { isInteractive } from '../flow.ts';
 import { pointerTo } from '../source.ts';
+import { spread } from './graph.ts';
 import type { ExpressionPart } from './parts.ts';
 import type { Lint, Rule } from './rule.ts';
 
@@ -57,7 +59,50 @@ export const secretRules: readonly Rule[] = [
       }
     },
   },
+  {
+    code: 'secret-gone',
+    severity: 'warning',
+    means: 'a secret variable is read after the turn in which it was set, where it is always null',
+    *find(lint) {
+      const fresh = new Map<string, Set<string>>();
+      for (const part of lint.parts.expressions) {
+        const { pointer, screen, compiled } = part;
+        if (screen === undefined || !compiled.ok) continue;
+        // What shows or keeps a secret is told already.
+        if (part.role === 'items' || (keeperOf(lint, part) && secretIn(lint, part))) continue;
+        for (const name of compiled.value.names) {
+          if (!isSecret(lint, name)) continue;
+          const places = fresh.get(name) ?? freshPlaces(lint, name);
+          fresh.set(name, places);
+          if (places.has(screen)) continue;
+          const message = `${sentence(nameOf(pointer))} reads the secret variable "${name}", which is gone by then: secrets live for one answer.`;
+          const fix = `Use "${name}" before the next screen that waits, or ask for it again ("sameAs" compares with an earlier answer).`;
+          yield { pointer, message, fix };
+        }
+      }
+    },
+  },
 ];
+
+/** The screens at which a secret may still be there; all of them when nothing in this flow sets it. */
+function freshPlaces({ parts, graph, flow }: Lint, name: string): Set<string> {
+  // What is set to a plain value, such as null, holds no secret.
+  const saved = parts.writes.filter((write) => write.name === name && write.of === undefined && !write.isKey);
+  const set = parts.expressions.filter(
+    ({ into }) => typeof into === 'object' && into.name === name && into.of === undefined,
+  );
+  const setters = [...saved, ...set].map(({ screen }) => screen).filter((id) => id !== undefined);
+  if (!setters.length) return new Set(graph.screens.keys());
+  // A turn goes on through screens that do not wait.
+  const passing = (id: string) => (isInteractive(graph.screens.get(id)!) ? [] : graph.next.get(id)!);
+  const onward = new Map([...graph.screens.keys()].map((id) => [id, passing(id)]));
+  const entered = spread(
+    [...setters.flatMap((id) => graph.next.get(id)!), ...(graph.isCalled ? [flow.start] : [])],
+    onward,
+  );
+  const fresh = [...entered].filter((id) => !isInteractive(graph.screens.get(id)!));
+  return new Set([...fresh, ...setters]);
+}
 
 function isSecret({ vars }: Lint, name: string): boolean {
   return vars.get(name)?.secret === true;

@@ -47,7 +47,7 @@ export const SEEDS: readonly Seed[] = [
   error('bad-name', {
     edits: [
       ['"msisdn": {', '"2nd": {'],
-      ['=msisdn', '=pin'],
+      ['=msisdn', '=name'],
     ],
     at: '"2nd"',
     says: ['Variable "2nd"'],
@@ -388,6 +388,18 @@ export const SEEDS: readonly Seed[] = [
     at: '"=pin" }, "done"',
     says: ['"pin"', '"phone"', '"history"'],
     known: { flows: new Map([['history', history]]) },
+  }),
+
+  warning('secret-gone', {
+    edits: [
+      ['"to": "verify"', '"to": "sure"'],
+      [
+        '"bye": {',
+        '"sure": { "type": "menu", "text": "Sure?", "options": [{ "id": "a", "text": "Yes", "to": "verify" }] },\n    "bye": {',
+      ],
+    ],
+    at: '"=pin"',
+    says: ['"with.pin" of screen "verify"', '"pin"'],
   }),
 
   warning('unknown-service', {
