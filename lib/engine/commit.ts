@@ -24,6 +24,7 @@ export interface WriterOptions {
 
 export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: WriterOptions): SessionWriter {
   let expected = before?.revision ?? 0;
+  const ttlMs = Math.min(engine.ttlMs, work.conversation.ttlMs ?? Infinity);
   // What an ended session answered last is not repeated once another one has begun in its place.
   const last = {
     turnKey: before?.ended ? '' : (before?.turnKey ?? ''),
@@ -38,7 +39,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
       turnKey: turn.turnKey,
       reply: turn.reply.text,
       ended,
-      expiresAt: now + (ended ? LIMITS.endedSessionSeconds * 1000 : engine.ttlMs),
+      expiresAt: now + (ended ? LIMITS.endedSessionSeconds * 1000 : ttlMs),
       dueAt: ended ? null : earliest(work),
     });
     if (result.kind === 'conflict') return false;

@@ -46,6 +46,8 @@ export interface Conversation {
   /** The context as it may be stored: without secrets. */
   shelve(context: JsonObject, prove: Prove): JsonObject;
   callPolicy(id: string): CallPolicy;
+  /** Milliseconds of silence after which a session is forgotten, where that is sooner than the engine's. */
+  readonly ttlMs?: number;
   /** A rest of an older version in terms of this one, or undefined when it has no place here. */
   migrate?(rest: AtRest, from: { version: number; hash: string }): AtRest | undefined;
 }

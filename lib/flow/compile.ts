@@ -169,6 +169,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
   const policies = new Map(
     [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, policyOf(screen, secrets)]] : [])),
   );
+  const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
   const nodeOf = (view: Pick<View, 'state'>) => nodes.get(pathOf(view.state))!;
   return {
     id: flow.flow,
@@ -182,6 +183,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
     },
     shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
+    ...(session !== undefined && { ttlMs: session }),
     migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
   };
 }

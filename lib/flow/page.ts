@@ -30,6 +30,8 @@ export function pagesOf(shown: Shown, { chars, footer }: PageOptions): string[] 
   if (ends(whole)) return [join([...whole, ...last])];
   const more = footer(true);
   const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
+  // Labels may be templates, so that only the run shows that navigation alone is longer than a screen.
+  if (!fits(['....'])) return [cut(join(whole), chars)];
   const title = isRepeated(shown, { chars, fits }) ? [shown.text] : [];
   const rows = title.length ? shown.rows : whole;
   const pieces = rows.flatMap((row, at) => {
@@ -81,7 +83,7 @@ type Fits = (piece: string, isRest: boolean) => boolean;
 function split(row: string, fits: Fits): string[] {
   const pieces: string[] = [];
   let rest = row;
-  while (!fits(rest, true)) {
+  while (rest !== '' && !fits(rest, true)) {
     let end = longest(rest, (part) => fits(part, false));
     const gap = Math.max(rest.lastIndexOf(' ', end), rest.lastIndexOf('\n', end));
     if (gap > 0) end = gap;
