@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Flow, Option, Screen } from '../../lib/flow/flow.ts';
+import { rejection } from '../account/support.ts';
 import { flowOf, lines, menuTo, phone } from './phone.ts';
 
 const test = suite('screens');
@@ -280,6 +281,43 @@ test('back never enters a call or a branch', async () => {
   assert.equal([caller.screen, caller.context.$stack], ['b', ['a']]);
   await caller.say('0');
   assert.equal([caller.screen, calls], ['a', 1]);
+});
+
+test('a call that leads to itself is made again, each time as a call of its own', async () => {
+  const keys: string[] = [];
+  const services = {
+    ask: async (_input: unknown, { idempotencyKey }: { idempotencyKey: string }) => {
+      keys.push(idempotencyKey);
+      if (keys.length % 2) throw new Error('away');
+      return keys.length;
+    },
+  };
+  const flow = flowOf(
+    {
+      a: menuTo('call'),
+      call: {
+        type: 'call',
+        service: 'ask',
+        save: 'n',
+        done: [{ when: 'n >= 6', to: 'b' }, { to: 'call' }],
+        fail: 'call',
+      },
+      b: menuTo('a'),
+    },
+    { vars: { n: { type: 'number' } } },
+  );
+  const caller = phone(flow, { services });
+  await caller.dial();
+  await caller.say('1');
+  assert.equal([caller.screen, caller.context.n, new Set(keys).size], ['b', 6, 6]);
+});
+
+test('calls that never come to an end are stopped', async () => {
+  const flow = flowOf({ a: menuTo('call'), call: { type: 'call', service: 'ask', done: 'call', fail: 'call' } });
+  const caller = phone(flow, { services: { ask: async () => 1 } });
+  await caller.dial();
+  const error = await rejection(caller.take('1'));
+  assert.is(error.code, 'ERR_TURN_LIMIT');
 });
 
 test('a menu that leads to itself lies behind itself only once', async () => {

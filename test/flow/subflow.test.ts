@@ -339,6 +339,30 @@ test('a call inside of a called flow is one call, named by its path', async () =
   assert.equal([caller.screen, seen], ['shown', [{ who: 'me' }, { who: 'me' }]]);
 });
 
+test('a flow can be called again right behind its end', async () => {
+  const inner = flowOf(
+    { ask: input('said', 'end'), end: { type: 'end', text: '', output: { said: '=said' } } },
+    { flow: 'inner', vars: { said: { type: 'string' }, all: { type: 'string' } } },
+  );
+  const outer = flowOf(
+    {
+      in: {
+        type: 'flow',
+        flow: 'inner',
+        save: 'got',
+        done: [{ when: "got.said != 'stop'", set: { all: '=all + got.said' }, to: 'in' }, { to: 'shown' }],
+      },
+      shown: { ...menuTo('in'), text: '{{all}}' },
+    },
+    { vars: { got: { type: 'object' }, all: { type: 'string', default: '' } } },
+  );
+  const caller = calling(outer, [inner]);
+  await caller.dial();
+  await caller.say('a', 'b');
+  assert.equal([caller.screen, framesOf(caller).length, caller.context.said], ['in.ask', 1, null]);
+  assert.is(await caller.say('stop'), 'ab\n1. To in');
+});
+
 test('a flow that is not loaded, or that calls itself through others, is refused by name', () => {
   const a = flowOf({ in: { type: 'flow', flow: 'b', done: 'in' } }, { flow: 'a' });
   const b = flowOf({ in: { type: 'flow', flow: 'a', done: 'in' } }, { flow: 'b' });

@@ -3,7 +3,7 @@
 import type { EventObject } from 'xstate';
 import type { Prove } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../store/store.ts';
-import type { Flow, Screen, Values, Way } from '../flow.ts';
+import { type Flow, isInteractive, type Screen, type Values, type Way } from '../flow.ts';
 import type { FlowScope } from '../scope.ts';
 
 /** A state of the machine as plain JSON. */
@@ -60,7 +60,9 @@ export function transitionTo(
     ...(way.set && { set: way.set }),
   };
   const track = way.track === undefined ? [] : [trackAction(way.track)];
-  return { target: way.to, actions: [{ type: action, params }, ...track] };
+  // A transition to the state that it comes from enters nothing: a call would not be made again.
+  const isAgain = way.to === place.id && !isInteractive(place.flow.screens[place.id]!);
+  return { target: way.to, ...(isAgain && { reenter: true }), actions: [{ type: action, params }, ...track] };
 }
 
 /** The transitions of `done`, `fail` or `branch`: a screen id, or ways that are tried in order. */
