@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { httpServices } from '../../lib/engine/http-service.ts';
 import { compileFlow } from '../../lib/flow/compile.ts';
 import { coverageLine, markedFlow } from '../../lib/flow/coverage.ts';
 import type { Flow } from '../../lib/flow/flow.ts';
@@ -560,5 +561,25 @@ for (const name of names)
     );
     assert.equal([coverage.screens.missing, coverage.options.missing, coverage.ways.missing], [[], [], []]);
   });
+
+test('with no wallet service in reach, which is how it ships, every choice says so and leads on', async () => {
+  const answers = { 'account.exists': { ok: true, exists: true }, 'account.verifyPin': { ok: true, name: 'Wanjiku' } };
+  const accounts = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, async () => answer]));
+  const flow = parseFlow(read('wallet.flow.json'), 'wallet.flow.json').flow!;
+  const caller = phone(flow, { services: { ...accounts, ...httpServices({ hosts: [] }) } });
+  await caller.dial({ phoneNumber: '+254712345678' });
+  await caller.say('1', '48291');
+  for (const [typed, screen, words] of [
+    [['1'], 'unavailable', 'Nothing was charged'],
+    [['2'], 'unavailable', 'Please try again later'],
+    [['3', '1', '1'], 'unsure', 'nothing was charged'],
+  ] as const) {
+    const text = await caller.say(...typed);
+    assert.is(caller.screen, screen);
+    assert.ok(text.includes(words), text);
+    await caller.say('1');
+    assert.is(caller.screen, 'wallet');
+  }
+});
 
 test.run();
