@@ -1,6 +1,7 @@
 // A server's life as a process: what it prints at its start, which signals it heeds, and the codes it ends with.
 
 import { TwinlineError } from '../lib/errors.ts';
+import { LIMITS } from '../lib/limits.ts';
 import { type Config, readConfig } from './config.ts';
 import { EXIT_CONFIG, isConfigError } from './errors.ts';
 import type { Log } from './log.ts';
@@ -10,6 +11,9 @@ import { welcome } from './welcome.ts';
 /** A second signal within this time is the first one again: shells send it to the whole process group. */
 const SAME_SIGNAL_MS = 2_000;
 
+/** For the stores to close, after all else has ended. */
+const GRACE_MS = 3_000;
+
 /** Runs a server until a signal or a fatal error ends the process. */
 export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   const { config, problems } = readConfig(env, { makeKeys: true });
@@ -18,7 +22,7 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   if (!server) return;
   if (config.production) server.log.info({ url: server.url }, 'listening');
   else for (const line of welcome(config, server)) console.log(line);
-  stopOnSignals(server);
+  stopOnSignals(server, config);
   stopOnTrouble(server);
   process.on('SIGHUP', () => void server.refresh());
 }
@@ -39,8 +43,12 @@ function quit(code: number, lines: readonly string[]): void {
 }
 
 // close-with-grace ends at once on any second signal, also when a group's signal comes twice.
-function stopOnSignals(server: RunningServer): void {
+function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
   let first: number | undefined;
+  const giveUp = () => {
+    server.log.error('stopping takes too long');
+    process.exit(1);
+  };
   const heed = (signal: NodeJS.Signals) => {
     if (first !== undefined) {
       if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
@@ -48,6 +56,7 @@ function stopOnSignals(server: RunningServer): void {
     }
     first = performance.now();
     server.log.info({ signal }, 'stopping');
+    setTimeout(giveUp, drainDelayMs + LIMITS.drainMs + GRACE_MS).unref();
     void server.close().then(
       () => process.exit(0),
       (error) => {

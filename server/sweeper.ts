@@ -1,11 +1,12 @@
 // The loop that fires timers nobody waits for, and throws away sessions that are over.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '../lib/engine/engine.ts';
 import { wakeSession } from '../lib/engine/turn.ts';
 import { LIMITS } from '../lib/limits.ts';
 
 export interface Sweeper {
-  /** Resolves when the round that is running has ended; no other begins. */
+  /** Resolves when the round that is running has ended, or after a second; no other begins. */
   stop(): Promise<void>;
 }
 
@@ -29,7 +30,8 @@ export function startSweeper(engine: Engine, onProblem: (error: unknown) => void
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
-      await round;
+      // A store that hangs must not hold up the end.
+      await Promise.race([round, pause(PAUSE_MS, undefined, { ref: false })]);
     },
   };
 }
