@@ -189,7 +189,6 @@ async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }
   for (const input of inputs) {
     if (settled !== 'rested') break;
     const event = work.conversation.read(viewOf(work), input, (secret) => engine.prove(attempt.key, secret));
-    work.waiting = false;
     if (event) feed(engine, work, event);
     fireDue(engine, work);
     if (work.calls.length) settled = await settle(engine, work, { writer, until });

@@ -160,12 +160,22 @@ test('a service that is not registered, or whose answer is no JSON or too long, 
 
 test('a call is tried again under the same key, at most as often as its policy says', async () => {
   const keys: string[] = [];
+  const at: number[] = [];
   const failing: Service = async (_input, { idempotencyKey }) => {
     keys.push(idempotencyKey);
+    at.push(here.clock.now());
     throw new Error('no');
   };
-  await errorOf(failing, { retries: 2 });
-  assert.is(keys.length, 3);
+  const here = withService(failing, { retries: 2 });
+  await begin(here.engine());
+  const turn = say(here.engine(), ASK);
+  await settled();
+  await here.clock.advance(1000);
+  await turn;
+  assert.equal(
+    at.map((time) => time - at[0]!),
+    [0, LIMITS.callBackoffMs, 3 * LIMITS.callBackoffMs],
+  );
   assert.is(new Set(keys).size, 1);
   let tries = 0;
   await errorOf(
@@ -236,6 +246,31 @@ test('who asks too early waits again, in this process and in another, and the ca
   await here.clock.advance(100);
   assert.is(await last, '"answered"');
   assert.is(ask.keys.length, 1);
+});
+
+test('a turn that waited long for another process and then loses one race is taken anew, not refused', async () => {
+  const ask = gate();
+  const here = withService(ask.service, { timeoutMs: MINUTE });
+  const one = here.engine();
+  await begin(one);
+  const first = say(one, ASK, { deadlineMs: MINUTE });
+  await settled();
+  let races = 1;
+  const store: SnapshotStore = {
+    ...here.store,
+    commit: async (key, expected, next) => {
+      if (races-- > 0) await here.store.commit(key, expected, here.stored());
+      return here.store.commit(key, expected, next);
+    },
+  };
+  const second = textOf(say(here.engine({ store }), ASK));
+  await here.clock.advance(8000);
+  assert.is(await second, 'wait');
+  ask.answer(1);
+  await settled();
+  await here.clock.advance(1000);
+  await first;
+  assert.is(here.record().rest.state, 'answered');
 });
 
 test('an outcome that comes after the end changes nothing', async () => {

@@ -159,11 +159,11 @@ test('turns leave nothing behind in the process: not by session, not by what was
     collect();
     return process.memoryUsage().heapUsed;
   };
-  await run(0, 500);
+  await run(0, 300);
   const before = heap();
-  await run(500, 2000);
+  await run(300, 1300);
   const grown = heap() - before;
-  assert.ok(grown < 1_000_000, `${grown} bytes after 10,500 turns of 1,500 sessions`);
+  assert.ok(grown < 1_000_000, `${grown} bytes after 7,000 turns of 1,000 sessions`);
 });
 
 test.run();

@@ -76,11 +76,9 @@ test('a timer that was due before an input is fired before it, also when nobody 
 
 test('timers fire in order of time, and of age at the same time', () => {
   const at = (id: string, ms: number): Timer => ({ id, at: ms, event: { type: id } });
-  const timers = [at('b', 20), at('a', 10), at('c', 20), at('b', 30)].reduce<readonly Timer[]>(setTimer, []);
-  assert.equal(
-    timers.map(({ id }) => id),
-    ['a', 'c', 'b'],
-  );
+  const set = [at('b', 20), at('a', 10), at('c', 20), at('d', 20), at('e', 10), at('b', 30)];
+  const timers = set.reduce<readonly Timer[]>(setTimer, []);
+  assert.equal(timers.map(({ id }) => id).join(''), 'aecdb');
 });
 
 test('delayed events without an id are each their own; one with an id can be cancelled', async () => {
@@ -224,6 +222,40 @@ test('a timer of the calling state fires while the turn waits for the call, and 
   slow.answer(1);
   await settled();
   assert.is(here.record().rest.state, 'given up');
+});
+
+test('a timer that is due fires before an answer that came at the same moment, or later while nobody looked', async () => {
+  const quick = gate();
+  const here = place(impatient(1000), { services: { slow: quick.service } });
+  let now = here.clock.now();
+  // A process that was busy: time has passed, and nothing of its own has run yet.
+  const busy = here.engine({ clock: { now: () => now, wait: () => new Promise(() => {}) } });
+  await begin(busy);
+  const turn = textOf(say(busy, { type: 'ask' }));
+  await settled();
+  now += 1000;
+  quick.answer(1);
+  assert.is(await turn, '"given up"');
+
+  const slow = gate();
+  const there = place(impatient(1000), { services: { slow: slow.service } });
+  const engine = there.engine();
+  await begin(engine);
+  const late = say(engine, { type: 'ask' }, { deadlineMs: 600 });
+  await settled();
+  await there.clock.advance(600);
+  await late;
+  await there.clock.advance(1000);
+  slow.answer(1);
+  await settled();
+  assert.is(there.record().rest.state, 'given up');
+});
+
+test('a conversation that says it has ended is not woken any more', async () => {
+  const here = place({ ...patience(), render: () => ({ kind: 'end', text: 'bye' }) });
+  await begin(here.engine());
+  assert.is(here.stored().ended, true);
+  assert.is(here.stored().dueAt, null);
 });
 
 test('a timer fires in one process while another one makes the call, at once and without waiting for it', async () => {

@@ -45,6 +45,7 @@ const counter = () =>
           chatter2: { entry: sendTo(({ self }) => self, { type: 'chatter' }), on: { chatter: 'chatter' } },
           off: { type: 'final' },
         },
+        on: { reset: '.on' },
       } as never),
     ),
   );
@@ -115,11 +116,25 @@ test('twenty deliveries of one request at once are one turn, in one process and 
 test('different requests at once are all taken, none is lost and none is taken twice', async () => {
   for (const processes of [1, 4]) {
     const here = place(counter());
-    const engines = Array.from({ length: processes }, () => here.engine());
+    let commits = 0;
+    const store: SnapshotStore = {
+      ...here.store,
+      load: async (key) => {
+        const found = here.store.load(key);
+        await settled();
+        return found;
+      },
+      commit: (...args) => {
+        commits++;
+        return here.store.commit(...args);
+      },
+    };
+    const engines = Array.from({ length: processes }, () => here.engine({ store }));
     await begin(engines[0]!);
     await Promise.all(Array.from({ length: 20 }, (_, i) => say(engines[i % processes]!, UP, { turnKey: `k${i}` })));
     assert.is(count(here), 20);
     assert.is(here.record().turn, 21);
+    if (processes === 1) assert.is(commits, 21, 'in one process they wait for each other');
   }
 });
 
@@ -276,6 +291,13 @@ test('a begin takes its inputs one after the other, and stops to listen at the e
   assert.is(await textOf(begin(here.engine(), { inputs: ['1', '1', '7', '1'] })), 'Visit 3\n1. Again\n2. Out');
   const ended = await begin(here.engine(), { inputs: ['2', '1', '1'] });
   assert.equal(ended.kind === 'replied' && ended.reply, { kind: 'end', text: 'Bye after 0' });
+});
+
+test('an ended machine takes nothing any more, also not what it would take in every state', async () => {
+  const here = place(counter());
+  await begin(here.engine(), { inputs: [{ type: 'off' }, { type: 'reset' }] });
+  assert.is(here.stored().ended, true);
+  assert.is(here.record().rest.state, 'off');
 });
 
 test('a door can refuse, or ask for the last answer once more', async () => {
