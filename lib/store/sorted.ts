@@ -2,13 +2,11 @@
 
 const CHUNK_MAX = 512;
 
-/** Items in order, each at most once. Do not change the list while a walk over it is under way. */
+/** Items in order, no two of them equal. Do not change the list while a walk over it is under way. */
 export interface SortedList<T> {
-  readonly size: number;
-  /** False when an equal item is there already. */
-  add(item: T): boolean;
-  /** False when no equal item is there. */
-  delete(item: T): boolean;
+  add(item: T): void;
+  /** Without effect when no equal item is there. */
+  delete(item: T): void;
   /** Items upwards, from the first that is not below `from` (default: all). */
   ascend(from?: T): Iterable<T>;
   /** Items downwards, from the last that is below `below`. */
@@ -18,7 +16,6 @@ export interface SortedList<T> {
 /** An empty list, ordered by `compare`. */
 export function sortedList<T>(compare: (a: T, b: T) => number): SortedList<T> {
   const chunks: T[][] = [];
-  let size = 0;
 
   // Where `item` is or belongs: the first chunk that does not end below it, and the place inside.
   function locate(item: T): { at: number; chunk: T[]; place: number } {
@@ -35,26 +32,18 @@ export function sortedList<T>(compare: (a: T, b: T) => number): SortedList<T> {
   }
 
   return {
-    get size() {
-      return size;
-    },
     add(item) {
-      const { at, chunk, place } = locate(item);
-      if (place < chunk.length && compare(chunk[place]!, item) === 0) return false;
-      size++;
+      const { at, place } = locate(item);
       const last = chunks.at(-1);
       if (at < chunks.length) insert(chunks, at, place, item);
       else if (last) insert(chunks, chunks.length - 1, last.length, item);
       else chunks.push([item]);
-      return true;
     },
     delete(item) {
       const { at, chunk, place } = locate(item);
-      if (place >= chunk.length || compare(chunk[place]!, item) !== 0) return false;
-      size--;
+      if (place >= chunk.length || compare(chunk[place]!, item) !== 0) return;
       chunk.splice(place, 1);
       if (chunk.length === 0) chunks.splice(at, 1);
-      return true;
     },
     *ascend(from) {
       const start = from === undefined ? { at: 0, place: 0 } : locate(from);

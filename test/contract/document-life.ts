@@ -56,6 +56,14 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     assert.equal(await idsOf(store, { index: 'i' }, shape), ['y', 'x']);
     await refuses('ERR_INPUT', () => store.find(shape, { index: 'i', where: { a: 1 } }));
     await store.insert(shape, 'z', { a: 1, b: 1 });
+    await refuses('ERR_EXISTS', () =>
+      store.declare([{ name: 'shape', indexes: { i: { fields: ['b'], unique: true } } }]),
+    );
+    await store.remove(shape, 'z');
+    await store.declare([{ name: 'shape', indexes: { i: { fields: ['b'], unique: true } } }]);
+    await refuses('ERR_EXISTS', () => store.insert(shape, 'z', { b: 1 }));
+    await store.declare([shape]);
+    await store.insert(shape, 'z', { b: 1 });
   },
 
   'a unique index over documents that clash is refused, and nothing is declared': async ({ store }) => {

@@ -1,7 +1,7 @@
 // What every DocumentStore promises about finding: order, conditions, pages, and what it refuses.
 
 import * as assert from 'uvu/assert';
-import type { JsonObject, Query } from '../../lib/store/store.ts';
+import type { JsonObject, Kind, Query } from '../../lib/store/store.ts';
 import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN, walk } from './document-bench.ts';
 import { refuses } from './snapshot-bench.ts';
 
@@ -82,6 +82,7 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     });
     const where = { any: { in: ['x', 2, true, 2, null, 'no'] } };
     assert.equal(await idsOf(store, { index: 'any', where }), ['c', 'b', 'a', 'd']);
+    assert.equal(await walk(store, { index: 'any', where, limit: 1 }), ['c', 'b', 'a', 'd']);
     assert.equal(await walk(store, { index: 'any', where, limit: 1, descending: true }), ['d', 'a', 'b', 'c']);
     assert.equal(await idsOf(store, { index: 'any', where: { any: { in: [] } } }), []);
     assert.is(await store.count(PERSON, { index: 'any', where }), 4);
@@ -119,6 +120,14 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     assert.equal(await idsOf(store, { index: 'place', where: { 'home.city': 'N' } }), ['a']);
     const rest = ['b', 'c', 'd', 'e', 'f', 'g', 'h'];
     assert.equal(await idsOf(store, { index: 'place', where: { 'home.city': null } }), rest);
+    const inherited: Kind = {
+      name: 'person',
+      indexes: { method: { fields: ['toString'] }, length: { fields: ['list.length'] }, item: { fields: ['list.0'] } },
+    };
+    await store.declare([inherited]);
+    await store.insert(inherited, 'x', { list: [1] });
+    for (const [index, field] of Object.entries({ method: 'toString', length: 'list.length', item: 'list.0' }))
+      assert.equal(await idsOf(store, { index, where: { [field]: null } }, inherited), ['x']);
   },
 
   'operators are data': async ({ store }) => {
@@ -173,7 +182,9 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     assert.equal(await idsOf(store, { ...query, limit: 5, cursor: next! }), ['b']);
     const others: Query[] = [{}, { index: 'any' }, { ...query, where: { any: 2 } }, { ...query, descending: true }];
     for (const other of others) await refuses('ERR_INPUT', () => store.find(PERSON, { ...other, cursor: next! }));
-    await refuses('ERR_INPUT', () => store.find(PLAIN, { cursor: next! }));
+    const byId = (await store.find(PERSON, { limit: 1 })).next!;
+    assert.equal(await idsOf(store, { cursor: byId }), ['b', 'c']);
+    await refuses('ERR_INPUT', () => store.find(PLAIN, { cursor: byId }));
     await refuses('ERR_INPUT', () => store.find(PERSON, { ...query, cursor: `${next}=` }));
   },
 

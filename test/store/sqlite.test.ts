@@ -60,6 +60,22 @@ test('a failure of the file refuses every write of its group, and the next one i
   await store.close();
 });
 
+test('no table keeps anything of documents that are gone, nor of an index that was declared anew', async () => {
+  const path = join(folder, 'documents.db');
+  const store = sqliteDocuments({ path });
+  const kind = (field: string) => ({ name: 'k', indexes: { i: { fields: [field], unique: true } } });
+  await store.declare([kind('a')]);
+  for (const a of ['1', '2', '3']) await store.insert(kind('a'), a, { a, b: a });
+  await store.replace(kind('a'), '1', 1, { a: '4', b: '4' });
+  await store.declare([kind('b')]);
+  for (const id of ['1', '2', '3']) await store.remove(kind('b'), id);
+  await store.close();
+  const raw = new Database(path);
+  for (const table of ['document', 'entry', 'claim'])
+    assert.equal(raw.prepare(`SELECT count(*) FROM ${table}`).raw(true).get([]), [0], table);
+  raw.close();
+});
+
 test('a file that cannot be used is refused with its path', async () => {
   const junk = join(folder, 'junk.db');
   writeFileSync(junk, 'x'.repeat(10_000));
