@@ -8,8 +8,8 @@ import type { EventObject, StateValue } from 'xstate';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
-import { decodeRecord } from '../../lib/engine/record.ts';
-import { type AtRest, compileMachine, type Machine } from '../../lib/engine/transition.ts';
+import { decodeRecord, type SessionRecord } from '../../lib/engine/record.ts';
+import { compileMachine, type Machine } from '../../lib/engine/transition.ts';
 import { type Decision, takeTurn, wakeSession } from '../../lib/engine/turn.ts';
 import { memorySnapshots } from '../../lib/store/memory.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
@@ -78,7 +78,9 @@ async function pass(session: Session, ms: number): Promise<void> {
   const end = clock.now() + ms;
   for (let { dueAt } = stored(session); dueAt !== null && dueAt <= end; { dueAt } = stored(session)) {
     await clock.advance(dueAt - clock.now());
-    await wakeSession(restarted(session).engine, 'case');
+    const { engine, machine } = restarted(session);
+    compareRestores(session, machine, recordOf(session).timers[0]!.event);
+    await wakeSession(engine, 'case');
   }
   await clock.advance(end - clock.now());
 }
@@ -90,7 +92,7 @@ function restarted({ document, store, clock }: Session) {
 }
 
 function compareRestores(session: Session, machine: Machine, event: EventObject): void {
-  const rest = restOf(session);
+  const { rest } = recordOf(session);
   const { source } = machine;
   const historyValue = Object.fromEntries(
     Object.entries(rest.history ?? {}).map(([node, ids]) => [node, ids.map((id) => ({ id }))]),
@@ -109,13 +111,13 @@ function stored({ store }: Session) {
   return session;
 }
 
-function restOf(session: Session): AtRest {
+function recordOf(session: Session): SessionRecord {
   const record = decodeRecord('case', stored(session).record, []);
   if (typeof record === 'string') throw new Error(record);
-  return record.rest;
+  return record;
 }
 
-const configuration = (session: Session) => leaves(restOf(session).state).sort();
+const configuration = (session: Session) => leaves(recordOf(session).rest.state).sort();
 const sorted = (ids: readonly string[]) => ids.map(safeId).sort();
 
 function leaves(value: StateValue): string[] {

@@ -20,7 +20,7 @@ test(`${passing} of ${CASES.length} SCXML cases pass with the process restarted 
   assert.is(CASES.length, 169);
 });
 
-test('before each of their events the quick restore and that of XState led to the same state and effects', () => {
+test('before each of their events and timers the quick restore and that of XState led to the same state and effects', () => {
   assert.ok(restores.template > 100, `${restores.template} by template`);
   assert.ok(restores.full > 10, `${restores.full} in full`);
 });
