@@ -1,8 +1,7 @@
 // A listener on a port: Node's server with the timeouts that slow and idle clients are held to, and its orderly end.
 
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { isIPv6 } from 'node:net';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { TwinlineError } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 
@@ -32,7 +31,8 @@ export async function listen(app: RequestListener, { host, port }: { host: strin
     server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));
     server.listen(port, host, () => resolve());
   });
-  return { url: urlOf(server), close: (patienceMs) => close(server, patienceMs) };
+  const silent = silentConnections(server);
+  return { url: urlOf(server), close: (patienceMs) => close(server, { patienceMs, silent }) };
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -53,9 +53,25 @@ function urlOf(server: Server): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
+/** Cuts off connections that have never said anything; for Node they are about to, until its own timeout. */
+type Silent = { cut(): void };
+
+function silentConnections(server: Server): Silent {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return {
+    cut: () => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
+}
+
 const LOOK_MS = 25;
 
-async function close(server: Server, patienceMs: number): Promise<void> {
+async function close(server: Server, { patienceMs, silent }: { patienceMs: number; silent: Silent }): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
@@ -63,6 +79,7 @@ async function close(server: Server, patienceMs: number): Promise<void> {
   const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS);
   const late = setTimeout(() => server.closeAllConnections(), patienceMs);
   server.closeIdleConnections();
+  silent.cut();
   await closed;
   clearInterval(idle);
   clearTimeout(late);

@@ -36,16 +36,20 @@ export function describeError(thrown: unknown): LoggedError {
     name: word(name) ?? 'Error',
     ...(typeof code === 'string' && { code: word(code) ?? '?' }),
     ...((ours || typeof syscall === 'string') && { message }),
-    ...(!ours && { at: frames(stack) }),
+    ...(!ours && { at: frames(stack, message) }),
     ...(cause !== undefined && { cause: describeError(cause) }),
   };
 }
 
-// A stack begins with the message, and that may look like frames; V8's own frames come last.
-function frames(stack: string | undefined): string[] {
-  const lines = (stack ?? '').split('\n');
-  const first = lines.findLastIndex((line) => !/^ {4}at /.test(line)) + 1;
-  return lines.slice(first, first + FRAMES).map((line) => line.trim().replace(/^at /, ''));
+// A stack begins with name and message, and a message may look like frames; where it ends cannot always be told.
+function frames(stack = '', message: string): string[] {
+  const end = stack.lastIndexOf(message);
+  if (end < 0) return [];
+  const lines = stack
+    .slice(end + message.length)
+    .split('\n')
+    .slice(1, FRAMES + 1);
+  return lines.map((line) => line.trim().replace(/^at /, ''));
 }
 
 const word = (text: unknown) => (typeof text === 'string' && /^\w{1,64}$/.test(text) ? text : undefined);

@@ -20,11 +20,12 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   if (!config) return quit(EXIT_CONFIG, problems);
   const server = await start(config);
   if (!server) return;
-  if (config.production) server.log.info({ url: server.url }, 'listening');
-  else for (const line of welcome(config, server)) console.log(line);
   stopOnSignals(server, config);
   stopOnTrouble(server);
   process.on('SIGHUP', () => void server.refresh());
+  // Last: whoever reads it may send a signal at once.
+  if (config.production) server.log.info({ url: server.url }, 'listening');
+  else console.log(welcome(config, server).join('\n'));
 }
 
 async function start(config: Config): Promise<RunningServer | undefined> {

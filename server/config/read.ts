@@ -89,7 +89,10 @@ const validate = (() => {
   const properties = Object.fromEntries(ROWS.map(([name, { kind }]) => [name, kind.schema]));
   let compiled: ReturnType<Ajv['compile']> | undefined;
   return (values: object): readonly ErrorObject[] => {
-    compiled ??= new Ajv({ allErrors: true, formats, code: { optimize: false } }).compile({ type: 'object', properties });
+    compiled ??= new Ajv({ allErrors: true, formats, code: { optimize: false } }).compile({
+      type: 'object',
+      properties,
+    });
     return compiled(values) ? [] : (compiled.errors ?? []);
   };
 })();

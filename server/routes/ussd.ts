@@ -116,7 +116,7 @@ function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): 
     if (!answered) return;
     const id = requestId(req);
     send(res, answered, id);
-    const ms = performance.now() - begun;
+    const ms = Math.round((performance.now() - begun) * 100) / 100;
     metrics.turn(adapter.name, answered.outcome, ms);
     if (isDebug) log.debug({ method: req.method, route: template, status: answered.raw.status, ms, requestId: id });
   };

@@ -1,0 +1,55 @@
+// More than the server can do: it turns work away at once, in words that callers understand, and says that it lives.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type Router from '@koa/router';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DIAL, json, withServer } from './serve.ts';
+
+const test = suite('overload');
+
+const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
+
+test('with too many requests in flight, others are turned away with Retry-After; probes are answered', () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const hold = (router: object) =>
+    void (router as Router).get('/hold', async (ctx) => {
+      await held;
+      ctx.body = {};
+    });
+  return withServer({ overload: { requestsAtOnce: 3, loopDelayMs: 60_000 }, plugins: [hold] }, async (server) => {
+    const holding = [1, 2, 3].map(() => server.ask('/hold'));
+    await pause(50);
+    const ussd = await server.ask('/api/ussd', json(DIAL));
+    assert.equal([ussd.status, ussd.text, ussd.headers['retry-after']], [200, UNAVAILABLE, '1']);
+    const other = await server.ask('/health');
+    assert.equal([other.status, other.headers['retry-after']], [503, '1']);
+    assert.is((await server.ask('/livez')).status, 200);
+    release();
+    for (const answer of await Promise.all(holding)) assert.is(answer.status, 200);
+    assert.match(await server.ussd(DIAL), /^CON /);
+  });
+});
+
+test('after the event loop stood still, work is turned away for a moment, and then taken again', () =>
+  withServer({ overload: { loopDelayMs: 250 } }, async (server) => {
+    assert.match(await server.ussd(DIAL), /^CON /);
+    const until = performance.now() + 450;
+    while (performance.now() < until);
+    const seen = new Set<string>();
+    for (let at = 0; at < 60 && !seen.has('away'); at++) {
+      seen.add((await server.ask('/')).status === 503 ? 'away' : 'served');
+      await pause(25);
+    }
+    assert.ok(seen.has('away'));
+    assert.is((await server.ask('/livez')).status, 200);
+    assert.is(await server.ussd({ ...DIAL, text: '1' }), UNAVAILABLE);
+    assert.ok(server.logged.some(({ msg }) => msg === 'the event loop is late; shedding load'));
+    await pause(2_100);
+    assert.match(await server.ussd({ ...DIAL, text: '1' }), /^CON Know more/);
+  }));
+
+test.run();
