@@ -5,18 +5,15 @@
 
 import type { Decision, Seen } from '../engine/turn.ts';
 import { shortMac } from '../keyring.ts';
-import type { Json, JsonObject } from '../store/store.ts';
+import type { JsonObject } from '../store/store.ts';
 import type { UssdRequest } from './request.ts';
-
-/** Length of a text that was taken, and its turn key. */
-type Mark = readonly [length: number, turnKey: string];
 
 interface PhoneDoor extends JsonObject {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly serviceCode: string;
-  /** Texts that were taken, oldest first. */
-  readonly marks: readonly (readonly Json[])[];
+  /** Texts that were taken, oldest first: `length:turn key;` for each, in one string, which is cheap to read back. */
+  readonly marks: string;
 }
 
 /** What to do with the first request of an unknown session when its text is not empty. */
@@ -37,7 +34,7 @@ export interface Dial {
   readonly decide: (seen: Seen) => Decision;
 }
 
-const MARKS_KEPT = 64;
+const MARKS_CHARS = 1_344;
 
 /** Reads a request against the session that is stored under its id. */
 export function readDial(request: UssdRequest, rules: DialRules): Dial {
@@ -49,39 +46,51 @@ function cumulative(request: UssdRequest, rules: DialRules): Dial {
   const keyOf = (part: string) =>
     shortMac(rules.key, [request.sessionId, request.phoneNumber, request.serviceCode, part]);
   const turnKey = keyOf(text);
-  const begin = beginning(request, rules, [[text.length, turnKey]]);
+  const mark = `${text.length}:${turnKey};`;
+  const begin = beginning(request, rules, mark);
 
   const decide = (seen: Seen): Decision => {
     if (seen.kind === 'unreadable') return text === '' ? begin([]) : refuse('unknown');
     if (seen.kind === 'none') return text === '' ? begin([]) : unknown(rules, begin, text.split('*'));
     const door = seen.door as PhoneDoor;
-    const marks = door.marks as readonly Mark[];
-    const isOlder = marks.some(([length, key]) => length === text.length && key === turnKey);
+    const { marks } = door;
+    const isOlder = marks.startsWith(mark) || marks.includes(`;${mark}`);
     if (seen.kind === 'ended') {
       if (text === '') return begin([]);
       return isOlder ? { kind: 'repeat' } : unknown(rules, begin, text.split('*'));
     }
     if (!isOwner(request, door)) return refuse('not-yours');
-    const [length, key] = marks.at(-1)!;
     // The text of a turn that was begun and never answered: its outcome is shown.
-    if (key === turnKey) return { kind: 'input', input: '', door };
+    if (isOlder && marks.endsWith(mark)) return { kind: 'input', input: '', door };
     if (isOlder || text === '') return { kind: 'repeat' };
+    const [length, key] = lastMark(marks);
     const previous = text.slice(0, length);
     const answer = length === 0 ? text : text[length] === '*' ? text.slice(length + 1) : undefined;
     if (answer === undefined || keyOf(previous) !== key) return refuse('mismatch');
     return {
       kind: 'input',
       input: answer,
-      door: { ...door, marks: [...marks, [text.length, turnKey] as Mark].slice(-MARKS_KEPT) },
+      door: { ...door, marks: kept(marks + mark) },
     };
   };
   return { turnKey, decide };
 }
 
+function lastMark(marks: string): [length: number, turnKey: string] {
+  const last = marks.slice(marks.lastIndexOf(';', marks.length - 2) + 1, -1);
+  const colon = last.indexOf(':');
+  return [Number(last.slice(0, colon)), last.slice(colon + 1)];
+}
+
+// The oldest marks of a very long session are forgotten.
+function kept(marks: string): string {
+  return marks.length <= MARKS_CHARS ? marks : marks.slice(marks.indexOf(';') + 1);
+}
+
 function latest(request: UssdRequest, rules: DialRules): Dial {
   const { text, turnId, dialled } = request;
   const isFirst = request.fresh ?? text === '';
-  const begin = beginning(request, rules, []);
+  const begin = beginning(request, rules, '');
   const decide = (seen: Seen): Decision => {
     if (seen.kind !== 'live') {
       if (isFirst || dialled !== undefined) return begin([]);
@@ -100,10 +109,10 @@ function latest(request: UssdRequest, rules: DialRules): Dial {
 
 type Begin = (inputs: readonly string[]) => Decision;
 
-function beginning(request: UssdRequest, rules: DialRules, marks: readonly Mark[]): Begin {
+function beginning(request: UssdRequest, rules: DialRules, marks: string): Begin {
   const { sessionId, phoneNumber } = request;
   const serviceCode = request.serviceCode || (request.dialled ?? '');
-  const door = { sessionId, phoneNumber, serviceCode, marks: marks as unknown as Json };
+  const door = { sessionId, phoneNumber, serviceCode, marks };
   const input = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
   return (inputs) => ({ kind: 'begin', conversation: rules.flow, input, door, inputs });
 }
