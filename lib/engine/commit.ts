@@ -31,11 +31,11 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
     reply: { kind: 'continue', text: before?.reply ?? '' } as const,
   };
 
-  const write = async (turn: { turnKey: string; reply: Reply; busy?: string | undefined }): Promise<boolean> => {
+  const write = async (turn: { turnKey: string; reply: Reply; owed: Owed }): Promise<boolean> => {
     const now = engine.clock.now();
     const ended = turn.reply.kind === 'end';
     const result = await engine.store.commit(work.key, expected, {
-      record: encode(engine, work, { ended, busy: turn.busy }),
+      record: encode(engine, work, { ended, ...turn.owed }),
       turnKey: turn.turnKey,
       reply: turn.reply.text,
       ended,
@@ -49,19 +49,41 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
   };
 
   return {
-    intend: () => write({ ...last, busy: turnKey }),
+    intend: () => {
+      const isNew = turnKey !== undefined && turnKey !== work.busy;
+      return write({ ...last, owed: isNew ? { ...owedBy(work), busy: turnKey, isOvertaken: false } : owedBy(work) });
+    },
     commit: async () => {
       const reply = replyOf(work);
-      if (!(await write({ turnKey: turnKey ?? `#${work.turn}`, reply }))) return undefined;
+      const owed = owedAfter(work, turnKey);
+      if (!(await write({ turnKey: turnKey ?? `#${work.turn}`, reply, owed }))) return undefined;
       publish(engine, work, { revision: expected, ended: reply.kind === 'end' });
       return reply;
     },
     commitQuietly: async () => {
-      const written = await write({ ...last, busy: turnKey });
+      const written = await write({ ...last, owed: owedBy(work) });
       if (written) publish(engine, work, { revision: expected, ended: false });
       return written;
     },
   };
+}
+
+/** Which requests still wait for what this session is doing. */
+interface Owed {
+  readonly busy: string | undefined;
+  readonly waiting: boolean;
+  readonly isOvertaken: boolean;
+}
+
+const owedBy = ({ busy, waiting, isOvertaken }: Work): Owed => ({ busy, waiting, isOvertaken });
+
+// An answer to the request that began the calls settles what it is owed, but not what others are that were told to wait
+// meanwhile. An answer to another request leaves the first one busy, so that it is not taken a second time.
+function owedAfter(work: Work, turnKey: string | undefined): Owed {
+  const { busy, waiting, isOvertaken } = work;
+  return busy === undefined || busy === turnKey
+    ? { busy: undefined, waiting: waiting || isOvertaken, isOvertaken: false }
+    : { busy, waiting, isOvertaken: waiting };
 }
 
 function replyOf(work: Work): Reply {
@@ -77,7 +99,7 @@ function earliest(work: Work): number | null {
 }
 
 // An ended session is kept only for retries: its variables are gone.
-function encode(engine: Engine, work: Work, { ended, busy }: { ended: boolean; busy: string | undefined }): string {
+function encode(engine: Engine, work: Work, { ended, busy, ...owed }: Owed & { ended: boolean }): string {
   const { conversation } = work;
   const rest = conversation.machine.rest(work.live);
   const record = {
@@ -90,7 +112,7 @@ function encode(engine: Engine, work: Work, { ended, busy }: { ended: boolean; b
     door: work.door,
     timers: work.timers,
     calls: work.calls.map(({ call }) => call),
-    waiting: work.waiting,
+    ...owed,
     ...(busy !== undefined && { busy }),
     ...(work.calls.length && { hops: work.hops }),
   };

@@ -36,6 +36,8 @@ export interface SessionRecord {
   readonly calls: readonly PendingCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string;
+  /** Another request was told to wait while `busy` was being worked on. */
+  readonly isOvertaken?: boolean;
   /** The caller was told to wait and has not seen the outcome. */
   readonly waiting?: boolean;
   /** Timers and answers passed through so far, while calls are pending. */
@@ -66,6 +68,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: Buffer | 
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
     o: record.busy,
+    x: record.isOvertaken || undefined,
     w: record.waiting || undefined,
     p: record.hops || undefined,
   });
@@ -107,6 +110,7 @@ export function decodeRecord(key: string, text: string, seals: readonly Buffer[]
     timers: (raw.t as Timer[] | undefined) ?? [],
     calls: (raw.k as PendingCall[] | undefined) ?? [],
     ...(raw.o !== undefined && { busy: raw.o as string }),
+    ...(raw.x === true && { isOvertaken: true }),
     ...(raw.w === true && { waiting: true }),
     ...(raw.p !== undefined && { hops: raw.p as number }),
   };

@@ -77,5 +77,7 @@ function start(engine: Engine, work: Work, working: WorkingCall): WorkingCall {
   const { call, input } = working;
   const policy = work.conversation.callPolicy(call.id);
   const answer = engine.calls.start({ call, input: input ?? {}, policy, session: serviceSession(work) });
-  return { ...working, answer, stored: true };
+  const started = { ...working, answer, stored: true };
+  work.started.push(started);
+  return started;
 }

@@ -128,7 +128,10 @@ async function once(engine: Engine, attempt: Attempt, opened: Opened): Promise<T
   if (opened.kind === 'unreadable') engine.onProblem?.({ key: attempt.key, reason: opened.reason });
   if (opened.kind === 'live' && attempt.turnKey !== undefined && opened.record.busy === attempt.turnKey)
     return joinTurn(engine, attempt, opened);
-  if (attempt.background) return proceed(engine, attempt, opened);
+  if (attempt.background)
+    return opened.kind === 'live'
+      ? run(engine, attempt, { opened, work: resumeWork(engine, attempt.key, opened), inputs: [] })
+      : noSession(opened);
   const decision = attempt.decide!(seenOf(opened));
   switch (decision.kind) {
     case 'refuse':
@@ -140,13 +143,13 @@ async function once(engine: Engine, attempt: Attempt, opened: Opened): Promise<T
       const after = recordOf(opened);
       const work = beginWork(engine, attempt.key, { conversation, ...(input && { input }), ...(after && { after }) });
       work.door = decision.door ?? {};
-      return finish(engine, attempt, { opened, work, inputs: decision.inputs ?? [] });
+      return run(engine, attempt, { opened, work, inputs: decision.inputs ?? [] });
     }
     case 'input': {
       if (opened.kind !== 'live') return noSession(opened);
       const work = resumeWork(engine, attempt.key, opened);
       work.door = decision.door ?? work.door;
-      return finish(engine, attempt, { opened, work, inputs: [decision.input] });
+      return run(engine, attempt, { opened, work, inputs: [decision.input] });
     }
   }
 }
@@ -180,6 +183,18 @@ interface Run {
   readonly inputs: readonly Json[];
 }
 
+// Whatever becomes of the turn, the calls that it started are answered to the session: after a conflict the turn may
+// have nothing more to say, and after an error nobody may ask again.
+async function run(engine: Engine, attempt: Attempt, turn: Run): Promise<TurnResult | Again> {
+  let result: TurnResult | Again = 'conflict';
+  try {
+    result = await (attempt.background ? proceed : finish)(engine, attempt, turn);
+    return result;
+  } finally {
+    if (typeof result === 'string') deliverLater(engine, attempt.key, turn.work.started);
+  }
+}
+
 // A call that is still pending when its caller comes back is waited for; what is typed meanwhile changes nothing.
 async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }: Run): Promise<TurnResult | Again> {
   const { until } = attempt;
@@ -195,42 +210,41 @@ async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }
   }
   if (settled === 'conflict' || settled === 'poll') return settled;
   work.waiting = settled === 'late';
-  if (work.waiting) deliverLater(engine, work);
+  if (work.waiting) deliverLater(engine, work.key, work.calls);
   const reply = await writer.commit();
   return reply ? { kind: 'replied', reply, repeated: false } : 'conflict';
 }
 
-// The turn answers now; what this process is still calling is applied when it comes, in the session's order of turns.
-function deliverLater(engine: Engine, work: Work): void {
-  for (const call of work.calls)
-    void call.answer?.then((answer) =>
-      engine
-        .inOrder(work.key, () => inBackground(engine, work.key, { call, answer }))
-        .catch((error) => engine.onProblem?.({ key: work.key, reason: 'background', error })),
-    );
-}
-
-async function proceed(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | Again> {
-  if (opened.kind !== 'live') return noSession(opened);
+async function proceed(engine: Engine, attempt: Attempt, { opened, work }: Run): Promise<TurnResult | Again> {
   const { background, until } = attempt;
-  const work = resumeWork(engine, attempt.key, opened);
-  const writer = sessionWriter(engine, work, { before: opened.stored, turnKey: opened.record.busy });
+  const before = storedOf(opened)!;
+  const writer = sessionWriter(engine, work, { before, turnKey: undefined });
   const { hops } = work;
   fireDue(engine, work);
   if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
   fireDue(engine, work);
   const settled = await settle(engine, work, { writer, until });
   if (settled === 'conflict' || settled === 'poll') return settled;
-  if (settled === 'late') deliverLater(engine, work);
+  if (settled === 'late') deliverLater(engine, work.key, work.calls);
   const hasMoved = work.hops !== hops;
-  return !hasMoved || (await writer.commitQuietly()) ? replied(opened.stored, true) : 'conflict';
+  return !hasMoved || (await writer.commitQuietly()) ? replied(before, true) : 'conflict';
+}
+
+// The turn answers now; what this process is still calling is applied when it comes, in the session's order of turns.
+function deliverLater(engine: Engine, key: string, calls: readonly WorkingCall[]): void {
+  for (const call of calls)
+    void call.answer?.then((answer) =>
+      engine
+        .inOrder(key, () => inBackground(engine, key, { call, answer }))
+        .catch((error) => engine.onProblem?.({ key, reason: 'background', error })),
+    );
 }
 
 // The same request has been begun by another process, or by this one before it failed: its answer is ours too.
 async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
   const work = resumeWork(engine, attempt.key, opened);
   const isOthers = ({ call }: WorkingCall) => !engine.calls.find(call.key) && call.until > engine.clock.now();
-  if (!work.calls.some(isOthers)) return finish(engine, attempt, { opened, work, inputs: [] });
+  if (!work.calls.some(isOthers)) return run(engine, attempt, { opened, work, inputs: [] });
   if (engine.clock.now() >= attempt.until) {
     const text = work.conversation.waitText(viewOf(work));
     return { kind: 'replied', reply: { kind: 'continue', text }, repeated: true };

@@ -35,10 +35,15 @@ export interface Work {
   timers: readonly Timer[];
   calls: WorkingCall[];
   waiting: boolean;
+  /** As in the record that the turn began with. */
+  readonly busy: string | undefined;
+  readonly isOvertaken: boolean;
   /** Timers and answers passed through since the machine last rested. */
   hops: number;
   /** Calls whose answers were taken up in this turn, by their keys. */
   readonly answered: string[];
+  /** Calls that were started in this turn. */
+  readonly started: WorkingCall[];
   /** Self-sent events that are still to be taken. */
   readonly queue: EventObject[];
   readonly facts: Fact[];
@@ -63,8 +68,11 @@ export function beginWork(
     timers: [],
     calls: [],
     waiting: false,
+    busy: undefined,
+    isOvertaken: false,
     hops: 0,
     answered: [],
+    started: [],
     queue: [],
     facts: [],
     events: [],
@@ -88,8 +96,11 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     calls: record.calls.map((call) => ({ call, stored: true, ...(call.input && { input: call.input }) })),
     // Also of a turn that was begun and never answered has nobody seen the outcome.
     waiting: record.waiting === true || record.calls.length > 0,
+    busy: record.busy,
+    isOvertaken: record.isOvertaken === true,
     hops: record.hops ?? 0,
     answered: [],
+    started: [],
     queue: [],
     facts: [],
     events: [],
