@@ -40,6 +40,8 @@ export interface Conversation {
   readonly machine: Machine;
   /** The event that an input means here, or undefined when it changes nothing and the same is shown again. */
   read(view: View, input: Json, prove: Prove): EventObject | undefined;
+  /** The event of an input that does not wait for the pending call to end, such as leaving; undefined for all others. */
+  interrupt?(view: View, input: Json): EventObject | undefined;
   render(view: View): Reply;
   /** What a caller reads while a call takes longer than the turn may. */
   waitText(view: View): string;

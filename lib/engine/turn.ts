@@ -195,13 +195,17 @@ async function run(engine: Engine, attempt: Attempt, turn: Run): Promise<TurnRes
   }
 }
 
-// A call that is still pending when its caller comes back is waited for; what is typed meanwhile changes nothing.
+// A call that is still pending when its caller comes back is waited for; what is typed meanwhile changes nothing, but for
+// what ends the waiting.
 async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }: Run): Promise<TurnResult | Again> {
   const { until } = attempt;
   const writer = sessionWriter(engine, work, { before: storedOf(opened), turnKey: attempt.turnKey });
   fireDue(engine, work);
+  const leave =
+    work.calls.length && inputs.length ? work.conversation.interrupt?.(viewOf(work), inputs[0]!) : undefined;
+  if (leave) feed(engine, work, leave);
   let settled: Settled = work.calls.length ? await settle(engine, work, { writer, until }) : 'rested';
-  for (const input of inputs) {
+  for (const input of leave ? [] : inputs) {
     if (settled !== 'rested') break;
     const event = work.conversation.read(viewOf(work), input, (secret) => engine.prove(attempt.key, secret));
     if (event) feed(engine, work, event);

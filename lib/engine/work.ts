@@ -154,12 +154,25 @@ export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, an
   hop(work);
   work.calls = work.calls.filter((other) => other.call.key !== call.key);
   work.answered.push(call.key);
-  const actorId = call.id;
-  const event = answer.ok
-    ? { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output }
-    : { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error };
-  feed(engine, work, event);
+  takeAnswer(engine, work, { actorId: call.id, answer });
+  drain(engine, work);
 }
+
+// When the machine cannot make anything of an answer (a condition throws on it), the call has failed for it.
+function takeAnswer(engine: Engine, work: Work, { actorId, answer }: { actorId: string; answer: Answer }): void {
+  const done = { type: `xstate.done.actor.${actorId}`, actorId };
+  const failed = { type: `xstate.error.actor.${actorId}`, actorId };
+  try {
+    const event = answer.ok ? { ...done, output: answer.output } : { ...failed, error: answer.error };
+    take(engine, work, event as EventObject);
+  } catch (error) {
+    const { code, message } = error as TwinlineError;
+    if (!answer.ok || !UNUSABLE.has(code)) throw error;
+    take(engine, work, { ...failed, error: { code, message } } as EventObject);
+  }
+}
+
+const UNUSABLE: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_EXPRESSION']);
 
 function take(engine: Engine, work: Work, event: EventObject): void {
   if (work.live.status !== 'active') return;

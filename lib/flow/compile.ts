@@ -176,6 +176,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
     version: flow.version,
     hash: contentHash(used),
     read: (view, raw, prove) => readInput(nodeOf(view), raw, { view, prove, now: clock.now(), start: flow.start }),
+    interrupt: (view, raw) => (raw === nodeOf(view).scope.keys.exit ? { type: 'exit' } : undefined),
     render: (view) => renderScreen(nodeOf(view), view),
     waitText: (view) => {
       const { scope } = nodeOf(view);
