@@ -37,7 +37,8 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
     if (delayMs > maxDelayMs)
       log.warn({ loopDelayMs: Math.round(delayMs), inFlight: watch.inFlight }, 'the event loop is late; shedding load');
   };
-  const timer = setInterval(look, WINDOW_MS).unref();
+  // Right after a stall this timer may come before the one that measures it; only after both is the delay known.
+  const timer = setInterval(() => setImmediate(look), WINDOW_MS).unref();
   delays.enable();
   const watch: Overload = {
     inFlight: 0,
