@@ -2,7 +2,6 @@
 // failure with a reason: uvu alone exits 0 when a hook throws, when `.run()` is forgotten and when `.only` is left.
 //
 //   npm test -- ussd flow/render    only the files whose path holds one of the words
-//   npm test -- --update            transcript tests write what they saw (support/update.ts)
 //   --root <folder>                 where to look, default: this folder
 //   --timeout <ms>                  for each suite that sets no timeoutMs, and for loading a file; default 120000
 
@@ -36,7 +35,6 @@ async function main(): Promise<void> {
     options: {
       root: { type: 'string', default: dirname(fileURLToPath(import.meta.url)) },
       timeout: { type: 'string', default: '120000' },
-      update: { type: 'boolean' },
     },
   });
   watchProcess();
