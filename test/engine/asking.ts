@@ -1,0 +1,54 @@
+// A machine that asks a service, and conversations of it that wait as a menu does.
+
+import { type AnyStateMachine, assign, createMachine } from 'xstate';
+import { type Conversation, type MachineOptions, machineConversation } from '../../lib/engine/conversation.ts';
+import type { Service } from '../../lib/engine/service.ts';
+import { compileMachine } from '../../lib/engine/transition.ts';
+import type { Json } from '../../lib/store/store.ts';
+import { place } from './support.ts';
+
+/** As a menu does: says `wait` while a call goes on, and takes nothing before its outcome was shown. */
+export function patient(machine: AnyStateMachine, options: MachineOptions = {}): Conversation {
+  const plain = machineConversation(compileMachine(machine), options);
+  return {
+    ...plain,
+    waitText: () => 'wait',
+    read: (view, input, prove) => (view.waiting ? undefined : plain.read(view, input, prove)),
+  };
+}
+
+const keep = assign({ got: ({ event }: { event: unknown }) => (event as { output: Json }).output });
+const keepError = assign({ got: ({ event }: { event: unknown }) => (event as { error: Json }).error });
+
+/** Asks once with `ask`, again and again; `n` counts how often. */
+export const asking = () =>
+  createMachine({
+    id: 'asking',
+    initial: 'idle',
+    context: { got: null, n: 0 },
+    states: {
+      idle: { on: { ask: 'asked', stop: 'over' } },
+      asked: {
+        entry: assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 }),
+        invoke: {
+          id: 'ask',
+          src: 'ask',
+          input: ({ context }: { context: { n: number } }) => ({ n: context.n }),
+          onDone: { target: 'answered', actions: keep },
+          onError: { target: 'failed', actions: keepError },
+        },
+        on: { stop: 'over' },
+      },
+      answered: { on: { ask: 'asked', stop: 'over' } },
+      failed: { on: { ask: 'asked' } },
+      over: { type: 'final' },
+    },
+  } as never);
+
+export const ASK = { type: 'ask' };
+export const MINUTE = 60_000;
+/** This policy for the call of {@link asking}. */
+export const options = (policy: object): MachineOptions => ({ calls: { ask: policy } });
+/** A place for {@link asking} with this service behind it. */
+export const withService = (ask: Service, policy: object = {}) =>
+  place(patient(asking(), options(policy)), { services: { ask } });

@@ -1,0 +1,176 @@
+// Calls that take longer than a turn: who is told to wait, what is heard meanwhile, and where chains of calls end.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createMachine } from 'xstate';
+import { machineConversation } from '../../lib/engine/conversation.ts';
+import type { Service } from '../../lib/engine/service.ts';
+import { compileMachine } from '../../lib/engine/transition.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import { ASK, asking, MINUTE, options, patient, withService } from './asking.ts';
+import { begin, gate, place, rejection, say, settled, textOf } from './support.ts';
+
+const test = suite('slow calls');
+
+test('a slow call: told to wait in time, called once, the next input shows the outcome, the one after is taken', async () => {
+  const ask = gate();
+  const here = withService(ask.service, { timeoutMs: MINUTE });
+  const engine = here.engine();
+  await begin(engine);
+  const turn = textOf(say(engine, ASK));
+  await settled();
+  await here.clock.advance(8000 - LIMITS.turnReserveMs);
+  assert.is(await turn, 'wait');
+  ask.answer('at last');
+  await settled();
+  assert.is(here.record().rest.state, 'answered');
+  assert.is(await textOf(say(engine, { type: 'stop' })), '"answered"');
+  assert.is(here.stored().ended, false);
+  await say(engine, { type: 'stop' });
+  assert.is(here.stored().ended, true);
+  assert.is(ask.keys.length, 1);
+});
+
+test('who asks too early waits again, in this process and in another, and the call is still made once', async () => {
+  const ask = gate();
+  const here = withService(ask.service, { timeoutMs: 5 * MINUTE });
+  const [one, two] = [here.engine({ ttlSeconds: 3600 }), here.engine({ ttlSeconds: 3600 })];
+  await begin(one);
+  for (const engine of [one, one, two, one, two]) {
+    const turn = textOf(say(engine, ASK));
+    await settled();
+    await here.clock.advance(8000);
+    assert.is(await turn, 'wait');
+  }
+  const last = textOf(say(two, ASK));
+  await settled();
+  ask.answer('ready');
+  await settled();
+  await here.clock.advance(100);
+  assert.is(await last, '"answered"');
+  assert.is(ask.keys.length, 1);
+});
+
+test('a turn that waited long for another process and then loses one race is taken anew, not refused', async () => {
+  const ask = gate();
+  const here = withService(ask.service, { timeoutMs: MINUTE });
+  const one = here.engine();
+  await begin(one);
+  const first = say(one, ASK, { deadlineMs: MINUTE });
+  await settled();
+  let races = 1;
+  const store: SnapshotStore = {
+    ...here.store,
+    commit: async (key, expected, next) => {
+      if (races-- > 0) await here.store.commit(key, expected, here.stored());
+      return here.store.commit(key, expected, next);
+    },
+  };
+  const second = textOf(say(here.engine({ store }), ASK));
+  await here.clock.advance(8000);
+  assert.is(await second, 'wait');
+  ask.answer(1);
+  await settled();
+  await here.clock.advance(1000);
+  await first;
+  assert.is(here.record().rest.state, 'answered');
+});
+
+test('an outcome that comes after the end changes nothing', async () => {
+  const ask = gate();
+  const here = place(machineConversation(compileMachine(asking()), options({ timeoutMs: MINUTE })), {
+    services: { ask: ask.service },
+  });
+  const engine = here.engine();
+  await begin(engine);
+  const turn = say(engine, ASK);
+  await settled();
+  await here.clock.advance(8000);
+  await turn;
+  // A begin in the same place is what ends the waiting one.
+  await begin(engine, { inputs: [{ type: 'stop' }] });
+  const over = here.stored();
+  assert.is(over.ended, true);
+  ask.answer('nobody is there');
+  await settled();
+  assert.equal(here.stored(), over);
+  assert.is(engine.calls.size, 0);
+});
+
+test('a state that is left does not want its answer any more', async () => {
+  const ask = gate();
+  const machine = asking();
+  const here = place(machineConversation(compileMachine(machine), options({ timeoutMs: MINUTE })), {
+    services: { ask: ask.service },
+  });
+  const engine = here.engine();
+  await begin(engine);
+  const turn = say(engine, ASK);
+  await settled();
+  await here.clock.advance(8000);
+  await turn;
+  assert.is(here.record().calls.length, 1);
+  const leaving = say(engine, { type: 'stop' });
+  await settled();
+  await here.clock.advance(8000);
+  await leaving;
+  assert.is(here.record().calls.length, 1, 'what is said while a call goes on is not heard before its outcome');
+});
+
+const calling = (loop: 'ask' | 'rest') =>
+  createMachine({
+    id: 'loop',
+    initial: 'idle',
+    states: {
+      idle: { on: { ask: 'one' } },
+      one: { invoke: { id: 'ask', src: 'ask', onDone: 'two' } },
+      two: { invoke: { id: 'again', src: 'ask', onDone: loop === 'ask' ? 'one' : 'idle' } },
+    },
+  } as never);
+
+test(`calls that lead to each other end after ${LIMITS.hopsPerTurn} with ERR_TURN_LIMIT, also behind the caller's back`, async () => {
+  let calls = 0;
+  const slow = gate();
+  const ask: Service = async (input, call) => (calls++ === 0 ? slow.service(input, call) : null);
+  const problems: unknown[] = [];
+  const here = place(patient(calling('ask'), options({ timeoutMs: MINUTE })), {
+    services: { ask },
+    onProblem: ({ error }) => problems.push((error as TwinlineError).code),
+  });
+  const engine = here.engine();
+  await begin(engine);
+  const turn = textOf(say(engine, ASK));
+  await settled();
+  await here.clock.advance(8000);
+  assert.is(await turn, 'wait');
+  slow.answer(null);
+  for (let i = 0; i < 50; i++) await settled();
+  assert.equal(problems, ['ERR_TURN_LIMIT']);
+  assert.is(calls, LIMITS.hopsPerTurn + 1);
+  calls = 1;
+  const quick = place(patient(calling('ask')), { services: { ask } });
+  await begin(quick.engine());
+  assert.is((await rejection(say(quick.engine(), ASK))).code, 'ERR_TURN_LIMIT');
+});
+
+test('a call that leads to another one behind the caller shows the end of both', async () => {
+  const ask = gate();
+  const here = place(patient(calling('rest'), options({ timeoutMs: MINUTE })), { services: { ask: ask.service } });
+  const engine = here.engine();
+  await begin(engine);
+  const turn = textOf(say(engine, ASK));
+  await settled();
+  await here.clock.advance(8000);
+  assert.is(await turn, 'wait');
+  ask.answer(1);
+  await settled();
+  assert.is(here.record().rest.state, 'two');
+  ask.answer(2);
+  await settled();
+  assert.is(await textOf(say(engine, ASK)), '"idle"');
+  assert.is(ask.keys.length, 2);
+});
+
+test.run();
