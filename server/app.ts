@@ -92,10 +92,12 @@ function securityHeaders(): Middleware {
 
 // Orchestrators must hear that the process lives, most of all when it has too much to do.
 const PROBES = new Set(['/livez', '/readyz']);
+// And whoever asks how it is, is told.
+const ALWAYS_ANSWERED = new Set([...PROBES, '/health', '/']);
 
 function turnedAway(overload: Overload): Middleware {
   return (ctx, next) => {
-    if (!overload.isOver() || PROBES.has(ctx.path)) return next();
+    if (!overload.isOver() || ALWAYS_ANSWERED.has(ctx.path)) return next();
     ctx.set('Retry-After', '1');
     throw new Refusal('unavailable');
   };

@@ -17,6 +17,8 @@ export interface Overload {
 export interface OverloadLimits {
   /** @default LIMITS.requestsAtOnce */
   readonly requestsAtOnce?: number;
+  /** @default LIMITS.requestsWhenLate */
+  readonly requestsWhenLate?: number;
   /** @default LIMITS.loopDelayMs */
   readonly loopDelayMs?: number;
 }
@@ -28,6 +30,7 @@ const WINDOW_MS = 1_000;
 export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
   const maxDelayMs = limits.loopDelayMs ?? LIMITS.loopDelayMs;
   const maxInFlight = limits.requestsAtOnce ?? LIMITS.requestsAtOnce;
+  const maxWhenLate = limits.requestsWhenLate ?? LIMITS.requestsWhenLate;
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let delayMs = 0;
   const look = () => {
@@ -42,7 +45,7 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
   delays.enable();
   const watch: Overload = {
     inFlight: 0,
-    isOver: () => delayMs > maxDelayMs || watch.inFlight > maxInFlight,
+    isOver: () => watch.inFlight > (delayMs > maxDelayMs ? maxWhenLate : maxInFlight),
     get loopDelayMs() {
       return delayMs;
     },

@@ -31,7 +31,9 @@ export function startSweeper(engine: Engine, onProblem: (error: unknown) => void
       stopped = true;
       clearTimeout(timer);
       // A store that hangs must not hold up the end.
-      await Promise.race([round, pause(PAUSE_MS, undefined, { ref: false })]);
+      const ended = new AbortController();
+      await Promise.race([round, pause(PAUSE_MS, undefined, { signal: ended.signal })]);
+      ended.abort();
     },
   };
 }

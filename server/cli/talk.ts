@@ -53,14 +53,22 @@ function reader(input: Readable, output: Writable): Keyboard {
       done();
     },
   });
-  const lines = createInterface({ input, ...(isTerminal && { output: echo }), terminal: isTerminal, prompt: PROMPT });
+  const lines = createInterface({
+    input,
+    ...(isTerminal && { output: echo }),
+    terminal: isTerminal,
+    prompt: PROMPT,
+    // Secrets would be in it.
+    historySize: 0,
+  });
+  lines.on('SIGINT', () => lines.close());
   const answers = lines[Symbol.asyncIterator]();
   return {
     ask: async (secret) => {
       if (isTerminal) lines.prompt();
       hidden = isTerminal && secret;
       const { value, done } = await answers.next();
-      if (hidden) output.write('\n');
+      if (hidden || (isTerminal && done)) output.write('\n');
       hidden = false;
       // A transcript of piped input reads like a conversation.
       if (!isTerminal && !done) output.write(`${PROMPT}${secret ? '****' : value}\n`);
