@@ -96,6 +96,8 @@ export const LIMITS = {
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,
+  /** The same while the event loop is late: fewer, for they are what makes it late; one stall alone turns nobody away. */
+  requestsWhenLate: 100,
   /** Milliseconds that the event loop may be late (99th percentile of a second) before requests are turned away. */
   loopDelayMs: 250,
   /** Headers of a request that are read. */

@@ -25,9 +25,9 @@ test('with too many requests in flight, others are turned away with Retry-After;
     await pause(50);
     const ussd = await server.ask('/api/ussd', json(DIAL));
     assert.equal([ussd.status, ussd.text, ussd.headers['retry-after']], [200, UNAVAILABLE, '1']);
-    const other = await server.ask('/health');
+    const other = await server.ask('/nowhere');
     assert.equal([other.status, other.headers['retry-after']], [503, '1']);
-    assert.is((await server.ask('/livez')).status, 200);
+    for (const probe of ['/livez', '/health', '/']) assert.is((await server.ask(probe)).status, 200);
     release();
     for (const answer of await Promise.all(holding)) assert.is(answer.status, 200);
     assert.match(await server.ussd(DIAL), /^CON /);
@@ -35,13 +35,13 @@ test('with too many requests in flight, others are turned away with Retry-After;
 });
 
 test('after the event loop stood still, work is turned away for a moment, and then taken again', () =>
-  withServer({ overload: { loopDelayMs: 250 } }, async (server) => {
+  withServer({ overload: { loopDelayMs: 250, requestsWhenLate: 0 } }, async (server) => {
     assert.match(await server.ussd(DIAL), /^CON /);
     const until = performance.now() + 450;
     while (performance.now() < until);
     const seen = new Set<string>();
     for (let at = 0; at < 60 && !seen.has('away'); at++) {
-      seen.add((await server.ask('/')).status === 503 ? 'away' : 'served');
+      seen.add((await server.ask('/nowhere')).status === 503 ? 'away' : 'served');
       await pause(25);
     }
     assert.ok(seen.has('away'));
@@ -50,6 +50,16 @@ test('after the event loop stood still, work is turned away for a moment, and th
     assert.ok(server.logged.some(({ msg }) => msg === 'the event loop is late; shedding load'));
     await pause(2_100);
     assert.match(await server.ussd({ ...DIAL, text: '1' }), /^CON Know more/);
+  }));
+
+test('an event loop that stood still once turns nobody away while there is little to do', () =>
+  withServer({ overload: { loopDelayMs: 250 } }, async (server) => {
+    const until = performance.now() + 450;
+    while (performance.now() < until);
+    for (let at = 0; at < 50; at++) {
+      assert.match(await server.ussd({ ...DIAL, sessionId: `after-${at}` }), /^CON /);
+      await pause(25);
+    }
   }));
 
 test.run();
