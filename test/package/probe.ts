@@ -10,7 +10,7 @@ for (const module of process.argv.slice(2)) {
     for (const one of list) found.push(`${module} ${what} ${one.trim()}`);
   };
   const { printed, broken } = await capture(() => import(pathToFileURL(module).href));
-  await new Promise(setImmediate);
+  await filesAreRead(before.handles);
   say('cannot be imported:', broken);
   say('prints', printed);
   say('holds open', added(process.getActiveResourcesInfo(), before.handles));
@@ -18,6 +18,14 @@ for (const module of process.argv.slice(2)) {
   say('listens to', added(listeners(), before.listeners));
 }
 writeSync(1, JSON.stringify(found));
+
+// The loader reads files for a while after an import; that ends by itself.
+async function filesAreRead(before: readonly string[]): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (!added(process.getActiveResourcesInfo(), before).some((one) => one.startsWith('FSReq'))) return;
+  }
+}
 
 async function capture(work: () => Promise<unknown>): Promise<{ printed: string[]; broken: string[] }> {
   const printed: string[] = [];
