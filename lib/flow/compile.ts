@@ -1,7 +1,7 @@
 // A flow compiled once: a plain JSON machine config, its screens by path, and the conversation that an engine keeps.
 
 import { createHash } from 'node:crypto';
-import { type AnyStateMachine, createMachine, fromPromise } from 'xstate';
+import { type AnyStateMachine, createMachine } from 'xstate';
 import { menuVocabulary } from '../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { CallPolicy, Conversation, Prove, View } from '../engine/conversation.ts';
@@ -123,23 +123,12 @@ function initialContext(flow: Flow): Record<string, Json> {
 
 /** The machine of a JSON config: what JSON cannot say (context from input, call inputs, guards, actions) is put in. */
 function machineOf(config: JsonObject, flow: Flow, build: Build): AnyStateMachine {
-  const services = new Set(
-    [...build.nodes.values()].flatMap(({ screen }) => (screen.type === 'call' ? [screen.service] : [])),
-  );
-  const placeholder = fromPromise(() => new Promise(() => {}));
   const context = ({ input: given }: { input?: JsonObject }) => ({
     ...(config.context as JsonObject),
     ...known(flow, given),
   });
-  const { guards, actions } = menuVocabulary(menuHands(build.used));
-  return createMachine(
-    { ...withInputs(config), context } as never,
-    {
-      guards,
-      actions,
-      actors: Object.fromEntries([...services].map((name) => [name, placeholder])),
-    } as never,
-  ) as AnyStateMachine;
+  const vocabulary = menuVocabulary(menuHands(build.used));
+  return createMachine({ ...withInputs(config), context } as never, vocabulary as never) as AnyStateMachine;
 }
 
 // What the door knows (phoneNumber, sessionId …) goes into the variables of the same name that the flow declares.
