@@ -15,7 +15,6 @@ export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): 
     } catch (error) {
       const { status, body } = errorAnswer(error, requestId);
       ctx.status = status;
-      ctx.type = 'json';
       ctx.body = body;
       if (status >= 500 && !(error instanceof Refusal)) {
         metrics.problem('http');

@@ -41,7 +41,7 @@ test('while it stops it is alive and not ready, and tells clients to go elsewher
     assert.is((await server.ask('/livez')).status, 200);
     const ready = await server.ask('/readyz');
     assert.equal([ready.status, ready.json()], [503, { status: 'draining' }]);
-    assert.is((await server.ask('/health')).headers.connection, 'close');
+    assert.is((await server.ask('/health', { headers: { connection: 'keep-alive' } })).headers.connection, 'close');
     await closing;
     const gone = await server.ask('/livez').catch((error) => error.code);
     assert.is(gone, 'ECONNREFUSED');

@@ -20,11 +20,12 @@ test('with too many requests in flight, others are turned away with Retry-After;
       await held;
       ctx.body = {};
     });
-  return withServer({ overload: { requestsAtOnce: 3, loopDelayMs: 60_000 }, plugins: [hold] }, async (server) => {
+  const env = { USSD_ERROR_STATUS: '503' };
+  return withServer({ env, overload: { requestsAtOnce: 3, loopDelayMs: 60_000 }, plugins: [hold] }, async (server) => {
     const holding = [1, 2, 3].map(() => server.ask('/hold'));
     await pause(50);
     const ussd = await server.ask('/api/ussd', json(DIAL));
-    assert.equal([ussd.status, ussd.text, ussd.headers['retry-after']], [200, UNAVAILABLE, '1']);
+    assert.equal([ussd.status, ussd.text, ussd.headers['retry-after']], [503, UNAVAILABLE, '1']);
     const other = await server.ask('/nowhere');
     assert.equal([other.status, other.headers['retry-after']], [503, '1']);
     for (const probe of ['/livez', '/health', '/']) assert.is((await server.ask(probe)).status, 200);

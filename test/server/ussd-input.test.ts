@@ -1,8 +1,10 @@
 // Invalid input at the USSD route: 200, the exact text, and no session, whatever is wrong with fields or body.
 
 import { request } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readUssdBody } from '../../server/routes/ussd-body.ts';
 import { DIAL, json, raw, sharedServer } from './serve.ts';
 
 const test = suite('ussd input');
@@ -89,6 +91,16 @@ test('a body that comes in pieces is read whole', async () => {
     setTimeout(() => sent.end(bytes.subarray(at)), 30);
   });
   assert.is(text, MENU);
+});
+
+test('a body that ends without its end is nobody’s, and is waited for by nobody', async () => {
+  for (const error of [undefined, new Error('reset')]) {
+    const stream = Object.assign(new PassThrough(), { headers: {} });
+    const body = readUssdBody(stream as never);
+    stream.write('{"sess');
+    stream.destroy(error);
+    assert.equal(await body, { kind: 'gone' });
+  }
 });
 
 test('a sender that leaves in the middle of its body harms nobody', async () => {
