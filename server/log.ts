@@ -43,12 +43,9 @@ export function describeError(thrown: unknown): LoggedError {
 
 // A stack begins with name and message, and a message may look like frames; where it ends cannot always be told.
 function frames(stack = '', message: string): string[] {
-  const end = stack.lastIndexOf(message);
+  const end = message === '' ? stack.search(/^\w*Error\n/) : stack.lastIndexOf(message);
   if (end < 0) return [];
-  const lines = stack
-    .slice(end + message.length)
-    .split('\n')
-    .slice(1, FRAMES + 1);
+  const [, ...lines] = stack.slice(end + message.length).split('\n', FRAMES + 1);
   return lines.map((line) => line.trim().replace(/^at /, ''));
 }
 

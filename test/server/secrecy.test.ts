@@ -66,8 +66,10 @@ test('of foreign errors the log has name, code and place; of ours and of the sys
   assert.equal([foreign.name, foreign.code], ['Error', 'E_X']);
   assert.ok(foreign.at!.length > 0 && !foreign.at!.some((frame) => frame.startsWith('forged')));
   const renamed = new Error('pin 83719\n    at forged (x:1)');
+  assert.ok(renamed.stack);
   renamed.message = 'other words';
   assert.equal(describeError(renamed).at, [], 'where the old words end cannot be told');
+  assert.ok(describeError(new TypeError()).at!.length > 0, 'without words too');
   const ours = describeError(new TwinlineError('ERR_STORE', 'our words', { cause: new Error('83719') }));
   assert.equal([ours.code, ours.message, ours.cause?.message], ['ERR_STORE', 'our words', undefined]);
   const system = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
