@@ -87,9 +87,7 @@ export function compileMachine(source: AnyStateMachine): Machine {
   const scope = inertScope(source, (action) => done.push(action));
   const templates = new Map<string, AnyMachineSnapshot>();
 
-  const run = (work: () => AnyMachineSnapshot): Step => {
-    done = [];
-    const live = attempt(source.id, work);
+  const stepTo = (live: AnyMachineSnapshot): Step => {
     if (live.status === 'error') throw failed(source.id, live.error);
     return { live, effects: done.length ? effectsOf(done, scope.self) : NONE };
   };
@@ -107,13 +105,23 @@ export function compileMachine(source: AnyStateMachine): Machine {
   return {
     id: source.id,
     source,
-    begin: (input) => run(() => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot),
+    begin: (input) => {
+      done = [];
+      return stepTo(attempt(source.id, () => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot));
+    },
     resume: (rest) => {
       const fresh = template(rest.state);
       if (!rest.history && !rest.calling?.length) return { ...fresh, context: rest.context } as AnyMachineSnapshot;
       return restore(fresh, scope, { rest, services });
     },
-    step: (live, event) => run(() => source.transition(live, event, scope) as AnyMachineSnapshot),
+    step: (live, event) => {
+      if (done.length) done = [];
+      try {
+        return stepTo(source.transition(live, event, scope) as AnyMachineSnapshot);
+      } catch (error) {
+        throw failed(source.id, error);
+      }
+    },
     rest: (live) => restOf(live),
     calling: (live) => invokesOf(live).map((call) => call.id),
     callsOf: (live) =>
@@ -188,11 +196,14 @@ function effectsOf(actions: readonly ActionRecord[], self: AnyActorRef): Effect[
 }
 
 function restOf(live: AnyMachineSnapshot): AtRest {
-  const remembered = Object.entries(live.historyValue as Record<string, { id: string }[]>);
   const state = live.value as StateValue;
   const context = live.context as JsonObject;
-  if (!remembered.length) return { state, context };
-  return { state, context, history: Object.fromEntries(remembered.map(([id, nodes]) => [id, nodes.map((n) => n.id)])) };
+  let history: Record<string, readonly string[]> | undefined;
+  for (const id in live.historyValue) {
+    history ??= {};
+    history[id] = (live.historyValue as Record<string, { id: string }[]>)[id]!.map((node) => node.id);
+  }
+  return history ? { state, context, history } : { state, context };
 }
 
 function restore(

@@ -5,7 +5,8 @@ import { compileFlow } from '../../lib/flow/compile.ts';
 import { menuFlow } from './flows.ts';
 import { measure, type Row, us } from './measure.ts';
 
-const EVENTS = ['opt.go0', 'opt.go1', 'opt.go2', 'opt.go3', 'opt.go4', 'invalid'].map((type) => ({ type }));
+// A dialogue of six turns, then home: as deep as callers go.
+const EVENTS = ['opt.go0', 'opt.go1', 'opt.go2', 'invalid', 'opt.go3', 'opt.go4', 'home'].map((type) => ({ type }));
 
 export async function engineRows(): Promise<Row[]> {
   const flow = compileFlow(menuFlow(100));
@@ -63,6 +64,7 @@ function handWritten() {
   const steps = [1, 7, 31, 97, 211];
   let text = JSON.stringify({ state: 0, context: { visits: 0, stack: [], page: 0, bad: 0 } } satisfies Hand);
   const next = ({ state, context }: Hand, type: string): Hand => {
+    if (type === 'home') return { state: 0, context: { ...context, stack: [], page: 0, bad: 0 } };
     const option = type.startsWith('opt.go') ? Number(type[6]) : -1;
     if (option < 0) return { state, context: { ...context, bad: Math.min(context.bad + 1, 99) } };
     const visits = option === 0 ? context.visits + 1 : context.visits;

@@ -1,22 +1,20 @@
 // A whole USSD turn of the built server on the embedded store, against raw node:http and Koa answering the same POST.
 
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { cpuUs, drive, type Load, start, stop, type Target } from './load.ts';
 import { median, type Row, us } from './measure.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const FLOOR = fileURLToPath(new URL('./floor.mjs', import.meta.url));
+// Benchmarks run as they are published, built: tsx would name every closure of the hot path anew at every call.
+const ROOT = process.cwd();
+const FLOOR = join(ROOT, 'test/bench/floor.mjs');
 const ROUNDS = 5;
 
 const dialogue = ['', '1', '1*1', '1*1*1', '1*1*1*2', '1*1*1*2*0', '1*1*1*2*0*0', '1*1*1*2*0*0**'];
 const LOAD: Load = { connections: 64, ms: 1_500, texts: dialogue, expect: /^(CON|END) / };
 
 export async function ussdRows(): Promise<Row[]> {
-  execFileSync('npm', ['run', '-s', 'build'], { cwd: ROOT, stdio: 'inherit' });
   const data = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
   const quiet = { PORT: '0', RATE_LIMIT_MAX: '1000000000', LOG_LEVEL: 'warn', MENUS_DIR: join(ROOT, 'menus') };
   const main = join(ROOT, 'dist/server/main.js');
