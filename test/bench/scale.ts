@@ -35,7 +35,7 @@ async function bySessions(): Promise<Row[]> {
         },
         { name: 'any', run: (count) => turns(many.engine, { flow: 'menu100', first: 0, sessions: 200_000, count }) },
       ],
-      { count: 6_000 },
+      { count: 6_000, rounds: 15 },
     );
     return [
       {
