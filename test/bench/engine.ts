@@ -5,23 +5,29 @@ import { compileFlow } from '../../lib/flow/compile.ts';
 import { menuFlow } from './flows.ts';
 import { measure, type Row, us } from './measure.ts';
 
-// A dialogue of six turns, then home: as deep as callers go.
-const EVENTS = ['opt.go0', 'opt.go1', 'opt.go2', 'invalid', 'opt.go3', 'opt.go4', 'home'].map((type) => ({ type }));
+const WALK = ['opt.go0', 'opt.go1', 'opt.go2', 'invalid', 'opt.go3', 'opt.go4'];
+// The back stack stays short when callers go home, and is full (20 screens, most of the record) when they never do.
+const DEEP = WALK.map((type) => ({ type }));
+const SHORT = [...DEEP, { type: 'home' }];
+type Events = readonly { readonly type: string }[];
 
 export async function engineRows(): Promise<Row[]> {
+  return [...(await rowsFor(SHORT, 'six turns, then home')), ...(await rowsFor(DEEP, 'back stack full'))];
+}
+
+async function rowsFor(events: Events, walk: string): Promise<Row[]> {
   const flow = compileFlow(menuFlow(100));
-  const [step, actor, reducer] = await measure([engineStep(flow), restoredActor(flow), handWritten()], {
-    count: 20_000,
-  });
+  const cases = [engineStep(flow, events), restoredActor(flow, events), handWritten(events)];
+  const [step, actor, reducer] = await measure(cases, { count: 20_000, rounds: 21 });
   return [
     {
-      what: 'engine step (resume, transition, rest as JSON) against an XState actor restored per turn',
+      what: `engine step (resume, transition, rest as JSON) against an XState actor restored per turn; ${walk}`,
       measured: `${us(step!.cpuUs)} · ${us(actor!.cpuUs)}`,
       ratio: actor!.cpuUs / step!.cpuUs,
       target: { atLeast: 3 },
     },
     {
-      what: 'engine step against a reducer written by hand for this menu, with the same JSON',
+      what: `engine step against a reducer written by hand for this menu, with the same JSON; ${walk}`,
       measured: `${us(step!.cpuUs)} · ${us(reducer!.cpuUs)}`,
       ratio: step!.cpuUs / reducer!.cpuUs,
       target: undefined,
@@ -31,23 +37,23 @@ export async function engineRows(): Promise<Row[]> {
 
 type Compiled = ReturnType<typeof compileFlow>;
 
-function engineStep({ machine }: Compiled) {
+function engineStep({ machine }: Compiled, events: Events) {
   let text = JSON.stringify(machine.rest(machine.begin({}).live));
   const run = (count: number) => {
     for (let at = 0; at < count; at++) {
       const live = machine.resume(JSON.parse(text));
-      text = JSON.stringify(machine.rest(machine.step(live, EVENTS[at % EVENTS.length]!).live));
+      text = JSON.stringify(machine.rest(machine.step(live, events[at % events.length]!).live));
     }
   };
   return { name: 'engine step', run };
 }
 
-function restoredActor({ machine }: Compiled) {
+function restoredActor({ machine }: Compiled, events: Events) {
   let text = JSON.stringify(createActor(machine.source, { input: {} }).start().getPersistedSnapshot());
   const run = (count: number) => {
     for (let at = 0; at < count; at++) {
       const actor = createActor(machine.source, { snapshot: JSON.parse(text) }).start();
-      actor.send(EVENTS[at % EVENTS.length]!);
+      actor.send(events[at % events.length]!);
       text = JSON.stringify(actor.getPersistedSnapshot());
       actor.stop();
     }
@@ -60,7 +66,7 @@ interface Hand {
   context: { visits: number; stack: number[]; page: number; bad: number };
 }
 
-function handWritten() {
+function handWritten(events: Events) {
   const steps = [1, 7, 31, 97, 211];
   let text = JSON.stringify({ state: 0, context: { visits: 0, stack: [], page: 0, bad: 0 } } satisfies Hand);
   const next = ({ state, context }: Hand, type: string): Hand => {
@@ -73,7 +79,7 @@ function handWritten() {
   };
   const run = (count: number) => {
     for (let at = 0; at < count; at++)
-      text = JSON.stringify(next(JSON.parse(text) as Hand, EVENTS[at % EVENTS.length]!.type));
+      text = JSON.stringify(next(JSON.parse(text) as Hand, events[at % events.length]!.type));
   };
   return { name: 'reducer written by hand', run };
 }
