@@ -87,6 +87,8 @@ export const LIMITS = {
   keyChars: 256,
   documentBytes: 1_048_576,
   fieldsPerIndex: 8,
+  /** Elements of a list in one document that an index may hold. */
+  elementsPerIndex: 1_000,
   /** Values of one `in` condition. */
   valuesPerIn: 100,
   pageSizeMax: 1_000,

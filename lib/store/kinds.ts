@@ -30,7 +30,7 @@ export interface IndexEntry<I extends Index = Index> {
 
 const NAME = /^[A-Za-z0-9-]{1,64}$/;
 const INDEX = /^[A-Za-z0-9_-]{1,64}$/;
-const FIELD = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}$/;
+const FIELD = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}(\[\])?$/;
 
 /** The indexes of `kind`; throws ERR_CONFIG when it breaks a rule of {@link Kind}. */
 export function indexesOf(kind: Kind): Index[] {
@@ -45,8 +45,10 @@ export function indexesOf(kind: Kind): Index[] {
     if (bad !== undefined)
       throw refuse(
         `index "${name}", field ${JSON.stringify(bad)}`,
-        'A field is up to 8 names of letters, digits, _ and -, joined by dots.',
+        'A field is up to 8 names of letters, digits, _ and -, joined by dots; [] at its end takes each element of a list.',
       );
+    if (fields.filter(isList).length > 1)
+      throw refuse(`index "${name}" has several fields with []`, 'Take the elements of one list per index.');
     return { name, fields: [...fields], unique };
   });
 }
@@ -75,13 +77,26 @@ export function bodyText(kind: string, id: string, body: JsonObject): string {
   return text;
 }
 
-/** What every index holds of a document. */
+/** Whether an index takes each element of the list in this field. */
+export function isList(field: string): boolean {
+  return field.endsWith('[]');
+}
+
+/** What every index holds of a document: one entry, or one for each different element of a list. */
 export function entriesOf<I extends Index>(indexes: Iterable<I>, id: string, body: JsonObject): IndexEntry<I>[] {
-  return Array.from(indexes, (index) => {
-    const values = index.fields.map((field) => valueAt(body, field));
-    const claimed = index.unique && !values.includes(null);
-    return { index, key: entryKey(values, id), claim: claimed ? Buffer.concat(values.map(valueKey)) : undefined };
-  });
+  return Array.from(indexes, (index) =>
+    rowsOf(index, body).map((values) => {
+      const claimed = index.unique && !values.includes(null);
+      return { index, key: entryKey(values, id), claim: claimed ? Buffer.concat(values.map(valueKey)) : undefined };
+    }),
+  ).flat();
+}
+
+/** Of `entries`, those that `others` lack. */
+export function missingIn<I extends Index>(others: readonly IndexEntry<I>[], entries: readonly IndexEntry<I>[]) {
+  const name = ({ index, key }: IndexEntry<I>) => `${index.name} ${key.toString('latin1')}`;
+  const known = new Set(others.map(name));
+  return entries.filter((entry) => !known.has(name(entry)));
 }
 
 /** The error of a taken id (`index` undefined) or unique value; it never names the value. */
@@ -93,13 +108,37 @@ export function takenError(kind: string, id: string, index?: string): TwinlineEr
   );
 }
 
-// Only objects are walked, and only what they hold themselves; whatever is no scalar counts as null.
-function valueAt(body: JsonObject, field: string): IndexValue {
+function rowsOf({ name, fields }: Index, body: JsonObject): IndexValue[][] {
+  const list = fields.findIndex(isList);
+  const values = fields.map((field) => (isList(field) ? null : scalarOf(valueAt(body, field))));
+  if (list < 0) return [values];
+  const elements = elementsOf(valueAt(body, fields[list]!.slice(0, -2)));
+  if (elements.length > LIMITS.elementsPerIndex)
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `Index "${name}" would hold ${elements.length} elements of one document; ${LIMITS.elementsPerIndex} are allowed.`,
+    );
+  return elements.map((element) => values.with(list, element));
+}
+
+// Different scalars of a list; what is no list is a list of one, and nothing is none.
+function elementsOf(value: Json): IndexValue[] {
+  const elements: readonly Json[] = Array.isArray(value) ? value : [value];
+  return [...new Set(elements.filter((element) => typeof element !== 'object'))] as IndexValue[];
+}
+
+// Only objects are walked, and only what they hold themselves.
+function valueAt(body: JsonObject, field: string): Json {
   let value: Json = body;
   for (const part of field.split('.')) {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, part)) return null;
     value = (value as JsonObject)[part]!;
   }
+  return value;
+}
+
+// Whatever is no scalar counts as null.
+function scalarOf(value: Json): IndexValue {
   return typeof value === 'object' ? null : value;
 }
 

@@ -5,7 +5,7 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { above, type Interval, next, sameType, startingWith, stringsFrom, valueKey } from './index-key.ts';
 import { checkLimit, isWellFormed } from './input.ts';
-import type { Declared, Index } from './kinds.ts';
+import { type Declared, type Index, isList } from './kinds.ts';
 import type { Condition, IndexValue, Query } from './store.ts';
 
 /** How to answer a query: walk the stretches one after another, take `limit`, and say where the rest begins. */
@@ -56,6 +56,10 @@ function inOrder(kind: Declared, index: Index | undefined, where: NonNullable<Qu
       kind,
       `field ${JSON.stringify(stray)} is not among the first fields of ${index ? `index "${index.name}"` : 'an index'}`,
     );
+  const list = index?.fields.find(isList);
+  // Otherwise a document would be found once for every element that matches.
+  if (list !== undefined && !(asked.includes(list) && isValue(where[list]!)))
+    throw refuse(kind, `index "${index!.name}" holds the elements of "${list}", so one element must be asked for`);
   return fields.map((field) => [field, where[field]!]);
 }
 

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { groupWriter } from './group-writer.ts';
 import { checkKey, checkLimit, closedError } from './input.ts';
-import { bodyText, declaredKind, entriesOf, takenError } from './kinds.ts';
+import { bodyText, declaredKind, entriesOf, missingIn, takenError } from './kinds.ts';
 import { planQuery } from './query.ts';
 import { openFiling, openRows } from './sqlite-rows.ts';
 import { openDatabase, openRegistry, type SqlKind } from './sqlite-schema.ts';
@@ -68,15 +68,11 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     if (!old || old.revision !== expected) return { kind: 'conflict', revision: old?.revision ?? 0 };
     const before = entriesOf(kind.indexes.values(), id, JSON.parse(old.text));
     const after = entriesOf(kind.indexes.values(), id, JSON.parse(text));
-    const moved = after.map(({ key }, at) => !key.equals(before[at]!.key));
     const clash = filing.clash(after, id);
     if (clash !== undefined) throw takenError(kind.name, id, clash);
     rows.update.run([expected + 1, text, old.n]);
-    filing.drop(before.filter((_, at) => moved[at]));
-    filing.add(
-      after.filter((_, at) => moved[at]),
-      { n: old.n, id },
-    );
+    filing.drop(missingIn(after, before));
+    filing.add(missingIn(before, after), { n: old.n, id });
     record(kind, id, expected + 1);
     return { kind: 'replaced', revision: expected + 1 };
   }

@@ -34,6 +34,8 @@ export const PERSON: Kind = {
     age: { fields: ['city', 'age'] },
     any: { fields: ['any'] },
     three: { fields: ['a', 'b', 'c'] },
+    tags: { fields: ['city', 'tags[]', 'age'] },
+    names: { fields: ['names[]'], unique: true },
   },
 };
 

@@ -23,7 +23,20 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     const bad: Kind[] = [
       ...['', 'a b', 'a_b', 'é', 'a;--', 'x'.repeat(65)].map((name) => ({ name, indexes: {} })),
       ...['', 'a.b', '$i', 'x'.repeat(65)].map((index) => indexes(['a'], index)),
-      ...[[], ['a', 'a'], [''], ['$a'], ['a.'], ['a..b'], ["a'"], ['a"]'], ['é']].map((fields) => indexes(fields)),
+      ...[
+        [],
+        ['a', 'a'],
+        [''],
+        ['$a'],
+        ['a.'],
+        ['a..b'],
+        ["a'"],
+        ['a"]'],
+        ['é'],
+        ['a[]', 'b[]'],
+        ['a[].b'],
+        ['a[0]'],
+      ].map((fields) => indexes(fields)),
       indexes(['a.b.c.d.e.f.g.h.i']),
       indexes(Array.from({ length: 9 }, (_, at) => `f${at}`)),
     ];

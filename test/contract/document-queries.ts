@@ -1,7 +1,8 @@
 // What every DocumentStore promises about finding: order, conditions, pages, and what it refuses.
 
 import * as assert from 'uvu/assert';
-import type { JsonObject, Kind, Query } from '../../lib/store/store.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { IndexValue, Json, JsonObject, Kind, Query } from '../../lib/store/store.ts';
 import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN, walk } from './document-bench.ts';
 import { refuses } from './snapshot-bench.ts';
 
@@ -128,6 +129,52 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     await store.insert(inherited, 'x', { list: [1] });
     for (const [index, field] of Object.entries({ method: 'toString', length: 'list.length', item: 'list.0' }))
       assert.equal(await idsOf(store, { index, where: { [field]: null } }, inherited), ['x']);
+  },
+
+  'an index of a list finds a document once by each of its elements, in the order of the next field': async ({
+    store,
+  }) => {
+    const N = (tags: Json, age: number): JsonObject => ({ city: 'N', tags, age });
+    await insertAll(store, PERSON, {
+      a: N(['x', 'y', 'x'], 3),
+      b: N(['x', 1, null, { x: 1 }, ['x']], 1),
+      c: N('x', 2),
+      d: N([], 4),
+      e: { city: 'N' },
+      f: { city: 'M', tags: ['x'] },
+    });
+    const tagged = (element: IndexValue) => ({ index: 'tags', where: { city: 'N', 'tags[]': element } });
+    assert.equal(await idsOf(store, tagged('x')), ['b', 'c', 'a']);
+    assert.equal(await idsOf(store, { ...tagged('x'), descending: true }), ['a', 'c', 'b']);
+    assert.equal(await idsOf(store, tagged('y')), ['a']);
+    assert.equal(await idsOf(store, tagged(1)), ['b']);
+    assert.equal(await idsOf(store, tagged(null)), []);
+    assert.equal(await idsOf(store, { index: 'tags', where: { ...tagged('x').where, age: { gte: 2 } } }), ['c', 'a']);
+    assert.is(await store.count(PERSON, tagged('x')), 3);
+    assert.equal((await walk(store, { ...tagged('x'), limit: 1 })).flat(), ['b', 'c', 'a']);
+    await store.replace(PERSON, 'a', 1, N(['y', 'z'], 3));
+    await store.remove(PERSON, 'b');
+    assert.equal(await idsOf(store, tagged('x')), ['c']);
+    assert.equal(await idsOf(store, tagged('z')), ['a']);
+    for (const where of [{}, { city: 'N' }, { city: 'N', 'tags[]': { in: ['x'] } }, { city: 'N', tags: 'x' }])
+      await refuses('ERR_INPUT', () => store.find(PERSON, { index: 'tags', where }));
+    const tags = Array.from({ length: LIMITS.elementsPerIndex + 1 }, (_, at) => at);
+    await refuses('ERR_INPUT', () => store.insert(PERSON, 'many', { tags }));
+    assert.is(await store.get(PERSON, 'many'), undefined);
+    await store.insert(PERSON, 'enough', { tags: tags.slice(1) });
+  },
+
+  'an element of a unique list belongs to one document': async ({ store }) => {
+    await store.insert(PERSON, 'a', { names: ['x', 'y', 'x'] });
+    await refuses('ERR_EXISTS', () => store.insert(PERSON, 'b', { names: ['z', 'y'] }));
+    await store.insert(PERSON, 'b', { names: ['z'] });
+    await refuses('ERR_EXISTS', () => store.replace(PERSON, 'b', 1, { names: ['z', 'x'] }));
+    assert.equal(await idsOf(store, { index: 'names', where: { 'names[]': 'x' } }), ['a']);
+    await store.replace(PERSON, 'a', 1, { names: ['y'] });
+    await store.replace(PERSON, 'b', 1, { names: ['x', 'z'] });
+    assert.equal(await idsOf(store, { index: 'names', where: { 'names[]': 'x' } }), ['b']);
+    await store.insert(PERSON, 'c', { names: [] });
+    await store.insert(PERSON, 'd', {});
   },
 
   'operators are data': async ({ store }) => {
