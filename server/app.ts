@@ -49,9 +49,9 @@ export function createApp(deps: AppDeps): RequestListener {
   healthRoutes(router, health, config);
   ussdDebugRoutes(router, gateway, operators);
   if (config.metricsPort === undefined)
-    router.get('/metrics', operators as never, (ctx) => {
+    router.get('/metrics', operators as never, async (ctx) => {
       ctx.type = METRICS_TYPE;
-      ctx.body = metrics.render();
+      ctx.body = metrics.render(await health.stores());
     });
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 

@@ -1,5 +1,6 @@
 // What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
 
+import type { StoreHealth } from './health.ts';
 import type { Overload } from './overload.ts';
 
 /** How a USSD request was answered. */
@@ -10,9 +11,9 @@ export interface Metrics {
   dial(dialect: string): void;
   /** A request of another door; `route` is its template. */
   request(method: string, route: string, status: number): void;
-  problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload'): void;
-  /** Prometheus text, version 0.0.4. */
-  render(): string;
+  problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
+  /** Prometheus text, version 0.0.4, with how the stores are now. */
+  render(stores: readonly StoreHealth[]): string;
 }
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -41,7 +42,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
     request: (method, route, status) =>
       count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
     problem: (where) => count(problems, `where="${where}"`),
-    render: () => {
+    render: (stores) => {
       const { user, system } = process.cpuUsage();
       return [
         ...counter('twinline_ussd_turns_total', 'USSD requests by dialect and outcome.', turns),
@@ -49,6 +50,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
         ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', { buckets, totalMs }),
         ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
+        ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
         ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),
         ...gauge('twinline_event_loop_delay_seconds', 'Delay, 99th percentile.', overload.loopDelayMs / 1e3),
         ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
@@ -67,13 +69,23 @@ function heading(name: string, help: string, type: string): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }
 
-function counter(name: string, help: string, counts: ReadonlyMap<string, number>): string[] {
-  const lines = [...counts].map(([labels, value]) => `${name}${labels && `{${labels}}`} ${value}`);
-  return [...heading(name, help, 'counter'), ...lines];
+type Samples = ReadonlyMap<string, number>;
+
+function samples(name: string, values: Samples): string[] {
+  return [...values].map(([labels, value]) => `${name}${labels && `{${labels}}`} ${value}`);
 }
 
-function gauge(name: string, help: string, value: number): string[] {
-  return [...heading(name, help, 'gauge'), `${name} ${value}`];
+function counter(name: string, help: string, values: Samples): string[] {
+  return [...heading(name, help, 'counter'), ...samples(name, values)];
+}
+
+function gauge(name: string, help: string, value: number | Samples): string[] {
+  const values = typeof value === 'number' ? new Map([['', value]]) : value;
+  return [...heading(name, help, 'gauge'), ...samples(name, values)];
+}
+
+function storesUp(stores: readonly StoreHealth[]): Samples {
+  return new Map(stores.map(({ keeps, kind, away }) => [`store="${keeps}",kind="${kind}"`, away ? 0 : 1]));
 }
 
 function histogram(name: string, help: string, seen: { buckets: readonly number[]; totalMs: number }): string[] {

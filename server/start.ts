@@ -7,13 +7,14 @@ import { LIMITS } from '../lib/limits.ts';
 import { createAdapters } from '../lib/ussd/adapter.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { healthOf } from './health.ts';
+import { healthOf, type StoreHealth, type Watched } from './health.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, METRICS_TYPE } from './metrics.ts';
 import { type OverloadLimits, overloadWatch } from './overload.ts';
 import { watchMenus } from './reload.ts';
+import type { Stores } from './stores.ts';
 import { startSweeper } from './sweeper.ts';
 
 export interface RunningServer {
@@ -67,7 +68,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores });
   later(host.close);
   const { engine, gateway, stores, menuFolder } = host;
-  const health = healthOf([stores.snapshots, stores.documents]);
+  const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
 
   const adapters = createAdapters(config.ussd.textMode);
   const { plugins = [] } = seams;
@@ -75,7 +76,10 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const metricsDoor =
     config.metricsPort === undefined
       ? undefined
-      : await listen(plainMetrics(metrics.render), { host: config.host, port: config.metricsPort });
+      : await listen(
+          plainMetrics(async () => metrics.render(await health.stores())),
+          { host: config.host, port: config.metricsPort },
+        );
   later(() => metricsDoor?.close(0));
   const door = await listen(app, config);
 
@@ -111,10 +115,22 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   };
 }
 
-function plainMetrics(render: () => string): RequestListener {
-  return (req, res) => {
+function watchedStores({ snapshots, documents }: Stores): Watched[] {
+  return [
+    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping() },
+    { keeps: 'documents', kind: documents.name, ping: () => documents.ping() },
+  ];
+}
+
+function storeTeller(log: Log): (store: StoreHealth) => void {
+  return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
+}
+
+function plainMetrics(render: () => Promise<string>): RequestListener {
+  return async (req, res) => {
     const found = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
+    const text = found ? await render() : 'Not found';
     res.writeHead(found ? 200 : 404, { 'Content-Type': found ? METRICS_TYPE : 'text/plain' });
-    res.end(found ? render() : 'Not found');
+    res.end(text);
   };
 }

@@ -6,17 +6,19 @@ import type { Health } from '../health.ts';
 
 /** `GET /livez`, `/readyz`, `/health` and `/`. */
 export function healthRoutes(router: Router, health: Health, { environment }: Pick<Config, 'environment'>): void {
+  const storesAway = async () => (await health.stores()).filter(({ away }) => away !== undefined);
+
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    const connected = await health.connected();
-    const status = health.draining ? 'draining' : connected ? 'ok' : 'store-away';
+    const away = await storesAway();
+    const status = health.draining ? 'draining' : away.length ? 'store-away' : 'ok';
     ctx.status = status === 'ok' ? 200 : 503;
-    ctx.body = { status };
+    ctx.body = status === 'store-away' ? { status, stores: away } : { status };
   });
   router.get('/health', async (ctx) => {
-    const connected = await health.connected();
+    const connected = (await storesAway()).length === 0;
     ctx.body = {
       status: connected ? 'ok' : 'degraded',
       environment,

@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
+import { reasonOf } from '../../server/health.ts';
 import type { Stores } from '../../server/stores.ts';
 import { DIAL, json, type Served, withServer } from './serve.ts';
 
@@ -59,12 +60,23 @@ test('a frozen store: END within the deadline, /health at once, /livez well, and
     assert.equal([health.code, health.status, health.database], [200, 'degraded', 'disconnected']);
     assert.ok(health.ms < 100, `${health.ms} ms`);
     assert.is((await server.ask('/livez')).status, 200);
-    assert.is((await server.ask('/readyz')).status, 503);
+    const ready = await server.ask('/readyz');
+    const away = { keeps: 'sessions', kind: 'memory', away: 'no-answer' };
+    assert.equal([ready.status, ready.json()], [503, { status: 'store-away', stores: [away] }]);
+    const { text: metrics } = await server.ask('/metrics');
+    assert.match(metrics, /^twinline_store_up\{store="sessions",kind="memory"\} 0$/m);
+    assert.match(metrics, /^twinline_store_up\{store="documents",kind="memory"\} 1$/m);
     state = 'well';
     assert.match(await server.ussd({ ...DIAL, sessionId: 's3' }), /^CON /);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     assert.is((await healthOf(server)).database, 'connected');
     assert.is((await server.ask('/readyz')).status, 200);
+    const told = server.logged.filter(({ keeps }) => keeps === 'sessions').map(({ level, msg }) => [level, msg]);
+    const [ERROR, INFO] = [50, 30];
+    assert.equal(told, [
+      [ERROR, 'a store is away'],
+      [INFO, 'a store is back'],
+    ]);
   });
 });
 
@@ -118,6 +130,22 @@ test('many who ask for the health of a frozen store cost few pings', async () =>
     assert.is(pings, 1);
     thaw();
   });
+});
+
+test('why a store is away is told by class, never in its own words', () => {
+  const caused = (code: string) =>
+    new TwinlineError('ERR_STORE', 'x', { cause: Object.assign(new Error('y'), { code }) });
+  const cases: readonly [unknown, string][] = [
+    [caused('ECONNREFUSED'), 'refused'],
+    [caused('ECONNRESET'), 'cut'],
+    [new TwinlineError('ERR_STORE', 'x', { cause: new Error('connect ECONNREFUSED 10.1.2.3:1') }), 'refused'],
+    [new Error('Command timed out'), 'no-answer'],
+    [new TwinlineError('ERR_TIMEOUT', 'x'), 'no-answer'],
+    [new TwinlineError('ERR_STORE', 'the disk is full'), 'error'],
+    ['thrown text', 'error'],
+    [undefined, 'error'],
+  ];
+  for (const [thrown, reason] of cases) assert.is(reasonOf(thrown), reason);
 });
 
 test.run();
