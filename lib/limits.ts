@@ -94,6 +94,21 @@ export const LIMITS = {
   pageSizeMax: 1_000,
   /** Entries that one sweep of expired or due sessions handles. */
   sweepBatch: 200,
+  /** Bytes of one frame of a log, in UTF-8. */
+  frameBytes: 262_144,
+  /** Frames in one append, and their bytes. */
+  framesPerAppend: 1_000,
+  appendBytes: 1_048_576,
+  /** Frames that one log holds at a time, and their bytes; trimming makes room. */
+  framesPerLog: 200_000,
+  logBytes: 268_435_456,
+  /** Bytes that one read of a log gives; what a slow follower holds. At least `frameBytes`. */
+  logReadBytes: 262_144,
+  /** Milliseconds that a follower waits for a store that is away before it gives up. */
+  followPatienceMs: 30_000,
+  /** Characters of a channel's topic, and bytes of a message, in UTF-8. */
+  topicChars: 320,
+  channelMessageBytes: 65_536,
 
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
