@@ -19,10 +19,24 @@ export const ERROR_CODES = {
   ERR_BUSY: { retry: true, means: 'a bounded queue is full' },
   ERR_SERVICE: { retry: true, means: 'a service call failed' },
   ERR_SERVICE_UNKNOWN: { retry: false, means: 'no service is registered under this name' },
+  ERR_REFUSED: { retry: false, means: 'a rule of the domain says no; `reason` names it' },
   ERR_PIN: { retry: false, means: 'a PIN cannot be set: malformed, weak, or its stored form is damaged' },
 } as const satisfies Record<string, { retry: boolean; means: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** What is wrong with one field of an input. */
+export interface Detail {
+  /** A JSON pointer or the name of a parameter. */
+  readonly field: string;
+  readonly error: string;
+}
+
+export interface ErrorParts {
+  readonly cause?: unknown;
+  readonly reason?: string;
+  readonly details?: readonly Detail[];
+}
 
 /**
  * Thrown by every part of Twinline. `code` is stable and documented in {@link ERROR_CODES}; `message` says what was
@@ -31,10 +45,16 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export class TwinlineError extends Error {
   override readonly name = 'TwinlineError' as const;
   readonly code: ErrorCode;
+  /** With ERR_REFUSED: the rule, in a word such as `already-voted`. */
+  readonly reason: string | undefined;
+  /** What is wrong, field by field; empty when that is not known or not needed. */
+  readonly details: readonly Detail[];
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: ErrorCode, message: string, options: ErrorParts = {}) {
     super(message, options);
     this.code = code;
+    this.reason = options.reason;
+    this.details = options.details ?? [];
   }
 
   /** Whether the same attempt may succeed later. */
