@@ -110,6 +110,21 @@ export const LIMITS = {
   topicChars: 320,
   channelMessageBytes: 65_536,
 
+  // --- Redis --------------------------------------------------------------------------------------------------------
+  /** Milliseconds until an unanswered command is refused; a turn has two of them. */
+  redisCommandMs: 1_000,
+  /** Milliseconds for one attempt to connect. */
+  redisConnectMs: 2_000,
+  /** Milliseconds after opening that commands wait for the first connection. */
+  redisFirstConnectMs: 5_000,
+  /** Milliseconds until a connection that is being closed is cut. */
+  redisDisconnectMs: 500,
+  /** The longest pause between two attempts to connect, in milliseconds. */
+  redisBackoffMaxMs: 2_000,
+  redisKeepAliveMs: 10_000,
+  /** How often the map of a cluster is read again, in milliseconds. */
+  redisSlotsRefreshMs: 2_000,
+
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,
@@ -123,6 +138,8 @@ export const LIMITS = {
   jsonBodyBytes: 1_048_576,
   /** Clients whose requests are counted at the same time; the one that was seen longest ago is forgotten. */
   countedClients: 100_000,
+  /** Milliseconds that Redis may take to count a request; then this process counts. Part of the time of an answer. */
+  sharedCountMs: 150,
   /** Milliseconds that work may go on after the server has stopped to listen. */
   drainMs: 20_000,
 } as const;
