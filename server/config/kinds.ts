@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { parseHosts } from '../../lib/engine/http-hosts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
+import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis-url.ts';
 
 export interface Kind<T> {
   /** What the value must be, as the end of "must be …". */
@@ -69,7 +70,7 @@ interface FormatRule {
 export const FORMATS = {
   host: { words: 'a host name or address', test: (text) => ipaddr.isValid(text) || /^[\w-]+(\.[\w-]+)*$/.test(text) },
   path: { words: 'a path without control characters', test: /^\P{Cc}+$/u },
-  'redis-url': { words: 'a redis:// or rediss:// URL', test: (text) => hasScheme(text, ['redis:', 'rediss:']) },
+  'redis-url': { words: REDIS_URL_FORMS, test: isRedisUrl },
   'mongodb-url': {
     words: 'a mongodb:// or mongodb+srv:// URL',
     test: (text) => hasScheme(text.replace(/,[^/]*/, ''), ['mongodb:', 'mongodb+srv:']),
