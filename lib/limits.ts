@@ -125,6 +125,15 @@ export const LIMITS = {
   /** How often the map of a cluster is read again, in milliseconds. */
   redisSlotsRefreshMs: 2_000,
 
+  // --- domains ------------------------------------------------------------------------------------------------------
+  idempotencyKeyChars: 255,
+  /** Milliseconds that the first answer of an Idempotency-Key is kept. */
+  idempotencyMs: 86_400_000,
+  /** Milliseconds that a repeated request waits for the first one to end. */
+  idempotencyWaitMs: 5_000,
+  /** Milliseconds after which a request that has not ended counts as dead, and a repeated one does its work. */
+  idempotencyLeaseMs: 30_000,
+
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,

@@ -1,0 +1,56 @@
+// DIDs of twins: which texts are one, which are a DID URL, and how the service makes new ones.
+
+import { randomBytes } from 'node:crypto';
+
+// DID Core 3.1: a method name, then parts of unreserved characters or percent escapes, joined by colons.
+const ID = /(?:[\w.-]|%[0-9A-Fa-f]{2})/.source;
+const DID = new RegExp(`^did:[a-z0-9]+(?::${ID}*)*:${ID}+$`);
+const PATH = /^[\w.~!$&'()*+,;=:@/%-]*$/;
+const QUERY = /^[\w.~!$&'()*+,;=:@/?%-]*$/;
+const DID_CHARS = 512;
+
+/** A DID that may be followed by a path, a query and a fragment. */
+export interface DidUrl {
+  readonly did: string;
+  /** With its slash, or ''. */
+  readonly path: string;
+  /** Without the question mark, or ''. */
+  readonly query: string;
+  /** Without the hash, or ''. */
+  readonly fragment: string;
+}
+
+/** Whether this is a DID and nothing more. */
+export function isDid(text: string): boolean {
+  return text.length <= DID_CHARS && DID.test(text);
+}
+
+/** The parts of a DID URL such as `did:ixo:protocol/clean-cooking`; undefined when the text is none. */
+export function parseDidUrl(text: string): DidUrl | undefined {
+  if (text.length > DID_CHARS) return undefined;
+  const [beforeFragment, ...fragments] = text.split('#');
+  const [beforeQuery, ...queries] = beforeFragment!.split('?');
+  const [did, ...segments] = beforeQuery!.split('/');
+  const path = segments.length ? `/${segments.join('/')}` : '';
+  const query = queries.join('?');
+  const well = isDid(did!) && PATH.test(path) && QUERY.test(query) && fragments.length < 2;
+  if (!well || !QUERY.test(fragments[0] ?? '')) return undefined;
+  return { did: did!, path, query, fragment: fragments[0] ?? '' };
+}
+
+/** Whether this names a document: a DID, or a DID URL. The documented references are of both kinds. */
+export function isReference(text: string): boolean {
+  return parseDidUrl(text) !== undefined;
+}
+
+const MINTED = /^did:ixo:entity:[0-9a-f]{32}$/;
+
+/** A new DID of 128 random bits, in the form that the interchain identifier method reserves for entities. */
+export function mintDid(): string {
+  return `did:ixo:entity:${randomBytes(16).toString('hex')}`;
+}
+
+/** Whether this has the form of the DIDs that the service makes. */
+export function isMinted(text: string): boolean {
+  return MINTED.test(text);
+}

@@ -1,0 +1,138 @@
+// Idempotency-Key: the same request gets the same first answer, also from another instance and after a crash.
+
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
+import { mintDid } from './did.ts';
+import { IDEMPOTENCY } from './kinds.ts';
+import { isRefusal, refuse } from './problems.ts';
+
+/** A request that may come more than once. */
+export interface Repeatable {
+  /** Whose key it is and for what: tenant, principal, method and path. */
+  readonly scope: readonly string[];
+  /** The Idempotency-Key header, 1 to LIMITS.idempotencyKeyChars characters. */
+  readonly key: string;
+  /** The request's content; a key never stands for two contents. */
+  readonly content: string;
+}
+
+type Memory = {
+  readonly content: string;
+  /** Given out before the work begins, so that a second try makes the same twin. */
+  readonly did: string;
+  readonly expiresAt: number;
+} & ({ readonly state: 'running'; readonly since: number } | { readonly state: 'done'; readonly answer: JsonObject });
+
+/** Does work once per request. */
+export interface Idempotency {
+  /**
+   * Runs `work` with the DID that is reserved for it, or gives the answer of the first time. A refusal or a failure is
+   * not remembered: the next try works anew. Throws `idempotency-mismatch` when the key stood for another content,
+   * `in-progress` when the first is not done within LIMITS.idempotencyWaitMs.
+   */
+  once<A extends JsonObject>(request: Repeatable, work: (did: string) => Promise<A>): Promise<A>;
+  /** Forgets what has expired; how many. */
+  sweep(now: number, limit: number): Promise<number>;
+}
+
+const POLL_MS = 20;
+
+export function idempotency({ documents, clock }: { documents: DocumentStore; clock: Clock }): Idempotency {
+  async function reserve(id: string, content: string): Promise<StoredDocument<Memory> | undefined> {
+    const now = clock.now();
+    const memory: Memory = {
+      content,
+      did: mintDid(),
+      state: 'running',
+      since: now,
+      expiresAt: now + LIMITS.idempotencyMs,
+    };
+    try {
+      return await documents.insert(IDEMPOTENCY, id, memory);
+    } catch (error) {
+      if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return undefined;
+      throw error;
+    }
+  }
+
+  // Of one whose worker died, or whose time is over.
+  async function takeOver(old: StoredDocument<Memory>, content: string): Promise<StoredDocument<Memory> | undefined> {
+    const now = clock.now();
+    const did = old.body.expiresAt <= now ? mintDid() : old.body.did;
+    const body: Memory = { content, did, state: 'running', since: now, expiresAt: now + LIMITS.idempotencyMs };
+    const result = await documents.replace(IDEMPOTENCY, old.id, old.revision, body);
+    return result.kind === 'replaced' ? { id: old.id, revision: result.revision, body } : undefined;
+  }
+
+  async function finish<A extends JsonObject>(mine: StoredDocument<Memory>, work: (did: string) => Promise<A>) {
+    try {
+      const answer = await work(mine.body.did);
+      const { content, did, expiresAt } = mine.body;
+      await documents.replace(IDEMPOTENCY, mine.id, mine.revision, { content, did, expiresAt, state: 'done', answer });
+      return answer;
+    } catch (error) {
+      if (isRefusal(error)) await documents.remove(IDEMPOTENCY, mine.id, mine.revision);
+      // A store that failed may have done the work: the next try goes on at once, with the same DID.
+      else await documents.replace(IDEMPOTENCY, mine.id, mine.revision, { ...mine.body, since: 0 }).catch(() => {});
+      throw error;
+    }
+  }
+
+  return {
+    async once<A extends JsonObject>({ scope, key, content }: Repeatable, work: (did: string) => Promise<A>) {
+      checkKey(key);
+      const id = digest([...scope, key]);
+      const print = digest([content]);
+      for (const until = clock.now() + LIMITS.idempotencyWaitMs; ; await clock.wait(POLL_MS)) {
+        const known = await documents.get<Memory>(IDEMPOTENCY, id);
+        const now = clock.now();
+        if (known && known.body.expiresAt > now) {
+          if (known.body.content !== print) throw mismatch(key);
+          if (known.body.state === 'done') return known.body.answer as A;
+        }
+        const mine = known ? isStale(known.body, now) && (await takeOver(known, print)) : await reserve(id, print);
+        if (mine) return finish(mine, work);
+        if (now >= until)
+          throw refuse(
+            'in-progress',
+            `The request with the Idempotency-Key ${JSON.stringify(key)} is being worked on. Try again in a moment.`,
+          );
+      }
+    },
+    async sweep(now, limit) {
+      const { items } = await documents.find(IDEMPOTENCY, {
+        index: 'expiry',
+        where: { expiresAt: { lte: now } },
+        limit,
+      });
+      const removed = await Promise.all(items.map(({ id, revision }) => documents.remove(IDEMPOTENCY, id, revision)));
+      return removed.filter(Boolean).length;
+    },
+  };
+}
+
+function isStale(memory: Memory, now: number): boolean {
+  return memory.expiresAt <= now || (memory.state === 'running' && memory.since + LIMITS.idempotencyLeaseMs <= now);
+}
+
+function checkKey(key: string): void {
+  if (key.length >= 1 && key.length <= LIMITS.idempotencyKeyChars) return;
+  throw refuse(
+    'bad-request',
+    `An Idempotency-Key has 1 to ${LIMITS.idempotencyKeyChars} characters; this one has ${key.length}.`,
+  );
+}
+
+function mismatch(key: string) {
+  return refuse(
+    'idempotency-mismatch',
+    `The Idempotency-Key ${JSON.stringify(key)} was used for another content. Use a new key for a new request.`,
+  );
+}
+
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

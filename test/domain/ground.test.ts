@@ -1,0 +1,149 @@
+// The ground of the domain service: DIDs, exact history, requests that come twice.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock, systemClock } from '../../lib/clock.ts';
+import { isDid, isMinted, isReference, mintDid, parseDidUrl } from '../../lib/domain/did.ts';
+import { idempotency } from '../../lib/domain/idempotency.ts';
+import { type Journaled, replaceJournaled, revisionAt, revisionOf, revisionsOf } from '../../lib/domain/journal.ts';
+import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
+import { isRefusal, refuse } from '../../lib/domain/problems.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { memoryDocuments } from '../../lib/store/memory.ts';
+
+const test = suite('domain ground');
+
+test('a DID is a DID, and the documented references are DID URLs', () => {
+  for (const did of [
+    'did:ixo:entity:4c73552dbf8a4343016e7f7952836014',
+    'did:key:z6Mk',
+    'did:web:a.b%3A3000:c',
+    'did:a:b::c',
+  ])
+    assert.ok(isDid(did), did);
+  const not = [
+    '',
+    'did:',
+    'did:ixo',
+    'did:ixo:',
+    'did:IXO:a',
+    'did:ixo:a b',
+    'did:ixo:a/b',
+    'did:ixo:a%2',
+    'x did:ixo:a',
+    'did:ixo:a\n',
+  ];
+  for (const text of not) assert.not.ok(isDid(text), text);
+  assert.equal(parseDidUrl('did:ixo:protocol/clean-cooking'), {
+    did: 'did:ixo:protocol',
+    path: '/clean-cooking',
+    query: '',
+    fragment: '',
+  });
+  assert.equal(parseDidUrl('did:a:b/c/d?e=f?g#h')?.fragment, 'h');
+  for (const text of ['did:a:b#c#d', 'did:a:b/<', 'javascript:alert(1)', `did:a:${'b'.repeat(600)}`])
+    assert.not.ok(isReference(text), text);
+});
+
+test('minted DIDs are in the form of the method, and never twice the same', () => {
+  const minted = Array.from({ length: 10_000 }, mintDid);
+  assert.is(new Set(minted).size, 10_000);
+  assert.ok(minted.every((did) => isMinted(did) && isDid(did)));
+  assert.not.ok(isMinted('did:ixo:entity:XYZ'));
+});
+
+async function ground(clock = new SimulatedClock()) {
+  const documents = memoryDocuments({ clock });
+  await documents.declare(DOMAIN_KINDS);
+  return { documents, clock };
+}
+
+test('every revision of a document can be read, by number and by time, also when writers race', async () => {
+  const { documents, clock } = await ground();
+  const body = (n: number): Journaled => ({
+    tenant: 't',
+    n,
+    journal: { at: clock.now(), by: 'x', action: 'a', events: [] },
+  });
+  const times = [clock.now()];
+  await documents.insert(DOMAIN, 'd', body(1));
+  for (let n = 2; n <= 5; n++) {
+    clock.advance(10);
+    times.push(clock.now());
+    const old = (await documents.get<Journaled>(DOMAIN, 'd'))!;
+    const replaced = await Promise.all(
+      [1, 2, 3].map(() => replaceJournaled(documents, { kind: DOMAIN, old, body: body(n) })),
+    );
+    assert.is(replaced.filter(({ kind }) => kind === 'replaced').length, 1);
+  }
+  for (let revision = 1; revision <= 5; revision++) {
+    assert.is((await revisionOf(documents, { kind: DOMAIN, id: 'd', revision }))?.body.n, revision);
+    const at = times[revision - 1]!;
+    for (const moment of [at, at + 9])
+      assert.is((await revisionAt(documents, { kind: DOMAIN, id: 'd', at: moment }))?.revision, revision);
+  }
+  assert.is(await revisionAt(documents, { kind: DOMAIN, id: 'd', at: times[0]! - 1 }), undefined);
+  assert.is(await revisionOf(documents, { kind: DOMAIN, id: 'd', revision: 6 }), undefined);
+  const page = await revisionsOf(documents, { kind: DOMAIN, id: 'd', before: 5, limit: 2 });
+  assert.equal(
+    page.map(({ revision }) => revision),
+    [4, 3],
+  );
+});
+
+const request = { scope: ['t', 'p', 'POST /v1/domains'], key: 'k', content: '{}' };
+
+test('fifty requests with one key do the work once and get one answer', async () => {
+  const { documents } = await ground();
+  const keys = idempotency({ documents, clock: systemClock });
+  let works = 0;
+  const work = async (did: string) => {
+    works++;
+    await systemClock.wait(30);
+    return { did };
+  };
+  const answers = await Promise.all(Array.from({ length: 50 }, () => keys.once(request, work)));
+  assert.is(works, 1);
+  assert.is(new Set(answers.map(({ did }) => did)).size, 1);
+  const other = await keys.once({ ...request, scope: ['t2', 'p', 'POST /v1/domains'] }, work);
+  assert.is.not(other.did, answers[0]!.did);
+});
+
+test('a key with another content is refused, and a refusal is not remembered', async () => {
+  const { documents, clock } = await ground();
+  const keys = idempotency({ documents, clock });
+  const no = () => Promise.reject(refuse('invalid', 'No.'));
+  await keys.once(request, no).then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'invalid')));
+  assert.equal(await keys.once(request, async () => ({ a: 1 })), { a: 1 });
+  const other = keys.once({ ...request, content: '{"a":1}' }, async () => ({ a: 2 }));
+  await other.then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'idempotency-mismatch')));
+  for (const key of ['', 'k'.repeat(256)])
+    await keys
+      .once({ ...request, key }, no)
+      .then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'bad-request')));
+});
+
+test('work that was cut off is done again with the same DID, after the lease or a failure of the store', async () => {
+  const { documents, clock } = await ground();
+  const keys = idempotency({ documents, clock });
+  const dids: string[] = [];
+  const failing = keys.once(request, (did) => {
+    dids.push(did);
+    return Promise.reject(new TwinlineError('ERR_STORE', 'away'));
+  });
+  await failing.then(assert.unreachable, () => {});
+  void keys.once(request, (did) => {
+    dids.push(did);
+    return new Promise(() => {});
+  });
+  for (let turn = 0; dids.length < 2 && turn < 100; turn++) await Promise.resolve();
+  clock.advance(LIMITS.idempotencyLeaseMs);
+  const answer = await keys.once(request, async (did) => ({ did }));
+  assert.equal(new Set([...dids, answer.did]).size, 1);
+  clock.advance(LIMITS.idempotencyMs);
+  assert.is(await keys.sweep(clock.now(), 10), 1);
+  assert.is.not((await keys.once(request, async (did) => ({ did }))).did, answer.did);
+});
+
+test.run();
