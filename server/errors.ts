@@ -40,6 +40,8 @@ export const REFUSAL_OF: { readonly [code in ErrorCode]: RefusalKind } = {
   ERR_BUSY: 'unavailable',
   ERR_SERVICE: 'bad-gateway',
   ERR_SERVICE_UNKNOWN: 'internal',
+  // The doors of the domain tell 403 and 409 apart by the reason.
+  ERR_REFUSED: 'conflict',
   ERR_PIN: 'bad-request',
 };
 
