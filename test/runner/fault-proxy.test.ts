@@ -134,11 +134,11 @@ test('reset: open and new connections are cut off', () =>
     assert.ok(other === undefined || other.ended() !== undefined);
   }));
 
-for (const then of ['close', 'stall'] as const)
-  test(`lose-reply, ${then}: the request is carried out, its reply never comes, others are answered until then`, () =>
+for (const after of ['close', 'stall'] as const)
+  test(`lose-reply, ${after}: the request is carried out, its reply never comes, others are answered until then`, () =>
     withBench(async ({ client, proxy, heard }) => {
       const [one, other] = [await client(), await client()];
-      const fault: Fault = { kind: 'lose-reply', to: /write/, then };
+      const fault: Fault = { kind: 'lose-reply', to: /write/, after };
       await proxy.set(fault);
       one.say('read');
       assert.is(await one.said(), 'READ');
@@ -146,7 +146,7 @@ for (const then of ['close', 'stall'] as const)
       assert.is(await one.said(), '');
       assert.equal(heard, ['read', 'write']);
       assert.is(proxy.lost, 1);
-      assert.is(one.ended(), then === 'close' ? 'closed' : undefined);
+      assert.is(one.ended(), after === 'close' ? 'closed' : undefined);
       other.say('read');
       assert.is(await other.said(), 'READ');
       await proxy.set(PASS);

@@ -16,7 +16,7 @@ export type Fault =
    * The first request that matches arrives and is carried out; its reply and whatever follows on that connection do not
    * come back, and the connection is closed at once or stays silent until the fault is lifted.
    */
-  | { readonly kind: 'lose-reply'; readonly to: RegExp; readonly then: 'close' | 'stall' };
+  | { readonly kind: 'lose-reply'; readonly to: RegExp; readonly after: 'close' | 'stall' };
 
 export interface FaultProxy {
   readonly port: number;
@@ -57,7 +57,7 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
   const onReply = (wire: Wire, bytes: Buffer): void => {
     if (wire.deaf) {
       lost++;
-      if (fault.kind === 'lose-reply' && fault.then === 'close') wire.client.destroy();
+      if (fault.kind === 'lose-reply' && fault.after === 'close') wire.client.destroy();
     } else deliver(wire, wire.client, bytes);
   };
 
