@@ -248,11 +248,9 @@ function deliverLater(engine: Engine, key: string, calls: readonly WorkingCall[]
 async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
   const work = resumeWork(engine, attempt.key, opened);
   const isOthers = ({ call }: WorkingCall) => !engine.calls.find(call.key) && call.until > engine.clock.now();
-  if (!work.calls.some(isOthers)) return run(engine, attempt, { opened, work, inputs: [] });
-  if (engine.clock.now() >= attempt.until) {
-    const text = work.conversation.waitText(viewOf(work));
-    return { kind: 'replied', reply: { kind: 'continue', text }, repeated: true };
-  }
+  // Out of time, this turn too stores that its caller was told to wait: the other process then says the same.
+  if (engine.clock.now() >= attempt.until || !work.calls.some(isOthers))
+    return run(engine, attempt, { opened, work, inputs: [] });
   await engine.clock.wait(JOIN_POLL_MS);
   return 'poll';
 }

@@ -18,11 +18,6 @@ test('a crash between intent and outcome: the same request makes the call again 
   await begin(here.engine());
   void say(here.doomed(), ASK, { turnKey: 'k1' });
   await settled();
-  // The first process is gone; nobody else takes its call before its lease has ended.
-  const early = textOf(say(here.engine(), ASK, { turnKey: 'k1', deadlineMs: 2000 }));
-  await here.clock.advance(1500);
-  assert.is(await early, 'wait');
-  assert.is(ask.keys.length, 1);
   await here.clock.advance(MINUTE);
   const again = textOf(say(here.engine(), ASK, { turnKey: 'k1' }));
   await settled();
@@ -31,6 +26,28 @@ test('a crash between intent and outcome: the same request makes the call again 
   ask.skip();
   ask.answer('yes');
   assert.is(await again, '"answered"');
+  assert.equal(here.record().rest.context, { got: 'yes', n: 1 });
+});
+
+test('nobody takes the call of a crashed process before its lease has ended; who asks meanwhile is told to wait', async () => {
+  const ask = gate();
+  const here = withService(ask.service);
+  await begin(here.engine());
+  void say(here.doomed(), ASK, { turnKey: 'k1' });
+  await settled();
+  const early = textOf(say(here.engine(), ASK, { turnKey: 'k1', deadlineMs: 2000 }));
+  await here.clock.advance(1500);
+  assert.is(await early, 'wait');
+  assert.is(ask.keys.length, 1);
+  await here.clock.advance(MINUTE);
+  assert.is(await textOf(say(here.engine(), ASK, { turnKey: 'k1' })), 'wait');
+  const next = textOf(say(here.engine(), ASK, { turnKey: 'k2' }));
+  await settled();
+  assert.is(ask.keys.length, 2);
+  assert.is(ask.keys[0], ask.keys[1]);
+  ask.skip();
+  ask.answer('yes');
+  assert.is(await next, '"answered"');
   assert.equal(here.record().rest.context, { got: 'yes', n: 1 });
 });
 

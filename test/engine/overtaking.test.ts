@@ -90,6 +90,27 @@ test('who was told to wait sees the outcome before an input is taken, also when 
   assert.is(here.stored().ended, true);
 });
 
+test('who is told to wait for a call of another process, is told so by both, and sees the outcome before an input is taken', async () => {
+  const ask = gate();
+  const here = withService(ask.service, { timeoutMs: MINUTE });
+  const [one, two] = [here.engine(), here.engine()];
+  await begin(one);
+  const first = textOf(say(one, ASK, { turnKey: 'k1', deadlineMs: MINUTE }));
+  await settled();
+  // Its clock is ahead, or its time is shorter: it gives up before the process that makes the call.
+  const joined = textOf(say(two, ASK, { turnKey: 'k1', deadlineMs: 1000 }));
+  await here.clock.advance(1000);
+  assert.is(await joined, 'wait');
+  ask.answer('late');
+  await settled();
+  await here.clock.advance(1000);
+  assert.is(await first, 'wait');
+  assert.equal(here.record().rest.context, { got: 'late', n: 1 });
+  assert.is(await textOf(say(two, { type: 'stop' }, { turnKey: 'k2' })), '"answered"');
+  assert.is(here.stored().ended, false);
+  assert.is(ask.keys.length, 1);
+});
+
 test('an outcome reaches the record when the turn that waited for it has nothing more to say', async () => {
   const ask = gate();
   const here = withService(ask.service, { timeoutMs: MINUTE, secret: true });
