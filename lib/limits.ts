@@ -125,7 +125,24 @@ export const LIMITS = {
   /** How often the map of a cluster is read again, in milliseconds. */
   redisSlotsRefreshMs: 2_000,
 
+  // --- MongoDB ------------------------------------------------------------------------------------------------------
+  /** Milliseconds that MongoDB may take to answer. */
+  mongoAnswerMs: 5_000,
+  /** Milliseconds to find a primary, to connect to it, and to wait for a free connection, each. */
+  mongoConnectMs: 2_500,
+  /** Connections of one process. */
+  mongoPool: 20,
+  /** Milliseconds that a declaration waits for another instance's, and for an index to be built. */
+  mongoDeclareMs: 600_000,
+  /** Milliseconds after which an instance looks whether others have declared kinds. */
+  mongoKindsMs: 10_000,
+
   // --- domains ------------------------------------------------------------------------------------------------------
+  /** Items of one list of a twin, such as its services; properties or relationships of one twin. */
+  itemsPerList: 256,
+  aliasesPerTwin: 32,
+  /** Protocols on the way from one to its oldest ancestor. */
+  protocolDepth: 16,
   idempotencyKeyChars: 255,
   /** Milliseconds that the first answer of an Idempotency-Key is kept. */
   idempotencyMs: 86_400_000,
