@@ -143,6 +143,9 @@ export const LIMITS = {
   aliasesPerTwin: 32,
   /** Protocols on the way from one to its oldest ancestor. */
   protocolDepth: 16,
+  /** Bytes and levels of the JSON Schema of one property. */
+  propertySchemaBytes: 16_384,
+  propertySchemaDepth: 24,
   idempotencyKeyChars: 255,
   /** Milliseconds that the first answer of an Idempotency-Key is kept. */
   idempotencyMs: 86_400_000,

@@ -1,0 +1,73 @@
+// Checks bodies against their schemas: everything that is wrong at once, in words, field by field.
+
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Detail } from '../../errors.ts';
+import { isDid, isReference } from '../did.ts';
+import { invalid } from '../problems.ts';
+import { isPublicUrl } from '../public-url.ts';
+import type { Schema } from './parts.ts';
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
+formats.default(ajv, ['date-time', 'uri']);
+ajv.addFormat('did', isDid);
+ajv.addFormat('did-reference', isReference);
+ajv.addFormat('alias', (text) => isReference(text) || /^[a-z][a-z0-9+.-]*:\S+$/i.test(text));
+ajv.addFormat('fragment-or-uri', (text) =>
+  /^(#[\w.~!$&'()*+,;=:@/?%-]+|\{id\}#\S+|[a-z][a-z0-9+.-]*:\S+)$/i.test(text),
+);
+ajv.addFormat('safe-url', isPublicUrl);
+
+const compiled = new WeakMap<object, ValidateFunction>();
+
+/** What is wrong with `value`; empty when nothing. */
+export function problemsOf(schema: Schema, value: unknown): Detail[] {
+  const validate = compiledOf(schema as object);
+  return validate(value) ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'oneOf').map(detailOf);
+}
+
+/** The value as what the schema describes; throws `invalid` with every problem. */
+export function checked<T>(schema: Schema, value: unknown, what: string): T {
+  const validate = compiledOf(schema as object);
+  if (validate(value)) return value as T;
+  const details = problemsOf(schema, value);
+  const all = details.length ? details : [{ field: '/', error: 'has none of the allowed forms' }];
+  throw invalid(`${what} cannot be taken: ${all.length} problem${all.length > 1 ? 's' : ''}, see the details.`, all);
+}
+
+function compiledOf(schema: object): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const made = ajv.compile(schema);
+  compiled.set(schema, made);
+  return made;
+}
+
+const WORDS: { readonly [keyword: string]: (error: ErrorObject) => string } = {
+  additionalProperties: ({ params }) => `has no field ${JSON.stringify(params.additionalProperty)}; remove it`,
+  required: ({ params }) => `needs the field ${JSON.stringify(params.missingProperty)}`,
+  const: ({ params }) => `must be ${JSON.stringify(params.allowedValue)}`,
+  enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
+  format: ({ params }) => FORMATS[params.format as string] ?? `must be a ${params.format}`,
+};
+
+const FORMATS: { readonly [format: string]: string } = {
+  'date-time': 'must be a moment such as 2026-01-01T00:00:00Z',
+  did: 'must be a DID such as did:ixo:entity:4c73552dbf8a4343016e7f7952836014',
+  'did-reference': 'must be a DID, or a DID URL such as did:ixo:protocol/clean-cooking',
+  alias: 'must be a DID, a DID URL or another URI',
+  'fragment-or-uri': 'must be a fragment such as #data, or a whole URI',
+  'safe-url': 'must be a URL with a public host and one of the schemes https, http, wss, ws, mqtts, ipfs',
+};
+
+function detailOf(error: ErrorObject): Detail {
+  const missing =
+    error.keyword === 'additionalProperties' ? error.params.additionalProperty : error.params.missingProperty;
+  const field = missing === undefined ? error.instancePath : `${error.instancePath}/${escaped(String(missing))}`;
+  return { field: field || '/', error: WORDS[error.keyword]?.(error) ?? error.message ?? 'is not allowed' };
+}
+
+function escaped(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,120 @@
+// The parts that the bodies of the domain service are made of, as JSON Schemas: they check, and they are documented.
+
+import { LIMITS } from '../../limits.ts';
+
+/** A JSON Schema of draft 2020-12. */
+export type Schema = boolean | { readonly [keyword: string]: unknown };
+
+export const text = (maxLength: number, description: string, more: object = {}): Schema => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  description,
+  ...more,
+});
+
+export const DID_REFERENCE: Schema = {
+  type: 'string',
+  format: 'did-reference',
+  description: 'A DID, or a DID URL such as did:ixo:protocol/clean-cooking',
+  examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014', 'did:ixo:protocol/clean-cooking'],
+};
+
+export const DID_SUBJECT: Schema = { type: 'string', format: 'did', description: 'A DID' };
+
+export const TIME: Schema = {
+  type: 'string',
+  format: 'date-time',
+  description: 'A moment, RFC 3339',
+  examples: ['2026-01-01T00:00:00Z'],
+};
+
+const FRAGMENT = text(256, 'A fragment such as #data, or a whole URI', { format: 'fragment-or-uri' });
+const KIND = text(128, 'A type name');
+const WORDS = { type: 'string', maxLength: 2_000 };
+
+/** A list of objects that each have an id of their own. */
+function items(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {
+  return {
+    type: 'array',
+    maxItems: LIMITS.itemsPerList,
+    items: { type: 'object', properties, required, additionalProperties: false },
+  };
+}
+
+const LINKED: { readonly [name: string]: Schema } = {
+  id: FRAGMENT,
+  type: KIND,
+  description: WORDS,
+  serviceEndpoint: text(2_048, 'Where it is', { format: 'safe-url' }),
+  proof: WORDS,
+  encrypted: { type: ['string', 'boolean'], maxLength: 16 },
+  right: { type: 'string', maxLength: 256 },
+};
+
+/** The lists of a twin that come from its DID document, by their field. */
+export const LISTS = {
+  services: items({ id: FRAGMENT, type: KIND, endpoint: text(2_048, 'A public URL', { format: 'safe-url' }) }, [
+    'id',
+    'type',
+    'endpoint',
+  ]),
+  verifiableCredential: items({ type: KIND, issuer: DID_REFERENCE, id: FRAGMENT }, ['type', 'issuer']),
+  linkedResource: items({ ...LINKED, mediaType: text(256, 'A media type') }, ['id', 'type']),
+  linkedClaim: items(LINKED, ['id', 'type']),
+  linkedEntity: items(
+    {
+      id: DID_REFERENCE,
+      type: KIND,
+      relationship: text(64, 'How it is related, such as subsidiary'),
+      service: { type: 'string', maxLength: 256 },
+    },
+    ['id', 'type', 'relationship'],
+  ),
+  accordedRight: items(
+    {
+      id: FRAGMENT,
+      type: KIND,
+      mechanism: { type: 'string', maxLength: 256 },
+      message: WORDS,
+      service: { type: 'string', maxLength: 256 },
+    },
+    ['id', 'type'],
+  ),
+} as const satisfies Record<string, Schema>;
+
+export const ALIASES: Schema = {
+  description: 'Other names under which this is found: one or a list',
+  oneOf: [DID_OR_URI(), { type: 'array', items: DID_OR_URI(), maxItems: LIMITS.aliasesPerTwin, uniqueItems: true }],
+};
+
+function DID_OR_URI(): Schema {
+  return text(512, 'A DID, DID URL or other URI', { format: 'alias' });
+}
+
+export const CONTROLLER: Schema = {
+  description: 'Who may change this: one or several DIDs or accounts. Default: the principal of the API key',
+  oneOf: [DID_REFERENCE, { type: 'array', items: DID_REFERENCE, minItems: 1, maxItems: 16, uniqueItems: true }],
+};
+
+export const METADATA: Schema = {
+  type: 'object',
+  description: 'Settings; `name` is shown to people',
+  properties: { name: text(256, 'The name that is shown') },
+  maxProperties: LIMITS.itemsPerList,
+};
+
+export const PROPERTIES: Schema = {
+  type: 'object',
+  description: 'Values of the properties that the protocol declares',
+  maxProperties: LIMITS.itemsPerList,
+};
+
+export const RELATIONSHIPS: Schema = {
+  type: 'object',
+  description: 'Role → the DID that fills it, or several',
+  maxProperties: LIMITS.itemsPerList,
+  additionalProperties: {
+    oneOf: [DID_REFERENCE, { type: 'array', items: DID_REFERENCE, maxItems: LIMITS.itemsPerList, uniqueItems: true }],
+  },
+};
