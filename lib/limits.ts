@@ -124,6 +124,10 @@ export const LIMITS = {
   redisKeepAliveMs: 10_000,
   /** How often the map of a cluster is read again, in milliseconds. */
   redisSlotsRefreshMs: 2_000,
+  /** Milliseconds that an expired session stays in Redis when nobody sweeps. */
+  redisGraceMs: 3_600_000,
+  /** Milliseconds for which timers that are due are given to one instance only. */
+  redisClaimMs: 3_000,
 
   // --- MongoDB ------------------------------------------------------------------------------------------------------
   /** Milliseconds that MongoDB may take to answer. */
