@@ -141,10 +141,26 @@ export const LIMITS = {
   /** Milliseconds after which an instance looks whether others have declared kinds. */
   mongoKindsMs: 10_000,
 
+  // --- lifecycles ---------------------------------------------------------------------------------------------------
+  /** Requests that wait for one machine in a document, in this process. */
+  lifecycleQueue: 1_000,
+  /** Command keys that a machine in a document remembers. */
+  commandsKept: 256,
+  /** Tries of a call that a lifecycle makes before the machine is told that it failed. */
+  lifecycleTries: 10,
+  /** The longest pause between two of them, in milliseconds. */
+  lifecycleBackoffMaxMs: 300_000,
+  /** Milliseconds that a document which cannot be woken is left alone. */
+  lifecyclePutOffMs: 60_000,
+
   // --- domains ------------------------------------------------------------------------------------------------------
   /** Items of one list of a twin, such as its services; properties or relationships of one twin. */
   itemsPerList: 256,
   aliasesPerTwin: 32,
+  /** Sub-domains of one twin. */
+  partsPerTwin: 500,
+  /** Compiled checks of properties that are kept in memory. */
+  propertyChecksKept: 2_000,
   /** Protocols on the way from one to its oldest ancestor. */
   protocolDepth: 16,
   /** Bytes and levels of the JSON Schema of one property. */
