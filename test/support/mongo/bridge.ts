@@ -14,17 +14,20 @@ import { type Command, frames, readCommand, writeReply } from './wire.ts';
 export interface BridgeOptions {
   /** The socket file of a PostgreSQL that has the documentdb extension. */
   readonly socket: string;
-  /** Told to clients that ask for the server's version. */
-  readonly version: string;
 }
 
 export interface Bridge {
   readonly port: number;
+  /** `DocumentDB 1.0-0 on PostgreSQL 18.6` */
+  readonly version: string;
   stop(): Promise<void>;
 }
 
 /** Connections to PostgreSQL: open transactions and some open cursors hold one each. */
 const CONNECTIONS_MAX = 100;
+
+const VERSION = `SELECT format('DocumentDB %s on PostgreSQL %s', extversion, split_part(current_setting('server_version'), ' ', 1))
+  AS version FROM pg_extension WHERE extname = 'documentdb'`;
 
 type Sql = ReturnType<typeof connect>;
 type Reply = Buffer | BSON.Document;
@@ -53,16 +56,17 @@ function connect(path: string) {
 }
 
 /** Starts the bridge on a free port below the ephemeral range. */
-export async function startBridge({ socket, version }: BridgeOptions): Promise<Bridge> {
+export async function startBridge({ socket }: BridgeOptions): Promise<Bridge> {
   const sql = connect(socket);
+  const [named] = await sql.unsafe(VERSION);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     sockets.add(client.on('close', () => sockets.delete(client)));
     serve(client, answer);
   });
   const port = await listenLow(server);
-  const answer = answers(sql, { address: `127.0.0.1:${port}`, version });
-  return { port, stop: () => stop(server, sockets, sql) };
+  const answer = answers(sql, { address: `127.0.0.1:${port}`, version: named!.version });
+  return { port, version: named!.version, stop: () => stop(server, sockets, sql) };
 }
 
 async function stop(server: Server, sockets: ReadonlySet<Socket>, sql: Sql): Promise<void> {
