@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
+import type { RedisConnection } from '../lib/store/redis-connection.ts';
 import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
 import type { Config } from './config.ts';
@@ -20,6 +21,7 @@ import { notFound } from './middleware/not-found.ts';
 import { operatorsOnly } from './middleware/operator.ts';
 import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
+import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
@@ -33,6 +35,8 @@ export interface AppDeps {
   readonly overload: Overload;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Where instances count requests together; without it each counts for itself. */
+  readonly redis?: RedisConnection | undefined;
   /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
   readonly plugins?: readonly ((router: object) => void)[];
 }
@@ -41,7 +45,7 @@ export interface AppDeps {
 export function createApp(deps: AppDeps): RequestListener {
   const { config, gateway, health, overload, metrics, log } = deps;
   const clientOf = clientReader({ proxies: config.trustedProxies, exempt: config.rateLimit.exempt });
-  const limiter = rateLimiter(config.rateLimit);
+  const limiter = limiterOf(deps);
   const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
   const cors = crossOrigin(config);
   const router = new Router({ sensitive: true, strict: true });
@@ -68,6 +72,17 @@ export function createApp(deps: AppDeps): RequestListener {
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   return guarded(app.callback(), overload, health);
+}
+
+function limiterOf({ config, redis, metrics, log }: AppDeps): Limiter {
+  const local = rateLimiter(config.rateLimit);
+  if (!redis) return local;
+  const onAway = (error: unknown) => {
+    metrics.problem('rate-limit');
+    log.warn({ err: error }, 'requests are counted by this instance alone while Redis is away');
+  };
+  const onBack = () => log.info('requests are counted in Redis again');
+  return sharedRateLimiter({ ...config.rateLimit, redis, local, onAway, onBack });
 }
 
 function named(): Middleware {

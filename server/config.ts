@@ -16,6 +16,13 @@ export interface Config {
   readonly port: number;
   /** An absolute path, or `:memory:`. */
   readonly dataDir: string;
+  /** Redis and MongoDB where they are used; without them, all is kept in `dataDir`. */
+  readonly redisUrl: string | undefined;
+  readonly mongodbUrl: string | undefined;
+  /** Whether production may start on a Redis that keeps nothing. */
+  readonly redisAcceptLoss: boolean;
+  /** How long a start waits for them to answer. */
+  readonly storeWaitMs: number;
   readonly pinKeys: string;
   readonly operatorToken: string | undefined;
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
@@ -59,6 +66,10 @@ function configOf(values: Values, menusAreSet: boolean): Config {
     host: values.HOST,
     port: values.PORT,
     dataDir: values.DATA_DIR === IN_MEMORY ? IN_MEMORY : resolve(values.DATA_DIR),
+    redisUrl: values.REDIS_URL,
+    mongodbUrl: values.MONGODB_URL,
+    redisAcceptLoss: values.REDIS_ACCEPT_LOSS,
+    storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
     pinKeys: values.PIN_ENCRYPTION_KEY,
     operatorToken: values.OPERATOR_TOKEN,
     trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],

@@ -13,9 +13,9 @@ import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { loadMenus, type MenuFolder, type Menus } from './menus.ts';
 import { loadServices, watched } from './services.ts';
-import { openStores, prepareDocuments, type Stores } from './stores.ts';
+import { type OpenedStores, openStores, prepareDocuments, type Stores } from './stores.ts';
 
-export interface Host {
+export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly stores: Stores;
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
@@ -36,12 +36,12 @@ export interface HostOptions {
 /** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
 export async function openHost(config: Config, options: HostOptions): Promise<Host> {
   const keyring = parseKeyring(config.pinKeys);
-  const opened = openStores(config);
-  const close = async () => void (await Promise.all([opened.snapshots.close(), opened.documents.close()]));
+  const opened = await openStores(config, options.log);
+  const { places, redis, close } = opened;
   const stores = options.stores?.(opened) ?? opened;
   try {
     await prepareDocuments(stores.documents, keyring);
-    return { ...(await build(config, options, { stores, keyring })), stores, close };
+    return { ...(await build(config, options, { stores, keyring })), stores, places, redis, close };
   } catch (error) {
     await close();
     throw error;

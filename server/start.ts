@@ -14,7 +14,7 @@ import { createLog, type Log } from './log.ts';
 import { createMetrics, METRICS_TYPE } from './metrics.ts';
 import { type OverloadLimits, overloadWatch } from './overload.ts';
 import { watchMenus } from './reload.ts';
-import type { Stores } from './stores.ts';
+import type { StorePlace, Stores } from './stores.ts';
 import { startSweeper } from './sweeper.ts';
 
 export interface RunningServer {
@@ -22,6 +22,8 @@ export interface RunningServer {
   readonly url: string;
   /** Where metrics have a port of their own. */
   readonly metricsUrl: string | undefined;
+  /** Where sessions and documents are kept. */
+  readonly places: readonly StorePlace[];
   readonly log: Log;
   /** Looks for edited menus now. */
   refresh(): Promise<void>;
@@ -67,12 +69,14 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const metrics = createMetrics(overload);
   const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores });
   later(host.close);
-  const { engine, gateway, stores, menuFolder } = host;
+  const { engine, gateway, stores, places, redis, menuFolder } = host;
+  // In development a person is told, not the log.
+  for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
 
   const adapters = createAdapters(config.ussd.textMode);
   const { plugins = [] } = seams;
-  const app = createApp({ config, gateway, adapters, health, overload, metrics, log, plugins });
+  const app = createApp({ config, gateway, adapters, health, overload, metrics, log, redis, plugins });
   const metricsDoor =
     config.metricsPort === undefined
       ? undefined
@@ -106,6 +110,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   return {
     url: door.url,
     metricsUrl: metricsDoor?.url,
+    places,
     log,
     refresh: reload.refresh,
     close: ({ drainDelayMs = config.drainDelayMs } = {}) => {

@@ -1,17 +1,13 @@
-// Where this server keeps things: LMDB and SQLite in DATA_DIR, or memory.
+// The stores of this server, open and ready, and what they promise in words.
 
-import { join } from 'node:path';
 import { canary, checkCanary } from '../lib/account/canary.ts';
 import { ACCOUNT_KINDS } from '../lib/account/records.ts';
 import { TwinlineError } from '../lib/errors.ts';
 import type { Keyring } from '../lib/keyring.ts';
-import { lmdbSnapshots } from '../lib/store/lmdb.ts';
-import { memoryDocuments, memorySnapshots } from '../lib/store/memory.ts';
-import { sqliteDocuments } from '../lib/store/sqlite.ts';
-import type { DocumentStore, Kind, SnapshotStore } from '../lib/store/store.ts';
-import { IN_MEMORY } from './config/generated.ts';
-import type { Config } from './config.ts';
-import { makeFolder } from './folder.ts';
+import type { RedisConnection } from '../lib/store/redis-connection.ts';
+import type { DocumentStore, Durability, Kind, SnapshotStore } from '../lib/store/store.ts';
+import { DOCUMENT_BACKENDS, type Opened, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
+import type { Log } from './log.ts';
 
 export interface Stores {
   /** Sessions. */
@@ -20,21 +16,55 @@ export interface Stores {
   readonly documents: DocumentStore;
 }
 
-const SERVER: Kind = { name: 'server', indexes: {} };
-const PIN_CANARY = 'pin-key-canary';
+/** Where something is kept, for logs and people. */
+export interface StorePlace {
+  readonly keeps: 'sessions' | 'documents';
+  /** `Redis 7.0.15` */
+  readonly program: string;
+  readonly place: string;
+  readonly durability: Durability;
+  /** The durability in words. */
+  readonly survives: string;
+}
 
-/** Opens the stores of the configuration. Throws ERR_STORE when they cannot be used. */
-export function openStores({ dataDir }: Pick<Config, 'dataDir'>): Stores {
-  if (dataDir === IN_MEMORY) return { snapshots: memorySnapshots(), documents: memoryDocuments() };
-  ensureFolder(dataDir);
-  const snapshots = lmdbSnapshots({ path: join(dataDir, 'sessions') });
+export interface OpenedStores extends Stores {
+  readonly places: readonly StorePlace[];
+  /** What instances share besides sessions: counts of requests. */
+  readonly redis: RedisConnection | undefined;
+  close(): Promise<void>;
+}
+
+const SURVIVES: { readonly [durability in Durability]: string } = {
+  memory: 'lost when the process that holds them ends',
+  'process-crash': 'outlive a crash; a power cut can cost the last second',
+  'power-loss': 'outlive a power cut: on disk before the answer',
+  replicated: 'outlive the loss of a machine: with a majority before the answer',
+};
+
+/** Opens the stores of the configuration. Throws ERR_CONFIG or ERR_STORE; then nothing is left open. */
+export async function openStores(config: StoreConfig, log: Log): Promise<OpenedStores> {
+  const sessions = await openFirst(SESSION_BACKENDS, config, log);
   try {
-    return { snapshots, documents: sqliteDocuments({ path: join(dataDir, 'twinline.db') }) };
+    const documents = await openFirst(DOCUMENT_BACKENDS, config, log);
+    return {
+      snapshots: sessions.store,
+      documents: documents.store,
+      places: [placeOf('sessions', sessions), placeOf('documents', documents)],
+      redis: sessions.redis,
+      close: async () => void (await Promise.all([sessions.close(), documents.close()])),
+    };
   } catch (error) {
-    void snapshots.close();
+    await sessions.close();
     throw error;
   }
 }
+
+function placeOf(keeps: StorePlace['keeps'], { program, place, durability }: Opened<unknown>): StorePlace {
+  return { keeps, program, place, durability, survives: SURVIVES[durability] };
+}
+
+const SERVER: Kind = { name: 'server', indexes: {} };
+const PIN_CANARY = 'pin-key-canary';
 
 /**
  * Declares what the server keeps, and makes sure that the stored PINs were sealed with a key of this keyring. Throws
@@ -55,6 +85,12 @@ export async function prepareDocuments(documents: DocumentStore, keyring: Keyrin
   }
 }
 
+/** The stored canary of the PIN key, if there is one; for those who only look. */
+export async function readPinCanary(documents: DocumentStore): Promise<string | undefined> {
+  await documents.declare([SERVER]);
+  return (await documents.get<{ readonly text: string }>(SERVER, PIN_CANARY))?.body.text;
+}
+
 async function inserted(documents: DocumentStore, text: string): Promise<boolean> {
   try {
     await documents.insert(SERVER, PIN_CANARY, { text });
@@ -62,17 +98,5 @@ async function inserted(documents: DocumentStore, text: string): Promise<boolean
   } catch (error) {
     if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
     throw error;
-  }
-}
-
-function ensureFolder(path: string): void {
-  try {
-    makeFolder(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `Cannot make DATA_DIR=${JSON.stringify(path)} (${code}). Set another folder.`,
-    );
   }
 }

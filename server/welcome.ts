@@ -1,19 +1,23 @@
 // What a person sees when the server has started: where things are, and one line to dial with.
 
-import { IN_MEMORY } from './config/generated.ts';
 import type { Config } from './config.ts';
 import type { RunningServer } from './start.ts';
 
 /** The lines to print; only of what this build has. */
-export function welcome(config: Config, { url, metricsUrl }: Pick<RunningServer, 'url' | 'metricsUrl'>): string[] {
+export function welcome(config: Config, server: Pick<RunningServer, 'url' | 'metricsUrl' | 'places'>): string[] {
+  const { url, metricsUrl } = server;
   const fields = "-d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=";
+  const kept = server.places.map(({ keeps, program, place, survives }) => [
+    `${keeps} in`,
+    `${program}, ${place}: ${survives}`,
+  ]);
   const places = [
     ['USSD endpoint', `${url}/api/ussd`],
     ['sessions', `${url}/api/ussd/sessions`],
     ['health', `${url}/health`],
     ['metrics', `${metricsUrl ?? url}/metrics`],
     ['menus', config.menusDir],
-    ['data', config.dataDir === IN_MEMORY ? 'in memory, gone at the end' : config.dataDir],
+    ...kept,
   ];
   return [
     `Twinline listens on ${url}`,

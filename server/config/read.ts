@@ -105,7 +105,6 @@ function wrongValues(entries: readonly Entry[], values: object): string[] {
     const wrong = errors.filter(({ instancePath }) => instancePath.split('/')[1] === name);
     const place = row.generated && source !== 'environment' ? ` (in ${source})` : '';
     if (wrong.length) return [problemLine(name, text, `${whatIsWrong(row, { text, wrong })}${place}`)];
-    if (row.unsupported) return [`${name}=${masked(name, text)}: is not supported by this build yet; unset it.`];
     return [];
   });
 }

@@ -17,8 +17,6 @@ export interface Setting {
   readonly generated?: Generated;
   /** Never shown: `all` of it, or its `password` only. */
   readonly secret?: 'all' | 'password';
-  /** The feature that it belongs to is not part of this build: a value is refused. */
-  readonly unsupported?: true;
 }
 
 const DAY_MS = 86_400_000;
@@ -56,16 +54,26 @@ export const SETTINGS = {
   REDIS_URL: {
     kind: text('redis-url'),
     secret: 'password',
-    unsupported: true,
     meaning: 'snapshots, rate limits and messages between instances; unset = embedded',
     fix: 'Set for example REDIS_URL=redis://127.0.0.1:6379.',
+  },
+  REDIS_ACCEPT_LOSS: {
+    kind: flag(),
+    default: 'false',
+    meaning: 'true lets production start on a Redis that forgets all sessions when it restarts (appendonly no)',
+    fix: 'Set true or false.',
   },
   MONGODB_URL: {
     kind: text('mongodb-url'),
     secret: 'password',
-    unsupported: true,
     meaning: 'documents and accounts; unset = embedded',
     fix: 'Set for example MONGODB_URL=mongodb://127.0.0.1:27017/twinline.',
+  },
+  STORE_WAIT_SECONDS: {
+    kind: integer(0, 600),
+    default: '15',
+    meaning: 'how long a start waits for Redis and MongoDB to answer; then it ends with exit code 1',
+    fix: 'Set for example STORE_WAIT_SECONDS=15.',
   },
   PIN_ENCRYPTION_KEY: {
     kind: text('pin-keys'),

@@ -34,6 +34,10 @@ test('an empty environment gives the documented defaults', () => {
     host: '127.0.0.1',
     port: 3000,
     dataDir: ':memory:',
+    redisUrl: undefined,
+    mongodbUrl: undefined,
+    redisAcceptLoss: false,
+    storeWaitMs: 15_000,
     operatorToken: undefined,
     trustedProxies: [],
     corsOrigins: '*',
@@ -76,6 +80,10 @@ const VALID: readonly [SettingName, ...string[]][] = [
   ['PORT', '0', '1', '65535'],
   ['HOST', '0.0.0.0', '::', '::1', 'localhost', 'my-host.internal'],
   ['DATA_DIR', './data', '/var/lib/twin line', ':memory:'],
+  ['REDIS_URL', 'redis://h:1', 'rediss://:p%40w@h', 'redis+cluster://a:1,b:2', 'redis+sentinel://a,b/main'],
+  ['MONGODB_URL', 'mongodb://h/db', 'mongodb://u:p@a:1,b:2/db?replicaSet=x', 'mongodb+srv://h.example.com/db'],
+  ['REDIS_ACCEPT_LOSS', 'true', 'off'],
+  ['STORE_WAIT_SECONDS', '0', '600'],
   ['PIN_ENCRYPTION_KEY', KEY, `k2:${KEY}`, Buffer.from(KEY, 'hex').toString('base64')],
   ['TRUST_PROXY_CIDRS', '10.0.0.0/8', '10.0.0.0/8, ::1/128,192.168.1.7', '2001:db8::/32'],
   ['CORS_ORIGIN', '*', 'https://a.example', 'https://a.example, http://localhost:5173'],
@@ -99,6 +107,10 @@ const INVALID: readonly [SettingName, ...string[]][] = [
   ['PORT', '-1', '65536', '3000.0', '1e3', '0x10', '30 00', 'http'],
   ['HOST', 'a b', 'http://x', '1.2.3.4:80'],
   ['DATA_DIR', 'a\0b'],
+  ['REDIS_URL', 'h:1', 'http://h', 'redis://a,b', 'redis://h:99999'],
+  ['MONGODB_URL', 'h/db', 'http://h/db'],
+  ['REDIS_ACCEPT_LOSS', 'maybe'],
+  ['STORE_WAIT_SECONDS', '601', '-1'],
   ['PIN_ENCRYPTION_KEY', '1234', 'a'.repeat(64), `${KEY},x`, KEY.slice(1)],
   ['OPERATOR_TOKEN', 'with space', 'ünicode'],
   ['TRUST_PROXY_ENABLED', 'maybe', '2'],
@@ -149,22 +161,14 @@ test('problems and listings show no secret and no password', () => {
     OPERATOR_TOKEN: 'canary token',
     ORACLE_KEY: 'canary-oracle',
     MODEL_API_KEY: 'canary model',
-    REDIS_URL: 'redis://:canary@host:6379',
-    MONGODB_URL: 'mongodb://user:canary@one,two/db',
+    REDIS_URL: 'redis://:canary@host:99999',
+    MONGODB_URL: 'mongo://user:canary@one,two/db',
     MODEL_BASE_URL: 'https://user:canary@host/v1',
   };
   const { problems, entries } = readConfig({ DATA_DIR: ':memory:', ...secrets });
   assert.ok(problems.length >= 6);
   const listing = entries.map(({ name, text }) => (text === undefined ? '' : masked(name, text)));
   assert.not.match([...problems, ...listing].join('\n'), /canary/);
-});
-
-test('stores that this build does not have are refused in so many words', () => {
-  const problems = problemsOf({ ...GOOD, REDIS_URL: 'redis://h:1', MONGODB_URL: 'mongodb://h/db' });
-  assert.equal(problems, [
-    'REDIS_URL="redis://h:1": is not supported by this build yet; unset it.',
-    'MONGODB_URL="mongodb://h/db": is not supported by this build yet; unset it.',
-  ]);
 });
 
 test('production refuses a debugger that is open to the network, and only that', () => {

@@ -34,7 +34,7 @@ function runToEnd(env: Readonly<Record<string, string>>): Promise<{ code: number
 }
 
 test('a bad environment: exit code 78, every problem on a line of its own, and nothing else', async () => {
-  const { code, out, err } = await runToEnd({ ...MEMORY, PORT: 'x', LOG_LEVEL: 'loud', REDIS_URL: 'redis://h:1' });
+  const { code, out, err } = await runToEnd({ ...MEMORY, PORT: 'x', LOG_LEVEL: 'loud', REDIS_URL: 'redis://h:x' });
   assert.is(code, 78);
   assert.is(out, '');
   assert.equal(

@@ -39,8 +39,10 @@ export const chatVerb: Verb = {
   },
 };
 
+const NOTHING_KEPT = { DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '' };
+
 async function inside(env: NodeJS.ProcessEnv, phone: Phone): Promise<number> {
-  const { config, problems } = readConfig({ LOG_LEVEL: 'warn', ...env, DATA_DIR: IN_MEMORY }, { makeKeys: true });
+  const { config, problems } = readConfig({ LOG_LEVEL: 'warn', ...env, ...NOTHING_KEPT }, { makeKeys: true });
   for (const problem of problems) console.error(problem);
   if (!config) return EXIT_CONFIG;
   const [{ openHost }, { createLog }] = await Promise.all([import('../../host.ts'), import('../../log.ts')]);

@@ -1,0 +1,85 @@
+// How often one client may ask all instances together: a count in Redis, and one of this process while Redis is away.
+//
+// koa-ratelimit's own driver for Redis keeps an entry per request, under the clock of whoever asks: much memory for large
+// limits, requests of one microsecond count once, and clocks that differ shift the window. This is one number per client.
+
+import { TwinlineError } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { RedisConnection } from '../../lib/store/redis-connection.ts';
+import { LastSeenMap, type Limiter, type LimiterOptions } from './rate-limit.ts';
+
+export interface SharedLimiterOptions extends LimiterOptions {
+  readonly redis: Pick<RedisConnection, 'run' | 'script'>;
+  /** Counts while Redis is away. */
+  readonly local: Limiter;
+  /** Redis did not count in time: from now on, and until it does again, `local` counts. */
+  readonly onAway?: (error: unknown) => void;
+  readonly onBack?: () => void;
+}
+
+/** While Redis is away, one request in so many milliseconds finds out whether it is back. */
+const RETRY_MS = 1_000;
+const PREFIX = 'twinline:rate:';
+
+// A window begins with its first request and is measured by the clock of Redis. Answers the milliseconds to wait.
+const COUNT = `
+  local count = redis.call('INCR', KEYS[1])
+  if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+  if count <= tonumber(ARGV[2]) then return 0 end
+  return math.max(1, redis.call('PTTL', KEYS[1]))`;
+
+/** One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long. */
+export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
+  const { redis, local, max, windowMs, onAway, onBack } = options;
+  const count = redis.script(COUNT, 1);
+  // Whoever must wait is told so without asking again: a flood of refused requests costs Redis nothing.
+  const waiting = new LastSeenMap<number>(LIMITS.countedClients);
+  let retryAt: number | undefined;
+
+  const ask = async (bucket: string): Promise<number> => {
+    const key = PREFIX + bucket;
+    const waitMs = await within(
+      LIMITS.sharedCountMs,
+      redis.run('count a request', () => count(key, windowMs, max)),
+    );
+    if (retryAt !== undefined) onBack?.();
+    retryAt = undefined;
+    if (waitMs > 0) waiting.set(bucket, performance.now() + waitMs);
+    return seconds(waitMs);
+  };
+
+  // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
+  // of them. When Redis goes away, whoever has asked it comes here at the same moment.
+  let line: Promise<unknown> = Promise.resolve();
+  const countHere: Limiter = (ctx, bucket) => {
+    const counted = line.then(() => local(ctx, bucket));
+    line = counted.catch(() => {});
+    return counted;
+  };
+
+  return async (ctx, bucket) => {
+    const now = performance.now();
+    if (retryAt !== undefined && now < retryAt) return countHere(ctx, bucket);
+    const until = waiting.get(bucket);
+    if (until !== undefined && now < until) return seconds(until - now);
+    // The others go on locally while this one finds out.
+    if (retryAt !== undefined) retryAt = now + RETRY_MS;
+    try {
+      return await ask(bucket);
+    } catch (error) {
+      if (retryAt === undefined) onAway?.(error);
+      retryAt = performance.now() + RETRY_MS;
+      return countHere(ctx, bucket);
+    }
+  };
+}
+
+const seconds = (ms: number) => Math.ceil(ms / 1_000);
+
+function within(ms: number, work: Promise<unknown>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new TwinlineError('ERR_TIMEOUT', `Redis did not count a request within ${ms} ms.`));
+    const timer = setTimeout(late, ms);
+    void work.then((value) => resolve(Number(value)), reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,150 @@
+// One count for all instances, on a real Redis; and what happens to it while Redis is away.
+
+import type { Context } from 'koa';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LIMITS } from '../../lib/limits.ts';
+import { connectRedis, type RedisConnection } from '../../lib/store/redis-connection.ts';
+import { type Limiter, rateLimiter } from '../../server/middleware/rate-limit.ts';
+import { sharedRateLimiter } from '../../server/middleware/shared-rate-limit.ts';
+import { type FaultProxy, faultProxy, PASS } from '../support/fault-proxy.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { DIAL, json, withServer } from './serve.ts';
+
+const test = suite('shared rate limit');
+
+let server: RedisServer;
+let proxy: FaultProxy;
+const open: RedisConnection[] = [];
+
+test.before(async () => {
+  server = await startRedis();
+  proxy = await faultProxy(server);
+});
+
+test.after.each(async () => {
+  await proxy.set(PASS);
+  await Promise.all(open.splice(0).map((redis) => redis.close()));
+});
+
+test.after(async () => {
+  await proxy?.close();
+  await server?.stop();
+});
+
+interface Instance {
+  readonly ask: (bucket: string) => Promise<number>;
+  readonly told: string[];
+  readonly redis: RedisConnection;
+}
+
+/** A limiter as one instance has it, behind the proxy. */
+async function instance(max: number, windowMs = 60_000): Promise<Instance> {
+  const redis = connectRedis({ url: `redis://127.0.0.1:${proxy.port}` });
+  open.push(redis);
+  await redis.ping();
+  const told: string[] = [];
+  const limits = { max, windowMs };
+  const limiter: Limiter = sharedRateLimiter({
+    ...limits,
+    redis,
+    local: rateLimiter(limits),
+    onAway: () => told.push('away'),
+    onBack: () => told.push('back'),
+  });
+  return { ask: (bucket) => limiter({ state: {}, set() {} } as unknown as Context, bucket), told, redis };
+}
+
+const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
+  const begun = performance.now();
+  return [await work, performance.now() - begun];
+};
+
+test('two instances let exactly the limit pass together, whichever is asked', async () => {
+  const [one, other] = [await instance(50), await instance(50)];
+  const waits = await Promise.all(Array.from({ length: 120 }, (_, at) => (at % 2 ? one : other).ask('both')));
+  assert.is(waits.filter((wait) => wait === 0).length, 50);
+  assert.ok(waits.every((wait) => wait >= 0 && wait <= 60));
+  assert.is(await one.ask('somebody else'), 0);
+});
+
+test('two servers on one Redis share the count of a client and that of a phone behind an exempt gateway', async () => {
+  const env = { REDIS_URL: server.url, RATE_LIMIT_MAX: '6', RATE_LIMIT_EXEMPT: '203.0.113.7' };
+  const trust = { TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' };
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+  await withServer({ env: { ...env, ...trust } }, (one) =>
+    withServer({ env: { ...env, ...trust } }, async (other) => {
+      const both = [one, other, one, other, one, other, one, other] as const;
+      const statuses = [];
+      for (const each of both) statuses.push((await each.ask('/', { headers: from('198.51.100.1') })).status);
+      assert.equal(statuses, [200, 200, 200, 200, 200, 200, 429, 429]);
+      const dials = [];
+      for (const [at, each] of both.entries())
+        dials.push((await each.ask('/api/ussd', json({ ...DIAL, sessionId: `d${at}` }, from('203.0.113.7')))).status);
+      assert.equal(dials, [200, 200, 200, 200, 200, 200, 429, 429]);
+      // IPv6 by /64, over both.
+      const six = [];
+      for (const [at, each] of both.entries())
+        six.push((await each.ask('/', { headers: from(`2001:db8:7:1::${at}`) })).status);
+      assert.equal(six, [200, 200, 200, 200, 200, 200, 429, 429]);
+    }),
+  );
+});
+
+test('a window ends by the clock of Redis, and nothing is kept of it', async () => {
+  const { ask, redis } = await instance(1, 200);
+  assert.is(await ask('short'), 0);
+  assert.is(await ask('short'), 1);
+  await new Promise((resolve) => setTimeout(resolve, 230));
+  assert.is(await ask('short'), 0);
+  assert.is(await redis.client.strlen('twinline:rate:short'), 1, 'one number, whatever the limit');
+  await new Promise((resolve) => setTimeout(resolve, 230));
+  assert.is(await redis.client.exists('twinline:rate:short'), 0);
+});
+
+test('whoever must wait is refused without asking Redis again', async () => {
+  const { ask, redis } = await instance(2);
+  for (let at = 0; at < 20; at++) await ask('flood');
+  assert.is(await redis.client.get('twinline:rate:flood'), '3');
+});
+
+test('a frozen Redis holds one request up for a moment, the others not at all; this instance counts meanwhile', async () => {
+  const { ask, told } = await instance(3);
+  await ask('warm');
+  await proxy.set({ kind: 'freeze' });
+  const [first, firstMs] = await timed(ask('x'));
+  assert.is(first, 0);
+  assert.ok(firstMs >= LIMITS.sharedCountMs - 5 && firstMs < 250, `${firstMs} ms`);
+  const [rest, ms] = await timed(Promise.all([ask('x'), ask('x'), ask('x'), ask('x')]));
+  assert.ok(ms < 50, `${ms} ms`);
+  assert.is(rest.filter((wait) => wait === 0).length, 2);
+  assert.equal(told, ['away']);
+});
+
+for (const kind of ['refuse', 'reset'] as const)
+  test(`${kind}: counted here at once, and in Redis again within two seconds of its return`, async () => {
+    const { ask, told } = await instance(2);
+    await ask('warm');
+    await proxy.set({ kind });
+    const [waits, ms] = await timed(Promise.all([ask(kind), ask(kind), ask(kind)]));
+    assert.ok(ms < 250, `${ms} ms`);
+    assert.is(waits.filter((wait) => wait === 0).length, 2);
+    await proxy.set(PASS);
+    for (const end = performance.now() + 2_500; told.length < 2 && performance.now() < end; )
+      await Promise.all([ask('probe'), new Promise((resolve) => setTimeout(resolve, 50))]);
+    assert.equal(told, ['away', 'back']);
+    assert.is(await ask(kind), 0, 'the count in Redis is another one');
+  });
+
+test('a count whose answer was lost is not made again in Redis', async () => {
+  const { ask, redis } = await instance(5);
+  await ask('lossy');
+  await proxy.set({ kind: 'lose-reply', to: /EVALSHA/i, after: 'close' });
+  assert.is(await ask('lossy'), 0);
+  await proxy.set(PASS);
+  await redis.close();
+  const { redis: fresh } = await instance(5);
+  assert.is(await fresh.client.get('twinline:rate:lossy'), '2');
+});
+
+test.run();
