@@ -159,6 +159,14 @@ export const LIMITS = {
   aliasesPerTwin: 32,
   /** Sub-domains of one twin. */
   partsPerTwin: 500,
+  /** Characters and levels of a filter. */
+  filterChars: 2_000,
+  filterDepth: 16,
+  /** Documents that one page of a filtered list looks at. */
+  listScan: 20_000,
+  /** Steps from the first twin of a graph, and twins in it. */
+  graphDepth: 8,
+  graphNodes: 1_000,
   /** Compiled checks of properties that are kept in memory. */
   propertyChecksKept: 2_000,
   /** Protocols on the way from one to its oldest ancestor. */

@@ -41,6 +41,12 @@ export function edgeKey({ relation, to }: Edge): string {
   return `${relation} ${to}`;
 }
 
+/** The edge that the index holds in this form: DIDs have no spaces, relations may. */
+export function edgeIn(key: string): Edge {
+  const space = key.lastIndexOf(' ');
+  return { relation: key.slice(0, space), to: key.slice(space + 1) };
+}
+
 /** What a document holds of its edges. */
 export function indexedEdges(edges: readonly Edge[]): Pick<StoredDomain, 'edges' | 'targets'> {
   return { edges: edges.map(edgeKey), targets: [...new Set(edges.map(({ to }) => to))] };

@@ -1,0 +1,39 @@
+// Finding one twin: by DID, alias or external id, within a tenant, and only when it is there for others to see.
+
+import type { DocumentStore } from '../store/store.ts';
+import type { Caller } from './caller.ts';
+import { isDid } from './did.ts';
+import { DOMAIN } from './kinds.ts';
+import { refuse } from './problems.ts';
+import type { Domain, StoredDomain } from './record.ts';
+
+/** A twin of the tenant by DID or alias; undefined when there is none, or it is not visible yet. */
+export async function findDomain(
+  documents: DocumentStore,
+  tenant: string,
+  reference: string,
+): Promise<Domain | undefined> {
+  const own = isDid(reference) ? await documents.get<StoredDomain>(DOMAIN, reference) : undefined;
+  const found = own?.body.tenant === tenant ? own : await byAlias(documents, tenant, reference);
+  return found && (await isVisible(documents, found)) ? found : undefined;
+}
+
+async function byAlias(documents: DocumentStore, tenant: string, alias: string): Promise<Domain | undefined> {
+  const where = { tenant, 'alsoKnownAs[]': alias };
+  return (await documents.find<StoredDomain>(DOMAIN, { index: 'alias', where, limit: 1 })).items[0];
+}
+
+/** A part that was written before its parent counts from the moment that the parent names it. */
+export async function isVisible(documents: DocumentStore, { body }: Domain): Promise<boolean> {
+  if (body.provisionalSince === null || body.parent === null) return true;
+  const parent = await documents.get<StoredDomain>(DOMAIN, body.parent);
+  return parent?.body.subDomains.some(({ did }) => did === body.did) ?? false;
+}
+
+/** The twin; throws `not-found`, or `gone` when it was deactivated. */
+export async function requireDomain(documents: DocumentStore, { tenant }: Caller, reference: string): Promise<Domain> {
+  const found = await findDomain(documents, tenant, reference);
+  if (!found) throw refuse('not-found', `There is no domain ${JSON.stringify(reference)}.`);
+  if (found.body.status !== 'Deactivated') return found;
+  throw refuse('gone', `${found.body.did} was deactivated. Its history stays readable with ?at=.`);
+}

@@ -1,0 +1,89 @@
+// The registry of twins: everything that can be asked of protocols and domains, over one document store.
+
+import type { Clock } from '../clock.ts';
+import type { DocumentStore, JsonObject } from '../store/store.ts';
+import type { Caller } from './caller.ts';
+import { deactivateTwin, type Expecting, patchTwin, transferTwin } from './change.ts';
+import { composedLists, lineageOf } from './compose.ts';
+import { type CreateOptions, createTwin } from './create.ts';
+import { findDomain, isVisible, requireDomain } from './find.ts';
+import { type Graph, type GraphQuery, graphOf } from './graph.ts';
+import { type HistoryItem, historyOf, twinAt } from './history.ts';
+import { DOMAIN } from './kinds.ts';
+import { type ListQuery, listTwins, type Page } from './list.ts';
+import { reveal } from './parts.ts';
+import type { Patch } from './patch.ts';
+import { type Protocols, protocols } from './protocol.ts';
+import { type Domain, domainView, type StoredDomain } from './record.ts';
+
+export interface RegistryOptions {
+  /** With DOMAIN_KINDS declared. */
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  /** After a change of something on which a vote may be held. @default nothing */
+  readonly onMaterialChange?: (domain: Domain) => Promise<void>;
+}
+
+/** Every function throws refusals of problems.ts. A `did` may also be an alias. */
+export interface Registry {
+  readonly protocols: Protocols;
+  create(caller: Caller, given: { body: unknown } & CreateOptions): Promise<Domain>;
+  /** Throws `not-found`, or `gone` when it was deactivated. */
+  get(caller: Caller, did: string): Promise<Domain>;
+  /** Also a deactivated one; undefined when there is none. */
+  find(tenant: string, did: string): Promise<Domain | undefined>;
+  at(caller: Caller, did: string, at: string): Promise<Domain>;
+  patch(caller: Caller, change: { did: string; patch: Patch } & Expecting): Promise<Domain>;
+  transfer(caller: Caller, change: { did: string; body: unknown } & Expecting): Promise<Domain>;
+  deactivate(caller: Caller, change: { did: string } & Expecting): Promise<Domain>;
+  list(caller: Caller, query: ListQuery): Promise<Page>;
+  history(
+    caller: Caller,
+    query: { did: string; before?: number; limit: number },
+  ): Promise<{ items: HistoryItem[]; next?: string }>;
+  graph(caller: Caller, query: GraphQuery): Promise<Graph>;
+  /** The record together with what it inherits. */
+  composed(domain: Domain): Promise<JsonObject>;
+  /** Ends what a crash has left half done since `before`: parts whose parent never came. How many. */
+  sweep(before: number, limit: number): Promise<number>;
+}
+
+/** The registry over a store. Nothing runs in the background. */
+export function registry({ documents, clock, onMaterialChange = async () => {} }: RegistryOptions): Registry {
+  const ground = { documents, clock, protocols: protocols({ documents, clock }), onMaterialChange };
+  return {
+    protocols: ground.protocols,
+    create: (caller, given) => createTwin(ground, caller, given),
+    get: (caller, did) => requireDomain(documents, caller, did),
+    find: (tenant, did) => findDomain(documents, tenant, did),
+    at: (caller, did, at) => twinAt(documents, caller, { did, at, now: clock.now() }),
+    patch: (caller, change) => patchTwin(ground, caller, change),
+    transfer: (caller, change) => transferTwin(ground, caller, change),
+    deactivate: (caller, change) => deactivateTwin(ground, caller, change),
+    list: (caller, query) => listTwins(ground, caller, query),
+    history: (caller, query) => historyOf(documents, caller, query),
+    graph: (caller, query) => graphOf(documents, caller, query),
+
+    async composed(domain) {
+      const view = domainView(domain, clock.now());
+      const protocol = await ground.protocols.at(domain.body.class, domain.body.classVersion);
+      if (!protocol) return view;
+      const lineage = await lineageOf(ground.protocols, protocol);
+      const classChain = lineage.protocols.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
+      return { ...view, ...composedLists(domain.body, lineage), composed: true, classChain };
+    },
+
+    async sweep(before, limit) {
+      const { items } = await documents.find<StoredDomain>(DOMAIN, {
+        index: 'provisional',
+        where: { provisionalSince: { lt: before } },
+        limit,
+      });
+      for (const item of items) {
+        if (await isVisible(documents, item)) await reveal(ground, item.id);
+        else await documents.remove(DOMAIN, item.id, item.revision);
+      }
+      return items.length;
+    },
+  };
+}

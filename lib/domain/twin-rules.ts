@@ -1,0 +1,191 @@
+// What a twin must keep to: the protocol's properties and roles, its validity, its references. Used for new and changed ones.
+
+import type { Clock } from '../clock.ts';
+import type { Detail } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { DocumentStore, JsonObject } from '../store/store.ts';
+import { chainOf, isOfKind } from './class.ts';
+import { type Lineage, lineageOf } from './compose.ts';
+import { edgesOf, indexedEdges } from './edges.ts';
+import { findDomain } from './find.ts';
+import { invalid } from './problems.ts';
+import { listOf, type Protocol, type Protocols } from './protocol.ts';
+import type { StoredDomain, SubDomain } from './record.ts';
+import { compileProperty, type PropertyCheck } from './schema/property.ts';
+
+export interface Ground {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly protocols: Protocols;
+}
+
+/** The fields that a controller sets. */
+export interface TwinParts {
+  readonly class?: string;
+  readonly protocol?: string;
+  readonly metadata?: JsonObject;
+  readonly properties?: JsonObject;
+  readonly relationships?: JsonObject;
+  readonly alsoKnownAs?: string | readonly string[];
+  readonly validFrom?: string | null;
+  readonly validUntil?: string | null;
+  readonly services?: readonly JsonObject[];
+  readonly verifiableCredential?: readonly JsonObject[];
+  readonly linkedResource?: readonly JsonObject[];
+  readonly linkedClaim?: readonly JsonObject[];
+  readonly linkedEntity?: readonly JsonObject[];
+  readonly accordedRight?: readonly JsonObject[];
+}
+
+/** What the parts belong to. */
+export interface TwinFrame {
+  readonly tenant: string;
+  readonly type: string;
+  readonly controllers: readonly string[];
+  readonly subDomains: readonly (SubDomain & JsonObject)[];
+}
+
+type Settled = Pick<
+  StoredDomain,
+  | 'classReference'
+  | 'class'
+  | 'classVersion'
+  | 'metadata'
+  | 'properties'
+  | 'relationships'
+  | 'alsoKnownAs'
+  | 'validFrom'
+  | 'validUntil'
+  | (typeof LISTS)[number]
+  | 'edges'
+  | 'targets'
+>;
+
+const LISTS = [
+  'services',
+  'verifiableCredential',
+  'linkedResource',
+  'linkedClaim',
+  'linkedEntity',
+  'accordedRight',
+] as const;
+
+/** Checks the parts of a twin against its protocol and the registry; throws `invalid` with everything that is wrong. */
+export async function settle(
+  ground: Ground,
+  reference: string,
+  twin: { frame: TwinFrame; parts: TwinParts },
+): Promise<Settled> {
+  const { frame, parts } = twin;
+  const protocol = await ground.protocols.find(frame.tenant, reference);
+  if (!protocol) throw invalid(`The protocol ${JSON.stringify(reference)} is unknown.`, [UNKNOWN_CLASS]);
+  const lineage = await lineageOf(ground.protocols, protocol);
+  const roles = await filledRoles(ground, lineage, twin);
+  const details = [
+    ...propertyProblems(lineage, parts.properties ?? {}),
+    ...roles.problems,
+    ...windowProblems(parts),
+    ...LISTS.flatMap((list) => repeatedIds(list, parts[list] ?? [])),
+  ];
+  const settled = {
+    classReference: reference,
+    class: protocol.body.did,
+    classVersion: protocol.version,
+    metadata: parts.metadata ?? {},
+    properties: parts.properties ?? {},
+    relationships: parts.relationships ?? {},
+    alsoKnownAs: listOf(parts.alsoKnownAs),
+    validFrom: parts.validFrom ?? null,
+    validUntil: parts.validUntil ?? null,
+    ...(Object.fromEntries(LISTS.map((list) => [list, parts[list] ?? []])) as Pick<Settled, (typeof LISTS)[number]>),
+  };
+  const edges = edgesOf({ ...settled, ...frame }, roles.resolved);
+  if (edges.length > LIMITS.elementsPerIndex)
+    details.push({
+      field: '/relationships',
+      error: `point at ${edges.length} others; ${LIMITS.elementsPerIndex} are allowed`,
+    });
+  if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
+  return { ...settled, ...indexedEdges(edges) };
+}
+
+const UNKNOWN_CLASS: Detail = {
+  field: '/class',
+  error: 'must name a protocol of this registry by its DID or one of its names; create it with POST /v1/protocols',
+};
+
+/** The one reference of `class` and `protocol`, which mean the same; `wanted` is what is missed when there is none. */
+export function classReference({ class: name, protocol }: TwinParts, wanted: 'class' | 'protocol'): string {
+  if (name !== undefined && protocol !== undefined && name !== protocol)
+    throw invalid('class and protocol name the same protocol.', [
+      { field: '/protocol', error: `is not the same as class, ${JSON.stringify(name)}; send one of them` },
+    ]);
+  const reference = name ?? protocol;
+  if (reference !== undefined) return reference;
+  throw invalid(`A twin is made from a protocol.`, [{ field: `/${wanted}`, error: 'must name a protocol' }]);
+}
+
+const checks = new Map<string, PropertyCheck>();
+
+function propertyProblems({ protocols, properties: declared }: Lineage, properties: JsonObject): Detail[] {
+  return Object.entries(properties).flatMap(([name, value]) => {
+    const field = `/properties/${name}`;
+    if (!Object.hasOwn(declared, name)) {
+      const names = Object.keys(declared);
+      return [{ field, error: `is not declared by the protocol, which has ${names.join(', ') || 'no properties'}` }];
+    }
+    const check = checkOf(protocols[0]!, name, declared);
+    return check(value).map((problem) => ({ field: field + problem.field, error: problem.error }));
+  });
+}
+
+// A version of a protocol never changes, and neither do the versions that it is bound to.
+function checkOf({ body, version }: Protocol, name: string, declared: JsonObject): PropertyCheck {
+  const key = JSON.stringify([body.did, version, name]);
+  const known = checks.get(key);
+  if (known) return known;
+  const made = compileProperty(declared[name]!);
+  if (checks.size >= LIMITS.propertyChecksKept) checks.clear();
+  checks.set(key, made);
+  return made;
+}
+
+async function filledRoles(
+  { documents }: Ground,
+  lineage: Lineage,
+  { frame, parts }: { frame: TwinFrame; parts: TwinParts },
+) {
+  const roles: { readonly [role: string]: string } = { ...chainOf(frame.type), ...lineage.relationships };
+  const problems: Detail[] = [];
+  const resolved = new Map<string, string>();
+  for (const [role, filled] of Object.entries(parts.relationships ?? {})) {
+    const field = `/relationships/${role}`;
+    if (!Object.hasOwn(roles, role)) {
+      const known = Object.keys(roles).join(', ') || 'no roles';
+      problems.push({ field, error: `is not a role of the protocol, which has ${known}` });
+      continue;
+    }
+    for (const reference of listOf(filled as string | string[])) {
+      const target = await findDomain(documents, frame.tenant, reference);
+      if (!target) problems.push({ field, error: `names ${reference}, which is no twin of this registry` });
+      else if (!isOfKind(target.body.type, roles[role]!))
+        problems.push({ field, error: `must be filled by a ${roles[role]}; ${reference} is a ${target.body.type}` });
+      else resolved.set(reference, target.body.did);
+    }
+  }
+  return { problems, resolved };
+}
+
+function windowProblems({ validFrom, validUntil }: TwinParts): Detail[] {
+  if (!validFrom || !validUntil || Date.parse(validUntil) > Date.parse(validFrom)) return [];
+  return [{ field: '/validUntil', error: 'must be later than validFrom' }];
+}
+
+function repeatedIds(list: string, items: readonly JsonObject[]): Detail[] {
+  const ids = items.map(({ id }) => id);
+  return ids.flatMap((id, at) =>
+    id !== undefined && ids.indexOf(id) < at
+      ? [{ field: `/${list}/${at}/id`, error: `is used twice: ${String(id)}` }]
+      : [],
+  );
+}
