@@ -182,6 +182,16 @@ export const LIMITS = {
   /** Milliseconds after which a request that has not ended counts as dead, and a repeated one does its work. */
   idempotencyLeaseMs: 30_000,
 
+  // --- governance ---------------------------------------------------------------------------------------------------
+  votersPerProposal: 1_000,
+  /** The longest voting period or timelock: a year. */
+  votingSecondsMax: 31_536_000,
+  /** Characters of the reason that a voter gives. */
+  rationaleChars: 2_000,
+  /** Bytes and levels of the package of a proposal, as JSON. */
+  packageBytes: 65_536,
+  packageDepth: 32,
+
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,
