@@ -106,7 +106,10 @@ export function reasonOf(thrown: unknown): AwayReason {
     // Drivers wrap the system's error in one of their own that only quotes it.
     const quoted = typeof message === 'string' ? /\bE[A-Z]{4,}\b/.exec(message)?.[0] : undefined;
     if (quoted !== undefined && Object.hasOwn(REASONS, quoted)) return REASONS[quoted]!;
-    if (typeof message === 'string' && /timed? ?out/i.test(message)) return 'no-answer';
+    if (typeof message === 'string') {
+      if (/timed? ?out/i.test(message)) return 'no-answer';
+      if (/not connected|connection/i.test(message)) return 'cut';
+    }
     error = error.cause as typeof error;
   }
   return 'error';

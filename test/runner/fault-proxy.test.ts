@@ -105,6 +105,11 @@ test('latency: later, in both directions, in order', () =>
     one.say('b');
     assert.is(await one.said(90), '');
     assert.is(await one.said(90), 'AB');
+    one.say('c');
+    await pause(5);
+    await proxy.set(PASS);
+    one.say('d');
+    assert.is(await one.said(), 'CD', 'what is on its way when the fault is lifted is not overtaken');
   }));
 
 test('freeze: connected and silent; what was said arrives afterwards, also from a client that has gone', () =>

@@ -140,6 +140,7 @@ test('why a store is away is told by class, never in its own words', () => {
     [caused('ECONNRESET'), 'cut'],
     [new TwinlineError('ERR_STORE', 'x', { cause: new Error('connect ECONNREFUSED 10.1.2.3:1') }), 'refused'],
     [new Error('Command timed out'), 'no-answer'],
+    [new TwinlineError('ERR_STORE', 'Redis redis://h: cannot ping: not connected.'), 'cut'],
     [new TwinlineError('ERR_TIMEOUT', 'x'), 'no-answer'],
     [new TwinlineError('ERR_STORE', 'the disk is full'), 'error'],
     ['thrown text', 'error'],

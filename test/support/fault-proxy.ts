@@ -29,11 +29,16 @@ export interface FaultProxy {
 
 export const PASS: Fault = { kind: 'pass' };
 
+interface Said {
+  readonly to: Socket;
+  readonly bytes: Buffer;
+}
+
 interface Wire {
   readonly client: Socket;
   readonly server: Socket;
   /** Said by one side and not handed to the other yet, in order. */
-  readonly held: { readonly to: Socket; readonly bytes: Buffer }[];
+  readonly held: Said[];
   /** Its replies are lost from here on. */
   deaf: boolean;
 }
@@ -46,9 +51,10 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
 
   const deliver = (wire: Wire, to: Socket, bytes: Buffer): void => {
     if (to.destroyed) return;
-    if (fault.kind === 'freeze') wire.held.push({ to, bytes });
-    else if (fault.kind === 'latency') setTimeout(() => to.writable && to.write(bytes), fault.ms);
-    else to.write(bytes);
+    if (fault.kind !== 'freeze' && fault.kind !== 'latency') return void to.write(bytes);
+    const said = { to, bytes };
+    wire.held.push(said);
+    if (fault.kind === 'latency') setTimeout(() => hand(wire, said), fault.ms);
   };
   const onRequest = (wire: Wire, bytes: Buffer): void => {
     if (fault.kind === 'lose-reply' && fault.to.test(bytes.toString('latin1'))) wire.deaf = true;
@@ -113,9 +119,15 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
   };
 }
 
+// In order: what was said before goes first, and nothing twice.
+function hand({ held }: Wire, last: Said): void {
+  for (const { to, bytes } of held.splice(0, held.indexOf(last) + 1)) if (to.writable) to.write(bytes);
+}
+
 // What a client said before it gave up is still carried out, as by a process that was stopped and goes on.
 function release(wire: Wire): void {
-  for (const { to, bytes } of wire.held.splice(0)) if (to.writable) to.write(bytes);
+  const last = wire.held.at(-1);
+  if (last) hand(wire, last);
   if (wire.client.destroyed || wire.server.destroyed) hangUp(wire);
 }
 
