@@ -13,8 +13,13 @@ export function isWellFormed(text: string): boolean {
 
 /** Throws ERR_INPUT unless `key` is 1 to LIMITS.keyChars characters of well-formed text. */
 export function checkKey(key: string, what = 'session key'): void {
-  if (key.length > 0 && key.length <= LIMITS.keyChars && isWellFormed(key)) return;
-  const fault = isWellFormed(key) ? `${key.length} characters` : 'half a surrogate pair';
+  const isText = typeof key === 'string';
+  if (isText && key.length > 0 && key.length <= LIMITS.keyChars && isWellFormed(key)) return;
+  const fault = !isText
+    ? `the type ${typeof key}`
+    : isWellFormed(key)
+      ? `${key.length} characters`
+      : 'half a surrogate pair';
   throw new TwinlineError(
     'ERR_INPUT',
     `A ${what} must be 1 to ${LIMITS.keyChars} characters of well-formed text; this one has ${fault}. Shorten or hash it.`,

@@ -1,0 +1,143 @@
+// A connection to MongoDB that several stores share: bounded waits, one kind of error, no password in any text.
+
+import { type Db, MongoClient } from 'mongodb';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { closedError } from './input.ts';
+import { mongoRefusal } from './mongo-errors.ts';
+
+export interface MongoConnectionOptions {
+  /**
+   * `mongodb://[user:password@]host[:port][,host[:port]…][/database][?options]` or `mongodb+srv://…`. Without a database
+   * it is `twinline`. What the URL says of write concern, read concern, timeouts and pool size is overruled.
+   */
+  readonly url: string;
+  /** Milliseconds that an answer may take. @default LIMITS.mongoAnswerMs */
+  readonly answerMs?: number;
+  /** Milliseconds to find a primary, to connect, and to wait for a free connection, each. @default LIMITS.mongoConnectMs */
+  readonly connectMs?: number;
+}
+
+export interface MongoConnection {
+  /** The address for logs, without user and password. */
+  readonly name: string;
+  readonly db: Db;
+  /** Resolves when the primary answers, rejects with ERR_STORE when it does not. */
+  ping(): Promise<void>;
+  /** The server's version, such as `8.0.4`. Rejects with ERR_STORE. */
+  version(): Promise<string>;
+  /** Hangs up; close the stores first. Never rejects. Again: harmless. */
+  close(): Promise<void>;
+}
+
+/** Where a store works: on a connection of its own, or on one that others use too. */
+export type MongoSource = { readonly url: string } | { readonly connection: MongoConnection };
+
+/** What one store does on its connection. */
+export interface MongoWork {
+  readonly db: Db;
+  /** Does `work`; rejects with ERR_STORE when it fails, or when the store is closed. */
+  run<T>(action: string, work: () => Promise<T>): Promise<T>;
+  /** Waits for what runs, then hangs up if the connection is the store's own. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a connection; returns at once, connects with the first call and again after every loss. Throws ERR_CONFIG for a
+ * bad URL. Reads go to the primary with read concern majority, writes wait for the journals of the majority, and what
+ * lost its connection is tried once more, under a number by which the server knows what it has done already. (A primary
+ * that is cut off from its majority may, until it notices, answer reads from before; it cannot write.)
+ */
+export function connectMongo(options: MongoConnectionOptions): MongoConnection {
+  const client = openClient(options);
+  const { srvHost, hosts } = client.options;
+  const db = client.db(/^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline');
+  const name = `mongodb://${srvHost ?? hosts.join()}/${db.databaseName}`;
+
+  async function ask(action: string, command: Record<string, 1>): Promise<Record<string, unknown>> {
+    try {
+      return await db.command(command);
+    } catch (error) {
+      throw mongoRefusal(action, error, name);
+    }
+  }
+
+  return {
+    name,
+    db,
+    ping: async () => void (await ask('ping', { ping: 1 })),
+    version: async () => String((await ask('ask for the version', { buildInfo: 1 })).version),
+    close: () => client.close().catch(() => {}),
+  };
+}
+
+function openClient({
+  url,
+  answerMs = LIMITS.mongoAnswerMs,
+  connectMs = LIMITS.mongoConnectMs,
+}: MongoConnectionOptions): MongoClient {
+  try {
+    return new MongoClient(url, {
+      appName: 'twinline',
+      readPreference: 'primary',
+      readConcern: { level: 'majority' },
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: answerMs },
+      retryReads: true,
+      retryWrites: true,
+      maxPoolSize: LIMITS.mongoPool,
+      serverSelectionTimeoutMS: connectMs,
+      connectTimeoutMS: connectMs,
+      waitQueueTimeoutMS: connectMs,
+      socketTimeoutMS: answerMs,
+    });
+  } catch {
+    // The driver's error may quote the URL, and the URL a password.
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      'The MongoDB URL is refused: it must have the form mongodb://[user:password@]host[:port][/database][?options], with special characters in user and password percent-encoded and only options that the driver knows.',
+    );
+  }
+}
+
+/** Begins the work of one store. */
+export function workOn(source: MongoSource): MongoWork {
+  const connection = 'url' in source ? connectMongo(source) : source.connection;
+  const running = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  async function run<T>(action: string, work: () => Promise<T>): Promise<T> {
+    if (closing) throw closedError('MongoDB');
+    const attempt = work();
+    running.add(attempt);
+    try {
+      return await attempt;
+    } catch (error) {
+      throw mongoRefusal(action, error, connection.name);
+    } finally {
+      running.delete(attempt);
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(running);
+    if ('url' in source) await connection.close();
+  }
+
+  return {
+    db: connection.db,
+    run,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Refuses a prefix of collection names that is not 1 to 32 letters, digits, dashes and underscores, with ERR_CONFIG. */
+export function checkPrefix(prefix: string): void {
+  if (/^[A-Za-z0-9_-]{1,32}$/.test(prefix)) return;
+  throw new TwinlineError(
+    'ERR_CONFIG',
+    `The prefix ${JSON.stringify(prefix)} of MongoDB collections is refused. Use 1 to 32 letters, digits, - and _.`,
+  );
+}
