@@ -1,4 +1,4 @@
-// The LMDB environment under the session store: its tables, how keys become bytes, what its failures become.
+// The LMDB environments under our stores: their tables, how keys become bytes, what their failures become.
 
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { TwinlineError } from '../errors.ts';
 
-type Table = Database<string, string>;
+export type Table = Database<string, string>;
 
 /** In the first page: LMDB's magic number and, behind it, the format of its file. */
 const MAGIC_AT = 24;
@@ -28,6 +28,19 @@ export interface Tables {
 
 /** Opens or creates the tables in the folder `path`; throws ERR_STORE. */
 export function openTables(path: string): Tables {
+  return openEnvironment(path, (root) => ({
+    root,
+    sessions: root.openDB('sessions-2', { ...TABLE, useVersions: true }),
+    places: root.openDB('places-2', TABLE),
+    timers: root.openDB('timers-2', TABLE),
+  }));
+}
+
+/** How every table is opened: UTF-8 has no collisions among well-formed texts, and LMDB compares its bytes. */
+export const TABLE = { encoding: 'string', keyEncoder: { writeKey, readKey } } as const;
+
+/** Opens or creates an environment in the folder `path`, and its tables; throws ERR_STORE. */
+export function openEnvironment<T>(path: string, openAll: (root: RootDatabase) => T): T {
   try {
     refuseForeign(join(path, 'data.mdb'));
     // Without overlapping flushes a reader sees only what is on the disk, writes group better (a sixth less CPU per
@@ -36,15 +49,7 @@ export function openTables(path: string): Tables {
     // lmdb's own grouping by event turn makes a promise that nobody can hear and that rejects when the disk is full,
     // which ends the process. With this threshold it groups the same way without it.
     const grouping = { eventTurnBatching: false, txnStartThreshold: 1000 };
-    const root = open<string, string>(path, { ...disk, ...grouping });
-    // UTF-8 has no collisions among well-formed texts, and LMDB compares its bytes.
-    const table = { encoding: 'string', keyEncoder: { writeKey, readKey } } as const;
-    return {
-      root,
-      sessions: root.openDB('sessions-2', { ...table, useVersions: true }),
-      places: root.openDB('places-2', table),
-      timers: root.openDB('timers-2', table),
-    };
+    return openAll(open<string, string>(path, { ...disk, ...grouping }));
   } catch (error) {
     throw refusal('open', path, error);
   }

@@ -24,6 +24,8 @@ import {
 } from './session-text.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from './store.ts';
 
+export { lmdbLogs } from './lmdb-logs.ts';
+
 export interface LmdbOptions {
   /** The folder of the database; created when missing. */
   readonly path: string;

@@ -1,0 +1,35 @@
+// The contract of the channel: short messages to whichever instance cares, now.
+
+/** What is told about one subscription. */
+export interface Subscriber {
+  /** In the order of each publisher's calls. It must not throw. */
+  readonly onMessage: (message: string) => void;
+  /**
+   * Messages may have been missed: the subscription was lost and is there again. Read again what the messages are about.
+   */
+  readonly onGap?: () => void;
+}
+
+/** Ends a subscription: nothing is told from the moment it is called. Again: harmless. */
+export type Unsubscribe = () => void;
+
+/**
+ * Tells whoever listens: aborts, tool results, revocations, wake-ups. Rules that every backend keeps:
+ * - At most once: who does not listen at the moment, or has lost its connection, gets nothing. So a message only says
+ *   "look at the store", or spares somebody that look; what must not be lost is kept in a store.
+ * - Messages of one publisher on one topic arrive in order; a publisher that listens itself gets its own.
+ * - When `subscribe` has resolved, every message that is published from then on arrives, or `onGap` is called after the
+ *   subscription works again. So: subscribe first, then read the store.
+ * - Topics are 1 to LIMITS.topicChars characters, messages up to LIMITS.channelMessageBytes bytes of well-formed text;
+ *   others reject with ERR_INPUT. Refusals of the backend reject with ERR_STORE, and so does every call after `close`.
+ */
+export interface Channel {
+  readonly name: string;
+  /** Resolves when the backend has taken the message. */
+  publish(topic: string, message: string): Promise<void>;
+  subscribe(topic: string, subscriber: Subscriber): Promise<Unsubscribe>;
+  /** Resolves when the backend answers, rejects with ERR_STORE when it does not. */
+  ping(): Promise<void>;
+  /** Ends every subscription. Again: harmless. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,160 @@
+// Random calls on a LogStore, compared with plain arrays that obey the same rules.
+
+import fc from 'fast-check';
+import * as assert from 'uvu/assert';
+import type { SimulatedClock } from '../../lib/clock.ts';
+import type { AppendResult, LogStore } from '../../lib/store/log-store.ts';
+import { numbered } from './log-bench.ts';
+
+/** A log as its rules say it must be. */
+interface Model {
+  /** All texts that were ever appended. */
+  texts: string[];
+  trimmed: number;
+  fence: number;
+  ended: boolean;
+  expiresAt: number;
+}
+
+interface Calls {
+  open: { readonly log: string; readonly fence: number; readonly ttl: number };
+  append: {
+    readonly log: string;
+    readonly texts: readonly string[];
+    readonly off: number;
+    readonly fence: number;
+    readonly end: boolean;
+    readonly ttl: number;
+  };
+  read: { readonly log: string; readonly after: number; readonly limit: number };
+  trim: { readonly log: string; readonly through: number };
+  remove: { readonly log: string };
+  advance: { readonly ms: number };
+  sweep: { readonly limit: number };
+}
+
+type Call = { [Name in keyof Calls]: { readonly name: Name; readonly input: Calls[Name] } }[keyof Calls];
+
+interface Pair {
+  readonly store: LogStore;
+  readonly clock: SimulatedClock;
+  readonly logs: Map<string, Model>;
+}
+
+const log = fc.constantFrom('a', 'b', '}😀');
+const fence = fc.constantFrom(1, 2, 2, 2, 3);
+const ttl = fc.integer({ min: 1, max: 90 });
+const text = fc.oneof(fc.constantFrom('x', 'y'), fc.string({ unit: 'binary', maxLength: 8 }));
+const arbitraries: { [Name in keyof Calls]: [weight: number, input: fc.Arbitrary<Calls[Name]>] } = {
+  open: [3, fc.record({ log, fence, ttl })],
+  append: [
+    9,
+    fc.record({
+      log,
+      texts: fc.array(text, { minLength: 1, maxLength: 3 }),
+      // Mostly the right place; repeats of what was written are as likely as conflicts.
+      off: fc.constantFrom(0, 0, 0, 0, -1, -2, 1),
+      fence,
+      end: fc.constantFrom(false, false, false, false, true),
+      ttl,
+    }),
+  ],
+  read: [3, fc.record({ log, after: fc.nat(8), limit: fc.integer({ min: 1, max: 4 }) })],
+  trim: [1, fc.record({ log, through: fc.nat(8) })],
+  remove: [1, fc.record({ log })],
+  advance: [2, fc.record({ ms: fc.integer({ min: 1, max: 40 }) })],
+  sweep: [1, fc.record({ limit: fc.integer({ min: 1, max: 3 }) })],
+};
+const call = fc.oneof(
+  ...Object.entries(arbitraries).map(([name, [weight, input]]) => {
+    return { weight, arbitrary: (input as fc.Arbitrary<unknown>).map((made) => ({ name, input: made }) as Call) };
+  }),
+);
+
+/** Runs random sequences of calls, each on a new store that `run` opens. */
+export function logModel(
+  run: (keep: (store: LogStore, clock: SimulatedClock) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const sequences = fc.asyncProperty(fc.array(call, { minLength: 5, maxLength: 60 }), (calls) =>
+    run(async (store, clock) => {
+      const pair: Pair = { store, clock, logs: new Map() };
+      for (const { name, input } of calls) await checks[name](input as never, pair);
+      for (const name of ['a', 'b', '}😀']) await checks.read({ log: name, after: 0, limit: 1_000 }, pair);
+    }),
+  );
+  return fc.assert(sequences, { numRuns: 25 });
+}
+
+const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promise<void> } = {
+  async open({ log, fence, ttl }, pair) {
+    const expiresAt = pair.clock.now() + ttl;
+    const result = await pair.store.open(log, { fence, expiresAt });
+    const old = living(pair, log);
+    if (old && fence < old.fence) return assert.equal(result, { kind: 'fenced', fence: old.fence });
+    const model = { ...(old ?? { texts: [], trimmed: 0, ended: false }), fence, expiresAt };
+    pair.logs.set(log, model);
+    assert.equal(result, { kind: 'opened', last: model.texts.length, ended: model.ended });
+  },
+  async append(input, pair) {
+    const model = living(pair, input.log);
+    const expected = Math.max(0, (model?.texts.length ?? 0) + input.off);
+    const { texts, fence, end } = input;
+    const expiresAt = pair.clock.now() + input.ttl;
+    const result = await pair.store.append(input.log, texts, { expected, fence, end, expiresAt });
+    const answer = judged(model, { ...input, expected });
+    if (answer !== 'write') return assert.equal(result, answer);
+    model!.texts.push(...texts);
+    Object.assign(model!, { fence, ended: end, expiresAt });
+    assert.equal(result, { kind: 'appended', last: model!.texts.length });
+  },
+  async read({ log, after, limit }, pair) {
+    const model = living(pair, log);
+    const page = await pair.store.read(log, { after, limit });
+    if (!model) return assert.is(page, undefined);
+    const { texts, trimmed, ended, expiresAt, fence } = model;
+    const from = Math.max(after, trimmed);
+    const frames = numbered(texts.slice(from, from + limit), from + 1);
+    assert.equal(page, { frames, last: texts.length, ended, expiresAt });
+    const state = { first: trimmed + 1, last: texts.length, ended, fence, expiresAt };
+    assert.equal(await pair.store.state(log), state);
+  },
+  async trim({ log, through }, pair) {
+    const model = living(pair, log);
+    const upTo = model ? Math.max(model.trimmed, Math.min(through, model.texts.length)) : 0;
+    assert.is(await pair.store.trim(log, through), model ? upTo - model.trimmed : 0);
+    if (model) model.trimmed = upTo;
+  },
+  async remove({ log }, pair) {
+    assert.is(await pair.store.remove(log), living(pair, log) !== undefined);
+    pair.logs.delete(log);
+  },
+  async advance({ ms }, pair) {
+    await pair.clock.advance(ms);
+  },
+  async sweep({ limit }, pair) {
+    const expired = [...pair.logs.keys()].filter((log) => !living(pair, log));
+    const swept = await pair.store.sweep(pair.clock.now(), limit);
+    assert.ok(swept <= Math.min(limit, expired.length), `${swept} swept of ${expired.length}`);
+    if (expired.length > swept) await pair.store.sweep(pair.clock.now(), expired.length);
+    for (const log of expired) pair.logs.delete(log);
+  },
+};
+
+function judged(model: Model | undefined, input: Calls['append'] & { expected: number }): AppendResult | 'write' {
+  if (!model) return { kind: 'missing' };
+  const { texts, expected, fence, end } = input;
+  const last = model.texts.length;
+  if (fence < model.fence) return { kind: 'fenced', fence: model.fence };
+  const upTo = expected + texts.length;
+  const there = model.texts.slice(expected, upTo);
+  const same =
+    expected >= model.trimmed && there.length === texts.length && texts.every((one, at) => one === there[at]);
+  if (same && (!end || (model.ended && upTo === last))) return { kind: 'appended', last: upTo };
+  if (model.ended) return { kind: 'ended', last };
+  return expected === last ? 'write' : { kind: 'conflict', last };
+}
+
+function living({ clock, logs }: Pair, log: string): Model | undefined {
+  const model = logs.get(log);
+  return model && model.expiresAt > clock.now() ? model : undefined;
+}

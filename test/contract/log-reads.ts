@@ -1,0 +1,168 @@
+// What every LogStore promises about reading and about time: pages, trimming, expiry, sweeps, closing.
+
+import * as assert from 'uvu/assert';
+import { LIMITS } from '../../lib/limits.ts';
+import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './log-bench.ts';
+
+/** Sentence → what shows that it is kept. */
+export const LOG_READS: LogPromises = {
+  'a read gives what is behind a number, up to its limit': async ({ store, clock }) => {
+    const texts = Array.from({ length: 25 }, (_, at) => `f${at + 1}`);
+    await store.open('l', claim(clock));
+    await store.append('l', texts, behind(0, clock));
+    for (const [after, limit] of [
+      [0, 1],
+      [0, 24],
+      [0, 25],
+      [0, 26],
+      [10, 5],
+      [24, 9],
+      [25, 9],
+      [99, 9],
+    ] as const) {
+      const page = await store.read('l', { after, limit });
+      assert.equal(page?.frames, numbered(texts.slice(after, after + limit), after + 1));
+      assert.is(page?.last, 25);
+    }
+  },
+
+  'a read is bounded by bytes too, and gives one frame at least': async ({ store, clock }) => {
+    await store.open('l', claim(clock));
+    const large = 'x'.repeat(LIMITS.logReadBytes / 4);
+    const whole = 'é'.repeat(LIMITS.frameBytes / 2);
+    await store.append('l', ['small', large, large, large], behind(0, clock));
+    await store.append('l', [large, whole, 'small'], behind(4, clock));
+    const seen: number[][] = [];
+    for (let after = 0; after < 7; after = seen.at(-1)!.at(-1)!)
+      seen.push((await store.read('l', { after }))!.frames.map(({ n }) => n));
+    assert.equal(seen, [[1, 2, 3, 4], [5], [6], [7]]);
+  },
+
+  'another store on the same data sees every append at once': async ({ store, clock, again }) => {
+    const other = await again();
+    await store.open('l', claim(clock));
+    for (let last = 0; last < 60; last += 2) {
+      assert.is((await other.read('l', { after: last }))?.frames.length, 0);
+      assert.is((await store.append('l', ['a'], behind(last, clock))).kind, 'appended');
+      assert.is((await other.read('l', { after: last }))?.frames.length, 1);
+      assert.is((await other.append('l', ['b'], behind(last + 1, clock))).kind, 'appended');
+      assert.is((await store.state('l'))?.last, last + 2);
+    }
+  },
+
+  'trimmed frames are gone, and numbers go on': async ({ store, clock }) => {
+    const texts = Array.from({ length: 1_300 }, (_, at) => `f${at + 1}`);
+    await store.open('l', claim(clock));
+    await store.append('l', texts.slice(0, 900), behind(0, clock));
+    await store.append('l', texts.slice(900), behind(900, clock));
+    assert.is(await store.trim('l', 0), 0);
+    assert.is(await store.trim('l', 3), 3);
+    assert.is(await store.trim('l', 2), 0);
+    assert.equal((await store.read('l', { limit: 2 }))?.frames, numbered(['f4', 'f5'], 4));
+    assert.is(await store.trim('l', 1_298), 1_295);
+    assert.equal(await readAll(store, 'l'), numbered(['f1299', 'f1300'], 1_299));
+    assert.is((await store.state('l'))?.first, 1_299);
+    // What was trimmed cannot be compared any more.
+    assert.equal(await store.append('l', ['f1298', 'f1299'], behind(1_297, clock)), { kind: 'conflict', last: 1_300 });
+    assert.equal(await store.append('l', ['f1299'], behind(1_298, clock)), { kind: 'appended', last: 1_299 });
+    assert.is(await store.trim('l', 5_000), 2);
+    const { first, last } = (await store.state('l'))!;
+    assert.equal([first, last], [1_301, 1_300]);
+    assert.equal((await store.read('l'))?.frames, []);
+    assert.equal(await store.append('l', ['next'], behind(1_300, clock)), { kind: 'appended', last: 1_301 });
+    assert.equal(await readAll(store, 'l'), numbered(['next'], 1_301));
+  },
+
+  'a log does not exist from the moment it expires, and may begin again': async ({ store, clock }) => {
+    await filled(store, 'l', { clock, texts: ['a', 'b'] });
+    await clock.advance(MINUTE - 1);
+    assert.is((await store.read('l'))?.frames.length, 2);
+    await clock.advance(1);
+    assert.is(await store.read('l'), undefined);
+    assert.is(await store.state('l'), undefined);
+    assert.equal(await store.append('l', ['c'], behind(2, clock)), { kind: 'missing' });
+    assert.is(await store.trim('l', 1), 0);
+    assert.is(await store.expireAt('l', clock.now() + MINUTE), false);
+    assert.is(await store.remove('l'), false);
+    await filled(store, 'm', { clock, texts: ['old', 'old'] });
+    await clock.advance(MINUTE);
+    await filled(store, 'm', { clock, texts: ['new'] });
+    assert.equal(await readAll(store, 'm'), numbered(['new']));
+  },
+
+  'each claim sets when the log expires, later or earlier, and so does expireAt': async ({ store, clock }) => {
+    const start = clock.now();
+    const state = async () => (await store.state('l'))?.expiresAt;
+    await store.open('l', { fence: 1, expiresAt: start + 100 });
+    await store.append('l', ['a'], { fence: 1, expected: 0, expiresAt: start + 300 });
+    assert.is(await state(), start + 300);
+    await store.open('l', { fence: 1, expiresAt: start + 200 });
+    assert.is(await state(), start + 200);
+    await clock.advance(199);
+    assert.is(await store.sweep(clock.now(), 10), 0);
+    assert.is(await store.expireAt('l', start + 500), true);
+    await clock.advance(100);
+    assert.is(await store.sweep(clock.now(), 10), 0);
+    assert.equal(await readAll(store, 'l'), numbered(['a']));
+    assert.is(await store.expireAt('l', start + 300), true);
+    await clock.advance(1);
+    assert.is(await store.read('l'), undefined);
+  },
+
+  'a removed log leaves nothing behind': async ({ store, clock }) => {
+    await store.open('l', claim(clock, 9));
+    for (let last = 0; last < 1_200; last += 600)
+      await store.append('l', Array(600).fill('a'), behind(last, clock, { fence: 9 }));
+    assert.is(await store.remove('l'), true);
+    assert.is(await store.remove('l'), false);
+    assert.is(await store.read('l'), undefined);
+    assert.equal(await store.open('l', claim(clock, 1)), { kind: 'opened', last: 0, ended: false });
+    assert.equal(await readAll(store, 'l'), []);
+    assert.equal(await store.append('l', ['b'], behind(0, clock)), { kind: 'appended', last: 1 });
+    assert.equal(await readAll(store, 'l'), numbered(['b']));
+  },
+
+  'sweep deletes the expired and nobody else, up to its limit': async ({ store, clock }) => {
+    const names = Array.from({ length: 20 }, (_, at) => `l${at}`);
+    for (const [at, name] of names.entries()) {
+      await store.open(name, { fence: 1, expiresAt: clock.now() + (at < 12 ? 10 : 1_000) });
+      await store.append(name, ['a', 'b'], behind(0, clock, { expiresAt: clock.now() + (at < 12 ? 10 : 1_000) }));
+    }
+    assert.is(await store.sweep(clock.now(), 100), 0);
+    await clock.advance(10);
+    const first = await store.sweep(clock.now(), 5);
+    const rest = await store.sweep(clock.now(), 100);
+    // A backend that expires by itself has nothing to sweep.
+    assert.ok((first === 5 && rest === 7) || (first === 0 && rest === 0), `${first} ${rest}`);
+    assert.is(await store.sweep(clock.now(), 100), 0);
+    for (const [at, name] of names.entries()) assert.is((await readAll(store, name)).length, at < 12 ? 0 : 2);
+    await refuses('ERR_INPUT', () => store.sweep(clock.now(), 0));
+  },
+
+  'what was appended is there after the store is opened again': async ({ store, clock, again }) => {
+    if (store.name === 'memory') return;
+    await filled(store, 'l', { clock, texts: ['a', 'b'] });
+    await store.close();
+    const reopened = await again();
+    assert.equal(await readAll(reopened, 'l'), numbered(['a', 'b']));
+    assert.equal(await reopened.append('l', ['c'], behind(2, clock)), { kind: 'appended', last: 3 });
+  },
+
+  'close lets what was called before finish, and refuses what comes after': async ({ store, clock }) => {
+    for (const name of ['a', 'b', 'c']) await store.open(name, claim(clock));
+    const under = ['a', 'b', 'c'].map((name) => store.append(name, ['x'], behind(0, clock)));
+    await store.close();
+    assert.equal(await Promise.all(under), Array(3).fill({ kind: 'appended', last: 1 }));
+    await store.close();
+    await refuses('ERR_STORE', () => store.open('a', claim(clock)));
+    await refuses('ERR_STORE', () => store.append('a', ['x'], behind(1, clock)));
+    await refuses('ERR_STORE', () => store.state('a'));
+    await refuses('ERR_STORE', () => store.read('a'));
+    await refuses('ERR_STORE', () => store.follow('a')[Symbol.asyncIterator]().next());
+    await refuses('ERR_STORE', () => store.trim('a', 1));
+    await refuses('ERR_STORE', () => store.expireAt('a', 1));
+    await refuses('ERR_STORE', () => store.remove('a'));
+    await refuses('ERR_STORE', () => store.sweep(0, 1));
+    await refuses('ERR_STORE', () => store.ping());
+  },
+};
