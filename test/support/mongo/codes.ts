@@ -13,7 +13,7 @@ export const COMMAND_NOT_FOUND: readonly [number, string] = [59, 'CommandNotFoun
 export const CURSOR_NOT_FOUND: readonly [number, string] = [43, 'CursorNotFound'];
 export const NO_SUCH_TRANSACTION: readonly [number, string] = [251, 'NoSuchTransaction'];
 const DUPLICATE_KEY: readonly [number, string] = [11_000, 'DuplicateKey'];
-const WRITE_CONFLICT: readonly [number, string] = [112, 'WriteConflict'];
+export const WRITE_CONFLICT: readonly [number, string] = [112, 'WriteConflict'];
 
 // Only what a store can meet; any other state goes through as InternalError with the state in its text.
 const CODES: Readonly<Record<string, readonly [number, string]>> = {

@@ -3,14 +3,16 @@
 
 import type { BSON } from 'mongodb';
 
-/** What a command's row looks like when it comes back. */
-type Shape = 'document' | 'cursor' | 'write';
+/** What comes back: a row with `p_result` (and `p_success`, when writes can fail one by one), a first page, or nothing. */
+type Shape = 'document' | 'cursor' | 'plain';
 
 export interface Statement {
   readonly shape: Shape;
   readonly sql: string;
   /** What the statement takes, in the order of `$1`, `$2` … */
   readonly takes: readonly ('database' | 'body' | 'sequence' | 'retry' | 'collection')[];
+  /** What runs instead for several writes outside of a transaction. */
+  readonly batch?: Statement;
 }
 
 const DOCUMENT = '$2::bytea::documentdb_core.bson';
@@ -24,17 +26,31 @@ function cursor(name: string): Statement {
   };
 }
 
-function write(name: string): Statement {
+function write(name: string, batch?: Statement): Statement {
   return {
-    shape: 'write',
-    sql: `SELECT p_result::bytea AS reply, p_success AS success
+    shape: 'document',
+    sql: `SELECT p_result::bytea AS p_result, p_success
       FROM documentdb_api.${name}($1, ${DOCUMENT}, $3::bytea::documentdb_core.bsonsequence, $4)`,
     takes: ['database', 'body', 'sequence', 'retry'],
+    ...(batch && { batch }),
+  };
+}
+
+// Commits in between, as MongoDB does: two batches that meet in opposite order must not lock each other out.
+function batch(name: string): Statement {
+  return {
+    shape: 'document',
+    sql: `CALL documentdb_api.${name}_bulk($1, ${DOCUMENT}, $3::bytea::documentdb_core.bsonsequence, NULL)`,
+    takes: ['database', 'body', 'sequence'],
   };
 }
 
 function document(expression: string, takes: Statement['takes'] = ['database', 'body']): Statement {
-  return { shape: 'document', sql: `SELECT (${expression})::bytea AS reply`, takes };
+  return { shape: 'document', sql: `SELECT (${expression})::bytea AS p_result`, takes };
+}
+
+function plain(sql: string, takes: Statement['takes']): Statement {
+  return { shape: 'plain', sql, takes };
 }
 
 /** By the command's name in lower case, as MongoDB compares them. */
@@ -43,12 +59,12 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
   aggregate: cursor('aggregate'),
   listcollections: cursor('list_collections'),
   listindexes: cursor('list_indexes'),
-  insert: write('insert'),
-  update: write('update'),
+  insert: write('insert', batch('insert')),
+  update: write('update', batch('update')),
   delete: write('delete'),
   findandmodify: {
-    shape: 'write',
-    sql: `SELECT p_result::bytea AS reply, p_success AS success FROM documentdb_api.find_and_modify($1, ${DOCUMENT}, $3)`,
+    shape: 'document',
+    sql: `SELECT p_result::bytea AS p_result, p_success FROM documentdb_api.find_and_modify($1, ${DOCUMENT}, $3)`,
     takes: ['database', 'body', 'retry'],
   },
   count: document(`SELECT document FROM documentdb_api.count_query($1, ${DOCUMENT})`),
@@ -63,18 +79,15 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
   // The engine's createIndexes builds in the background and its caller polls, two seconds at least. This one is the
   // engine's own too: it holds writers up and is done when it returns, as MongoDB's is on an empty collection.
   createindexes: document(
-    `WITH made AS MATERIALIZED (SELECT documentdb_api.create_collection($1, $3))
+    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1)),
+      made AS MATERIALIZED (SELECT documentdb_api.create_collection($1, $3) FROM turn)
       SELECT documentdb_api_internal.create_indexes_non_concurrently($1, ${DOCUMENT}, true) FROM made`,
     ['database', 'body', 'collection'],
   ),
-  dropindexes: {
-    shape: 'document',
-    sql: `CALL documentdb_api.drop_indexes($1, ${DOCUMENT})`,
-    takes: ['database', 'body'],
-  },
+  dropindexes: plain(`CALL documentdb_api.drop_indexes($1, ${DOCUMENT})`, ['database', 'body']),
   // MongoDB 7 drops what is not there without an error, and so do these.
-  drop: { shape: 'document', sql: 'SELECT documentdb_api.drop_collection($1, $2)', takes: ['database', 'collection'] },
-  dropdatabase: { shape: 'document', sql: 'SELECT documentdb_api.drop_database($1)', takes: ['database'] },
+  drop: plain('SELECT documentdb_api.drop_collection($1, $2)', ['database', 'collection']),
+  dropdatabase: plain('SELECT documentdb_api.drop_database($1)', ['database']),
 };
 
 /** The next page of a cursor; its parameters are database, getMore and continuation. */
@@ -97,7 +110,7 @@ export function hello(address: string): BSON.Document {
     me: address,
     maxBsonObjectSize: 16 * 1024 * 1024,
     maxMessageSizeBytes: 48_000_000,
-    maxWriteBatchSize: 100_000,
+    maxWriteBatchSize: 25_000,
     localTime: new Date(),
     logicalSessionTimeoutMinutes: 30,
     minWireVersion: 0,

@@ -23,7 +23,7 @@ export async function startEngine(chroot: string): Promise<Engine> {
     timeoutMs: START_MS,
   });
   try {
-    const bridge = await startBridge({ socket: join(postgres.folder, '.s.PGSQL.5432') });
+    const bridge = await startBridge(join(postgres.folder, '.s.PGSQL.5432'));
     return { url: `mongodb://127.0.0.1:${bridge.port}`, version: bridge.version, stop: () => stop(bridge, postgres) };
   } catch (error) {
     await postgres.stop();
