@@ -162,6 +162,8 @@ export const LIMITS = {
   /** Characters and levels of a filter. */
   filterChars: 2_000,
   filterDepth: 16,
+  /** Changes that one read of the feed of events looks at. */
+  feedPage: 200,
   /** Documents that one page of a filtered list looks at. */
   listScan: 20_000,
   /** Steps from the first twin of a graph, and twins in it. */
@@ -203,6 +205,8 @@ export const LIMITS = {
   headersPerRequest: 100,
   /** Bytes of a JSON body at the other doors. */
   jsonBodyBytes: 1_048_576,
+  /** Levels of lists and objects in such a body. */
+  jsonBodyDepth: 64,
   /** Clients whose requests are counted at the same time; the one that was seen longest ago is forgotten. */
   countedClients: 100_000,
   /** Milliseconds that Redis may take to count a request; then this process counts. Part of the time of an answer. */

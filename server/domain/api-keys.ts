@@ -1,0 +1,160 @@
+// API keys of the domain service: who a bearer token stands for. Only hashes are held; the file may change while serving.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { type Caller, ROLES, type Role } from '../../lib/domain/caller.ts';
+import { isReference } from '../../lib/domain/did.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { Log } from '../log.ts';
+
+export interface ApiKeys {
+  /** The caller behind a token; undefined when it is unknown. Takes as long for any token. */
+  callerOf(token: string): Caller | undefined;
+  /** The key that was made for this run because no file is set. */
+  readonly developmentKey: string | undefined;
+}
+
+interface KeyEntry {
+  readonly key: string;
+  readonly principal: string;
+  readonly roles: readonly Role[];
+  readonly tenant?: string;
+}
+
+interface Known {
+  readonly hash: Buffer;
+  readonly caller: Caller;
+}
+
+const SCHEMA = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['key', 'principal', 'roles'],
+    properties: {
+      key: { type: 'string', minLength: 16, maxLength: 512 },
+      principal: { type: 'string', maxLength: 512 },
+      roles: { type: 'array', items: { enum: ROLES }, uniqueItems: true },
+      tenant: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
+    },
+    additionalProperties: false,
+  },
+};
+
+const HASHED = /^sha256:([0-9a-f]{64})$/i;
+const LOOK_AGAIN_MS = 1_000;
+export const DEFAULT_TENANT = 'default';
+
+/**
+ * The keys of API_KEYS_FILE, read again when it has changed: an unreadable or broken new version is told in the log and
+ * the keys before it stay. Without a file, development has one key with all roles, and production has none. Throws
+ * ERR_CONFIG with every problem of the file at start.
+ */
+export function apiKeys({
+  file,
+  production,
+  log,
+}: {
+  file: string | undefined;
+  production: boolean;
+  log: Log;
+}): ApiKeys {
+  if (file === undefined) return production ? keysOf([], undefined) : developmentKeys();
+  let known = readKeys(file);
+  let stamp = stampOf(file);
+  let looked = performance.now();
+  const refresh = () => {
+    if (performance.now() - looked < LOOK_AGAIN_MS) return;
+    looked = performance.now();
+    const now = stampOf(file);
+    if (now === stamp) return;
+    stamp = now;
+    try {
+      known = readKeys(file);
+      log.info({ keys: known.length }, 'API keys were read again');
+    } catch (error) {
+      log.error({ err: error }, 'API_KEYS_FILE has changed and cannot be used; the keys before stay');
+    }
+  };
+  return {
+    developmentKey: undefined,
+    callerOf: (token) => {
+      refresh();
+      return find(known, token);
+    },
+  };
+}
+
+function developmentKeys(): ApiKeys {
+  const key = `dev_${randomBytes(18).toString('base64url')}`;
+  const roles = [...ROLES];
+  return keysOf([knownOf({ key, principal: 'did:ixo:development', roles })], key);
+}
+
+function keysOf(known: readonly Known[], developmentKey: string | undefined): ApiKeys {
+  return { developmentKey, callerOf: (token) => find(known, token) };
+}
+
+// Every key is compared, so that the time says nothing about which one was near.
+function find(known: readonly Known[], token: string): Caller | undefined {
+  const hash = sha256(token);
+  let found: Caller | undefined;
+  for (const entry of known) if (timingSafeEqual(entry.hash, hash)) found = entry.caller;
+  return found;
+}
+
+function knownOf({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry): Known {
+  const hashed = HASHED.exec(key)?.[1];
+  const hash = hashed === undefined ? sha256(key) : Buffer.from(hashed, 'hex');
+  return { hash, caller: { principal, roles: new Set(roles), tenant } };
+}
+
+function readKeys(file: string): Known[] {
+  const refuse = (problems: readonly string[]) =>
+    new TwinlineError('ERR_CONFIG', problems.map((problem) => `API_KEYS_FILE ${file}: ${problem}`).join('\n'));
+  const entries = parse(file, refuse);
+  const validate = new Ajv({ allErrors: true }).compile(SCHEMA);
+  if (!validate(entries))
+    throw refuse((validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`));
+  const keys = entries as KeyEntry[];
+  const known = keys.map(knownOf);
+  const problems = keys.flatMap(({ key, principal }, at) => {
+    const twin = known.findIndex(({ hash }) => hash.equals(known[at]!.hash));
+    const malformed = key.startsWith('sha256:') && !HASHED.test(key);
+    return [
+      ...(isReference(principal) ? [] : [`/${at}/principal ${JSON.stringify(principal)} is no DID`]),
+      ...(malformed ? [`/${at}/key begins with sha256: and goes on with something else than 64 hex digits`] : []),
+      ...(twin < at ? [`/${at}/key is the same as that of /${twin}`] : []),
+    ];
+  });
+  if (problems.length) throw refuse(problems);
+  return known;
+}
+
+function parse(file: string, refuse: (problems: readonly string[]) => TwinlineError): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // The words of JSON.parse quote the file, which holds keys.
+    const { code } = error as NodeJS.ErrnoException;
+    throw refuse([
+      code === undefined
+        ? 'is no valid JSON. Write a list of {"key", "principal", "roles"}.'
+        : `cannot be read (${code}).`,
+    ]);
+  }
+}
+
+function stampOf(file: string): string {
+  try {
+    const { mtimeMs, size, ino } = statSync(file);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch {
+    return 'missing';
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

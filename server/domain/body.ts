@@ -1,0 +1,69 @@
+// Bodies of the domain service: JSON, also when curl calls it a form; a patch says which kind of patch it is.
+
+import type { Context } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { refuse } from '../../lib/domain/problems.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { Json } from '../../lib/store/store.ts';
+
+/** Media types that a route reads; '' is a body without a type. */
+export const JSON_TYPES = ['application/json', 'application/x-www-form-urlencoded', ''] as const;
+export const PATCH_TYPES = ['application/merge-patch+json', 'application/json-patch+json', ...JSON_TYPES] as const;
+
+const parse = bodyParser({
+  enableTypes: ['json'],
+  detectJSON: () => true,
+  jsonLimit: String(LIMITS.jsonBodyBytes),
+  strict: false,
+  // The parser's own words quote the body.
+  onerror: (error) => {
+    const { type, status } = error as { type?: string; status?: number };
+    if (type === 'entity.too.large')
+      throw refuse('too-large', `The body is larger than ${LIMITS.jsonBodyBytes} bytes. Use /v1/bulk for many twins.`);
+    if (status === 415)
+      throw refuse('unsupported-media-type', 'The encoding or character set of the body is not read.');
+    throw refuse('bad-request', 'The body is no valid JSON.');
+  },
+});
+
+export interface Body {
+  /** The media type, in lower case, without parameters. */
+  readonly type: string;
+  readonly value: Json;
+  /** As it came, to tell two requests apart. */
+  readonly text: string;
+}
+
+/** Reads the body; throws `unsupported-media-type`, `too-large` or `bad-request`. */
+export async function readBody(ctx: Context, types: readonly string[] = JSON_TYPES): Promise<Body> {
+  const type = ctx.get('content-type').split(';')[0]!.trim().toLowerCase();
+  if (!types.includes(type)) {
+    if (ctx.method === 'PATCH') ctx.set('Accept-Patch', types.slice(0, 2).join(', '));
+    const known = types.filter((name) => name !== '' && !name.includes('form')).join(' or ');
+    throw refuse('unsupported-media-type', `A body of type ${JSON.stringify(type)} is not read here. Send ${known}.`);
+  }
+  await parse(ctx as never, async () => {});
+  const { body: value, rawBody: text = '' } = ctx.request as { body?: unknown; rawBody?: string };
+  if (type === 'application/x-www-form-urlencoded' && !/^\s*[{[]/.test(text))
+    throw refuse(
+      'unsupported-media-type',
+      'Forms are not read here. Send JSON: curl -H "Content-Type: application/json" -d \'{…}\'.',
+    );
+  if (text === '' || !isShallow(value as Json))
+    throw refuse(
+      'bad-request',
+      text === '' ? 'The body is empty.' : `The body nests deeper than ${LIMITS.jsonBodyDepth} levels.`,
+    );
+  return { type, value: value as Json, text };
+}
+
+// Whoever walks the body later may do so level by level.
+function isShallow(value: Json): boolean {
+  for (const stack: [Json, number][] = [[value, 1]]; stack.length; ) {
+    const [part, depth] = stack.pop()!;
+    if (depth > LIMITS.jsonBodyDepth) return false;
+    if (typeof part === 'object' && part !== null)
+      for (const inner of Object.values(part)) stack.push([inner, depth + 1]);
+  }
+  return true;
+}

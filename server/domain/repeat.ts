@@ -1,0 +1,39 @@
+// Answers to requests that may come twice: with an Idempotency-Key, the second one is told what the first was.
+
+import type { Context } from 'koa';
+import type { Caller } from '../../lib/domain/caller.ts';
+import type { Idempotency } from '../../lib/domain/idempotency.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import type { Body } from './body.ts';
+
+/** What is answered, and kept for a repeated request. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: JsonObject;
+}
+
+export interface RepeatOptions {
+  readonly idempotency: Idempotency;
+  readonly caller: Caller;
+  readonly body: Pick<Body, 'text'>;
+}
+
+/** Answers the request with what `work` gives, once per Idempotency-Key. `work` gets the DID that is reserved for it. */
+export async function answerOnce(
+  ctx: Context,
+  { idempotency, caller, body }: RepeatOptions,
+  work: (did?: string) => Promise<Answer>,
+): Promise<void> {
+  const key = ctx.get('idempotency-key');
+  const scope = [caller.tenant, caller.principal, ctx.method, ctx.path];
+  const once = async (did: string) => ({ ...(await work(did)) });
+  const {
+    status,
+    headers,
+    body: answer,
+  } = key === '' ? await work() : await idempotency.once({ scope, key, content: body.text }, once);
+  ctx.status = status;
+  ctx.set({ ...headers });
+  ctx.body = answer;
+}

@@ -1,0 +1,159 @@
+// Routes of domains and entities: /v1/domains and /v1/entities, which are two doors to one registry.
+
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
+import { requireRole } from '../../lib/domain/caller.ts';
+import type { Direction } from '../../lib/domain/graph.ts';
+import type { Idempotency } from '../../lib/domain/idempotency.ts';
+import type { ListQuery } from '../../lib/domain/list.ts';
+import { refuse } from '../../lib/domain/problems.ts';
+import { type Domain, domainView } from '../../lib/domain/record.ts';
+import type { Registry } from '../../lib/domain/registry.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { callerOf } from './authenticate.ts';
+import { PATCH_TYPES, readBody } from './body.ts';
+import { etagOf, expectedRevision, isKnown } from './conditional.ts';
+import { wholeNumber } from './parameters.ts';
+import { answerOnce } from './repeat.ts';
+
+export interface TwinDeps {
+  readonly registry: Registry;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+}
+
+const LIST_FIELDS = [
+  'type',
+  'class',
+  'status',
+  'controller',
+  'name',
+  'externalId',
+  'validAt',
+  'filter',
+  'sort',
+  'cursor',
+] as const;
+
+/** Adds the routes; `ctx.state.caller` is known. */
+export function twinRoutes(router: Router, { registry, idempotency, clock }: TwinDeps): void {
+  const show = (ctx: Context, domain: Domain, body: JsonObject = domainView(domain, clock.now())) => {
+    ctx.set('ETag', etagOf(domain, clock.now()));
+    ctx.set('Cache-Control', 'private, no-cache');
+    ctx.body = body;
+  };
+
+  for (const [path, wanted] of [
+    ['/v1/domains', 'class'],
+    ['/v1/entities', 'protocol'],
+  ] as const) {
+    router.post(path, async (ctx) => {
+      const caller = callerOf(ctx);
+      requireRole(caller, 'create twins');
+      const body = await readBody(ctx as never);
+      await answerOnce(ctx as never, { idempotency, caller, body }, async (did) => {
+        const domain = await registry.create(caller, { body: body.value, wanted, ...(did !== undefined && { did }) });
+        const location = `${path}/${encodeURIComponent(domain.id)}`;
+        const headers = { Location: location, ETag: etagOf(domain, clock.now()) };
+        return { status: 201, headers, body: domainView(domain, clock.now()) };
+      });
+    });
+
+    router.get(path, async (ctx) => {
+      const query = listQuery(ctx as never);
+      const { items, next } = await registry.list(callerOf(ctx), query);
+      if (next !== undefined) ctx.set('Link', `<${pageUrl(ctx as never, path, next)}>; rel="next"`);
+      ctx.body = { items: items.map((item) => domainView(item, clock.now())), next: next ?? null };
+    });
+
+    router.get(`${path}/:did`, async (ctx) => {
+      const caller = callerOf(ctx);
+      const { did } = ctx.params as { did: string };
+      const { at, view } = ctx.query as { at?: string; view?: string };
+      if (view !== undefined && view !== 'composed' && view !== 'plain')
+        throw refuse('bad-request', `view=${JSON.stringify(view)} is not one of plain, composed.`);
+      const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, String(at));
+      if (view === 'composed') {
+        ctx.body = await registry.composed(domain);
+        return;
+      }
+      show(ctx as never, domain);
+      if (!isKnown(ctx as never, etagOf(domain, clock.now()))) return;
+      ctx.status = 304;
+      ctx.body = null;
+    });
+
+    router.patch(`${path}/:did`, async (ctx) => {
+      const caller = callerOf(ctx);
+      const present = await registry.get(caller, ctx.params.did!);
+      requireRole(caller, 'change twins');
+      const { type, value } = await readBody(ctx as never, PATCH_TYPES);
+      const patch = { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value } as const;
+      const expected = expectedRevision(ctx as never, present.revision);
+      show(ctx as never, await registry.patch(caller, { did: present.id, patch, expected }));
+    });
+
+    router.post(`${path}/:did/transfer`, async (ctx) => {
+      const caller = callerOf(ctx);
+      const present = await registry.get(caller, ctx.params.did!);
+      requireRole(caller, 'change twins');
+      const { value } = await readBody(ctx as never);
+      const expected = expectedRevision(ctx as never, present.revision);
+      show(ctx as never, await registry.transfer(caller, { did: present.id, body: value, expected }));
+    });
+
+    router.delete(`${path}/:did`, async (ctx) => {
+      const caller = callerOf(ctx);
+      const present = await registry.get(caller, ctx.params.did!);
+      const expected = expectedRevision(ctx as never, present.revision);
+      show(ctx as never, await registry.deactivate(caller, { did: present.id, expected }));
+    });
+
+    router.get(`${path}/:did/history`, async (ctx) => {
+      const limit = wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 200, usual: 20 });
+      const before = ctx.query.cursor === undefined ? undefined : historyCursor(String(ctx.query.cursor));
+      const page = await registry.history(callerOf(ctx), {
+        did: ctx.params.did!,
+        limit,
+        ...(before !== undefined && { before }),
+      });
+      if (page.next !== undefined) ctx.set('Link', `<${pageUrl(ctx as never, ctx.path, page.next)}>; rel="next"`);
+      ctx.body = { items: page.items, next: page.next ?? null };
+    });
+
+    router.get(`${path}/:did/graph`, async (ctx) => {
+      const { rel, direction } = ctx.query as { rel?: string; direction?: string };
+      ctx.body = await registry.graph(callerOf(ctx), {
+        did: ctx.params.did!,
+        depth: wholeNumber(ctx.query.depth, { name: 'depth', least: 1, most: 8, usual: 1 }),
+        ...(rel !== undefined && { relation: rel }),
+        ...(direction !== undefined && { direction: direction as Direction }),
+      });
+    });
+  }
+}
+
+function listQuery(ctx: Context): ListQuery {
+  const asked = LIST_FIELDS.filter((field) => ctx.query[field] !== undefined);
+  const repeated = asked.find((field) => Array.isArray(ctx.query[field]));
+  if (repeated)
+    throw refuse(
+      'bad-request',
+      `${repeated} is given more than once. Give it once; use filter=in(…) for several values.`,
+    );
+  const fields = Object.fromEntries(asked.map((field) => [field, ctx.query[field] as string]));
+  const limit = wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 1_000, usual: 20, reason: 'bad-limit' });
+  return { ...fields, limit };
+}
+
+function historyCursor(cursor: string): number {
+  if (/^\d{1,10}$/.test(cursor)) return Number(cursor);
+  throw refuse('bad-cursor', 'The cursor is damaged. Send `next` back as it came.');
+}
+
+function pageUrl(ctx: Context, path: string, cursor: string): string {
+  const query = new URLSearchParams(ctx.querystring);
+  query.set('cursor', cursor);
+  return `${path}?${query}`;
+}
