@@ -24,6 +24,8 @@ export const PROBLEMS = {
   'proposal-not-open': { status: 409, title: 'The proposal is not open' },
   'proposal-open': { status: 409, title: 'A proposal of this kind is open' },
   'wrong-status': { status: 409, title: 'The status does not allow this' },
+  'no-electorate': { status: 409, title: 'The rules leave nobody who could decide this' },
+  'package-unchanged': { status: 409, title: 'This package has been decided on' },
   'last-membership-group': { status: 409, title: 'An organisation has at least one membership group' },
   'still-referenced': { status: 409, title: 'Others point at this' },
   'in-progress': { status: 409, title: 'The same request is being worked on' },
