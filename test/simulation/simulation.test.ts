@@ -1,0 +1,123 @@
+// The engine in simulated worlds full of faults: nothing that was promised is broken, and what breaks a promise is found.
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BROKEN } from './broken.ts';
+import { describeFailure } from './failure.ts';
+import { range, simulate, simulateAll, sumUp } from './many.ts';
+import { readChanges } from './options.ts';
+import { simulateInPool } from './pool.ts';
+import { setupOf } from './setup.ts';
+
+const SEEDS = 50_000;
+/** Within so many seeds every broken store is found. */
+const FOUND_WITHIN = 300;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+const test = suite('simulation', { timeoutMs: 300_000 });
+
+test(`${SEEDS.toLocaleString('en')} seeds of crashes, lost answers, duplicates and wrong clocks break no promise`, async () => {
+  const sum = await simulateInPool(
+    { from: 1, count: SEEDS, store: 'simulated', changes: {} },
+    { processes: 2, worker: await builtWorker() },
+  );
+  const [seed] = sum.failed;
+  if (seed !== undefined) assert.unreachable(await describeFailure({ seed, store: 'simulated', changes: {} }));
+  const { tally } = sum;
+  assert.is(tally.seeds, SEEDS);
+  // Faults that no longer happen would prove nothing.
+  const rare = Object.entries(tally).filter(([name, count]) => name !== 'violations' && count < SEEDS / 100);
+  assert.equal(rare, []);
+});
+
+test('on the real memory store 1,000 seeds break no promise', async () => {
+  const { failed, tally } = await sumUp({ from: 1, count: 1_000, store: 'memory', changes: {} });
+  const [seed] = failed;
+  if (seed !== undefined) assert.unreachable(await describeFailure({ seed, store: 'memory', changes: {} }));
+  assert.is(tally.seeds, 1_000);
+});
+
+test('a seed decides everything: the same trace again, alone or among others, in this process and in another', async () => {
+  const alone: string[] = [];
+  for (const seed of range(100, 20)) alone.push((await simulate(seed)).hash);
+  const among = new Map<number, string>();
+  await simulateAll(range(90, 60), {}, ({ seed, hash }) => among.set(seed, hash));
+  assert.equal(
+    alone,
+    [...range(100, 20)].map((seed) => among.get(seed)),
+  );
+  assert.is(new Set(among.values()).size, 60);
+  const stretch = { from: 1, count: 500, store: 'simulated', changes: {} };
+  const here = await sumUp(stretch);
+  const there = await simulateInPool(stretch, { processes: 2 });
+  assert.equal(there, here);
+});
+
+test('no seed asks the real time, a real timer or real chance', async () => {
+  const asked: string[] = [];
+  const places: [object, string][] = [
+    [Date, 'now'],
+    [Math, 'random'],
+    [performance, 'now'],
+    [globalThis, 'setTimeout'],
+    [globalThis, 'setInterval'],
+    [globalThis.crypto, 'getRandomValues'],
+  ];
+  const real = places.map(([place, name]) => Reflect.get(place, name));
+  const set = (at: number, value: unknown) =>
+    Object.defineProperty(places[at]![0], places[at]![1], { value, configurable: true, writable: true });
+  for (const [at, [, name]] of places.entries())
+    set(at, (...args: unknown[]) => {
+      asked.push(name);
+      return real[at].apply(places[at]![0], args);
+    });
+  try {
+    await simulateAll(range(1, 200), {}, () => {});
+  } finally {
+    for (const at of places.keys()) set(at, real[at]);
+  }
+  assert.equal(asked, []);
+});
+
+for (const [lack, { breaks }] of Object.entries(BROKEN))
+  test(`a store without ${lack} is found: ${breaks}`, async () => {
+    for (const seed of range(1, FOUND_WITHIN)) {
+      const { violations } = await simulate(seed, setupOf(`no-${lack}`));
+      if (violations.some(({ promise }) => promise === breaks)) return;
+    }
+    assert.unreachable(`not found within ${FOUND_WITHIN} seeds`);
+  });
+
+test('a violation is told with its seed, its options, the trace before it and the command that repeats it', async () => {
+  const { failed } = await sumUp({ from: 1, count: 20, store: 'no-compare-and-set', changes: {} });
+  const told = await describeFailure({ seed: failed[0]!, store: 'no-compare-and-set', changes: {} });
+  const { command, changes } =
+    /^repeat it: (?<command>npm run simulate -- --seed \d+ --seeds 1 --trace --store \S+ --set (?<changes>\S+))$/m.exec(
+      told,
+    )?.groups ?? {};
+  assert.ok(command, told);
+  assert.match(told, `seed ${failed[0]} breaks a promise: `);
+  assert.match(told, /^options: \{"sessions":/m);
+  assert.match(told, /^ {2}s\d +\d+ ms {2}process \d: commit at \d/m);
+  assert.ok(told.split('\n').length < 80, told);
+  // What it says is enough, is enough.
+  const setup = setupOf('no-compare-and-set');
+  const again = await simulate(failed[0]!, { ...setup, changes: readChanges(changes!) });
+  assert.ok(again.violations.length);
+});
+
+test.run();
+
+// Built code takes two thirds of the time.
+async function builtWorker(): Promise<string> {
+  const worker = `${ROOT}dist/simulation/test/simulation/worker.js`;
+  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
+  // Mistakes in types are for others to tell.
+  await promisify(execFile)(process.execPath, [tsc, '-p', 'test/simulation'], { cwd: ROOT }).catch(() => {});
+  assert.ok(existsSync(worker), 'tsc -p test/simulation writes the worker');
+  return worker;
+}
