@@ -103,6 +103,7 @@ async function redisSessions(config: StoreConfig, log: Log): Promise<Opened<Snap
 
 async function mongoDocuments(config: StoreConfig, log: Log): Promise<Opened<DocumentStore>> {
   const { connectMongo, mongoDocuments: open } = await import('../lib/store/mongo.ts');
+  const { mongoFacts } = await import('./mongo-facts.ts');
   const mongo = connectMongo({ url: config.mongodbUrl! });
   try {
     await waitForStore(mongo, { setting: 'MONGODB_URL', patienceMs: config.storeWaitMs, log });
@@ -111,8 +112,11 @@ async function mongoDocuments(config: StoreConfig, log: Log): Promise<Opened<Doc
       await store.close();
       await mongo.close();
     };
-    const program = `MongoDB ${await mongo.version()}`;
-    return { store, program, place: mongo.name, durability: store.durability, close };
+    const { version, topology, members } = await mongoFacts(mongo);
+    // With a majority of one there is nobody else who has it.
+    const isAlone = topology !== 'sharded' && members === 1;
+    const durability = isAlone ? 'power-loss' : store.durability;
+    return { store, program: `MongoDB ${version}`, place: mongo.name, durability, close };
   } catch (error) {
     await mongo.close();
     throw error;

@@ -16,9 +16,12 @@ interface Connection {
   /** The address, without a password. */
   readonly name: string;
   ping(): Promise<void>;
+  close(): Promise<void>;
 }
 
 const RETRY_MS = 250;
+/** One attempt has at least this time, so that its end tells a reason. */
+const ATTEMPT_MS = 3_000;
 /** A start that waits says so after this time. */
 const TELL_MS = 1_000;
 /** What no waiting will change. */
@@ -26,7 +29,7 @@ const HOPELESS = /\b(NOAUTH|WRONGPASS|NOPERM|AuthenticationFailed|Unauthorized)\
 
 /**
  * Resolves when the store answers. Rejects with ERR_CONFIG as soon as it refuses user or password, and with ERR_STORE
- * when it has not answered in time.
+ * when it has not answered in time; then it may be closed.
  */
 export async function waitForStore(connection: Connection, { setting, patienceMs, log }: WaitOptions): Promise<void> {
   const begun = performance.now();
@@ -47,12 +50,20 @@ export async function waitForStore(connection: Connection, { setting, patienceMs
   };
   // The connection is tried once, however little patience there is.
   for (let isFirst = true; isFirst || left() > 0; isFirst = false) {
-    const patience = Math.max(left(), TELL_MS);
     const stop = new AbortController();
     const timer = setTimeout(tell, TELL_MS);
-    const late = pause(patience, false, { signal: stop.signal }).catch(() => false);
+    const late = pause(Math.max(left(), ATTEMPT_MS), 'late', { signal: stop.signal }).catch(() => 'late');
+    const trying = attempt();
+    // It may end after everybody has stopped to look.
+    trying.catch(() => {});
     try {
-      if (await Promise.race([attempt(), late])) return;
+      const outcome = await Promise.race([trying, late]);
+      if (outcome === true) return;
+      // A connection that is given up says what was wrong with it.
+      if (outcome === 'late' && last === undefined) {
+        await connection.close();
+        await trying;
+      }
     } finally {
       stop.abort();
       clearTimeout(timer);
