@@ -159,6 +159,8 @@ export const LIMITS = {
   aliasesPerTwin: 32,
   /** Sub-domains of one twin. */
   partsPerTwin: 500,
+  /** Milliseconds after which a part whose parent never came is thrown away. */
+  provisionalMs: 60_000,
   /** Characters and levels of a filter. */
   filterChars: 2_000,
   filterDepth: 16,

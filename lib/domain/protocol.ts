@@ -9,6 +9,7 @@ import { isDid, mintDid } from './did.ts';
 import { guarded, type Journaled, replaceJournaled, revisionOf, stamp } from './journal.ts';
 import { PROTOCOL } from './kinds.ts';
 import { invalid, refuse } from './problems.ts';
+import { isoTime, oneOrMany } from './record.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from './schema/bodies.ts';
 import { checked } from './schema/check.ts';
 import { compileProperty } from './schema/property.ts';
@@ -163,6 +164,21 @@ const ALIAS_TAKEN = 'One of the names in alsoKnownAs belongs to another protocol
 
 function protocolOf({ revision, body }: StoredDocument<StoredProtocol>): Protocol {
   return { version: revision, body };
+}
+
+/** What clients read of a protocol. */
+export function protocolView({ version, body }: Protocol): JsonObject {
+  const { tenant: _tenant, journal: _journal, controllers, created, updated, ...shown } = body;
+  return {
+    type: 'Protocol',
+    ...shown,
+    controller: oneOrMany(controllers),
+    version,
+    revision: version,
+    created: isoTime(created),
+    updated: isoTime(updated),
+    links: { self: `/v1/protocols/${encodeURIComponent(body.did)}` },
+  };
 }
 
 function partsOf(body: ProtocolBody, caller: Caller) {

@@ -1,0 +1,48 @@
+// The HTTP door of the domain service: /v1 and what stands around it, with its own errors and its own callers.
+
+import Router from '@koa/router';
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
+import type { Idempotency } from '../../lib/domain/idempotency.ts';
+import { refuse } from '../../lib/domain/problems.ts';
+import type { Registry } from '../../lib/domain/registry.ts';
+import type { ApiKeys } from './api-keys.ts';
+import { authenticate } from './authenticate.ts';
+import { limitRoutes } from './limit-routes.ts';
+import { problems } from './problem.ts';
+import { protocolRoutes } from './protocol-routes.ts';
+import { twinRoutes } from './twin-routes.ts';
+
+export interface DomainDeps {
+  readonly keys: ApiKeys;
+  readonly registry: Registry;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+  /** Told of everything that is our fault. */
+  readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
+}
+
+/** Everything below /v1, as one middleware. Other paths pass. */
+export function domainDoor(deps: DomainDeps): Middleware {
+  const router = new Router({ sensitive: true, strict: true });
+  const { registry, idempotency, clock } = deps;
+  twinRoutes(router, { registry, idempotency, clock });
+  protocolRoutes(router, { protocols: registry.protocols, idempotency, clock });
+  limitRoutes(router);
+
+  const routes = router.routes() as Middleware;
+  const told = problems(deps.onFault);
+  const known = authenticate(deps.keys);
+  return (ctx, next) => {
+    if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return next();
+    return told(ctx, () => known(ctx, () => routes(ctx, () => nowhere(ctx, router))));
+  };
+}
+
+// Reached when no route has answered: the address is unknown, or known for other methods.
+function nowhere(ctx: ParameterizedContext, router: Router): never {
+  const methods = [...new Set(router.match(ctx.path, ctx.method).path.flatMap(({ methods }) => methods))];
+  if (!methods.length) throw refuse('not-found', `There is nothing at ${ctx.path}.`);
+  ctx.set('Allow', methods.join(', '));
+  throw refuse('method-not-allowed', `${ctx.path} takes ${methods.join(', ')}, not ${ctx.method}.`);
+}

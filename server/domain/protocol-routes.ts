@@ -1,0 +1,105 @@
+// Routes of protocols: /v1/protocols. A change writes a new version; the versions before it stay.
+
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
+import { requireRole } from '../../lib/domain/caller.ts';
+import { lineageOf } from '../../lib/domain/compose.ts';
+import type { Idempotency } from '../../lib/domain/idempotency.ts';
+import { patched } from '../../lib/domain/patch.ts';
+import { refuse } from '../../lib/domain/problems.ts';
+import { type Protocol, type Protocols, protocolView } from '../../lib/domain/protocol.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { callerOf } from './authenticate.ts';
+import { PATCH_TYPES, readBody } from './body.ts';
+import { expectedRevision, isKnown } from './conditional.ts';
+import { wholeNumber } from './parameters.ts';
+import { answerOnce } from './repeat.ts';
+
+export interface ProtocolDeps {
+  readonly protocols: Protocols;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+}
+
+const PATH = '/v1/protocols';
+const CHANGEABLE = [
+  ...['name', 'alsoKnownAs', 'parent', 'controller', 'metadata', 'properties', 'relationships'],
+  ...['linkedResource', 'linkedClaim', 'linkedEntity', 'accordedRight'],
+];
+
+/** Adds the routes; `ctx.state.caller` is known. */
+export function protocolRoutes(router: Router, { protocols, idempotency }: ProtocolDeps): void {
+  const show = (ctx: Context, protocol: Protocol) => {
+    ctx.set('ETag', `"${protocol.version}"`);
+    ctx.body = protocolView(protocol);
+  };
+
+  router.post(PATH, async (ctx) => {
+    const caller = callerOf(ctx);
+    requireRole(caller, 'create twins');
+    const body = await readBody(ctx as never);
+    await answerOnce(ctx as never, { idempotency, caller, body }, async (did) => {
+      const protocol = await protocols.create(caller, body.value, did);
+      const headers = { Location: `${PATH}/${encodeURIComponent(protocol.body.did)}`, ETag: `"${protocol.version}"` };
+      return { status: 201, headers, body: protocolView(protocol) };
+    });
+  });
+
+  router.get(PATH, async (ctx) => {
+    const limit = wholeNumber(ctx.query.limit, {
+      name: 'limit',
+      least: 1,
+      most: 1_000,
+      usual: 20,
+      reason: 'bad-limit',
+    });
+    const { cursor } = ctx.query as { cursor?: string };
+    const { items, next } = await protocols.list(callerOf(ctx), { limit, ...(cursor !== undefined && { cursor }) });
+    if (next !== undefined) ctx.set('Link', `<${PATH}?limit=${limit}&cursor=${encodeURIComponent(next)}>; rel="next"`);
+    ctx.body = { items: items.map(protocolView), next: next ?? null };
+  });
+
+  router.get(`${PATH}/:did`, async (ctx) => {
+    const present = await protocols.get(callerOf(ctx), ctx.params.did!);
+    const { at, view } = ctx.query as { at?: string; view?: string };
+    const protocol = at === undefined ? present : await versionOf(protocols, present, at);
+    if (view === 'composed') ctx.body = await composed(protocols, protocol);
+    else show(ctx as never, protocol);
+    if (view === 'composed' || !isKnown(ctx as never, `"${protocol.version}"`)) return;
+    ctx.status = 304;
+    ctx.body = null;
+  });
+
+  router.patch(`${PATH}/:did`, async (ctx) => {
+    const caller = callerOf(ctx);
+    const present = await protocols.get(caller, ctx.params.did!);
+    requireRole(caller, 'change twins');
+    const { type, value } = await readBody(ctx as never, PATCH_TYPES);
+    const expected = expectedRevision(ctx as never, present.version);
+    if (expected === undefined)
+      throw refuse('precondition-required', 'Send If-Match with the ETag of the version that you have seen.');
+    if (expected !== present.version)
+      throw refuse(
+        'revision-changed',
+        `The protocol is at version ${present.version}, not ${expected}. Read it again.`,
+      );
+    const view = protocolView(present);
+    const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
+    const after = patched(base, { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value });
+    const body = Object.fromEntries(Object.entries(after as JsonObject).filter(([, part]) => part !== null));
+    show(ctx as never, await protocols.change(caller, present.body.did, { expected, body }));
+  });
+}
+
+async function versionOf(protocols: Protocols, { body }: Protocol, at: string): Promise<Protocol> {
+  const found = /^\d{1,9}$/.test(at) ? await protocols.at(body.did, Number(at)) : undefined;
+  if (found) return found;
+  throw refuse('not-found', `${body.did} has no version ${JSON.stringify(at)}.`);
+}
+
+async function composed(protocols: Protocols, protocol: Protocol): Promise<JsonObject> {
+  const { properties, relationships, protocols: chain } = await lineageOf(protocols, protocol);
+  const classChain = chain.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
+  return { ...protocolView(protocol), properties, relationships, composed: true, classChain };
+}
