@@ -24,7 +24,7 @@ export interface Followers {
   close(): void;
 }
 
-type Seen = Pick<LogPage, 'last' | 'ended'>;
+type Seen = Pick<LogPage, 'last' | 'ended' | 'expiresAt'>;
 
 /** One log that is followed. */
 interface Topic {
@@ -87,7 +87,8 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
       const { seen, log } = topic;
       if (seen === undefined) continue;
       const found = find ? find(log) : seen;
-      if (found?.last !== seen.last || found.ended !== seen.ended || seen.expiresAt <= now) wake(topic);
+      const same = found?.last === seen.last && found.ended === seen.ended && found.expiresAt === seen.expiresAt;
+      if (!same || seen.expiresAt <= now) wake(topic);
     }
   }
 
