@@ -1,0 +1,16 @@
+// What a vote is held on, as a hash: a domain that differs in it is another one than the voters have seen.
+
+import type { Json, JsonObject } from '../store/store.ts';
+import { MATERIAL } from './change.ts';
+import { canonicalHash } from './jcs.ts';
+import type { StoredDomain } from './record.ts';
+
+/** Of everything that is material about a domain; see MATERIAL. */
+export function materialHash(body: Pick<StoredDomain, (typeof MATERIAL)[number]>): string {
+  return canonicalHash(Object.fromEntries(MATERIAL.map((field) => [field, body[field]])) as JsonObject);
+}
+
+/** Of the domain together with the package that a proposal brings along. */
+export function packageHash(material: string, content: Json | undefined): string {
+  return canonicalHash({ material, package: content ?? null });
+}

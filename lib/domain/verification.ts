@@ -1,0 +1,197 @@
+// Verification by vote: everything that can be asked of proposals, over one document store.
+
+import { randomBytes } from 'node:crypto';
+import { domainVerification, type ProposalContext } from '../../machines/domain-verification.ts';
+import type { Clock } from '../clock.ts';
+import { lifecycle } from '../engine/lifecycle.ts';
+import { compileMachine } from '../engine/transition.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { DocumentStore, JsonObject, Query } from '../store/store.ts';
+import {
+  execute,
+  type ProposalRequest,
+  requireProposal,
+  reviewed,
+  type Voted,
+  veto,
+  vote,
+  withdraw,
+} from './ballot.ts';
+import type { Caller } from './caller.ts';
+import { executionServices, PROPOSAL_KINDS, verificationOf } from './execution.ts';
+import { requireDomain } from './find.ts';
+import type { Governance, Rules, VoterPower } from './governance.ts';
+import { revisionsOf } from './journal.ts';
+import { PROPOSAL } from './kinds.ts';
+import { refuse } from './problems.ts';
+import {
+  type Context,
+  isUndecided,
+  openKey,
+  type Proposal,
+  proposalFields,
+  proposalView,
+  type StoredProposal,
+  writeProposal,
+} from './proposal.ts';
+import { propose, type VotingGround } from './propose.ts';
+import type { Domain } from './record.ts';
+import { countVotes, resultAtClose, resultWhileVoting } from './tally.ts';
+
+export interface VerificationOptions {
+  /** With DOMAIN_KINDS declared. */
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly governance: Governance;
+  /** Who may vote in a tenant when the rules name no voters. @default nobody */
+  readonly electorate?: (tenant: string) => readonly VoterPower[];
+  /** Told of what fails when nobody waits for it. */
+  readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
+}
+
+export interface ProposalQuery {
+  /** Of a domain: a DID or alias. @default those of all domains */
+  readonly did?: string;
+  /** 1 to LIMITS.pageSizeMax. @default 20 */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** A ballot as it was cast; a later one of the same voter replaces it. */
+export type Ballot = JsonObject & {
+  readonly voter: string;
+  readonly vote: string;
+  readonly power: string;
+  readonly at: string;
+};
+
+/** Every function throws refusals of problems.ts; see INTERFACE for the rules behind them. */
+export interface VerificationService {
+  /** `id` is reserved for this request, so that a repeated one finds what the first has made. @default a new one */
+  propose(caller: Caller, proposal: { did: string; body: unknown; id?: string }): Promise<Proposal>;
+  get(caller: Caller, id: string): Promise<Proposal>;
+  vote(caller: Caller, request: ProposalRequest): Promise<Voted>;
+  withdraw(caller: Caller, request: ProposalRequest): Promise<Proposal>;
+  veto(caller: Caller, request: ProposalRequest): Promise<Proposal>;
+  execute(caller: Caller, request: ProposalRequest): Promise<Proposal>;
+  /** The newest first. */
+  list(caller: Caller, query?: ProposalQuery): Promise<{ items: Proposal[]; next?: string }>;
+  /** Every ballot that was ever cast, the newest first; `before` is `next` of the page before. */
+  votes(
+    caller: Caller,
+    query: { id: string; before?: number; limit?: number },
+  ): Promise<{ items: Ballot[]; next?: number }>;
+  /** Where a domain stands: its status, the proposal that gave it, the proposals that are open. */
+  verificationOf(caller: Caller, did: string): Promise<JsonObject>;
+  /** A domain has changed, or was deactivated: proposals that are about what it was end. */
+  subjectChanged(domain: Pick<Domain, 'id'>): Promise<void>;
+  /** Closes what is over and repairs what a crash has left, up to `limit`; how many. @default LIMITS.sweepBatch */
+  sweep(limit?: number): Promise<number>;
+}
+
+export function verification(options: VerificationOptions): VerificationService {
+  const { documents, clock, governance, electorate = () => [] } = options;
+  const proposals = lifecycle<Context, StoredProposal>({
+    documents,
+    kind: PROPOSAL,
+    machine: compileMachine(domainVerification({ outcome })),
+    clock,
+    services: executionServices({ documents, clock }),
+    // A domain must not stay under review for good because its store was away for long.
+    calls: { release: { tries: Number.POSITIVE_INFINITY }, present: { tries: Number.POSITIVE_INFINITY } },
+    fields: proposalFields,
+    write: writeProposal,
+    ...(options.onProblem && { onProblem: options.onProblem }),
+  });
+  const ground: VotingGround = { documents, clock, governance, proposals, electorate };
+
+  async function openOf(subject: string): Promise<Proposal[]> {
+    const openFor = { in: PROPOSAL_KINDS.map((kind) => openKey(subject, kind)) };
+    const { items } = await documents.find<StoredProposal>(PROPOSAL, { index: 'open', where: { openFor } });
+    return Promise.all(items.map(async (item) => reviewed(ground, await proposals.refresh(item))));
+  }
+
+  return {
+    propose: (caller, { id = randomBytes(16).toString('hex'), ...proposal }) =>
+      propose(ground, caller, { ...proposal, id }),
+    get: (caller, id) => requireProposal(ground, caller, id),
+    vote: (caller, request) => vote(ground, caller, request),
+    withdraw: (caller, request) => withdraw(ground, caller, request),
+    veto: (caller, request) => veto(ground, caller, request),
+    execute: (caller, request) => execute(ground, caller, request),
+
+    async list(caller, { did, limit = 20, cursor } = {}) {
+      if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageSizeMax)
+        throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${LIMITS.pageSizeMax}.`);
+      const subject = did === undefined ? undefined : (await requireDomain(documents, caller, did)).id;
+      const { tenant } = caller;
+      const where = subject === undefined ? { tenant } : { tenant, subject };
+      const index = subject === undefined ? 'created' : 'subject';
+      const page = await found(documents, {
+        index,
+        where,
+        descending: true,
+        limit,
+        ...(cursor !== undefined && { cursor }),
+      });
+      const items = await Promise.all(page.items.map((item) => proposals.refresh(item)));
+      return { items, ...(page.next !== undefined && { next: page.next }) };
+    },
+
+    async votes(caller, { id, before, limit = 100 }) {
+      const { revision } = await requireProposal(ground, caller, id);
+      const asked = { kind: PROPOSAL, id, limit, before: Math.min(before ?? revision + 1, revision + 1) };
+      const revisions = await revisionsOf<StoredProposal>(documents, asked);
+      const items = revisions.flatMap(({ body: { journal } }) =>
+        journal.events.filter(({ type }) => type === 'vote.cast').map(({ data }) => ballotOf(data, journal.at)),
+      );
+      const last = revisions.at(-1)?.revision ?? 1;
+      return { items, ...(last > 1 && { next: last }) };
+    },
+
+    async verificationOf(caller, did) {
+      const { id } = await requireDomain(documents, caller, did);
+      const open = (await openOf(id)).filter(({ state }) => isUndecided(state));
+      const { body, revision } = await requireDomain(documents, caller, id);
+      const { proposal } = verificationOf(body);
+      const cause = proposal === undefined ? undefined : await proposals.read(proposal);
+      return {
+        did: id,
+        status: body.status,
+        entityVerified: body.status === 'Verified',
+        revision,
+        proposal: cause ? proposalView(cause) : null,
+        open: open.map(proposalView),
+        links: { domain: `/v1/domains/${encodeURIComponent(id)}` },
+      };
+    },
+
+    async subjectChanged({ id }) {
+      await openOf(id);
+    },
+    sweep: (limit) => proposals.sweep(limit),
+  };
+}
+
+function outcome(context: ProposalContext, when: 'voting' | 'close') {
+  const count = countVotes(context.voters);
+  return (when === 'close' ? resultAtClose : resultWhileVoting)(count, context.rules as Rules);
+}
+
+async function found(documents: DocumentStore, query: Query) {
+  try {
+    return await documents.find<StoredProposal>(PROPOSAL, query);
+  } catch (error) {
+    if (!query.cursor || !(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
+    throw refuse(
+      'bad-cursor',
+      'The cursor is damaged or belongs to another query. Send `next` back with the query that gave it.',
+    );
+  }
+}
+
+function ballotOf({ voter, vote: choice, power, rationale }: JsonObject, at: number): Ballot {
+  const ballot = { voter, vote: choice, power, at: new Date(at).toISOString() } as Ballot;
+  return rationale === undefined ? ballot : { ...ballot, rationale };
+}
