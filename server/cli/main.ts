@@ -11,6 +11,7 @@ import { EXIT_CONFIG, isConfigError } from '../errors.ts';
 import { Usage, type Verb } from './verb.ts';
 import { chatVerb } from './verbs/chat.ts';
 import { configVerb } from './verbs/config.ts';
+import { doctorVerb } from './verbs/doctor.ts';
 import { lintVerb } from './verbs/lint.ts';
 import { startVerb } from './verbs/start.ts';
 import { testVerb } from './verbs/test.ts';
@@ -21,6 +22,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   lint: lintVerb,
   test: testVerb,
   config: configVerb,
+  doctor: doctorVerb,
 };
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */

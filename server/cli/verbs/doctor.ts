@@ -1,0 +1,32 @@
+// `twinline doctor`: what is wrong with this machine, its settings and its stores, and what to do about it.
+
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { readConfig } from '../../config.ts';
+import type { Finding, Level } from '../../doctor/check.ts';
+import type { Verb } from '../verb.ts';
+
+export const doctorVerb: Verb = {
+  summary: 'Check settings, stores, keys, clocks, limits and menus: 0 when nothing is broken, 1 otherwise',
+  usage: '[options]',
+  options: { '--json': 'the findings as JSON' },
+  run: async (args, env) => {
+    const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } as const });
+    const { examine } = await import('../../doctor/examine.ts');
+    const findings = await examine(readConfig(env), env);
+    console.log(values.json ? JSON.stringify(findings, null, 2) : drawn(findings));
+    return findings.some(({ level }) => level === 'broken') ? 1 : 0;
+  },
+};
+
+function drawn(findings: readonly Finding[]): string {
+  const lines = findings.map(({ level, words, fix }) => MARKS[level](fix ? `${words}. ${fix}` : words));
+  const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
+  return [...lines, `${count('fine')} fine, ${count('advice')} to consider, ${count('broken')} broken`].join('\n');
+}
+
+const MARKS: { readonly [level in Level]: (line: string) => string } = {
+  fine: (line) => `${pc.green('✓')} ${line}`,
+  advice: (line) => pc.yellow(`! ${line}`),
+  broken: (line) => pc.red(`✗ ${line}`),
+};

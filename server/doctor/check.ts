@@ -1,0 +1,46 @@
+// What a check of `twinline doctor` is, what it may look at, and what it can find.
+
+import type { MongoConnection } from '../../lib/store/mongo-connection.ts';
+import type { RedisConnection } from '../../lib/store/redis-connection.ts';
+import type { Config, ConfigReading } from '../config.ts';
+import type { MongoFacts } from '../mongo-facts.ts';
+import type { RedisFacts } from '../redis-facts.ts';
+
+export type Level = 'fine' | 'advice' | 'broken';
+
+/** What was found. No secret, and of URLs no password. */
+export interface Finding {
+  readonly level: Level;
+  readonly words: string;
+  /** What to do about it; missing where nothing is to be done. */
+  readonly fix?: string;
+}
+
+/** What checks look at. Asked for once, however many checks want it. */
+export interface Patient {
+  readonly config: Config;
+  readonly entries: ConfigReading['entries'];
+  readonly env: NodeJS.ProcessEnv;
+  readonly now: number;
+  readonly redis: Asked<RedisConnection, RedisFacts[]> | undefined;
+  readonly mongo: Asked<MongoConnection, MongoFacts> | undefined;
+}
+
+export interface Asked<C, F> {
+  readonly connection: C;
+  /** Rejects when it does not answer. */
+  facts(): Promise<F>;
+}
+
+/** One row of a table of checks. What it throws counts as broken. */
+export interface Check {
+  /** What it looks at. */
+  readonly name: string;
+  /** Whether there is anything to look at here. @default always */
+  readonly when?: (patient: Patient) => boolean;
+  readonly run: (patient: Patient) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
+}
+
+export const fine = (words: string): Finding => ({ level: 'fine', words });
+export const advice = (words: string, fix: string): Finding => ({ level: 'advice', words, fix });
+export const broken = (words: string, fix: string): Finding => ({ level: 'broken', words, fix });

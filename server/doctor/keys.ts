@@ -1,0 +1,68 @@
+// Checks of keys: that they are there, that they belong to the stored data, and that all instances have the same.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkCanary } from '../../lib/account/canary.ts';
+import { parseKeyring } from '../../lib/keyring.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
+import type { SettingName } from '../config/settings.ts';
+import { readPinCanary } from '../stores.ts';
+import { advice, type Check, type Finding, fine, type Patient } from './check.ts';
+
+export const KEY_CHECKS: readonly Check[] = [
+  { name: 'PIN key', run: (patient) => keyFinding(patient, 'PIN_ENCRYPTION_KEY') },
+  {
+    name: 'PIN key and data',
+    run: async (patient) => {
+      const { config } = patient;
+      if (!config.pinKeys) return fine('no PINs are stored yet: the key is made at the first start');
+      const documents = await openExisting(patient);
+      if (!documents) return fine('no PINs are stored yet');
+      try {
+        const kept = await readPinCanary(documents);
+        if (kept === undefined) return fine('no PINs are stored yet');
+        return checkCanary(parseKeyring(config.pinKeys), kept) === 'current'
+          ? fine('the stored PINs belong to this key')
+          : fine('the stored PINs belong to an older key of this list');
+      } finally {
+        await documents.close();
+      }
+    },
+  },
+  { name: 'oracle key', run: (patient) => keyFinding(patient, 'ORACLE_KEY') },
+  {
+    name: 'operator token',
+    run: ({ config }) =>
+      config.operatorToken !== undefined || !config.production
+        ? fine(
+            config.operatorToken === undefined ? 'operator routes answer this machine only' : 'OPERATOR_TOKEN is set',
+          )
+        : advice(
+            'OPERATOR_TOKEN is not set: /metrics and the other operator routes answer 404',
+            'Set one to use them.',
+          ),
+  },
+];
+
+// Bad and missing ones were told as problems of the settings.
+function keyFinding({ config, entries }: Patient, name: SettingName): Finding {
+  const { text, source } = entries.find((entry) => entry.name === name)!;
+  const isShared = config.redisUrl !== undefined || config.mongodbUrl !== undefined;
+  if (source !== 'environment' && isShared) {
+    const words = `${name} is ${text === undefined ? 'made at the first start' : `in ${source}`}, and stores are shared`;
+    return advice(words, `Set the same ${name} for all instances: npx twinline config --new-keys`);
+  }
+  if (text === undefined) return fine(`${name} is ${source}`);
+  return fine(`${name} has its right form (from ${source === 'environment' ? 'the environment' : source})`);
+}
+
+// Looking must make nothing: where no documents are yet, there is nothing to open.
+async function openExisting({ config, mongo }: Patient): Promise<DocumentStore | undefined> {
+  if (mongo) {
+    const { mongoDocuments } = await import('../../lib/store/mongo.ts');
+    return mongoDocuments({ connection: mongo.connection });
+  }
+  const path = join(config.dataDir, 'twinline.db');
+  return existsSync(path) ? sqliteDocuments({ path }) : undefined;
+}
