@@ -30,7 +30,7 @@ export interface RefusalOptions {
   /** Never to be shown. */
   readonly password?: string | undefined;
   /** What the client said last about its connection. */
-  readonly lastTrouble?: string | undefined;
+  lastTrouble?: string;
 }
 
 /** The error for an `action` that Redis or the client refused. Holds nothing of what was sent. */

@@ -3,33 +3,37 @@
 import type { RedisConnection, RedisScript } from './redis-connection.ts';
 import { HEAD_BYTES } from './redis-session.ts';
 
-// Numbers travel as text: Redis cuts what Lua returns to whole numbers, and its own `tostring` to 14 digits.
+// Numbers are compared as numbers and handed on as text: Lua would print only 14 digits of them.
+const HEAD_FORM = '^(%d+),(%-?%d+),(%-?%d*),(%d),';
 const HEAD = `
 local function head(place)
   local text = redis.call('GETRANGE', place, 0, ${HEAD_BYTES - 1})
-  local revision, expiresAt, dueAt, ended = string.match(text, '^(%d+),(%-?%d+),(%-?%d*),(%d),')
-  return tonumber(revision), tonumber(expiresAt), dueAt, ended, expiresAt
+  local revision, expiresAt = string.match(text, '${HEAD_FORM}')
+  return revision, tonumber(expiresAt), expiresAt
 end`;
 
-// → -1 written · n not written, n is the stored revision, 0 for none
-const COMMIT = `${HEAD}
-local place, list, expiry, timers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local expected, now, key, value, ttl, expiresAt, dueAt, ended = unpack(ARGV)
-local revision, oldExpiresAt, oldDueAt, oldEnded = head(place)
-local living = revision and oldExpiresAt > tonumber(now)
-local found = living and revision or 0
-if found ~= tonumber(expected) then return found end
-redis.call('SET', place, value, 'PX', ttl)
-if not revision then redis.call('ZADD', expiry, expiresAt, key)
-elseif tonumber(expiresAt) < oldExpiresAt then redis.call('ZADD', expiry, 'LT', expiresAt, key) end
-if ended ~= oldEnded then
-  if ended == '0' then redis.call('ZADD', list, 0, key)
+// → -1 written · -2 ask again with the keys of the indexes · n not written, n is the stored revision, 0 for none
+const COMMIT = `
+local now, ttl, expected, value, key, expiresAt, dueAt, ended = unpack(ARGV)
+local text = redis.call('GETRANGE', KEYS[1], 0, ${HEAD_BYTES - 1})
+local revision, oldExpiresAt, oldDueAt, oldEnded = string.match(text, '${HEAD_FORM}')
+local living = revision and tonumber(oldExpiresAt) > tonumber(now)
+local found = living and revision or '0'
+if found ~= expected then return tonumber(found) end
+local sooner = revision and tonumber(expiresAt) < tonumber(oldExpiresAt)
+if sooner or ended ~= oldEnded or dueAt ~= oldDueAt then
+  local list, expiry, timers = KEYS[2], KEYS[3], KEYS[4]
+  if not list then return -2 end
+  if sooner then redis.call('ZADD', expiry, 'LT', expiresAt, key)
+  elseif not revision then redis.call('ZADD', expiry, expiresAt, key) end
+  if ended == oldEnded then
+  elseif ended == '0' then redis.call('ZADD', list, 0, key)
   else redis.call('ZREM', list, key) end
-end
-if dueAt ~= oldDueAt then
-  if dueAt ~= '' then redis.call('ZADD', timers, dueAt, key)
+  if dueAt == oldDueAt then
+  elseif dueAt ~= '' then redis.call('ZADD', timers, dueAt, key)
   else redis.call('ZREM', timers, key) end
 end
+redis.call('SET', KEYS[1], value, 'PX', ttl)
 return -1`;
 
 // → 1 there was a living session · 0 there was none
@@ -82,7 +86,7 @@ local list, expiry, timers = KEYS[1], KEYS[2], KEYS[3]
 local sessions, now, limit = ARGV[1], ARGV[2], ARGV[3]
 local swept = 0
 for _, key in ipairs(redis.call('ZRANGE', expiry, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)) do
-  local revision, expiresAt, _, _, exact = head(sessions .. key)
+  local revision, expiresAt, exact = head(sessions .. key)
   if revision and expiresAt > tonumber(now) then redis.call('ZADD', expiry, exact, key)
   else
     redis.call('DEL', sessions .. key)
@@ -93,6 +97,9 @@ end
 return swept`;
 
 export interface SessionScripts {
+  /** Of an ordinary turn, which touches no index: one key, and -2 when it does touch one. */
+  readonly commitPlain: RedisScript;
+  /** Of any turn: four keys. */
   readonly commit: RedisScript;
   readonly remove: RedisScript;
   readonly list: RedisScript;
@@ -102,6 +109,7 @@ export interface SessionScripts {
 
 export function sessionScripts(connection: RedisConnection): SessionScripts {
   return {
+    commitPlain: connection.script(COMMIT, 1),
     commit: connection.script(COMMIT, 4),
     remove: connection.script(REMOVE, 4),
     list: connection.script(LIST, 1),

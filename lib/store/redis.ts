@@ -3,15 +3,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
-import { checkKey, checkLimit, closedError } from './input.ts';
+import { checkKey, checkLimit } from './input.ts';
 import { connectRedis, type RedisConnection } from './redis-connection.ts';
 import { redisDurability } from './redis-durability.ts';
-import { type Bucket, placesUnder } from './redis-places.ts';
+import { type Bucket, type Places, placesUnder } from './redis-places.ts';
 import { sessionScripts } from './redis-scripts.ts';
 import { decodeSession, encodeSession, expiryOf } from './redis-session.ts';
 import { mergeFirst } from './redis-walk.ts';
 import { compareText } from './sorted.ts';
-import type { Durability, SessionCommit, SnapshotStore } from './store.ts';
+import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from './store.ts';
 
 export { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
 export { redisDurability } from './redis-durability.ts';
@@ -35,11 +35,12 @@ export type RedisSnapshotsOptions = RedisAt & {
 
 /** As {@link redisSnapshots}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
 export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promise<SnapshotStore> {
-  const { connection, hangUp } = connectionOf(options);
+  const places = placesOf(options);
+  const connection = connectionOf(options);
   try {
-    return storeOn(connection, { hangUp, durability: await redisDurability(connection), ...options });
+    return storeOn(connection, places, { durability: await redisDurability(connection), ...options });
   } catch (error) {
-    await hangUp();
+    await connection.close();
     throw error;
   }
 }
@@ -56,61 +57,80 @@ export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promis
  * for LIMITS.redisGraceMs, so clocks may differ by that much. Throws ERR_CONFIG for a bad URL or prefix.
  */
 export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
-  const { connection, hangUp } = connectionOf(options);
-  return storeOn(connection, { hangUp, ...options });
+  // In this order: when the prefix is refused, no connection is left open.
+  const places = placesOf(options);
+  return storeOn(connectionOf(options), places, options);
 }
 
-function connectionOf(options: RedisAt): { readonly connection: RedisConnection; hangUp(): Promise<void> } {
-  if ('connection' in options) return { connection: options.connection, hangUp: async () => {} };
-  const connection = connectRedis(options);
-  return { connection, hangUp: connection.close };
+function placesOf({ prefix = 'twinline:' }: RedisSnapshotsOptions): Places {
+  return placesUnder(prefix);
 }
 
-type StoreOptions = Omit<RedisSnapshotsOptions, 'url' | 'connection'> & { hangUp(): Promise<void> };
+function connectionOf(options: RedisAt): RedisConnection {
+  return 'connection' in options ? options.connection.share() : connectRedis(options);
+}
 
 interface Timed {
   readonly at: number;
   readonly key: string;
 }
 
-function storeOn(connection: RedisConnection, options: StoreOptions): SnapshotStore {
-  const { clock = systemClock, prefix = 'twinline:', durability = 'memory', claimMs = LIMITS.redisClaimMs } = options;
-  const { buckets, of: bucketOf } = placesUnder(prefix);
+type StoreOptions = Pick<RedisSnapshotsOptions, 'clock' | 'durability' | 'claimMs'>;
+
+function storeOn(connection: RedisConnection, places: Places, options: StoreOptions): SnapshotStore {
+  const { clock = systemClock, durability = 'memory', claimMs = LIMITS.redisClaimMs } = options;
+  const { client, run } = connection;
+  const { buckets, of: bucketOf } = places;
   const scripts = sessionScripts(connection);
   const owner = randomUUID();
-  let running = 0;
-  let idle: (() => void) | undefined;
-  let closing: Promise<void> | undefined;
 
-  async function guarded<T>(action: string, check: () => void, work: () => Promise<T>): Promise<T> {
-    if (closing) throw closedError('Redis');
-    check();
-    running++;
-    try {
-      return await connection.run(action, work);
-    } finally {
-      if (--running === 0) idle?.();
-    }
+  function living(text: string | null): StoredSession | undefined {
+    const session = text === null ? undefined : decodeSession(text);
+    return session && session.expiresAt > clock.now() ? session : undefined;
+  }
+
+  async function write(key: string, expected: number, next: SessionCommit): Promise<CommitResult> {
+    const { sessions, list, expiry, timers } = bucketOf(key);
+    const place = sessions + key;
+    const now = clock.now();
+    const expiresAt = expiryOf(next);
+    // How long, not until when: Redis's clock is not the store's, which in tests stands still.
+    const ttlMs = Math.max(0, expiresAt - now) + LIMITS.redisGraceMs;
+    const state = [expiresAt, next.dueAt ?? '', next.ended ? 1 : 0] as const;
+    const args = [now, ttlMs, expected, encodeSession(next, expected + 1), key, ...state] as const;
+    let result = isPlain(expected, next) ? await scripts.commitPlain(place, ...args) : NEEDS_INDEXES;
+    if (result === NEEDS_INDEXES) result = await scripts.commit(place, list, expiry, timers, ...args);
+    if (result === WRITTEN) return { kind: 'committed', revision: expected + 1 };
+    return { kind: 'conflict', revision: result as number };
   }
 
   // Buckets with entries up to `now` in one of their indexes, and how many.
-  async function withEntries(index: 'timers' | 'expiry', now: number): Promise<{ bucket: Bucket; count: number }[]> {
-    const counts = await Promise.all(buckets.map((bucket) => connection.client.zcount(bucket[index], '-inf', now)));
+  async function withEntries(index: 'timers' | 'expiry', now: number): Promise<Share[]> {
+    const counts = await Promise.all(buckets.map((bucket) => client.zcount(bucket[index], '-inf', now)));
     return buckets.map((bucket, at) => ({ bucket, count: counts[at]! })).filter(({ count }) => count > 0);
   }
 
-  async function dueIn({ sessions, timers, claim }: Bucket, { now, count }: { now: number; count: number }) {
+  async function dueIn({ sessions, timers, claim }: Bucket, now: number, count: number): Promise<Timed[]> {
     // By chance, so that instances that share the work do not all meet again at the same moment.
     const hiddenMs = Math.ceil(claimMs * (0.5 + Math.random() / 2));
     const found = (await scripts.due(timers, claim, sessions, now, count, owner, hiddenMs)) as string[];
-    return Array.from(
-      { length: found.length / 2 },
-      (_, at): Timed => ({ key: found[at * 2]!, at: +found[at * 2 + 1]! }),
-    );
+    return Array.from({ length: found.length / 2 }, (_, at) => ({
+      key: found[at * 2]!,
+      at: Number(found[at * 2 + 1]),
+    }));
   }
 
-  async function sweepIn({ sessions, list, expiry, timers }: Bucket, { now, count }: { now: number; count: number }) {
-    return (await scripts.sweep(list, expiry, timers, sessions, now, count)) as number;
+  async function sweepAll(now: number, limit: number): Promise<number> {
+    for (let swept = 0; ; ) {
+      const shares = shareOut(await withEntries('expiry', now), limit - swept);
+      const counts = await Promise.all(
+        shares.map(async ({ bucket: { sessions, list, expiry, timers }, count }) => {
+          return (await scripts.sweep(list, expiry, timers, sessions, now, count)) as number;
+        }),
+      );
+      swept += counts.reduce((sum, count) => sum + count, 0);
+      if (!shares.length || swept >= limit) return swept;
+    }
   }
 
   return {
@@ -118,120 +138,76 @@ function storeOn(connection: RedisConnection, options: StoreOptions): SnapshotSt
     durability,
 
     load: (key) =>
-      guarded(
-        'load',
-        () => checkKey(key),
-        async () => {
-          const text = await connection.client.get(bucketOf(key).sessions + key);
-          const session = text === null ? undefined : decodeSession(text);
-          return session && session.expiresAt > clock.now() ? session : undefined;
-        },
-      ),
+      run('load', () => {
+        checkKey(key);
+        return client.get(bucketOf(key).sessions + key).then(living);
+      }),
 
     commit: (key, expected, next) =>
-      guarded(
-        'commit',
-        () => checkKey(key),
-        async () => {
-          const now = clock.now();
-          const result = await scripts.commit(...commitArgs(bucketOf(key), { key, expected, next, now }));
-          return result === -1
-            ? { kind: 'committed', revision: expected + 1 }
-            : { kind: 'conflict', revision: result as number };
-        },
-      ),
+      run('commit', () => {
+        checkKey(key);
+        return write(key, expected, next);
+      }),
 
     remove: (key) =>
-      guarded(
-        'remove',
-        () => checkKey(key),
-        async () => {
-          const { sessions, list, expiry, timers } = bucketOf(key);
-          return (await scripts.remove(sessions + key, list, expiry, timers, clock.now(), key)) === 1;
-        },
-      ),
+      run('remove', async () => {
+        checkKey(key);
+        const { sessions, list, expiry, timers } = bucketOf(key);
+        return (await scripts.remove(sessions + key, list, expiry, timers, clock.now(), key)) === 1;
+      }),
 
     list: ({ limit = 100, cursor } = {}) =>
-      guarded(
-        'list',
-        () => checkList(limit, cursor),
-        async () => {
-          const after = cursor === undefined ? '-' : `(${cursor}`;
-          const now = clock.now();
-          const reads = buckets.map(
-            ({ list, sessions }) =>
-              async (count: number) =>
-                (await scripts.list(list, sessions, now, after, count)) as string[],
-          );
-          const keys = await mergeFirst(reads, { limit: limit + 1, compare: compareText });
-          return keys.length > limit ? { keys: keys.slice(0, limit), next: keys[limit - 1]! } : { keys };
-        },
-      ),
+      run('list', async () => {
+        checkLimit(limit);
+        if (cursor !== undefined) checkKey(cursor);
+        const after = cursor === undefined ? '-' : `(${cursor}`;
+        const now = clock.now();
+        const reads = buckets.map(({ list, sessions }) => async (count: number) => {
+          return (await scripts.list(list, sessions, now, after, count)) as string[];
+        });
+        const keys = await mergeFirst(reads, { limit: limit + 1, compare: compareText });
+        return keys.length > limit ? { keys: keys.slice(0, limit), next: keys[limit - 1]! } : { keys };
+      }),
 
     due: (now, limit) =>
-      guarded(
-        'list what is due',
-        () => checkLimit(limit),
-        async () => {
-          const reads = (await withEntries('timers', now)).map(
-            ({ bucket }) =>
-              (count: number) =>
-                dueIn(bucket, { now, count }),
-          );
-          return (await mergeFirst(reads, { limit, compare: byTime })).map(({ key }) => key);
-        },
-      ),
+      run('list what is due', async () => {
+        checkLimit(limit);
+        const reads = (await withEntries('timers', now)).map(
+          ({ bucket }) =>
+            (count: number) =>
+              dueIn(bucket, now, count),
+        );
+        return (await mergeFirst(reads, { limit, compare: byTime })).map(({ key }) => key);
+      }),
 
     sweep: (now, limit) =>
-      guarded(
-        'sweep',
-        () => checkLimit(limit),
-        async () => {
-          for (let swept = 0; ; ) {
-            const shares = shareOut(await withEntries('expiry', now), limit - swept);
-            const counts = await Promise.all(shares.map(({ bucket, count }) => sweepIn(bucket, { now, count })));
-            swept += counts.reduce((sum, count) => sum + count, 0);
-            if (!shares.length || swept >= limit) return swept;
-          }
-        },
-      ),
+      run('sweep', async () => {
+        checkLimit(limit);
+        return sweepAll(now, limit);
+      }),
 
-    ping: () => guarded('ping', () => {}, connection.ping),
-
-    close: () => {
-      closing ??= (async () => {
-        if (running) await new Promise<void>((resolve) => (idle = resolve));
-        await options.hangUp();
-      })();
-      return closing;
-    },
+    ping: connection.ping,
+    close: connection.close,
   };
 }
 
-interface Write {
-  readonly key: string;
-  readonly expected: number;
-  readonly next: SessionCommit;
-  readonly now: number;
+// What the script of a commit answers besides a revision.
+const WRITTEN = -1;
+const NEEDS_INDEXES = -2;
+
+// Whether the session most probably has its place in the indexes already.
+function isPlain(expected: number, { ended, dueAt }: SessionCommit): boolean {
+  return expected > 0 && !ended && dueAt === null;
 }
 
-function commitArgs({ sessions, list, expiry, timers }: Bucket, { key, expected, next, now }: Write) {
-  const expiresAt = expiryOf(next);
-  // Not the moment itself: Redis's clock is not the store's, and a clock in tests stands still.
-  const ttlMs = Math.max(0, expiresAt - now) + LIMITS.redisGraceMs;
-  const value = encodeSession(next, expected + 1);
-  const state = [expiresAt, next.dueAt ?? '', next.ended ? 1 : 0];
-  return [sessions + key, list, expiry, timers, expected, now, key, value, ttlMs, ...state] as const;
-}
-
-function checkList(limit: number, cursor: string | undefined): void {
-  checkLimit(limit);
-  if (cursor !== undefined) checkKey(cursor);
+interface Share {
+  readonly bucket: Bucket;
+  readonly count: number;
 }
 
 /** Who may sweep how many, so that all together do not sweep more than `limit`. */
-function shareOut(found: readonly { bucket: Bucket; count: number }[], limit: number) {
-  const shares: { bucket: Bucket; count: number }[] = [];
+function shareOut(found: readonly Share[], limit: number): Share[] {
+  const shares: Share[] = [];
   let left = limit;
   for (const { bucket, count } of found) {
     const share = Math.min(left, count, LIMITS.sweepBatch);

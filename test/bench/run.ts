@@ -3,6 +3,7 @@
 import pc from 'picocolors';
 import { compileRows, engineRows } from './engine.ts';
 import { holds, type Row } from './measure.ts';
+import { redisRows } from './redis.ts';
 import { scaleRows } from './scale.ts';
 import { ussdRows } from './ussd.ts';
 
@@ -10,6 +11,7 @@ const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   engine: engineRows,
   compile: compileRows,
   scale: scaleRows,
+  redis: redisRows,
   ussd: ussdRows,
 };
 

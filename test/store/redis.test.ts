@@ -1,13 +1,26 @@
-// The Redis store keeps the contract of all session stores, on one server and on a cluster.
+// The Redis store keeps the contract of all session stores, on one server and on a cluster, and leaves nothing behind.
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
 import { suite } from 'uvu';
-import { openRedisSnapshots } from '../../lib/store/redis.ts';
-import type { Where } from '../contract/snapshot-bench.ts';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../lib/clock.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { openRedisSnapshots, redisSnapshots } from '../../lib/store/redis.ts';
+import { placesUnder } from '../../lib/store/redis-places.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import { committed, MINUTE, refuses, session, type Where } from '../contract/snapshot-bench.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 
+const CHILD = fileURLToPath(new URL('./redis-child.ts', import.meta.url));
+
 const server = await startRedis({ args: ['--appendonly', 'yes'] });
 const cluster = await startRedisCluster({ args: ['--appendonly', 'yes'] });
+
 const openAt =
   (url: string) =>
   ({ folder, clock }: Where) =>
@@ -16,10 +29,176 @@ const openAt =
 snapshotStoreContract('redis', openAt(server.url));
 snapshotStoreContract('redis cluster', openAt(cluster.url));
 
+const PLACES = ['twinline:{dp}s:', 'twinline:{ap}s:', 'twinline:{rg}s:'];
+
 const test = suite('Redis');
+const clock = { now: Date.now };
+let admin: Redis;
+let opened: SnapshotStore[] = [];
+
+test.before.each(async () => {
+  opened = [];
+  admin = new Redis(server.url);
+  await admin.flushall();
+});
+test.after.each(async () => {
+  for (const store of opened) await store.close();
+  await admin.quit();
+});
 test.after(async () => {
   await server.stop();
   await cluster.stop();
 });
-test('x', () => {});
+
+for (const [name, { url }] of Object.entries({ server, cluster }))
+  test(`two processes that count up the same keys lose no count (${name})`, async () => {
+    const children = [start(url), start(url)];
+    const told = await Promise.all(children.map(async (child) => (await once(child, 'message'))[0]));
+    const store = open({ url });
+    const { keys } = await store.list();
+    const counters = await Promise.all(keys.map((key) => store.load(key)));
+    assert.is(
+      counters.reduce((sum, counter) => sum + Number(counter!.record), 0),
+      1000,
+    );
+    for (const counter of counters) assert.is(Number(counter!.record), counter!.revision);
+    assert.ok(
+      told.some(({ conflicts }) => conflicts > 0),
+      'they met',
+    );
+    for (const key of keys) await store.remove(key);
+  });
+
+test('the buckets lie evenly over the slots of a cluster', async () => {
+  const node = new Redis({ port: cluster.nodes[0]!.port });
+  const { buckets } = placesUnder('p:');
+  for (const [at, bucket] of buckets.entries())
+    for (const key of Object.values(bucket)) {
+      const slot = Number(await node.cluster('KEYSLOT', `${key}{}`));
+      assert.is(Math.floor(slot / 256), at, key);
+    }
+  await node.quit();
+});
+
+test('sessions lie evenly over the buckets', () => {
+  const { of } = placesUnder('p:');
+  const counts = new Map<unknown, number>();
+  for (let at = 0; at < 64_000; at++) {
+    const bucket = of(`ussd:+2607${10_000_000 + at}:ATUid_${at}`);
+    counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+  }
+  assert.is(counts.size, 64);
+  assert.ok(Math.max(...counts.values()) < 1_200, `${Math.max(...counts.values())} instead of 1,000 in one`);
+});
+
+test('where a session lies never changes', () => {
+  const { of } = placesUnder('twinline:');
+  const places = ['a', 'ussd:+260971234567:ATUid_1', '😀'].map((key) => of(key).sessions);
+  assert.equal(places, PLACES);
+});
+
+test('no key is left of sessions that are gone', async () => {
+  const simulated = new SimulatedClock();
+  const store = open({ clock: simulated, claimMs: 0 });
+  for (let at = 0; at < 20; at++) {
+    const next = session(simulated, { dueAt: simulated.now(), expiresAt: simulated.now() + 30 });
+    await store.commit(`k${at}`, 0, next);
+    await store.commit(`k${at}`, 1, { ...next, dueAt: simulated.now() + 1, ended: at % 2 === 0 });
+    await store.commit(`k${at}`, 2, { ...next, dueAt: null, expiresAt: simulated.now() + (at < 10 ? 50 : 10) });
+  }
+  await store.remove('k0');
+  await simulated.advance(10);
+  assert.is(await store.sweep(simulated.now(), 100), 10);
+  await simulated.advance(40);
+  assert.is(await store.sweep(simulated.now(), 100), 9);
+  assert.equal(await admin.keys('*'), []);
+});
+
+test('Redis forgets a session by itself, but long after its end by the store’s clock', async () => {
+  const simulated = new SimulatedClock();
+  const store = open({ clock: simulated });
+  await store.commit('k', 0, session(simulated));
+  await simulated.advance(MINUTE / 2);
+  await store.commit('k', 1, session(simulated));
+  const ttl = await admin.pttl((await admin.keys('*s:k'))[0]!);
+  assert.ok(ttl > MINUTE + LIMITS.redisGraceMs - 10_000 && ttl <= MINUTE + LIMITS.redisGraceMs, `${ttl} ms`);
+});
+
+test('what Redis forgot is swept from the indexes, and is never listed or due', async () => {
+  const store = open({});
+  await store.commit('k', 0, session(clock, { dueAt: 1 }));
+  await admin.del((await admin.keys('*s:k'))[0]!);
+  assert.equal(await store.list(), { keys: [] });
+  assert.equal(await store.due(clock.now(), 10), []);
+  assert.is(await store.sweep(clock.now() + MINUTE, 10), 1);
+  assert.equal(await admin.keys('*'), []);
+});
+
+test('what is due is given to one instance, and to another soon after that one has died', async () => {
+  const [one, other] = [open({ claimMs: 80 }), open({ claimMs: 80 })];
+  for (let at = 0; at < 30; at++) await one.commit(`k${at}`, 0, session(clock, { dueAt: at }));
+  const all = Array.from({ length: 30 }, (_, at) => `k${at}`);
+  const [ones, others] = await Promise.all([one.due(clock.now(), 100), other.due(clock.now(), 100)]);
+  assert.equal([...ones, ...others].sort(), all.toSorted());
+  assert.equal(await one.due(clock.now(), 100), ones);
+  await one.close();
+  await pause(100);
+  assert.equal(await other.due(clock.now(), 100), all);
+});
+
+test('instances that claim nothing all get all that is due', async () => {
+  const both = [open({ claimMs: 0 }), open({ claimMs: 0 })];
+  await both[0]!.commit('k', 0, session(clock, { dueAt: 1 }));
+  for (const store of both) assert.equal(await store.due(clock.now(), 10), ['k']);
+});
+
+test('the earliest come first from many full buckets', async () => {
+  const store = open({});
+  const all = Array.from({ length: 600 }, (_, at) => ({ key: `k${at}`, dueAt: ((at * 7_919) % 600) + 1 }));
+  await Promise.all(all.map(({ key, dueAt }) => store.commit(key, 0, session(clock, { dueAt }))));
+  const sorted = all.toSorted((a, b) => a.dueAt - b.dueAt).map(({ key }) => key);
+  for (const limit of [1, 7, 64, 300, 600, 1000])
+    assert.equal(await store.due(clock.now(), limit), sorted.slice(0, limit));
+});
+
+test('scripts are sent again after Redis has forgotten them', async () => {
+  const store = open({});
+  for (let revision = 0; revision < 4; revision++) {
+    await admin.script('FLUSH');
+    assert.equal(await store.commit('k', revision, session(clock)), committed(revision + 1));
+  }
+  await admin.script('FLUSH');
+  assert.equal(await store.list(), { keys: ['k'] });
+});
+
+test('a turn is two commands: one to load and one to commit', async () => {
+  const store = open({});
+  await store.commit('k', 0, session(clock));
+  const calls = async () => Number(/total_commands_processed:(\d+)/.exec(await admin.info('stats'))![1]);
+  const before = await calls();
+  for (let revision = 1; revision <= 10; revision++) {
+    await store.load('k');
+    await store.commit('k', revision, session(clock));
+  }
+  // Scripts count with what they do: two commands each. The last is our own question.
+  assert.is((await calls()) - before, 10 * (1 + 3) + 1);
+});
+
+test('prefixes keep stores apart, and a malformed one is refused', async () => {
+  const [one, other] = [open({ prefix: 'a:' }), open({ prefix: 'b:' })];
+  await one.commit('k', 0, session(clock));
+  assert.is(await other.load('k'), undefined);
+  assert.equal(await other.list(), { keys: [] });
+  await refuses('ERR_CONFIG', () => redisSnapshots({ url: server.url, prefix: 'a{b}' }));
+});
+
 test.run();
+
+function open(options: { url?: string; prefix?: string; clock?: SimulatedClock; claimMs?: number }): SnapshotStore {
+  opened.push(redisSnapshots({ url: server.url, ...options }));
+  return opened.at(-1)!;
+}
+
+function start(url: string) {
+  return fork(CHILD, [url], { execArgv: ['--import', 'tsx'] });
+}
