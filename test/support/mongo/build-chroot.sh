@@ -6,10 +6,10 @@ folder=$1
 part=$folder.part
 here=$(dirname "$(readlink -f "$0")")
 
-# The mirror that apt has in its sources for this system.
+# The mirror that apt has in its sources for this system, with or without package lists.
 mirror() {
   . /etc/os-release
-  apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' |
+  apt-get indextargets --no-release-info --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' |
     awk -v release="${VERSION_CODENAME:-}" '$1 == release && $2 == "main" { print $3; exit }'
 }
 

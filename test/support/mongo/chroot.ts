@@ -1,6 +1,6 @@
 // Where the Debian system with the DocumentDB engine is kept, and what this machine lacks to build it.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -44,7 +44,10 @@ export function chrootFolder(): string {
 export function chrootLacks(): string | undefined {
   const missing = TOOLS.filter((tool) => !onPath(tool));
   if (missing.length) return `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not on PATH`;
-  return process.getuid?.() === 0 ? undefined : 'it takes root';
+  if (process.getuid?.() !== 0) return 'it takes root';
+  // Root of a container has often no right to mount.
+  const { status } = spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']);
+  return status === 0 ? undefined : 'it takes the right to make namespaces and to mount';
 }
 
 /**
