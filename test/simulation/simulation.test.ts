@@ -1,11 +1,8 @@
 // The engine in simulated worlds full of faults: nothing that was promised is broken, and what breaks a promise is found.
 
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { built } from '../support/build.ts';
 import { BROKEN } from './broken.ts';
 import { describeFailure } from './failure.ts';
 import { range, simulate, simulateAll, sumUp } from './many.ts';
@@ -16,14 +13,14 @@ import { setupOf } from './setup.ts';
 const SEEDS = 50_000;
 /** Within so many seeds every broken store is found. */
 const FOUND_WITHIN = 300;
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-const test = suite('simulation', { timeoutMs: 300_000 });
+const test = suite('simulation', { timeoutMs: 600_000 });
 
 test(`${SEEDS.toLocaleString('en')} seeds of crashes, lost answers, duplicates and wrong clocks break no promise`, async () => {
   const sum = await simulateInPool(
     { from: 1, count: SEEDS, store: 'simulated', changes: {} },
-    { processes: 2, worker: await builtWorker() },
+    // Built code takes two thirds of the time.
+    { processes: 2, worker: await built('simulation', 'worker.js') },
   );
   const [seed] = sum.failed;
   if (seed !== undefined) assert.unreachable(await describeFailure({ seed, store: 'simulated', changes: {} }));
@@ -111,13 +108,3 @@ test('a violation is told with its seed, its options, the trace before it and th
 });
 
 test.run();
-
-// Built code takes two thirds of the time.
-async function builtWorker(): Promise<string> {
-  const worker = `${ROOT}dist/simulation/test/simulation/worker.js`;
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  // Mistakes in types are for others to tell.
-  await promisify(execFile)(process.execPath, [tsc, '-p', 'test/simulation'], { cwd: ROOT }).catch(() => {});
-  assert.ok(existsSync(worker), 'tsc -p test/simulation writes the worker');
-  return worker;
-}
