@@ -8,7 +8,7 @@ const OP_MSG = 2013;
 const HEADER_BYTES = 16;
 const CHECKSUM_BYTES = 4;
 /** The largest message that hello allows, in bytes. */
-export const MESSAGE_BYTES_MAX = 48_000_000;
+const MESSAGE_BYTES_MAX = 48_000_000;
 
 const CHECKSUM_PRESENT = 1 << 0;
 const MORE_TO_COME = 1 << 1;
@@ -31,22 +31,29 @@ export interface Command {
 export function frames(): (chunk: Buffer) => Buffer[] {
   let held: Buffer[] = [];
   let bytes = 0;
+  let wanted = HEADER_BYTES;
   return (chunk) => {
     held.push(chunk);
     bytes += chunk.length;
+    if (bytes < wanted) return [];
     const found: Buffer[] = [];
-    while (bytes >= 4) {
-      const whole = held.length === 1 ? held[0]! : Buffer.concat(held);
-      held = [whole];
-      const length = whole.readInt32LE(0);
-      if (length < HEADER_BYTES || length > MESSAGE_BYTES_MAX) throw new Error(`a message of ${length} bytes`);
-      if (bytes < length) break;
-      found.push(whole.subarray(0, length));
-      held = [whole.subarray(length)];
-      bytes -= length;
+    let rest = Buffer.concat(held);
+    for (wanted = lengthOf(rest); rest.length >= wanted; wanted = lengthOf(rest)) {
+      found.push(rest.subarray(0, wanted));
+      rest = rest.subarray(wanted);
     }
+    held = [rest];
+    bytes = rest.length;
     return found;
   };
+}
+
+/** The length of the message that begins here; of a header, when not even that is there. */
+function lengthOf(rest: Buffer): number {
+  if (rest.length < HEADER_BYTES) return HEADER_BYTES;
+  const length = rest.readInt32LE(0);
+  if (length < HEADER_BYTES || length > MESSAGE_BYTES_MAX) throw new Error(`a message of ${length} bytes`);
+  return length;
 }
 
 /** Reads one message; throws on an opcode or a section that no driver of this decade sends. */
