@@ -37,6 +37,8 @@ export interface AppDeps {
   readonly log: Log;
   /** Where instances count requests together; without it each counts for itself. */
   readonly redis?: RedisConnection | undefined;
+  /** Everything below /v1. */
+  readonly domain: Middleware;
   /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
   readonly plugins?: readonly ((router: object) => void)[];
 }
@@ -68,6 +70,7 @@ export function createApp(deps: AppDeps): RequestListener {
     .use(answerErrors({ log, metrics }))
     .use(turnedAway(overload))
     .use(limited(limiter, (ctx) => clientOf(ctx.req)))
+    .use(deps.domain)
     .use(router.routes() as Middleware)
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));

@@ -25,6 +25,8 @@ export interface Config {
   readonly storeWaitMs: number;
   readonly pinKeys: string;
   readonly operatorToken: string | undefined;
+  /** Of API keys for /v1. */
+  readonly apiKeysFile: string | undefined;
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: '*' | readonly string[];
@@ -72,6 +74,7 @@ function configOf(values: Values, menusAreSet: boolean): Config {
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
     pinKeys: values.PIN_ENCRYPTION_KEY,
     operatorToken: values.OPERATOR_TOKEN,
+    apiKeysFile: values.API_KEYS_FILE,
     trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],
     corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,
     rateLimit: {

@@ -7,6 +7,7 @@ import { LIMITS } from '../lib/limits.ts';
 import { createAdapters } from '../lib/ussd/adapter.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
+import { openDomain } from './domain/open.ts';
 import { healthOf, type StoreHealth, type Watched } from './health.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { listen } from './listen.ts';
@@ -15,7 +16,7 @@ import { createMetrics, METRICS_TYPE } from './metrics.ts';
 import { type OverloadLimits, overloadWatch } from './overload.ts';
 import { watchMenus } from './reload.ts';
 import type { StorePlace, Stores } from './stores.ts';
-import { startSweeper } from './sweeper.ts';
+import { startSweeper, sweepSessions } from './sweeper.ts';
 
 export interface RunningServer {
   /** Where it listens, without a slash at the end. */
@@ -24,6 +25,8 @@ export interface RunningServer {
   readonly metricsUrl: string | undefined;
   /** Where sessions and documents are kept. */
   readonly places: readonly StorePlace[];
+  /** The API key for /v1 that was made for this run, in development without API_KEYS_FILE. */
+  readonly developmentKey: string | undefined;
   readonly log: Log;
   /** Looks for edited menus now. */
   refresh(): Promise<void>;
@@ -74,9 +77,29 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
 
+  const domain = await openDomain({
+    documents: stores.documents,
+    apiKeysFile: config.apiKeysFile,
+    production: config.production,
+    log,
+    onProblem: () => metrics.problem('http'),
+  });
+  later(domain.close);
+
   const adapters = createAdapters(config.ussd.textMode);
   const { plugins = [] } = seams;
-  const app = createApp({ config, gateway, adapters, health, overload, metrics, log, redis, plugins });
+  const app = createApp({
+    config,
+    gateway,
+    adapters,
+    health,
+    overload,
+    metrics,
+    log,
+    redis,
+    plugins,
+    domain: domain.door,
+  });
   const metricsDoor =
     config.metricsPort === undefined
       ? undefined
@@ -87,9 +110,9 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   later(() => metricsDoor?.close(0));
   const door = await listen(app, config);
 
-  const sweeper = startSweeper(engine, (error) => {
+  const sweeper = startSweeper([sweepSessions(engine), domain.sweep], (error) => {
     metrics.problem('sweep');
-    log.error({ err: error }, 'sweeping sessions failed');
+    log.error({ err: error }, 'background work failed');
   });
   const onProblem = () => metrics.problem('reload');
   const reload = watchMenus({ menus: menuFolder, library: engine.library, log, onProblem });
@@ -111,6 +134,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     url: door.url,
     metricsUrl: metricsDoor?.url,
     places,
+    developmentKey: domain.keys.developmentKey,
     log,
     refresh: reload.refresh,
     close: ({ drainDelayMs = config.drainDelayMs } = {}) => {

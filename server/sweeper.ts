@@ -1,4 +1,4 @@
-// The loop that fires timers nobody waits for, and throws away sessions that are over.
+// The loop behind the doors: what falls due is done, what is over is thrown away.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '../lib/engine/engine.ts';
@@ -13,14 +13,17 @@ export interface Sweeper {
 const PAUSE_MS = 1_000;
 const AT_ONCE = 16;
 
-/** Sweeps every second, give or take a fifth so that instances do not march in step. Rounds never overlap. */
-export function startSweeper(engine: Engine, onProblem: (error: unknown) => void): Sweeper {
+/** One round of work in the background; true when there is more to do at once. Problems with single items are told. */
+export type Round = (onProblem: (error: unknown) => void) => Promise<boolean>;
+
+/** Works every second, give or take a fifth so that instances do not march in step. Rounds never overlap. */
+export function startSweeper(rounds: readonly Round[], onProblem: (error: unknown) => void): Sweeper {
   let stopped = false;
-  let round: Promise<void> = Promise.resolve();
+  let running: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout;
   const plan = (ms: number) => {
     timer = setTimeout(() => {
-      round = sweepOnce(engine, onProblem).then((more) => {
+      running = workOnce(rounds, onProblem).then((more) => {
         if (!stopped) plan(more ? 0 : PAUSE_MS * (0.9 + Math.random() / 5));
       });
     }, ms).unref();
@@ -32,24 +35,28 @@ export function startSweeper(engine: Engine, onProblem: (error: unknown) => void
       clearTimeout(timer);
       // A store that hangs must not hold up the end.
       const ended = new AbortController();
-      await Promise.race([round, pause(PAUSE_MS, undefined, { signal: ended.signal })]);
+      await Promise.race([running, pause(PAUSE_MS, undefined, { signal: ended.signal })]);
       ended.abort();
     },
   };
 }
 
-/** One round: true when there is more to do at once. Never rejects. */
-async function sweepOnce(engine: Engine, onProblem: (error: unknown) => void): Promise<boolean> {
+// Never rejects; what one round cannot do keeps no other from its work.
+async function workOnce(rounds: readonly Round[], onProblem: (error: unknown) => void): Promise<boolean> {
+  const results = await Promise.allSettled(rounds.map((round) => round(onProblem)));
+  for (const result of results) if (result.status === 'rejected') onProblem(result.reason);
+  return results.some((result) => result.status === 'fulfilled' && result.value);
+}
+
+/** Fires the timers of sessions that nobody waits for, and throws away sessions that are over. */
+export function sweepSessions(engine: Engine): Round {
   const { store, clock } = engine;
-  try {
+  return async (onProblem) => {
     const due = await store.due(clock.now(), LIMITS.sweepBatch);
     for (let at = 0; at < due.length; at += AT_ONCE) {
       const wakes = due.slice(at, at + AT_ONCE).map((key) => wakeSession(engine, key));
       for (const result of await Promise.allSettled(wakes)) if (result.status === 'rejected') onProblem(result.reason);
     }
     return (await store.sweep(clock.now(), LIMITS.sweepBatch)) === LIMITS.sweepBatch;
-  } catch (error) {
-    onProblem(error);
-    return false;
-  }
+  };
 }

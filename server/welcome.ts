@@ -4,7 +4,10 @@ import type { Config } from './config.ts';
 import type { RunningServer } from './start.ts';
 
 /** The lines to print; only of what this build has. */
-export function welcome(config: Config, server: Pick<RunningServer, 'url' | 'metricsUrl' | 'places'>): string[] {
+export function welcome(
+  config: Config,
+  server: Pick<RunningServer, 'url' | 'metricsUrl' | 'places' | 'developmentKey'>,
+): string[] {
   const { url, metricsUrl } = server;
   const fields = "-d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=";
   const kept = server.places.map(({ keeps, program, place, survives }) => [
@@ -14,6 +17,8 @@ export function welcome(config: Config, server: Pick<RunningServer, 'url' | 'met
   const places = [
     ['USSD endpoint', `${url}/api/ussd`],
     ['sessions', `${url}/api/ussd/sessions`],
+    ['domains', `${url}/v1/domains`],
+    ...(server.developmentKey === undefined ? [] : [['API key', `${server.developmentKey} (this run only)`]]),
     ['health', `${url}/health`],
     ['metrics', `${metricsUrl ?? url}/metrics`],
     ['menus', config.menusDir],

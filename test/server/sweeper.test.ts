@@ -10,7 +10,7 @@ import { viewSession } from '../../lib/engine/inspect.ts';
 import { compileMachine } from '../../lib/engine/transition.ts';
 import { takeTurn } from '../../lib/engine/turn.ts';
 import { memorySnapshots } from '../../lib/store/memory.ts';
-import { startSweeper } from '../../server/sweeper.ts';
+import { startSweeper, sweepSessions } from '../../server/sweeper.ts';
 
 const test = suite('sweeper');
 
@@ -31,7 +31,7 @@ test('due timers fire by themselves, in many sessions at once', async () => {
   const engine = createEngine({ store: memorySnapshots(), conversations: [machineConversation(bell)] });
   const keys = Array.from({ length: 40 }, (_, at) => `bell-${at}`);
   for (const key of keys) await takeTurn(engine, { key, decide: () => ({ kind: 'begin', conversation: 'bell' }) });
-  const sweeper = startSweeper(engine, (error) => problems.push(error));
+  const sweeper = startSweeper([sweepSessions(engine)], (error) => problems.push(error));
   const rung = async (key: string) => (await viewSession(engine, key))?.rest.state === 'rung';
   await until(async () => (await Promise.all(keys.map(rung))).every(Boolean));
   await sweeper.stop();
@@ -46,7 +46,7 @@ test('sessions that are over are removed from the store, not only hidden', async
   for (let at = 0; at < 450; at++) await store.commit(`s${at}`, 0, { ...session, expiresAt: now + 1_000 });
   await store.commit('stays', 0, { ...session, expiresAt: now + 60_000 });
   now += 2_000;
-  const sweeper = startSweeper(engine, () => {});
+  const sweeper = startSweeper([sweepSessions(engine)], () => {});
   // What is left for us to sweep says what is still there.
   let left = Number.POSITIVE_INFINITY;
   await until(async () => {
@@ -63,7 +63,9 @@ test('a store that fails is told about, and sweeping goes on', async () => {
   const store = memorySnapshots();
   const failing = { ...store, due: async () => Promise.reject(new Error(`due ${++calls}`)) };
   const problems: Error[] = [];
-  const sweeper = startSweeper(createEngine({ store: failing }), (error) => problems.push(error as Error));
+  const sweeper = startSweeper([sweepSessions(createEngine({ store: failing }))], (error) =>
+    problems.push(error as Error),
+  );
   await until(async () => calls >= 2);
   await sweeper.stop();
   assert.ok(problems.length >= 2);
@@ -81,7 +83,7 @@ test('a store that hangs does not hold up the end, and rounds do not overlap', a
       });
     },
   };
-  const sweeper = startSweeper(createEngine({ store: hanging }), () => {});
+  const sweeper = startSweeper([sweepSessions(createEngine({ store: hanging }))], () => {});
   await until(async () => calls === 1);
   await pause(1_300);
   assert.is(calls, 1);
