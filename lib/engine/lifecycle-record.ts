@@ -59,6 +59,7 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
   };
   const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
   if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
+  expected.machine.resume({ state: fitting.state, context: fitting.context }); // throws for an unknown state
   return {
     rest: fitting,
     timers: raw.timers as unknown as Timer[],

@@ -1,0 +1,239 @@
+// Counting is exact and certain: whatever is decided early is what every continuation would have decided.
+
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isAtLeast, POWER_MAX, parseFraction, parsePower } from '../../lib/domain/fraction.ts';
+import type { Rules, Threshold } from '../../lib/domain/governance.ts';
+import { countVotes, resultAtClose, resultWhileVoting, tallyOf } from '../../lib/domain/tally.ts';
+import type { Choice, Voter } from '../../machines/domain-verification.ts';
+
+const test = suite('tally');
+const RUNS = { numRuns: 3_000 };
+
+const base = { votingPeriodSeconds: 1, allowRevoting: false, timelockSeconds: 0, recuseController: false };
+const rulesOf = (threshold: Threshold, quorum = '0'): Rules => ({ ...base, threshold, quorum });
+const majority = rulesOf({ kind: 'majority' });
+const half = rulesOf({ kind: 'percent', value: '0.5' });
+
+const choice = fc.constantFrom<Choice>('yes', 'no', 'abstain');
+const share = fc.integer({ min: 1, max: 100 }).map((percent) => String(percent / 100));
+const shares: fc.Arbitrary<Threshold> = fc.oneof(
+  fc.constant<Threshold>({ kind: 'majority' }),
+  share.map((value): Threshold => ({ kind: 'percent', value })),
+  fc.constantFrom('1/3', '2/3').map((value): Threshold => ({ kind: 'percent', value })),
+);
+const thresholds = fc.oneof(
+  shares,
+  fc.integer({ min: 1, max: 12 }).map((n): Threshold => ({ kind: 'count', value: String(n) })),
+);
+const quorums = fc.oneof(fc.constant('0'), share, fc.constant('1/3'));
+const rules = fc.tuple(thresholds, quorums).map(([threshold, quorum]) => rulesOf(threshold, quorum));
+const powers = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 });
+const electorate = powers.chain((list) =>
+  fc
+    .array(fc.option(choice, { nil: undefined }), { minLength: list.length, maxLength: list.length })
+    .map((votes) => votersOf(list, votes)),
+);
+
+function votersOf(list: readonly number[], votes: readonly (Choice | undefined)[]): Voter[] {
+  return list.map((power, at) => ({ did: `did:a:${at}`, power: String(power), ...(votes[at] && { vote: votes[at] }) }));
+}
+
+const atClose = (voters: readonly Voter[], by: Rules) => resultAtClose(countVotes(voters), by).kind;
+const now = (voters: readonly Voter[], by: Rules) => resultWhileVoting(countVotes(voters), by).kind;
+
+/** Every way in which the voters who have not voted may vote, or not. */
+function* continuations(voters: readonly Voter[]): Iterable<Voter[]> {
+  const at = voters.findIndex(({ vote, did }) => vote === undefined && !did.endsWith('!'));
+  if (at < 0) {
+    yield [...voters];
+    return;
+  }
+  const { vote: _, ...silent } = voters[at]!;
+  for (const vote of ['yes', 'no', 'abstain'] as const) yield* continuations(voters.with(at, { ...silent, vote }));
+  yield* continuations(voters.with(at, { ...silent, did: `${silent.did}!` }));
+}
+
+test('what is decided early is what every continuation decides, and nothing certain is left open', () => {
+  fc.assert(
+    fc.property(electorate, rules, (voters, by) => {
+      const ends = new Set([...continuations(voters)].map((all) => atClose(all, by)));
+      assert.is(now(voters, by), ends.size > 1 ? 'open' : [...ends][0]);
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test('at the close there is a result, and never both', () => {
+  fc.assert(
+    fc.property(electorate, rules, (voters, by) => assert.match(atClose(voters, by), /^(passes|fails)$/)),
+    RUNS,
+  );
+});
+
+test('with changeable votes nothing is decided before the close', () => {
+  fc.assert(
+    fc.property(electorate, rules, (voters, by) => assert.is(now(voters, { ...by, allowRevoting: true }), 'open')),
+    RUNS,
+  );
+});
+
+test('the order of the voters means nothing', () => {
+  const shuffled = electorate.chain((voters) =>
+    fc.tuple(fc.constant(voters), fc.shuffledSubarray(voters, { minLength: voters.length })),
+  );
+  fc.assert(
+    fc.property(shuffled, rules, ([voters, others], by) => {
+      assert.is(atClose(voters, by), atClose(others, by));
+      assert.equal(tallyOf(voters, by), tallyOf(others, by));
+    }),
+    RUNS,
+  );
+});
+
+test('powers that are all a million million million million times greater decide the same', () => {
+  const scaled = (voters: readonly Voter[]) =>
+    voters.map((voter) => ({ ...voter, power: `${voter.power}${'0'.repeat(24)}` }));
+  const byShare = fc.tuple(shares, quorums).map(([threshold, quorum]) => rulesOf(threshold, quorum));
+  fc.assert(
+    fc.property(electorate, byShare, (voters, by) => {
+      assert.is(atClose(voters, by), atClose(scaled(voters), by));
+      assert.is(now(voters, by), now(scaled(voters), by));
+    }),
+    RUNS,
+  );
+});
+
+test('a no that becomes a yes, or one more yes, never undoes a pass', () => {
+  fc.assert(
+    fc.property(electorate, rules, fc.nat(), (voters, by, at) => {
+      const index = at % voters.length;
+      const better = voters.with(index, { ...voters[index]!, vote: 'yes' });
+      if (voters[index]!.vote !== 'abstain' && atClose(voters, by) === 'passes')
+        assert.is(atClose(better, by), 'passes');
+    }),
+    RUNS,
+  );
+});
+
+test('only abstentions, or no vote at all, is a rejection under every rule', () => {
+  fc.assert(
+    fc.property(powers, rules, fc.boolean(), (list, by, silent) => {
+      const voters = votersOf(
+        list,
+        list.map(() => (silent ? undefined : 'abstain')),
+      );
+      assert.is(atClose(voters, by), 'fails');
+    }),
+    RUNS,
+  );
+});
+
+test('a tie loses by majority and wins by a percentage of a half', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: POWER_MAX / 2n }), (power) => {
+      const voters: Voter[] = [
+        { did: 'a', power: String(power), vote: 'yes' },
+        { did: 'b', power: String(power), vote: 'no' },
+      ];
+      assert.equal([atClose(voters, majority), atClose(voters, half)], ['fails', 'passes']);
+      const more = voters.with(0, { ...voters[0]!, power: String(power + 1n) });
+      assert.is(atClose(more, majority), 'passes');
+    }),
+  );
+});
+
+// Nobody may take the opposite for a rule: a no can make the quorum that a yes needs.
+test('one more no can turn a rejection into a pass, where it makes the quorum', () => {
+  const by = rulesOf({ kind: 'majority' }, '0.56');
+  const alone = votersOf([5, 4], ['yes', undefined]);
+  const opposed = votersOf([5, 4], ['yes', 'no']);
+  assert.equal([atClose(alone, by), atClose(opposed, by)], ['fails', 'passes']);
+  assert.is(now(alone, by), 'open');
+});
+
+test('reasons say what was missing, the quorum first', () => {
+  const reasons = (votes: (Choice | undefined)[], quorum: string) => {
+    const result = resultAtClose(countVotes(votersOf([1, 1, 1], votes)), rulesOf({ kind: 'majority' }, quorum));
+    return result.kind === 'fails' ? result.reason : result.kind;
+  };
+  assert.is(reasons([], '0.2'), 'quorum-not-met');
+  assert.is(reasons([], '0'), 'no-votes');
+  assert.is(reasons(['abstain'], '0.2'), 'all-abstained');
+  assert.is(reasons(['yes', 'no'], '0.2'), 'threshold-not-met');
+  assert.is(reasons(['yes'], '1'), 'quorum-not-met');
+  assert.is(reasons(['yes', 'abstain', 'abstain'], '1'), 'passes');
+});
+
+test('where floating point goes wrong, counting does not', () => {
+  // Share in percent, total, yes: exactly on the threshold.
+  const traps = [
+    [7, 100, 7],
+    [14, 50, 7],
+    [28, 25, 7],
+    [29, 100, 29],
+    [56, 25, 14],
+    [57, 100, 57],
+    [58, 100, 58],
+  ] as const;
+  assert.ok(
+    traps.some(([percent, total, yes]) => yes < total * (percent / 100)),
+    'multiplying goes wrong',
+  );
+  assert.ok(
+    traps.some(([percent, total, yes]) => (yes / total) * 100 < percent),
+    'dividing goes wrong',
+  );
+  for (const [percent, total, yes] of traps) {
+    const by = rulesOf({ kind: 'percent', value: (percent / 100).toFixed(2) }, '0');
+    const count = (n: number) => votersOf([n, total - n], ['yes', 'no']);
+    assert.equal(
+      [atClose(count(yes), by), atClose(count(yes - 1), by)],
+      ['passes', 'fails'],
+      `${percent}% of ${total}`,
+    );
+  }
+  for (let percent = 1; percent <= 100; percent++)
+    for (let total = 1; total <= 400; total++) {
+      const needed = Math.ceil((percent * total) / 100);
+      const share = parseFraction((percent / 100).toFixed(2))!;
+      assert.ok(
+        isAtLeast(BigInt(needed), share, BigInt(total)) && !isAtLeast(BigInt(needed - 1), share, BigInt(total)),
+        `${percent}% of ${total}`,
+      );
+    }
+});
+
+test('fractions and powers are read exactly or not at all', () => {
+  const good: [string, bigint, bigint][] = [
+    ['0', 0n, 1n],
+    ['1', 1n, 1n],
+    ['0.20', 20n, 100n],
+    ['2/3', 2n, 3n],
+    ['0.000000000000000001', 1n, 10n ** 18n],
+  ];
+  for (const [text, over, under] of good) assert.equal(parseFraction(text), { over, under }, text);
+  for (const text of [
+    '',
+    '.5',
+    '5.',
+    '-1',
+    '+1',
+    '1e3',
+    '0x1',
+    ' 1',
+    '1/0',
+    '1//2',
+    '٣',
+    `0.${'1'.repeat(19)}`,
+    'NaN',
+    '1,5',
+  ])
+    assert.is(parseFraction(text), undefined, text);
+  assert.is(parsePower(String(POWER_MAX)), POWER_MAX);
+  for (const text of [String(POWER_MAX + 1n), '01', '-1', '1.0', '1e3', '', ' 1', '1'.repeat(60)])
+    assert.is(parsePower(text), undefined, text);
+});
+
+test.run();

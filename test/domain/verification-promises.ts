@@ -1,0 +1,336 @@
+// What verification by vote promises on every store; run it with a function that opens one.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Governance } from '../../lib/domain/governance.ts';
+import { proposalView } from '../../lib/domain/proposal.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import type { OpenDocuments } from '../contract/document-bench.ts';
+import { did, governance, operator, owner, type Polls, refuses, rep, voter, withPolls } from './voting.ts';
+
+const THREE = { ann: 1, bob: 1, cid: 1 };
+const verify = { kind: 'verify' };
+const yes = { vote: 'yes' };
+const no = { vote: 'no' };
+
+type Promises = {
+  readonly [sentence: string]: { readonly rules: Governance; readonly keep: (polls: Polls) => Promise<void> };
+};
+
+const PROMISES: Promises = {
+  'a proposal puts the domain under review, and the deciding vote verifies it in the same step': {
+    rules: governance(THREE),
+    keep: async ({ service, domain, stored, events }) => {
+      const id = await domain();
+      const opened = await service.propose(rep, { did: id, body: { ...verify, package: { report: 7 } } });
+      const view = proposalView(opened);
+      assert.equal(
+        { status: view.status, did: view.did, kind: view.kind, tally: view.tally, package: view.package },
+        {
+          status: 'open',
+          did: id,
+          kind: 'verify',
+          tally: { yes: '0', no: '0', abstain: '0', cast: '0', totalPower: '3', quorumMet: false },
+          package: { report: 7 },
+        },
+      );
+      assert.is(Date.parse(view.closesAt) - Date.parse(view.opensAt), 100_000);
+      assert.is((await stored(id)).status, 'UnderReview');
+      const first = await service.vote(voter('ann'), { id: opened.id, body: { ...yes, rationale: 'seen it' } });
+      assert.is(first.proposal.state, 'open');
+      const second = await service.vote(voter('bob'), { id: opened.id, body: yes });
+      assert.is(second.proposal.state, 'executed');
+      assert.is((await stored(id)).status, 'Verified');
+      assert.equal(await events('domain', id), ['domain.created', 'domain.updated', 'domain.verified']);
+      assert.equal(await events('proposal', opened.id), [
+        'proposal.opened',
+        'vote.cast',
+        'vote.cast',
+        'proposal.passed',
+        'proposal.executed',
+      ]);
+      const { items } = await service.votes(rep, { id: opened.id });
+      assert.equal(
+        items.map(({ voter: who, vote, power, rationale }) => [who, vote, power, rationale]),
+        [
+          [did('bob'), 'yes', '1', undefined],
+          [did('ann'), 'yes', '1', 'seen it'],
+        ],
+      );
+    },
+  },
+
+  'a rejection is certain as soon as no vote can turn it, and a rejected domain may be proposed again': {
+    rules: governance(THREE),
+    keep: async ({ service, domain, stored }) => {
+      const id = await domain();
+      const { id: proposal } = await service.propose(rep, { did: id, body: verify });
+      await service.vote(voter('ann'), { id: proposal, body: no });
+      const { proposal: decided } = await service.vote(voter('bob'), { id: proposal, body: no });
+      assert.equal([decided.state, proposalView(decided).tally.reason], ['rejected', 'threshold-not-met']);
+      assert.is((await stored(id)).status, 'Rejected');
+      await refuses('proposal-not-open', () => service.vote(voter('cid'), { id: proposal, body: yes }));
+      const second = await service.propose(rep, { did: id, body: verify });
+      assert.is(second.state, 'open');
+      await service.vote(voter('ann'), { id: second.id, body: yes });
+      await service.vote(voter('bob'), { id: second.id, body: yes });
+      assert.is((await stored(id)).status, 'Verified');
+    },
+  },
+
+  'a vote at the very moment of the close is too late, one before it counts; nobody sweeps meanwhile': {
+    rules: governance({ ann: 1, bob: 2 }),
+    keep: async ({ service, domain, stored, clock, events }) => {
+      const [early, late] = [await domain(), await domain()];
+      const one = await service.propose(rep, { did: early, body: verify });
+      const two = await service.propose(rep, { did: late, body: verify });
+      await clock.advance(99_999);
+      await service.vote(voter('ann'), { id: one.id, body: yes });
+      await clock.advance(1);
+      await refuses('proposal-not-open', () => service.vote(voter('ann'), { id: two.id, body: yes }));
+      assert.is((await service.get(rep, one.id)).state, 'executed');
+      assert.is((await service.get(rep, two.id)).context.reason, 'quorum-not-met');
+      assert.equal([(await stored(early)).status, (await stored(late)).status], ['Verified', 'Rejected']);
+      assert.is((await events('domain', late)).at(-1), 'domain.updated');
+    },
+  },
+
+  'nobody and only abstentions are rejections': {
+    rules: governance(THREE, { quorum: '0' }),
+    keep: async ({ service, domain, clock }) => {
+      const none = await service.propose(rep, { did: await domain(), body: verify });
+      const abstained = await service.propose(rep, { did: await domain(), body: verify });
+      await service.vote(voter('ann'), { id: abstained.id, body: { vote: 'abstain' } });
+      await clock.advance(100_000);
+      assert.equal(
+        await Promise.all([none, abstained].map(async ({ id }) => (await service.get(rep, id)).context.reason)),
+        ['no-votes', 'all-abstained'],
+      );
+    },
+  },
+
+  'who is not in the list of voters, or votes twice, is refused; who has no power is not in the list': {
+    rules: governance({ ...THREE, zero: 0 }),
+    keep: async ({ service, domain }) => {
+      const { id } = await service.propose(rep, { did: await domain(), body: verify });
+      await refuses('not-eligible-voter', () => service.vote(voter('eve'), { id, body: yes }));
+      await refuses('not-eligible-voter', () => service.vote(voter('zero'), { id, body: yes }));
+      await refuses('role-missing', () => service.vote(rep, { id, body: yes }));
+      await refuses('invalid', () => service.vote(voter('ann'), { id, body: { vote: 'maybe' } }));
+      await service.vote(voter('ann'), { id, body: yes });
+      await refuses('already-voted', () => service.vote(voter('ann'), { id, body: yes }));
+      await refuses('already-voted', () => service.vote(voter('ann'), { id, body: no }));
+      await refuses('not-found', () => service.vote(voter('ann'), { id: 'nothing', body: yes }));
+      await refuses('not-found', () => service.get({ ...rep, tenant: 'other' }, id));
+    },
+  },
+
+  'a repeated request changes nothing: its ballot counts once, also when the vote is over': {
+    rules: governance(THREE),
+    keep: async ({ service, domain, again }) => {
+      const subject = await domain();
+      const opened = await service.propose(rep, { did: subject, body: verify, id: 'p1' });
+      const repeated = await again().propose(rep, { did: subject, body: verify, id: 'p1' });
+      assert.equal([repeated.id, repeated.revision], ['p1', opened.revision]);
+      await service.vote(voter('ann'), { id: 'p1', body: yes, key: 'k' });
+      const { repeated: isRepeated, proposal } = await again().vote(voter('ann'), { id: 'p1', body: yes, key: 'k' });
+      assert.equal([isRepeated, proposalView(proposal).tally.yes], [true, '1']);
+      // The same word of another voter is another request.
+      assert.not.ok((await service.vote(voter('bob'), { id: 'p1', body: yes, key: 'k' })).repeated);
+      const after = await again().vote(voter('bob'), { id: 'p1', body: yes, key: 'k' });
+      assert.equal([after.repeated, after.proposal.state, after.ballot.vote], [true, 'executed', 'yes']);
+    },
+  },
+
+  'where votes may be changed the last one counts, the same again is refused, and nothing is decided early': {
+    rules: governance(THREE, { allowRevoting: true }),
+    keep: async ({ service, domain, clock }) => {
+      const { id } = await service.propose(rep, { did: await domain(), body: verify });
+      for (const name of ['ann', 'bob', 'cid']) await service.vote(voter(name), { id, body: no });
+      await refuses('already-voted', () => service.vote(voter('ann'), { id, body: no }));
+      for (const name of ['ann', 'bob'])
+        assert.is((await service.vote(voter(name), { id, body: yes })).proposal.state, 'open');
+      await clock.advance(100_000);
+      assert.is((await service.get(rep, id)).state, 'executed');
+      assert.is((await service.votes(rep, { id })).items.length, 5);
+    },
+  },
+
+  'a second proposal of a kind is refused as long as the first is undecided, and no longer': {
+    rules: governance(THREE),
+    keep: async ({ service, domain, clock }) => {
+      const id = await domain();
+      const both = await Promise.allSettled([1, 2, 3].map(() => service.propose(rep, { did: id, body: verify })));
+      assert.is(both.filter(({ status }) => status === 'fulfilled').length, 1);
+      await refuses('proposal-open', () => service.propose(rep, { did: id, body: verify }));
+      await clock.advance(100_000);
+      assert.is((await service.propose(rep, { did: id, body: verify })).state, 'open');
+    },
+  },
+
+  'a timelock keeps what has passed from taking effect, and leaves time for a veto': {
+    rules: governance({ ann: 1 }, { timelockSeconds: 50 }),
+    keep: async ({ service, domain, stored, clock }) => {
+      const [kept, stopped] = [await domain(), await domain()];
+      const one = await service.propose(rep, { did: kept, body: verify });
+      const two = await service.propose(rep, { did: stopped, body: verify });
+      for (const { id } of [one, two])
+        assert.is((await service.vote(voter('ann'), { id, body: yes })).proposal.state, 'timelock');
+      await refuses('wrong-status', () => service.execute(operator, { id: one.id }));
+      await refuses('role-missing', () => service.veto(rep, { id: two.id }));
+      assert.is((await service.veto(operator, { id: two.id, body: { reason: 'forged' } })).context.reason, 'forged');
+      await clock.advance(50_000);
+      assert.is(await service.sweep(), 1);
+      assert.equal([(await stored(kept)).status, (await stored(stopped)).status], ['Verified', 'Created']);
+      assert.is((await service.execute(operator, { id: one.id })).state, 'executed');
+      await refuses('proposal-not-open', () => service.veto(operator, { id: one.id }));
+    },
+  },
+
+  'who made a proposal withdraws it, others do not; the domain is what it was': {
+    rules: governance(THREE),
+    keep: async ({ service, domain, stored }) => {
+      const id = await domain();
+      const { id: proposal } = await service.propose(rep, { did: id, body: verify });
+      await refuses('not-proposer', () => service.withdraw({ ...rep, principal: did('other') }, { id: proposal }));
+      assert.is((await service.withdraw(rep, { id: proposal })).state, 'withdrawn');
+      assert.is((await stored(id)).status, 'Created');
+      await refuses('proposal-not-open', () => service.withdraw(rep, { id: proposal }));
+    },
+  },
+
+  'a change of what is voted on ends the vote; a change of its name does not': {
+    rules: governance(THREE),
+    keep: async ({ service, domain, stored, twins }) => {
+      const id = await domain();
+      const change = async (patch: JsonObject) => {
+        const { revision } = await twins.get(owner, id);
+        await twins.patch(owner, { did: id, expected: revision, patch: { type: 'merge', patch } });
+      };
+      const { id: proposal } = await service.propose(rep, { did: id, body: verify });
+      await change({ metadata: { name: 'new' } });
+      assert.is((await service.get(rep, proposal)).state, 'open');
+      await change({ properties: { burns: 2 } });
+      const ended = await service.get(rep, proposal);
+      assert.equal([ended.state, ended.context.reason], ['invalidated', 'domain-changed']);
+      assert.is((await stored(id)).status, 'Created');
+      await refuses('proposal-not-open', () => service.vote(voter('ann'), { id: proposal, body: yes }));
+      const again = await service.propose(rep, { did: id, body: verify });
+      await twins.transfer(owner, { did: id, body: { controller: did('heir') } });
+      assert.is((await service.get(rep, again.id)).state, 'invalidated');
+      const third = await service.propose(rep, { did: id, body: verify });
+      await twins.deactivate({ ...owner, principal: did('heir') }, { did: id });
+      assert.equal(
+        [(await service.get(rep, third.id)).context.reason, (await stored(id)).status],
+        ['domain-deactivated', 'Deactivated'],
+      );
+    },
+  },
+
+  'a verified domain that changes is verified no longer; suspension, reinstatement and revocation are votes of their own':
+    {
+      rules: governance({ ann: 1 }),
+      keep: async ({ service, domain, stored, twins }) => {
+        const id = await domain();
+        const pass = async (kind: string, more: object = {}) => {
+          const { id: proposal } = await service.propose(rep, { did: id, body: { kind, ...more } });
+          await service.vote(voter('ann'), { id: proposal, body: yes });
+          return (await stored(id)).status;
+        };
+        for (const kind of ['suspend', 'reinstate', 'revoke']) await refuses('wrong-status', () => pass(kind));
+        assert.is(await pass('verify'), 'Verified');
+        for (const kind of ['verify', 'reinstate']) await refuses('wrong-status', () => pass(kind));
+        assert.is(await pass('suspend'), 'Suspended');
+        for (const kind of ['verify', 'suspend']) await refuses('wrong-status', () => pass(kind));
+        assert.is(await pass('reinstate'), 'Verified');
+        assert.is(await pass('revoke'), 'Revoked');
+        await refuses('package-unchanged', () => pass('verify'));
+        assert.is(await pass('verify', { package: { cleaned: true } }), 'Verified');
+        await twins.transfer(owner, { did: id, body: { controller: did('heir') } });
+        assert.is((await stored(id)).status, 'Created');
+      },
+    },
+
+  'only representatives that the rules name propose, and who controls a domain is recused when the rules say so': {
+    rules: governance({ ...THREE, owner: 5 }, { representatives: [did('chosen')], recuseController: true }),
+    keep: async ({ service, domain }) => {
+      const id = await domain();
+      await refuses('not-representative', () => service.propose(rep, { did: id, body: verify }));
+      await refuses('role-missing', () => service.propose(owner, { did: id, body: verify }));
+      const { id: proposal, context } = await service.propose(
+        { ...rep, principal: did('chosen') },
+        { did: id, body: verify },
+      );
+      assert.equal(
+        context.voters.map((one) => one.did),
+        Object.keys(THREE).map(did),
+      );
+      await refuses('recused', () => service.vote(voter('owner'), { id: proposal, body: yes }));
+      await refuses('not-found', () => service.propose({ ...operator, tenant: 'other' }, { did: id, body: verify }));
+    },
+  },
+
+  'rules and voters are those of the moment of the proposal': {
+    rules: governance({ ann: 1, bob: 1 }),
+    keep: async ({ service, again, domain }) => {
+      const { id } = await service.propose(rep, { did: await domain(), body: verify });
+      const other = again({ governance: governance({ eve: 9, ann: 9 }, { quorum: '1' }) });
+      await refuses('not-eligible-voter', () => other.vote(voter('eve'), { id, body: yes }));
+      await other.vote(voter('ann'), { id, body: yes });
+      assert.is((await other.vote(voter('bob'), { id, body: yes })).proposal.state, 'executed');
+    },
+  },
+
+  'lists show the newest first, closed when they are over, page by page, and only those of the tenant': {
+    rules: governance(THREE),
+    keep: async ({ service, domain, clock }) => {
+      const ids: string[] = [];
+      for (let i = 0; i < 3; i++) {
+        ids.unshift((await service.propose(rep, { did: await domain(), body: verify })).id);
+        await clock.advance(10);
+      }
+      await clock.advance(99_985);
+      const first = await service.list(rep, { limit: 2 });
+      const rest = await service.list(rep, { limit: 2, cursor: first.next! });
+      assert.equal(
+        [...first.items, ...rest.items].map(({ id, state }) => [id, state]),
+        [
+          [ids[0], 'open'],
+          [ids[1], 'rejected'],
+          [ids[2], 'rejected'],
+        ],
+      );
+      assert.is(rest.next, undefined);
+      assert.equal((await service.list({ ...rep, tenant: 'other' })).items, []);
+      await refuses('bad-cursor', () => service.list(rep, { cursor: 'x' }));
+      const { open, status } = await service.verificationOf(rep, first.items[0]!.body.subject);
+      assert.equal([(open as unknown[]).length, status], [1, 'UnderReview']);
+    },
+  },
+
+  'a hundred ballots of one voter at once count once, a hundred voters at once all count': {
+    rules: governance(Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`v${i}`, 1])), {
+      threshold: { kind: 'count', value: '100' },
+    }),
+    keep: async ({ service, domain, again }) => {
+      const { id } = await service.propose(rep, { did: await domain(), body: verify });
+      const services = [service, again(), again()];
+      const same = Array.from({ length: 100 }, (_, i) => services[i % 3]!.vote(voter('v0'), { id, body: yes }));
+      const results = await Promise.allSettled(same);
+      assert.is(results.filter(({ status }) => status === 'fulfilled').length, 1);
+      assert.is(proposalView(await service.get(rep, id)).tally.cast, '1');
+      const others = Array.from({ length: 99 }, (_, i) => services[0]!.vote(voter(`v${i + 1}`), { id, body: yes }));
+      await Promise.all(others);
+      const done = await service.get(rep, id);
+      assert.equal([done.state, proposalView(done).tally.yes], ['executed', '100']);
+    },
+  },
+};
+
+/** Runs the suite. */
+export function verificationPromises(name: string, open: OpenDocuments): void {
+  const test = suite(`verification on ${name}`);
+  for (const [sentence, { rules, keep }] of Object.entries(PROMISES))
+    test(sentence, () => withPolls(open, rules, keep));
+  test.run();
+}
