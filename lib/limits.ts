@@ -212,7 +212,7 @@ export const LIMITS = {
   /** Clients whose requests are counted at the same time; the one that was seen longest ago is forgotten. */
   countedClients: 100_000,
   /** Milliseconds that Redis may take to count a request; then this process counts. Part of the time of an answer. */
-  sharedCountMs: 150,
+  sharedCountMs: 100,
   /** Milliseconds that work may go on after the server has stopped to listen. */
   drainMs: 20_000,
 } as const;
