@@ -9,15 +9,8 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { checkLimit, closedError } from './input.ts';
 import type { LmdbOptions } from './lmdb.ts';
-import {
-  encodeHead,
-  frameKey,
-  type HeadEntry,
-  newLogId,
-  openLogTables,
-  readHead,
-  type StoredHead,
-} from './lmdb-log-tables.ts';
+import { frameKey, openLogTables, readHead } from './lmdb-log-tables.ts';
+import { DELETE_BATCH, logWriter } from './lmdb-log-writer.ts';
 import { reasonOf, refusal } from './lmdb-tables.ts';
 import { followers } from './log-follow.ts';
 import {
@@ -31,19 +24,10 @@ import {
   pageOf,
 } from './log-rules.ts';
 import type { AppendResult, LogPage, LogStore, OpenResult, ReadOptions } from './log-store.ts';
-import { splitTimeKey, timeKey } from './session-text.ts';
+import { timeKey } from './session-text.ts';
 
 /** Milliseconds between two looks for frames of other processes; only while somebody follows. */
 const POLL_MS = 50;
-/** Frames that are deleted in one transaction. */
-const DELETE_BATCH = 500;
-
-/** What a change does: a new head and rows, or nothing, and its answer. */
-type Change<T> = { readonly answer: T } & (
-  | { readonly head?: undefined }
-  | { readonly head: Changes; write?(id: string): void }
-);
-type Changes = Omit<StoredHead, 'id' | 'filed'>;
 
 /**
  * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
@@ -56,20 +40,12 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   let seenTxn = -1;
 
   const following = followers({ clock, read: async (log, options) => readPage(log, options), look, lookMs: POLL_MS });
+  const writer = logWriter(tables, { clock, check, changed: following.changed });
+  const { latest, living, change } = writer;
 
   function check(log?: string): void {
     if (closed) throw closedError('LMDB');
     if (log !== undefined) checkLog(log);
-  }
-
-  // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
-  function latest(log: string): HeadEntry | undefined {
-    logs.resetReadTxn();
-    return readHead(tables, log);
-  }
-
-  function living(entry: HeadEntry | undefined): StoredHead | undefined {
-    return entry && entry.head.expiresAt > clock.now() ? entry.head : undefined;
   }
 
   function readPage(log: string, options: Required<ReadOptions>): LogPage | undefined {
@@ -91,84 +67,6 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
     seenTxn = lastTxnId;
     logs.resetReadTxn();
     return (log: string) => readHead(tables, log)?.head;
-  }
-
-  // The first look may be a moment old. What it decides is written only if the head is still the same, and an answer
-  // without a write is given only after the latest look.
-  async function change<T>(log: string, decide: (head: StoredHead | undefined) => Change<T>): Promise<T> {
-    for (let entry = readHead(tables, log), isLatest = false; ; entry = latest(log), isLatest = true) {
-      check();
-      const { answer, ...todo } = decide(living(entry));
-      if (todo.head) {
-        const { head, write } = todo;
-        if (await put(log, entry, { head, write: write ?? (() => {}) })) {
-          following.changed(log);
-          return answer;
-        }
-      } else if (isLatest) return answer;
-    }
-  }
-
-  function put(log: string, entry: HeadEntry | undefined, change: { head: Changes; write(id: string): void }) {
-    const old = entry?.head;
-    const isSame = living(entry) !== undefined;
-    const id = isSame ? old!.id : newLogId();
-    const { expiresAt } = change.head;
-    const filed = old && old.filed <= expiresAt ? old.filed : expiresAt;
-    const value = encodeHead({ ...change.head, id, filed });
-    const work = () => {
-      if (old && !isSame) void trash.put(old.id, '');
-      if (filed !== old?.filed) refile(log, old?.filed, filed);
-      change.write(id);
-      void logs.put(log, value, (entry?.version ?? newVersion()) + 1);
-    };
-    return entry ? logs.ifVersion(log, entry.version, work) : logs.ifNoExists(log, work);
-  }
-
-  function refile(log: string, from: number | undefined, to: number | undefined): void {
-    if (from !== undefined) void expiry.remove(timeKey(from, log));
-    if (to !== undefined) void expiry.put(timeKey(to, log), '');
-  }
-
-  // Frames of a log that is gone, or up to a number.
-  async function deleteFrames(id: string): Promise<void> {
-    for (;;) {
-      const keys = [...frames.getKeys({ start: id, end: frameKey(id, Number.MAX_SAFE_INTEGER), limit: DELETE_BATCH })];
-      if (keys.length === 0) break;
-      await Promise.all(keys.map((key) => frames.remove(key)));
-      logs.resetReadTxn();
-      check();
-    }
-    await trash.remove(id);
-  }
-
-  async function erase(log: string, { head, version }: HeadEntry): Promise<boolean> {
-    const erased = await logs.ifVersion(log, version, () => {
-      void logs.remove(log);
-      refile(log, head.filed, undefined);
-      void trash.put(head.id, '');
-    });
-    if (erased) {
-      following.changed(log);
-      await deleteFrames(head.id);
-    }
-    return erased;
-  }
-
-  async function sweepOne(place: string, now: number): Promise<boolean> {
-    const { at, key: log } = splitTimeKey(place);
-    const entry = latest(log);
-    if (!entry || entry.head.filed !== at) {
-      await expiry.remove(place);
-      return false;
-    }
-    if (entry.head.expiresAt <= now) return erase(log, entry);
-    const { head, version } = entry;
-    await logs.ifVersion(log, version, () => {
-      refile(log, at, head.expiresAt);
-      void logs.put(log, encodeHead({ ...head, filed: head.expiresAt }), version + 1);
-    });
-    return false;
   }
 
   async function guarded<T>(action: string, work: () => Promise<T>): Promise<T> {
@@ -272,7 +170,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
           const entry = latest(log);
           if (entry === undefined) return false;
           const found = living(entry) !== undefined;
-          if (await erase(log, entry)) return found;
+          if (await writer.erase(log, entry)) return found;
         }
       }),
 
@@ -282,10 +180,10 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
         for (let swept = 0; ; await nextTick()) {
           check();
           logs.resetReadTxn();
-          for (const id of [...trash.getKeys({ start: '', limit: LIMITS.sweepBatch })]) await deleteFrames(id);
+          for (const id of [...trash.getKeys({ start: '', limit: LIMITS.sweepBatch })]) await writer.deleteFrames(id);
           const batch = Math.min(limit - swept, LIMITS.sweepBatch);
           const due = [...expiry.getKeys({ start: '', end: timeKey(now + 1, ''), limit: batch })];
-          const outcomes = await Promise.all(due.map((place) => sweepOne(place, now)));
+          const outcomes = await Promise.all(due.map((place) => writer.sweepOne(place, now)));
           swept += outcomes.filter(Boolean).length;
           if (swept === limit || due.length < batch) return swept;
         }
@@ -304,9 +202,4 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
       await root.close();
     },
   };
-}
-
-// By chance: a log that is removed and begins again never meets the versions of its former life.
-function newVersion(): number {
-  return Math.floor(Math.random() * 2 ** 48);
 }

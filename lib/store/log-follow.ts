@@ -52,6 +52,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
   const topics = new Map<string, Topic>();
   const failing = new Set<Topic>();
   let looking: NodeJS.Timeout | undefined;
+  let again: NodeJS.Timeout | undefined;
   let closed = false;
 
   function join(log: string): Topic {
@@ -120,13 +121,13 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
 
   // One timer for all: whoever's read failed is woken to try again.
   function wakeLater(topic: Topic): void {
-    if (failing.size === 0)
-      setTimeout(() => {
-        const woken = [...failing];
-        failing.clear();
-        for (const one of woken) wake(one);
-      }, AGAIN_MS);
     failing.add(topic);
+    again ??= setTimeout(() => {
+      again = undefined;
+      const woken = [...failing];
+      failing.clear();
+      for (const one of woken) wake(one);
+    }, AGAIN_MS);
   }
 
   async function* follow(log: string, options: FollowOptions = {}): AsyncGenerator<readonly Frame[]> {
@@ -176,6 +177,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     },
     close() {
       closed = true;
+      clearTimeout(again);
       for (const topic of topics.values()) wake(topic);
     },
   };

@@ -23,6 +23,8 @@ export type RedisLogsOptions = RedisAt & {
   readonly durability?: Durability;
 };
 
+const PREFIX = 'twinline:';
+
 /** As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
 export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore> {
   const connection = connectionOf(options);
@@ -47,13 +49,13 @@ export function redisLogs(options: RedisLogsOptions): LogStore {
   return logsOn(connectionOf(options), options);
 }
 
-function connectionOf(options: RedisAt): RedisConnection {
+function connectionOf({ prefix = PREFIX, ...options }: RedisLogsOptions): RedisConnection {
+  checkPrefix(prefix);
   return 'connection' in options ? options.connection.share() : connectRedis(options);
 }
 
 function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'url' | 'connection'>): LogStore {
-  const { clock = systemClock, prefix = 'twinline:', durability = 'memory' } = options;
-  checkPrefix(prefix);
+  const { clock = systemClock, prefix = PREFIX, durability = 'memory' } = options;
   const { client, kind } = connection;
   const scripts = logScripts(connection);
   const subscriber = redisSubscriber(connection);

@@ -50,6 +50,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   let closed = false;
 
   function linkTo(address: string): Link {
+    if (closed) throw new Error('Connection is closed.');
     const known = links.get(address);
     if (known) return known;
     const own = duplicateFor(client, address);

@@ -1,0 +1,84 @@
+// What every LogStore that outlives a process promises about several of them: nothing lost, nothing twice, one owner.
+
+import { type ChildProcess, fork, type Serializable, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import * as assert from 'uvu/assert';
+import type { LogStore } from '../../lib/store/log-store.ts';
+import { followAll, numbered, readAll } from './log-bench.ts';
+
+const CHILD = fileURLToPath(new URL('./log-child.ts', import.meta.url));
+const ROUNDS = 4;
+
+/** A store of this process, and the place at which the children of log-child.ts find the same data. */
+export interface LogPlace {
+  readonly store: LogStore;
+  readonly place: string;
+}
+
+const claim = (fence: number) => ({ fence, expiresAt: Date.now() + 600_000 });
+
+/** Each round a child takes the log over and is killed while it writes; here somebody follows all the time. */
+export async function writersAreKilled({ store, place }: LogPlace): Promise<void> {
+  await store.open('l', claim(1));
+  const followed = followAll(store, 'l');
+  let acknowledged = 0;
+  for (let fence = 2; fence < 2 + ROUNDS; fence++) {
+    const child = start(place, ['l', 'write', String(fence)]);
+    child.on('message', (told: Serializable) => {
+      acknowledged = Number(told);
+    });
+    await once(child, 'message');
+    await pause(30 + Math.random() * 60);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    assert.ok(((await store.state('l'))?.last ?? 0) >= acknowledged);
+  }
+  const opened = await store.open('l', claim(99));
+  const last = opened.kind === 'opened' ? opened.last : 0;
+  assert.ok(acknowledged > ROUNDS && last >= acknowledged, `${last} stored, ${acknowledged} acknowledged`);
+  await store.append('l', [`frame ${last + 1}`], { ...claim(99), expected: last, end: true });
+  const frames = numbered(Array.from({ length: last + 1 }, (_, at) => `frame ${at + 1}`));
+  assert.equal(await readAll(store, 'l'), frames);
+  assert.equal(await followed, frames);
+}
+
+/** A child writes; this process takes the log over, and the child learns that it is no longer the owner. */
+export async function ownersAreReplaced({ store, place }: LogPlace): Promise<void> {
+  const child = start(place, ['m', 'write', '1']);
+  const told: unknown[] = [];
+  child.on('message', (what: Serializable) => told.push(what));
+  await once(child, 'message');
+  const opened = await store.open('m', claim(2));
+  await once(child, 'exit');
+  assert.is(told.at(-1), 'fenced');
+  const last = opened.kind === 'opened' ? opened.last : -1;
+  assert.ok(last >= Number(told.at(-2)));
+  assert.is((await store.state('m'))?.last, last);
+}
+
+/** A child that may write no file beyond 1 MB; what it told. */
+export async function fillDisk(place: string): Promise<unknown> {
+  const limited = [
+    '-c',
+    'ulimit -f 2000; exec "$@"',
+    'sh',
+    process.execPath,
+    '--import',
+    'tsx',
+    CHILD,
+    place,
+    'l',
+    'fill',
+  ];
+  const child = spawn('sh', limited, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const exited = once(child, 'exit');
+  const [told] = await Promise.race([once(child, 'message'), exited]);
+  await exited;
+  return told;
+}
+
+function start(place: string, args: readonly string[]): ChildProcess {
+  return fork(CHILD, [place, ...args], { execArgv: ['--import', 'tsx'] });
+}
