@@ -39,12 +39,13 @@ exec 3<&0
 "$@" </dev/null 2>&1 3<&- &
 server=$!
 echo "pid $server"
-{ read -r _ <&3; kill -9 $server; rm -rf "$GUARDED"; } >/dev/null 2>&1 &
+{ read -r _ <&3; : >"$GUARDED/orphan"; kill -9 $server; } >/dev/null 2>&1 &
 guard=$!
 exec 3<&-
 wait $server
 code=$?
 kill $guard
+[ ! -e "$GUARDED/orphan" ] || rm -rf "$GUARDED"
 exit $code`;
 
 let version: string | undefined;

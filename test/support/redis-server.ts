@@ -33,7 +33,7 @@ const REPLICATION = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-per
 const SLOTS = 16_384;
 const WAIT_MS = 20_000;
 const NODE_TIMEOUT_MS = 2_000;
-const DOWN_AFTER_MS = 1_000;
+const DOWN_AFTER_MS = 500;
 
 /**
  * Starts a server that keeps nothing on disk. `args` go to redis-server and win over ours: `['--appendonly', 'yes']`;

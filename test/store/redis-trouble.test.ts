@@ -1,0 +1,244 @@
+// A Redis that is away, frozen, restarted, full or forbidding: refused in time and in plain words, and used again later.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { Redis } from 'ioredis';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { connectRedis, openRedisSnapshots, type RedisConnection, redisDurability } from '../../lib/store/redis.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import { committed, conflict, refuses, session } from '../contract/snapshot-bench.ts';
+import { faultProxy, PASS } from '../support/fault-proxy.ts';
+import { startRedis } from '../support/redis-server.ts';
+
+const COMMAND_MS = 200;
+// Generous, for machines on which the tests compete.
+const SLACK_MS = 400;
+
+const test = suite('Redis in trouble');
+const clock = { now: Date.now };
+const server = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
+const locked = await startRedis({ args: ['--requirepass', 'canary'] });
+let admin: Redis;
+let open: { close(): Promise<unknown> }[] = [];
+
+test.before.each(async () => {
+  open = [];
+  admin = new Redis(server.url);
+  admin.on('error', () => {});
+  await admin.flushall();
+});
+test.after.each(async () => {
+  for (const one of open) await one.close();
+  admin.disconnect();
+});
+test.after(async () => {
+  await server.stop();
+  await locked.stop();
+});
+
+test('where nothing listens, the first command waits a moment, and later ones are refused at once', async () => {
+  const proxy = keep(await faultProxy(server));
+  await proxy.set({ kind: 'refuse' });
+  const connection = connect(`redis://:canary@127.0.0.1:${proxy.port}/3`, { firstConnectMs: 300 });
+  const first = await took(() => refuses('ERR_STORE', () => connection.ping()));
+  assert.ok(first.ms > 250 && first.ms < 300 + SLACK_MS, `${first.ms} ms`);
+  const later = await took(() => refuses('ERR_STORE', () => connection.ping()));
+  assert.ok(later.ms < 50, `${later.ms} ms`);
+  assert.match(later.result.message, `Redis redis://:****@127.0.0.1:${proxy.port}/3: cannot ping: not connected`);
+  assert.match(later.result.message, 'ECONNREFUSED');
+});
+
+test('the first command waits for a server that comes up meanwhile', async () => {
+  const proxy = keep(await faultProxy(server));
+  await proxy.set({ kind: 'refuse' });
+  const connection = connect(`redis://127.0.0.1:${proxy.port}`);
+  const pings = [connection.ping(), connection.ping()];
+  await pause(100);
+  await proxy.set(PASS);
+  await Promise.all(pings);
+});
+
+test('a frozen server: a commit is refused in time, is done nevertheless, and its turn key tells', async () => {
+  const { store } = await openStore();
+  await store.commit('k', 0, session(clock));
+  server.freeze();
+  const next = session(clock, { turnKey: 'lost', record: 'second' });
+  const { result: error, ms } = await took(() => refuses('ERR_STORE', () => store.commit('k', 1, next)));
+  assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
+  assert.match(error.message, 'cannot commit: Command timed out. It may have been done nevertheless.');
+  server.thaw();
+  await works(store);
+  assert.equal(await store.load('k'), { ...next, revision: 2 });
+  assert.equal(await store.commit('k', 1, next), conflict(2));
+});
+
+test('a peer that went silent is given up, and the same store goes on over a new connection', async () => {
+  const proxy = keep(await faultProxy(server));
+  const { store } = await openStore(`redis://127.0.0.1:${proxy.port}`);
+  await store.commit('k', 0, session(clock));
+  await proxy.set({ kind: 'lose-reply', to: /\r\nget\r\n/i, after: 'stall' });
+  const { ms } = await took(() => refuses('ERR_STORE', () => store.load('k')));
+  assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
+  await works(store);
+  await proxy.set(PASS);
+});
+
+test('what was sent is never sent again when the connection breaks before the answer', async () => {
+  const proxy = keep(await faultProxy(server));
+  const connection = connect(`redis://127.0.0.1:${proxy.port}`);
+  await connection.ping();
+  await proxy.set({ kind: 'lose-reply', to: /incr/i, after: 'close' });
+  const error = await refuses('ERR_STORE', () => connection.run('count', (client) => client.incr('n')));
+  assert.match(error.message, 'done nevertheless');
+  await proxy.set(PASS);
+  await until(() => connection.ping());
+  await pause(50);
+  assert.is(await admin.get('n'), '1');
+});
+
+test('a server that is killed and started again has every acknowledged commit, and is used without opening again', async () => {
+  const { store } = await openStore();
+  for (let revision = 0; revision < 20; revision++) await store.commit('k', revision, session(clock));
+  await server.kill();
+  const { ms } = await took(() => refuses('ERR_STORE', () => store.load('k')));
+  assert.ok(ms < COMMAND_MS + SLACK_MS, `${ms} ms`);
+  await server.restart();
+  await works(store);
+  assert.is((await store.load('k'))?.revision, 20);
+  assert.equal(await store.commit('k', 20, session(clock)), committed(21));
+});
+
+test('close does not hang: with a frozen server, with commands under way, before the first connection', async () => {
+  const { store } = await openStore();
+  const waiting = connect('redis://127.0.0.1:9');
+  const pings = [waiting.ping(), waiting.share().ping()].map((ping) => ping.catch((error) => error.code));
+  server.freeze();
+  const commit = refuses('ERR_STORE', () => store.commit('k', 0, session(clock)));
+  const { ms } = await took(() => Promise.all([store.close(), waiting.close()]));
+  server.thaw();
+  assert.ok(ms < COMMAND_MS + 1_000 + SLACK_MS, `${ms} ms`);
+  await commit;
+  assert.is(await pings[0], 'ERR_STORE');
+  await store.close();
+  await refuses('ERR_STORE', () => waiting.ping());
+});
+
+test('a shared connection stays open for the others', async () => {
+  const connection = connect(server.url);
+  const store = await openRedisSnapshots({ connection });
+  await store.close();
+  await refuses('ERR_STORE', () => store.ping());
+  await connection.ping();
+});
+
+test('a further connection may block for longer than a command may take', async () => {
+  const connection = connect(server.url);
+  const further = keep(connection.duplicate({ blockMs: COMMAND_MS * 3 }));
+  const seconds = (COMMAND_MS * 2) / 1000;
+  assert.is(await further.run('wait', (client) => client.blpop('empty', seconds)), null);
+});
+
+test('a wrong password is refused at once, a right one is taken, and neither is in any error', async () => {
+  for (const [login, reason] of [
+    [':canary-wrong@', 'WRONGPASS'],
+    ['canary-user:canary@', 'WRONGPASS'],
+    ['', 'NOAUTH'],
+  ] as const) {
+    const connection = connect(locked.url.replace('//', `//${login}`));
+    for (let tries = 0; tries < 2; tries++) {
+      const { result: error, ms } = await took(() => refuses('ERR_STORE', () => connection.ping()));
+      assert.ok(ms < SLACK_MS, `${ms} ms`);
+      assert.match(error.message, reason);
+      assert.match(error.message, 'Check the user and the password in the URL.');
+      assert.not.match(inspect(error, { depth: 9 }).replace('canary-user:', ''), /canary/);
+    }
+  }
+  await connect(locked.url.replace('//', '//:canary@')).ping();
+  await connect(locked.url.replace('//', '//default:canary@')).ping();
+});
+
+const REFUSALS: readonly [string, (commands: Redis) => Promise<unknown>, RegExp, string][] = [
+  ['another type', (redis) => redis.lpush('twinline:{dp}s:a', 'x'), /WRONGTYPE/, 'use another database or prefix'],
+  ['a full memory', (redis) => redis.config('SET', 'maxmemory', '1'), /OOM/, 'raise maxmemory'],
+  ['a replica', (redis) => redis.replicaof('127.0.0.1', 9), /READONLY/, 'must lead to the master'],
+  ['missing rights', (redis) => redis.call('ACL', 'SETUSER', 'default', '-evalsha'), /NOPERM/, 'ACL SETUSER'],
+  ['too few replicas', (redis) => redis.config('SET', 'min-replicas-to-write', '1'), /NOREPLICAS/, 'min-replicas'],
+];
+
+for (const [what, prepare, reason, remedy] of REFUSALS)
+  test(`${what}: the refusal names the reason and what to do, and nothing of the session`, async () => {
+    const { store } = await openStore();
+    await store.commit('b', 0, session(clock));
+    await prepare(admin);
+    try {
+      const next = session(clock, { record: 'canary', reply: 'canary', turnKey: 'canary', dueAt: 1 });
+      const error = await refuses('ERR_STORE', () => store.commit('a', 0, next));
+      assert.match(error.message, reason);
+      assert.match(error.message, remedy);
+      assert.match(error.message, server.url);
+      assert.not.match(inspect(error, { depth: 9 }), /canary/);
+    } finally {
+      await admin.replicaof('NO', 'ONE');
+      await admin.call('ACL', 'SETUSER', 'default', '+@all');
+      await admin.config('SET', 'maxmemory', '0');
+      await admin.config('SET', 'min-replicas-to-write', '0');
+      await admin.flushall();
+    }
+    await works(store);
+    assert.equal(await store.commit('a', 0, session(clock)), committed(1));
+  });
+
+test('how durable Redis is, is read from it', async () => {
+  const connection = connect(server.url);
+  const set = (name: string, value: string) => admin.config('SET', name, value);
+  assert.is(await redisDurability(connection), 'power-loss');
+  assert.is((await openStore()).store.durability, 'power-loss');
+  await set('appendfsync', 'everysec');
+  assert.is(await redisDurability(connection), 'process-crash');
+  await set('appendfsync', 'always');
+  await admin.call('ACL', 'SETUSER', 'default', '-config');
+  assert.is(await redisDurability(connection), 'process-crash', 'INFO does not tell how often');
+  await admin.call('ACL', 'SETUSER', 'default', '-info');
+  assert.is(await redisDurability(connection), 'memory');
+  await admin.call('ACL', 'SETUSER', 'default', '+@all');
+  await set('appendonly', 'no');
+  assert.is(await redisDurability(connection), 'memory');
+  await set('appendonly', 'yes');
+});
+
+test.run();
+
+function keep<T extends { close(): Promise<unknown> }>(one: T): T {
+  open.unshift(one);
+  return one;
+}
+
+function connect(url: string, options: { firstConnectMs?: number } = {}): RedisConnection {
+  return keep(connectRedis({ url, commandMs: COMMAND_MS, ...options }));
+}
+
+async function openStore(url = server.url): Promise<{ store: SnapshotStore }> {
+  const store = await openRedisSnapshots({ connection: connect(url) });
+  return { store: keep(store) };
+}
+
+async function took<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const begun = performance.now();
+  const result = await work();
+  return { result, ms: Math.round(performance.now() - begun) };
+}
+
+function works(store: SnapshotStore): Promise<void> {
+  return until(() => store.ping());
+}
+
+async function until(work: () => Promise<unknown>): Promise<void> {
+  for (const end = performance.now() + 10_000; ; await pause(20)) {
+    try {
+      return void (await work());
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+  }
+}
