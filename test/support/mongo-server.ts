@@ -32,8 +32,9 @@ export async function startMongo(): Promise<MongoServer> {
 async function given(url: string): Promise<MongoServer> {
   const client = new MongoClient(url);
   try {
-    const { version } = await client.db('admin').command({ buildInfo: 1 });
-    return { url, version: `MongoDB ${version}`, kind: 'given', stop: async () => {} };
+    // Our own bridge says more than the version of the protocol that it stands for.
+    const { version, engine = `MongoDB ${version}` } = await client.db('admin').command({ buildInfo: 1 });
+    return { url, version: engine, kind: 'given', stop: async () => {} };
   } finally {
     await client.close();
   }
