@@ -12,7 +12,7 @@ interface PhoneDoor extends JsonObject {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly serviceCode: string;
-  /** Texts that were taken, oldest first: `length:turn key;` for each, in one string, which is cheap to read back. */
+  /** Requests that were taken, oldest first: `length:turn key;` for each, in one string, which is cheap to read back. */
   readonly marks: string;
 }
 
@@ -88,22 +88,29 @@ function kept(marks: string): string {
 }
 
 function latest(request: UssdRequest, rules: DialRules): Dial {
-  const { text, turnId, dialled } = request;
+  const { text, turnId, dialled, sessionId, phoneNumber } = request;
   const isFirst = request.fresh ?? text === '';
-  const begin = beginning(request, rules, '');
+  const turnKey = turnId === undefined ? undefined : shortMac(rules.key, [sessionId, phoneNumber, 'message', turnId]);
+  const mark = turnKey === undefined ? '' : `0:${turnKey};`;
+  const begin = beginning(request, rules, mark);
+  // A copy of a message may come after later ones. One that begins a dial is a new dial under an id that is used again.
+  const isTaken = ({ marks }: PhoneDoor) => !isFirst && mark !== '' && marks.includes(mark);
+
   const decide = (seen: Seen): Decision => {
+    if (seen.kind === 'ended' && isTaken(seen.door as PhoneDoor)) return { kind: 'repeat' };
     if (seen.kind !== 'live') {
       if (isFirst || dialled !== undefined) return begin([]);
       return seen.kind === 'unreadable' ? refuse('unknown') : unknown(rules, begin, [text]);
     }
-    if (!isOwner(request, seen.door as PhoneDoor)) return refuse('not-yours');
+    const door = seen.door as PhoneDoor;
+    if (!isOwner(request, door)) return refuse('not-yours');
+    // Of a turn that was begun and never answered the outcome is shown.
+    if (isTaken(door)) return door.marks.endsWith(mark) ? { kind: 'input', input: '', door } : { kind: 'repeat' };
     // The same first request twice is a retry; later in a session it is a new dial under an id that is used again.
-    if (seen.turn === 1 && (isFirst || dialled === seen.door.serviceCode)) return { kind: 'repeat' };
+    if (seen.turn === 1 && (isFirst || dialled === door.serviceCode)) return { kind: 'repeat' };
     if (isFirst) return begin([]);
-    return { kind: 'input', input: text, door: seen.door };
+    return { kind: 'input', input: text, door: mark ? { ...door, marks: kept(door.marks + mark) } : door };
   };
-  const { sessionId, phoneNumber } = request;
-  const turnKey = turnId === undefined ? undefined : shortMac(rules.key, [sessionId, phoneNumber, 'message', turnId]);
   return { turnKey, decide };
 }
 

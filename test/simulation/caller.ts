@@ -34,9 +34,11 @@ export function startCaller(session: string, line: Line): Caller {
   let turn = 0;
   let isAnswered = false;
   let looks = 0;
-  /** Copies by their turn that may still be taken by a process. */
-  const underway = new Map<number, number>();
-  const count = (at: number, by: number) => underway.set(at, (underway.get(at) ?? 0) + by);
+  /** Copies of the dial that a process may still take. */
+  let dials = 0;
+  const count = (at: number, by: number) => {
+    if (at === 0) dials += by;
+  };
 
   const request = (): UssdRequest => {
     const common = { sessionId: session, serviceCode: '*123#', phoneNumber: '+260971234567', event: 'turn' } as const;
@@ -100,7 +102,7 @@ export function startCaller(session: string, line: Line): Caller {
   };
 
   const next = () => {
-    if (isQuietNeeded() && [...underway.values()].some((copies) => copies > 0)) {
+    if (dials > 0 && isQuietNeeded()) {
       world.after(500, next);
       return;
     }
@@ -117,8 +119,8 @@ export function startCaller(session: string, line: Line): Caller {
     send();
   };
 
-  // What no protocol can know: an unnumbered dial that comes after the end is a new dial, and in a dialect that tells
-  // only the last number, an old message is a new one.
+  // What no protocol can know: a copy of the dial that comes later is a new dial under an id that is used again; where
+  // texts hold the whole history, only after the end.
   const isQuietNeeded = () => options.numbered > 0 || script[0] === 'q';
 
   const send = () => {

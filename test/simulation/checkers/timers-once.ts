@@ -10,7 +10,7 @@ export function timersOnce(): Checker {
         // The timers of an ended session end with it.
         if (typeof record === 'string' || inputs.at(-1)?.startsWith('q')) continue;
         const set = inputs.filter((input) => input.startsWith('t')).sort();
-        const fired = [...(record.rest.context.ticks as readonly string[])].sort();
+        const fired = [...((record.rest.context.ticks ?? []) as readonly string[])].sort();
         if (set.join() !== fired.join())
           return `${session} set the timers ${set.join(' ') || '(none)'}; fired: ${fired.join(' ') || 'none'}`;
         if (record.timers.length || record.calls.length || dueAt !== null)

@@ -17,7 +17,7 @@ export function turnsOnce(): Checker {
         // Of an ended session nothing is kept but its last answer.
         const log = inputs.at(-1)?.startsWith('q')
           ? taken(lastText.slice(lastText.indexOf(':') + 1))
-          : record.rest.context.log;
+          : (record.rest.context.log ?? []);
         const found = difference(session, log as readonly string[], inputs);
         if (found) return found;
       }
