@@ -1,10 +1,10 @@
 // Writing a turn: the intent before its calls, the outcome after them, each in one compare-and-set.
 
 import { LIMITS } from '../limits.ts';
-import type { StoredSession } from '../store/store.ts';
+import type { CommitResult, StoredSession } from '../store/store.ts';
 import type { Reply } from './conversation.ts';
 import type { Engine } from './engine.ts';
-import { encodeRecord } from './record.ts';
+import { encodeRecord, type SessionRecord } from './record.ts';
 import { viewOf, type Work } from './work.ts';
 
 export interface SessionWriter {
@@ -31,17 +31,19 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
     reply: { kind: 'continue', text: before?.reply ?? '' } as const,
   };
 
-  const write = async (turn: { turnKey: string; reply: Reply; owed: Owed }): Promise<boolean> => {
-    const now = engine.clock.now();
-    const ended = turn.reply.kind === 'end';
-    const result = await engine.store.commit(work.key, expected, {
-      record: encode(engine, work, { ended, ...turn.owed }),
-      turnKey: turn.turnKey,
-      reply: turn.reply.text,
+  const write = ({ turnKey, reply, owed }: { turnKey: string; reply: Reply; owed: Owed }): Promise<CommitResult> => {
+    const ended = reply.kind === 'end';
+    return engine.store.commit(work.key, expected, {
+      record: encode(engine, work, { ended, owed }),
+      turnKey,
+      reply: reply.text,
       ended,
-      expiresAt: now + (ended ? LIMITS.endedSessionSeconds * 1000 : ttlMs),
+      expiresAt: engine.clock.now() + (ended ? LIMITS.endedSessionSeconds * 1000 : ttlMs),
       dueAt: ended ? null : earliest(work),
     });
+  };
+
+  const isWritten = (result: CommitResult): boolean => {
     if (result.kind === 'conflict') return false;
     expected = result.revision;
     for (const key of work.answered) engine.calls.forget(key);
@@ -49,19 +51,20 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
   };
 
   return {
-    intend: () => {
+    intend: async () => {
       const isNew = turnKey !== undefined && turnKey !== work.busy;
-      return write({ ...last, owed: isNew ? { ...owedBy(work), busy: turnKey, isOvertaken: false } : owedBy(work) });
+      const owed = isNew ? { ...owedBy(work), busy: turnKey, isOvertaken: false } : owedBy(work);
+      return isWritten(await write({ ...last, owed }));
     },
     commit: async () => {
       const reply = replyOf(work);
       const owed = owedAfter(work, turnKey);
-      if (!(await write({ turnKey: turnKey ?? `#${work.turn}`, reply, owed }))) return undefined;
+      if (!isWritten(await write({ turnKey: turnKey ?? `#${work.turn}`, reply, owed }))) return undefined;
       publish(engine, work, { revision: expected, ended: reply.kind === 'end' });
       return reply;
     },
     commitQuietly: async () => {
-      const written = await write({ ...last, owed: owedBy(work) });
+      const written = isWritten(await write({ ...last, owed: owedBy(work) }));
       if (written) publish(engine, work, { revision: expected, ended: false });
       return written;
     },
@@ -99,22 +102,23 @@ function earliest(work: Work): number | null {
 }
 
 // An ended session is kept only for retries: its variables are gone.
-function encode(engine: Engine, work: Work, { ended, busy, ...owed }: Owed & { ended: boolean }): string {
+function encode(engine: Engine, work: Work, { ended, owed }: { ended: boolean; owed: Owed }): string {
   const { conversation } = work;
-  const rest = conversation.machine.rest(work.live);
-  const record = {
+  const { state, history } = conversation.machine.rest(work.live);
+  const record: SessionRecord = {
     conversation: conversation.id,
     version: conversation.version,
     hash: conversation.hash,
-    rest: { ...rest, context: ended ? {} : shelved(engine, work) },
+    rest: { state, context: ended ? {} : shelved(engine, work), history },
     turn: work.turn,
     born: work.born,
     door: work.door,
     timers: work.timers,
     calls: work.calls.map(({ call }) => call),
-    ...owed,
-    ...(busy !== undefined && { busy }),
-    ...(work.calls.length && { hops: work.hops }),
+    busy: owed.busy,
+    waiting: owed.waiting,
+    isOvertaken: owed.isOvertaken,
+    hops: work.calls.length ? work.hops : undefined,
   };
   return encodeRecord(work.key, record, engine.seals[0]);
 }

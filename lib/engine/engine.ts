@@ -91,28 +91,23 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 const WAITING_MAX = 64;
+const NOBODY = Promise.resolve();
 
 function sessionLine() {
   const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
-  const run = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    let line = lines.get(key);
-    if (!line) {
-      line = { tail: Promise.resolve(), length: 0 };
-      lines.set(key, line);
-    } else if (line.length >= WAITING_MAX)
-      throw new TwinlineError(
-        'ERR_BUSY',
-        `${WAITING_MAX} requests of one session are waiting already; try again later.`,
+  const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const line = lines.get(key) ?? { tail: NOBODY, length: 0 };
+    if (line.length >= WAITING_MAX)
+      return Promise.reject(
+        new TwinlineError('ERR_BUSY', `${WAITING_MAX} requests of one session are waiting already; try again later.`),
       );
-    const turn = line.length ? line.tail.then(work) : work();
-    line.tail = turn.catch(() => {});
-    line.length++;
-    try {
-      return await turn;
-    } finally {
-      line.length--;
-      if (!line.length) lines.delete(key);
-    }
+    if (!line.length++) lines.set(key, line);
+    const turn = line.tail === NOBODY ? work() : line.tail.then(work);
+    const leave = () => {
+      if (!--line.length) lines.delete(key);
+    };
+    line.tail = turn.then(leave, leave);
+    return turn;
   };
   return { run, size: () => lines.size };
 }

@@ -1,5 +1,6 @@
 // From what is stored to what can go on: the record decoded, its version found or migrated, or why neither works.
 
+import type { AnyMachineSnapshot } from 'xstate';
 import { TwinlineError } from '../errors.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { Conversation } from './conversation.ts';
@@ -16,6 +17,8 @@ export type Opened =
       readonly conversation: Conversation;
       /** The record is of an older version and has been put in terms of this one. */
       readonly isMigrated: boolean;
+      /** The machine, put back where the record says. */
+      readonly live: AnyMachineSnapshot;
     }
   | { readonly kind: 'unreadable'; readonly stored: StoredSession; readonly reason: RecordProblem };
 
@@ -28,11 +31,12 @@ export function openStored(engine: Engine, key: string, stored: StoredSession | 
   if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
   if (stored.ended) return { kind: 'ended', stored, record };
   const found = engine.library.exact(record.conversation, record.version, record.hash);
-  const opened = found ? { conversation: found, record, isMigrated: false } : migrated(engine, record);
-  if (typeof opened === 'string') return { kind: 'unreadable', stored, reason: opened };
-  return isKnownState(opened)
-    ? { kind: 'live', stored, ...opened }
-    : { kind: 'unreadable', stored, reason: 'unknown-state' };
+  const fit = found ? { conversation: found, record, isMigrated: false } : migrated(engine, record);
+  if (typeof fit === 'string') return { kind: 'unreadable', stored, reason: fit };
+  const live = resumed(fit);
+  if (!live) return { kind: 'unreadable', stored, reason: 'unknown-state' };
+  const { conversation, isMigrated } = fit;
+  return { kind: 'live', stored, record: fit.record, conversation, isMigrated, live };
 }
 
 interface Fit {
@@ -49,12 +53,12 @@ function migrated(engine: Engine, record: SessionRecord): Fit | RecordProblem {
   return rest ? { conversation, record: { ...record, rest }, isMigrated: true } : 'outdated';
 }
 
-function isKnownState({ conversation, record }: Fit): boolean {
+// Undefined when the machine has no such state.
+function resumed({ conversation, record: { rest, calls } }: Fit): AnyMachineSnapshot | undefined {
   try {
-    conversation.machine.resume(record.rest);
-    return true;
+    return conversation.machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_RECORD') return false;
+    if (error instanceof TwinlineError && error.code === 'ERR_RECORD') return undefined;
     throw error;
   }
 }

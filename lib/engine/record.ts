@@ -35,13 +35,13 @@ export interface SessionRecord {
   readonly timers: readonly Timer[];
   readonly calls: readonly PendingCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
-  readonly busy?: string;
+  readonly busy?: string | undefined;
   /** Another request was told to wait while `busy` was being worked on. */
   readonly isOvertaken?: boolean;
   /** The caller was told to wait and has not seen the outcome. */
   readonly waiting?: boolean;
   /** Timers and answers passed through so far, while calls are pending. */
-  readonly hops?: number;
+  readonly hops?: number | undefined;
 }
 
 /** Why a stored record cannot be used. */
@@ -94,27 +94,27 @@ export function decodeRecord(key: string, text: string, seals: readonly Buffer[]
   if (!isObject(raw)) return 'malformed';
   if (typeof raw.r === 'number' && raw.r > FORMAT) return 'future';
   if (raw.r !== FORMAT || !isSound(raw)) return 'malformed';
-  const context = raw.c as JsonObject;
-  return {
+  const state = raw.s as StateValue;
+  const context = raw.u ? withUndefined(raw.c as JsonObject, raw.u as string[]) : (raw.c as JsonObject);
+  const record: Writable<SessionRecord> = {
     conversation: raw.f as string,
     version: raw.v as number,
     hash: raw.h as string,
     turn: raw.n as number,
     born: raw.b as number,
-    rest: {
-      state: raw.s as StateValue,
-      context: raw.u ? withUndefined(context, raw.u as string[]) : context,
-      ...(raw.y !== undefined && { history: raw.y as Record<string, string[]> }),
-    },
+    rest: raw.y ? { state, context, history: raw.y as Record<string, string[]> } : { state, context },
     door: raw.d as JsonObject,
     timers: (raw.t as Timer[] | undefined) ?? [],
     calls: (raw.k as PendingCall[] | undefined) ?? [],
-    ...(raw.o !== undefined && { busy: raw.o as string }),
-    ...(raw.x === true && { isOvertaken: true }),
-    ...(raw.w === true && { waiting: true }),
-    ...(raw.p !== undefined && { hops: raw.p as number }),
   };
+  if (raw.o !== undefined) record.busy = raw.o as string;
+  if (raw.x === true) record.isOvertaken = true;
+  if (raw.w === true) record.waiting = true;
+  if (raw.p !== undefined) record.hops = raw.p as number;
+  return record;
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

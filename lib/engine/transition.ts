@@ -23,7 +23,7 @@ export interface AtRest {
   readonly state: StateValue;
   readonly context: JsonObject;
   /** Ids of the states that history nodes remember, by history node id. */
-  readonly history?: { readonly [node: string]: readonly string[] };
+  readonly history?: { readonly [node: string]: readonly string[] } | undefined;
   /** Ids of invoked calls that have not answered yet. */
   readonly calling?: readonly string[];
 }

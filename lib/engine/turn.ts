@@ -41,7 +41,7 @@ export interface TurnRequest {
   /** The session's key in the store, 1–256 characters. */
   readonly key: string;
   /** Identifies the request: the same key again gets the same bytes back. Without it nothing is recognised as a retry. */
-  readonly turnKey?: string;
+  readonly turnKey?: string | undefined;
   /** Decides from what is stored; must be pure, for it runs again after a conflict. */
   readonly decide: (seen: Seen) => Decision;
   /** Milliseconds until an answer must be there; calls that take longer go on in the background. @default 8000 */
@@ -59,8 +59,9 @@ export type TurnResult =
  * turn but the intent of calls that it had begun.
  */
 export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResult> {
-  const until = engine.clock.now() + (request.deadlineMs ?? 8_000) - LIMITS.turnReserveMs;
-  return engine.inOrder(request.key, () => untilCommitted(engine, { ...request, until }));
+  const { key, turnKey, decide, deadlineMs = 8_000 } = request;
+  const until = engine.clock.now() + deadlineMs - LIMITS.turnReserveMs;
+  return engine.inOrder(key, () => untilCommitted(engine, { key, until, turnKey, decide }));
 }
 
 /**
@@ -94,7 +95,7 @@ async function putOff(engine: Engine, key: string): Promise<void> {
 interface Attempt {
   readonly key: string;
   readonly until: number;
-  readonly turnKey?: string;
+  readonly turnKey?: string | undefined;
   readonly decide?: TurnRequest['decide'];
   /** Nobody waits for this one. */
   readonly background?: Background;
@@ -124,7 +125,7 @@ async function untilCommitted(engine: Engine, attempt: Attempt): Promise<TurnRes
   );
 }
 
-async function once(engine: Engine, attempt: Attempt, opened: Opened): Promise<TurnResult | Again> {
+function once(engine: Engine, attempt: Attempt, opened: Opened): TurnResult | Promise<TurnResult | Again> {
   if (opened.kind === 'unreadable') engine.onProblem?.({ key: attempt.key, reason: opened.reason });
   if (opened.kind === 'live' && attempt.turnKey !== undefined && opened.record.busy === attempt.turnKey)
     return joinTurn(engine, attempt, opened);

@@ -83,14 +83,13 @@ export function beginWork(
 }
 
 /** Continues a session from its record. */
-export function resumeWork(engine: Engine, key: string, { conversation, record, isMigrated }: Live): Work {
-  const calling = record.calls.length ? record.calls.map((call) => call.id) : undefined;
+export function resumeWork(engine: Engine, key: string, { conversation, record, isMigrated, live }: Live): Work {
   const work: Work = {
     key,
     conversation,
     turn: record.turn + 1,
     born: record.born,
-    live: conversation.machine.resume(calling ? { ...record.rest, calling } : record.rest),
+    live,
     door: record.door,
     timers: record.timers,
     calls: record.calls.map((call) => ({ call, stored: true, ...(call.input && { input: call.input }) })),
@@ -123,7 +122,8 @@ function adopt(engine: Engine, work: Work): void {
 }
 
 export function viewOf(work: Work): View {
-  return { ...work.conversation.machine.rest(work.live), waiting: work.waiting };
+  const { state, context, history } = work.conversation.machine.rest(work.live);
+  return { state, context, history, waiting: work.waiting };
 }
 
 /** One event, and every event that the machine then sends to itself. */

@@ -63,8 +63,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
 
   const answer = async (key: string, request: UssdRequest): Promise<UssdReply> => {
     const { turnKey, decide } = readDial(request, rules);
-    const turn = takeTurn(engine, { key, decide, deadlineMs, ...(turnKey !== undefined && { turnKey }) });
-    return replyOf(await turn);
+    return replyOf(await takeTurn(engine, { key, turnKey, decide, deadlineMs }));
   };
 
   // Without message numbers a repeated answer looks like a new one; only while the first is being worked on is it known.
@@ -78,16 +77,21 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
     return made;
   };
 
-  const turn = async (request: UssdRequest, dialect: string): Promise<UssdReply> => {
-    const key = keyOf(dialect, request.sessionId);
-    try {
-      if (request.event === 'end') return await hangUp(engine, key, request);
-      return await inTime(shared(key, request), deadlineMs);
-    } catch (error) {
-      onProblem?.(error);
-      return UNAVAILABLE;
-    }
-  };
+  // The turn goes on when its time is up: the telecom's retry then finds its answer.
+  const turn = (request: UssdRequest, dialect: string): Promise<UssdReply> =>
+    new Promise((resolve) => {
+      const key = keyOf(dialect, request.sessionId);
+      const timer = setTimeout(resolve, deadlineMs, UNAVAILABLE);
+      const show = (reply: UssdReply) => {
+        clearTimeout(timer);
+        resolve(reply);
+      };
+      const reply = request.event === 'end' ? hangUp(engine, key, request) : shared(key, request);
+      reply.then(show, (error) => {
+        onProblem?.(error);
+        show(UNAVAILABLE);
+      });
+    });
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
     for (const dialect of DIALECTS) {
@@ -116,23 +120,6 @@ const REFUSALS: { readonly [reason in Refusal]: UssdReply } = {
 function replyOf(result: TurnResult): UssdReply {
   if (result.kind === 'replied') return result.reply;
   return result.kind === 'refused' ? (REFUSALS[result.reason as Refusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
-}
-
-// The turn goes on when its time is up: the telecom's retry then finds its answer.
-function inTime(reply: Promise<UssdReply>, deadlineMs: number): Promise<UssdReply> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, deadlineMs, UNAVAILABLE);
-    reply.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
 }
 
 async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
