@@ -14,7 +14,7 @@ const SEEDS = 50_000;
 /** Within so many seeds every broken store is found. */
 const FOUND_WITHIN = 300;
 
-const test = suite('simulation', { timeoutMs: 600_000 });
+const test = suite('simulation', { timeoutMs: 900_000 });
 
 test(`${SEEDS.toLocaleString('en')} seeds of crashes, lost answers, duplicates and wrong clocks break no promise`, async () => {
   const sum = await simulateInPool(
