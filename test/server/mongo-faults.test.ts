@@ -12,6 +12,7 @@ import { LIMITS } from '../../lib/limits.ts';
 import { type Fault, type FaultProxy, faultProxy, PASS } from '../support/fault-proxy.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { withFolder } from '../support/process.ts';
+import { LOGIN } from './login.ts';
 import { json, type Served, withServer } from './serve.ts';
 
 const test = suite('MongoDB faults', { timeoutMs: 120_000 } as never);
@@ -21,50 +22,6 @@ const GRACE_MS = 250;
 const PIN = '83519';
 const WRONG = '47026';
 const phone = '+260971230001';
-
-const input = (to: string) => ({ type: 'input', text: 'PIN?', save: 'pin', to });
-const LOGIN = {
-  flow: 'main',
-  version: 1,
-  start: 'first',
-  vars: {
-    phoneNumber: { type: 'string', max: 16 },
-    pin: { type: 'string', secret: true, max: 6 },
-    account: { type: 'object', sample: { ok: false } },
-  },
-  screens: {
-    first: {
-      type: 'menu',
-      text: 'Account',
-      options: [
-        { id: 'new', text: 'New', to: 'newPin' },
-        { id: 'login', text: 'Log in', to: 'pin' },
-      ],
-    },
-    newPin: input('create'),
-    create: {
-      type: 'call',
-      service: 'account.create',
-      with: { phone: '=phoneNumber', pin: '=pin' },
-      done: 'made',
-      fail: 'trouble',
-    },
-    made: { type: 'end', text: 'Made' },
-    pin: input('verify'),
-    verify: {
-      type: 'call',
-      service: 'account.verifyPin',
-      with: { phone: '=phoneNumber', pin: '=pin' },
-      save: 'account',
-      done: [{ when: 'account.ok', to: 'in' }, { when: "account.reason == 'locked'", to: 'locked' }, { to: 'wrong' }],
-      fail: 'trouble',
-    },
-    in: { type: 'end', text: 'In' },
-    wrong: { type: 'end', text: 'Wrong' },
-    locked: { type: 'end', text: 'Locked' },
-    trouble: { type: 'end', text: 'Trouble' },
-  },
-};
 
 let mongo: MongoServer;
 let proxy: FaultProxy;

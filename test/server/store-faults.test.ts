@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LIMITS } from '../../lib/limits.ts';
 import { type Fault, type FaultProxy, faultProxy, PASS } from '../support/fault-proxy.ts';
 import { withFolder } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { LOGIN } from './login.ts';
 import { json, type Served, withServer } from './serve.ts';
 
 const test = suite('store faults', { timeoutMs: 60_000 } as never);
@@ -16,6 +18,8 @@ const test = suite('store faults', { timeoutMs: 60_000 } as never);
 const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
 const DEADLINE_MS = 600;
 const GRACE_MS = 250;
+/** Enough for a PIN check on a busy machine. */
+const CHECK_MS = 3_000;
 
 // Says how often it was told to add: a turn that is lost or applied twice shows.
 const COUNTER = {
@@ -49,12 +53,19 @@ test.after(async () => {
   await redis?.stop();
 });
 
-function withCounter(work: (server: Served) => Promise<void>): Promise<void> {
+const withCounter = (work: (server: Served) => Promise<void>) => withFlow({ flow: COUNTER }, work);
+
+interface Flow {
+  readonly flow: object;
+  readonly deadlineMs?: number;
+}
+
+function withFlow({ flow, deadlineMs = DEADLINE_MS }: Flow, work: (server: Served) => Promise<void>): Promise<void> {
   return withFolder(async (folder) => {
-    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(COUNTER));
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
     const env = {
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
-      USSD_TURN_DEADLINE_MS: String(DEADLINE_MS),
+      USSD_TURN_DEADLINE_MS: String(deadlineMs),
       MENUS_DIR: folder,
       LOG_LEVEL: 'warn',
     };
@@ -82,6 +93,15 @@ async function isReady(server: Served): Promise<boolean> {
 async function readyAgain(server: Served): Promise<void> {
   for (const end = performance.now() + 8_000; !(await isReady(server)); await pause(50))
     if (performance.now() > end) throw new Error('the server was not ready again within 8 s');
+}
+
+/** The answer once the store is there again: as the telecom does, it asks until then. */
+async function turnAgain(server: Served, sessionId: string, text: string): Promise<string> {
+  for (const end = performance.now() + 8_000; ; await pause(50)) {
+    const answer = await turn(server, sessionId, text);
+    if (answer.text !== UNAVAILABLE) return answer.text;
+    if (performance.now() > end) throw new Error('no turn was taken within 8 s');
+  }
 }
 
 /** What the log, readiness and /health say must name the store and nothing secret or local. */
@@ -132,7 +152,7 @@ for (const [name, fault] of AWAY)
     }));
 
 // What is written of this session, and nothing else that is said to Redis.
-const commitOf = (id: string) => new RegExp(`evalsha[^]*${id}`, 'i');
+const commitOf = (id: string) => new RegExp(`evalsha[\\s\\S]*${id}`, 'i');
 
 for (const after of ['close', 'stall'] as const)
   test(`Redis stores a turn and its word is lost (${after}): END in time, and the retry gets the answer of the stored turn`, () =>
@@ -145,9 +165,8 @@ for (const after of ['close', 'stall'] as const)
       assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
       assert.ok(proxy.lost > 0, 'it was stored');
       await proxy.set(PASS);
-      await readyAgain(server);
-      const retries = await Promise.all([1, 2, 3].map(() => turn(server, id, '1')));
-      for (const retry of retries) assert.is(retry.text, screen(1));
+      const retries = await Promise.all([1, 2, 3].map(() => turnAgain(server, id, '1')));
+      for (const retry of retries) assert.is(retry, screen(1));
       assert.is((await turn(server, id, '1*1')).text, screen(2));
     }));
 
@@ -176,7 +195,7 @@ test('many callers while Redis is frozen: all are answered in time, nothing is l
   withCounter(async (server) => {
     await turn(server, 'many', '');
     await proxy.set({ kind: 'freeze' });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => turn(server, `many-${at}`, '')));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => turn(server, `many-${at}`, '')));
     for (const { text, ms } of answers) {
       assert.is(text, UNAVAILABLE);
       assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
@@ -184,6 +203,42 @@ test('many callers while Redis is frozen: all are answered in time, nothing is l
     await proxy.set(PASS);
     await readyAgain(server);
     assert.is((await turn(server, 'many', '1')).text, screen(1));
+  }));
+
+test('a PIN check is one guess at most, whichever word about it is lost and however often the telecom asks again', () =>
+  withFlow({ flow: LOGIN, deadlineMs: CHECK_MS }, async (server) => {
+    const [PIN, WRONG] = ['83519', '47026'];
+    let calls = 0;
+    const dial = async (choice: string, pin: string, lost?: (id: string) => RegExp) => {
+      const id = `pin-${calls++}`;
+      for (const text of ['', choice]) await turnAgain(server, id, text);
+      let text = `${choice}*${pin}`;
+      if (lost) {
+        await proxy.set({ kind: 'lose-reply', to: lost(id), after: 'close' });
+        for (let at = 0; at < 3; at++) await turn(server, id, text);
+        for (const end = performance.now() + 2_000; !proxy.lost && performance.now() < end; ) await pause(20);
+        assert.ok(proxy.lost > 0);
+        await proxy.set(PASS);
+      }
+      let said = await turnAgain(server, id, text);
+      for (const end = performance.now() + 10_000; said.startsWith('CON Please wait') && performance.now() < end; ) {
+        await pause(200);
+        text += '*1';
+        said = await turnAgain(server, id, text);
+      }
+      return said;
+    };
+    // Before the check it is stored that it begins, afterwards what came of it.
+    const before = commitOf;
+    const afterwards = () => /evalsha[\s\S]*(Wrong|Locked)/i;
+    assert.is(await dial('1', PIN), 'END Made');
+    assert.is(await dial('2', WRONG, before), 'END Trouble', 'nothing was checked');
+    assert.is(await dial('2', WRONG, afterwards), 'END Wrong');
+    assert.is(await dial('2', PIN), 'END In', 'that was one guess, or two, not more');
+    const answers = [];
+    for (let at = 0; at < LIMITS.pinFailuresToLock; at++) answers.push(await dial('2', WRONG, afterwards));
+    assert.is(answers.filter((answer) => answer === 'END Wrong' || answer === 'END Locked').length, 3);
+    assert.is(await dial('2', PIN), 'END Locked', 'and three are three');
   }));
 
 test.run();

@@ -1,0 +1,47 @@
+// A small flow for tests of PINs: opens an account, logs in, and says in one word what came of it.
+
+const input = (to: string) => ({ type: 'input', text: 'PIN?', save: 'pin', to });
+export const LOGIN = {
+  flow: 'main',
+  version: 1,
+  start: 'first',
+  vars: {
+    phoneNumber: { type: 'string', max: 16 },
+    pin: { type: 'string', secret: true, max: 6 },
+    account: { type: 'object', sample: { ok: false } },
+  },
+  screens: {
+    first: {
+      type: 'menu',
+      text: 'Account',
+      options: [
+        { id: 'new', text: 'New', to: 'newPin' },
+        { id: 'login', text: 'Log in', to: 'pin' },
+      ],
+    },
+    newPin: input('create'),
+    create: {
+      type: 'call',
+      service: 'account.create',
+      with: { phone: '=phoneNumber', pin: '=pin' },
+      timeout: '2s',
+      done: 'made',
+      fail: 'trouble',
+    },
+    made: { type: 'end', text: 'Made' },
+    pin: input('verify'),
+    verify: {
+      type: 'call',
+      service: 'account.verifyPin',
+      with: { phone: '=phoneNumber', pin: '=pin' },
+      timeout: '2s',
+      save: 'account',
+      done: [{ when: 'account.ok', to: 'in' }, { when: "account.reason == 'locked'", to: 'locked' }, { to: 'wrong' }],
+      fail: 'trouble',
+    },
+    in: { type: 'end', text: 'In' },
+    wrong: { type: 'end', text: 'Wrong' },
+    locked: { type: 'end', text: 'Locked' },
+    trouble: { type: 'end', text: 'Trouble' },
+  },
+};
