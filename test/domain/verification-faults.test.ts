@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { Governance } from '../../lib/domain/governance.ts';
+import { registry } from '../../lib/domain/registry.ts';
 import type { VerificationService } from '../../lib/domain/verification.ts';
 import { memoryDocuments } from '../../lib/store/memory.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
@@ -139,7 +140,7 @@ async function live(story: Story, lives: Iterator<number>, lastWrite: boolean): 
   const documents = memoryDocuments({ clock });
   // A process of its own makes the domain, and its changes tell nobody.
   const here = await polls(documents, clock, { rules: story.rules });
-  const quiet = { ...here, twins: (await quietPolls(documents, clock, story.rules)).twins };
+  const quiet = { ...here, twins: registry({ documents, clock }) };
   const did = await here.domain();
   const process = () => {
     const body = mortal(documents, { calls: lives.next().value ?? Number.POSITIVE_INFINITY, lastWrite });
@@ -167,11 +168,6 @@ async function live(story: Story, lives: Iterator<number>, lastWrite: boolean): 
   assert.equal(await here.events('domain', did), story.domain);
   assert.equal(await here.events('proposal', P), story.proposal);
   return deaths;
-}
-
-async function quietPolls(documents: DocumentStore, clock: SimulatedClock, rules: Governance): Promise<Polls> {
-  const { registry } = await import('../../lib/domain/registry.ts');
-  return { documents, clock, rules, twins: registry({ documents, clock }) } as unknown as Polls;
 }
 
 for (const [name, story] of Object.entries(STORIES))

@@ -201,8 +201,8 @@ const PROMISES: Promises = {
 
   'a change of what is voted on ends the vote; a change of its name does not': {
     rules: governance(THREE),
-    keep: async ({ service, domain, stored, twins }) => {
-      const id = await domain();
+    keep: async ({ service, twin, stored, twins }) => {
+      const id = await twin();
       const change = async (patch: JsonObject) => {
         const { revision } = await twins.get(owner, id);
         await twins.patch(owner, { did: id, expected: revision, patch: { type: 'merge', patch } });
