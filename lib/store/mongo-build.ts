@@ -4,7 +4,7 @@ import type { Collection, IndexDescription } from 'mongodb';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { takenError } from './kinds.ts';
-import { isDuplicate, isLate } from './mongo-errors.ts';
+import { isConflict, isDuplicate, isLate } from './mongo-errors.ts';
 import type { IndexEntry, KindEntry } from './mongo-registry.ts';
 import { keysOf, listed, type Row } from './mongo-rows.ts';
 
@@ -100,7 +100,7 @@ async function fill({ kind, rows, goOn }: Building): Promise<void> {
     } catch (error) {
       // Another instance's claim in a unique index that a killed declaration left behind.
       if (isDuplicate(error)) throw takenError(kind.name, String(found[0]!._id));
-      throw error;
+      if (!isConflict(error)) throw error;
     }
   }
 }

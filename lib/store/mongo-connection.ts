@@ -4,7 +4,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { closedError } from './input.ts';
-import { mongoRefusal } from './mongo-errors.ts';
+import { mongoRefusal, TooLate } from './mongo-errors.ts';
 
 export interface MongoConnectionOptions {
   /**
@@ -22,6 +22,8 @@ export interface MongoConnection {
   /** The address for logs, without user and password. */
   readonly name: string;
   readonly db: Db;
+  /** Milliseconds after which a call is given up. */
+  readonly callMs: number;
   /** Resolves when the primary answers, rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
   /** The server's version, such as `8.0.4`. Rejects with ERR_STORE. */
@@ -36,10 +38,12 @@ export type MongoSource = { readonly url: string } | { readonly connection: Mong
 /** What one store does on its connection. */
 export interface MongoWork {
   readonly db: Db;
-  /** Does `work`; rejects with ERR_STORE when it fails, or when the store is closed. */
-  run<T>(action: string, work: () => Promise<T>): Promise<T>;
-  /** Waits for what runs, then hangs up if the connection is the store's own. */
-  close(): Promise<void>;
+  /** Does `work`; rejects with ERR_STORE when it fails, takes longer than `ms`, or the store is closed. @default ms callMs */
+  run<T>(action: string, work: () => Promise<T>, options?: { readonly ms?: number }): Promise<T>;
+  /** Rejects with ERR_STORE when `work` has not ended within the time of a call. */
+  bounded<T>(work: Promise<T>): Promise<T>;
+  /** Refuses what is called from now on, waits for what runs and for `last`, hangs up if the connection is the store's own. */
+  close(last?: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -50,13 +54,16 @@ export interface MongoWork {
  */
 export function connectMongo(options: MongoConnectionOptions): MongoConnection {
   const client = openClient(options);
+  const { answerMs = LIMITS.mongoAnswerMs, connectMs = LIMITS.mongoConnectMs } = options;
+  // A call is tried twice at most.
+  const callMs = 2 * (connectMs + answerMs);
   const { srvHost, hosts } = client.options;
   const db = client.db(/^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline');
   const name = `mongodb://${srvHost ?? hosts.join()}/${db.databaseName}`;
 
   async function ask(action: string, command: Record<string, 1>): Promise<Record<string, unknown>> {
     try {
-      return await db.command(command);
+      return await inTime(db.command(command), callMs);
     } catch (error) {
       throw mongoRefusal(action, error, name);
     }
@@ -65,9 +72,10 @@ export function connectMongo(options: MongoConnectionOptions): MongoConnection {
   return {
     name,
     db,
+    callMs,
     ping: async () => void (await ask('ping', { ping: 1 })),
     version: async () => String((await ask('ask for the version', { buildInfo: 1 })).version),
-    close: () => client.close().catch(() => {}),
+    close: () => inTime(client.close(), callMs).catch(() => {}),
   };
 }
 
@@ -105,9 +113,9 @@ export function workOn(source: MongoSource): MongoWork {
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  async function run<T>(action: string, work: () => Promise<T>): Promise<T> {
+  async function run<T>(action: string, work: () => Promise<T>, { ms = connection.callMs } = {}): Promise<T> {
     if (closing) throw closedError('MongoDB');
-    const attempt = work();
+    const attempt = inTime(work(), ms);
     running.add(attempt);
     try {
       return await attempt;
@@ -118,19 +126,30 @@ export function workOn(source: MongoSource): MongoWork {
     }
   }
 
-  async function close(): Promise<void> {
+  async function close(last: () => Promise<void>): Promise<void> {
     await Promise.allSettled(running);
+    await last();
     if ('url' in source) await connection.close();
   }
 
   return {
     db: connection.db,
     run,
-    close: () => {
-      closing ??= close();
+    bounded: (work) => inTime(work, connection.callMs),
+    close: (last = async () => {}) => {
+      closing ??= close(last);
       return closing;
     },
   };
+}
+
+// The driver bounds each of its steps, and yet waits for ever when it writes to a socket that is being closed.
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate(ms)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** Refuses a prefix of collection names that is not 1 to 32 letters, digits, dashes and underscores, with ERR_CONFIG. */

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
+import { LIMITS } from '../limits.ts';
 import { checkKey, checkLimit } from './input.ts';
 import { bodyText } from './kinds.ts';
 import { checkPrefix, type MongoSource, workOn } from './mongo-connection.ts';
@@ -40,9 +41,9 @@ export type MongoDocumentsOptions = MongoSource & {
 export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
   const { prefix = 'twinline', clock = systemClock } = options;
   checkPrefix(prefix);
-  const { db, run, close } = workOn(options);
+  const { db, run, bounded, close } = workOn(options);
   const registry = openRegistry(db, prefix);
-  const feed = openFeed(db, { prefix, registry });
+  const feed = openFeed(db, { prefix, registry, bounded });
   const stamps = openStamps(clock);
   const own = randomBytes(6).toString('base64url');
   const writer = openWriter(registry, {
@@ -55,7 +56,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
   });
 
   async function planned(kind: Kind, query: Query) {
-    const { rows, ...declared } = await registry.kindOf(kind);
+    const { rows, ...declared } = await registry.kindOf(kind, query.index);
     const plan = planQuery<MongoIndex>(declared, query);
     return { rows, plan, ...filterOf(plan, query) };
   }
@@ -68,7 +69,8 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
   return {
     name: 'mongo',
     durability: 'replicated',
-    declare: (kinds) => run('declare kinds', () => declareKinds(kinds, { db, prefix, registry })),
+    declare: (kinds) =>
+      run('declare kinds', () => declareKinds(kinds, { db, prefix, registry }), { ms: LIMITS.mongoDeclareMs }),
     insert: async <B extends JsonObject>(kind: Kind, id: string, body: B) => {
       // At once: what the caller does to the body later is no part of it.
       const text = bodyText(kind.name, id, body);
@@ -119,10 +121,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
         return feed.changes(after, limit);
       }),
     ping: () => run('ping', async () => void (await db.command({ ping: 1 }))),
-    async close() {
-      await feed.stop();
-      await close();
-    },
+    close: () => close(feed.stop),
   };
 }
 

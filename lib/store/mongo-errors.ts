@@ -4,6 +4,7 @@ import { MongoError, MongoServerError } from 'mongodb';
 import { TwinlineError } from '../errors.ts';
 
 const DUPLICATE = 11_000;
+const CONFLICT = 112;
 
 /** First match wins: code or name of the refusal → what to do. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
@@ -18,9 +19,21 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/MongoCompatibilityError/, 'MongoDB 4.4 or newer is needed.'],
 ];
 
+/** A call was given up. */
+export class TooLate extends Error {
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+  }
+}
+
 /** Whether the server refused a write because an id or a unique value is taken. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE;
+}
+
+/** Whether the server refused writes because others wrote the same documents. (MongoDB itself tries again; others say so.) */
+export function isConflict(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === CONFLICT;
 }
 
 /** Whether the answer was lost or late: the work may be done, or still be under way. */
@@ -43,5 +56,6 @@ function reasonOf(error: unknown): string {
     return `${error.name} ${code} ${codeName}`.trim();
   }
   if (error instanceof MongoError) return `${error.name}: ${error.message.replace(/\.$/, '')}`;
+  if (error instanceof TooLate) return error.message;
   return error instanceof Error ? error.name : 'an unknown error';
 }

@@ -3,7 +3,7 @@
 import type { Collection, Db } from 'mongodb';
 import { systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import { isDuplicate } from './mongo-errors.ts';
+import { isConflict, isDuplicate } from './mongo-errors.ts';
 import type { Registry } from './mongo-registry.ts';
 import type { Row } from './mongo-rows.ts';
 import { type Found, nextBatch } from './mongo-waiting.ts';
@@ -34,13 +34,20 @@ export interface Feed {
   stop(): Promise<void>;
 }
 
+interface FeedOptions {
+  readonly prefix: string;
+  readonly registry: Registry;
+  /** Gives up what takes too long, for everybody waits for it. */
+  bounded<T>(work: Promise<T>): Promise<T>;
+}
+
 /** Milliseconds until a change is relayed though nobody reads, at random up to twice that, so that instances rarely meet. */
 const RELAY_MS = 250;
 /** Milliseconds to let another relay go first, and times to try. */
 const AGAIN_MS = 5;
 const TRIES = 200;
 
-export function openFeed(db: Db, { prefix, registry }: { prefix: string; registry: Registry }): Feed {
+export function openFeed(db: Db, { prefix, registry, bounded }: FeedOptions): Feed {
   const feed = db.collection<Published>(`${prefix}.changes`);
   let running: Promise<boolean> | undefined;
   let queued: Promise<boolean> | undefined;
@@ -54,14 +61,16 @@ export function openFeed(db: Db, { prefix, registry }: { prefix: string; registr
     const { found, more } = await nextBatch(kinds);
     if (!found.length) return false;
     await publish(feed, found);
-    await clear(found);
+    await clear(found).catch((error: unknown) => {
+      if (!isConflict(error)) throw error;
+    });
     return more;
   }
 
   // A pass that begins after the call, whatever runs already.
   function relay(): Promise<boolean> {
     if (!running) {
-      running = pass().finally(() => {
+      running = bounded(pass()).finally(() => {
         running = undefined;
       });
       return running;

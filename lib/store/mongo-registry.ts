@@ -37,8 +37,8 @@ export interface Registry {
   kinds(): Promise<Kinds>;
   /** Reads again. */
   refresh(): Promise<Kinds>;
-  /** The kind of this name; rejects with ERR_INPUT when nobody has declared it. */
-  kindOf(kind: Kind): Promise<MongoKind>;
+  /** The kind of this name, with this index if there is one; rejects with ERR_INPUT when nobody has declared the kind. */
+  kindOf(kind: Kind, index?: string): Promise<MongoKind>;
   /** Whether others have given the kind further indexes, so that what was made for `kind` is out of date. */
   isOld(kind: MongoKind): Promise<boolean>;
   read(): Promise<Registered>;
@@ -88,8 +88,10 @@ export function openRegistry(db: Db, prefix: string): Registry {
     refresh,
     read,
     rowsOf,
-    async kindOf(kind) {
-      return (await kinds()).get(kind.name) ?? declaredKind(await refresh(), kind);
+    async kindOf(kind, index) {
+      const known = (await kinds()).get(kind.name);
+      const isEnough = known && (index === undefined || known.indexes.has(index));
+      return isEnough ? known : declaredKind(await refresh(), kind);
     },
     async isOld({ name, epoch }) {
       return (await refresh()).get(name)?.epoch !== epoch;

@@ -49,7 +49,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
 
   function run<T>(action: string, act: () => Promise<T>): Promise<T> {
     return work.run(action, async () => {
-      prepared ??= createIndexes(rows, clock === systemClock).catch((error: unknown) => {
+      prepared ??= work.bounded(createIndexes(rows, clock === systemClock)).catch((error: unknown) => {
         prepared = undefined;
         throw error;
       });
@@ -139,18 +139,17 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
         const options = { projection: { _id: 1 }, sort: { dueAt: 1 }, limit } as const;
         return (await rows.find(due, options).toArray()).map(({ _id }) => _id);
       }),
-    sweep: (now, limit) =>
-      run('sweep sessions', async () => {
-        checkLimit(limit);
-        for (let total = 0; ; ) {
-          const batch = Math.min(limit - total, LIMITS.sweepBatch);
-          const { found, swept } = await sweepSome(now, batch);
-          total += swept;
-          if (found < batch || total === limit) return total;
-        }
-      }),
+    async sweep(now, limit) {
+      checkLimit(limit);
+      for (let total = 0; ; ) {
+        const batch = Math.min(limit - total, LIMITS.sweepBatch);
+        const { found, swept } = await run('sweep sessions', () => sweepSome(now, batch));
+        total += swept;
+        if (found < batch || total === limit) return total;
+      }
+    },
     ping: () => work.run('ping', async () => void (await work.db.command({ ping: 1 }))),
-    close: work.close,
+    close: () => work.close(),
   };
 }
 

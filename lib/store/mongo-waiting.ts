@@ -44,7 +44,7 @@ export async function nextBatch(kinds: readonly MongoKind[]): Promise<Batch> {
     seen = upTo(until, again.found);
     if (seen.every(({ change }) => known.has(change.x))) break;
   }
-  return { found: seen.sort((a, b) => a.place - b.place), more: until >= first.until };
+  return { found: seen.sort((a, b) => a.place - b.place), more: Number.isFinite(first.until) };
 }
 
 function upTo(until: number, found: readonly Found[]): Found[] {
