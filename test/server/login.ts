@@ -1,5 +1,7 @@
 // A small flow for tests of PINs: opens an account, logs in, and says in one word what came of it.
 
+import { setTimeout as pause } from 'node:timers/promises';
+
 const input = (to: string) => ({ type: 'input', text: 'PIN?', save: 'pin', to });
 export const LOGIN = {
   flow: 'main',
@@ -45,3 +47,15 @@ export const LOGIN = {
     trouble: { type: 'end', text: 'Trouble' },
   },
 };
+
+/** What a caller hears in the end who goes on as long as the check takes; `say` sends the text with this behind it. */
+export async function pastWaiting(said: string, say: (more: string) => Promise<string>): Promise<string> {
+  let last = said;
+  let more = '';
+  for (const end = performance.now() + 10_000; last.startsWith('CON Please wait') && performance.now() < end; ) {
+    await pause(100);
+    more += '*1';
+    last = await say(more);
+  }
+  return last;
+}

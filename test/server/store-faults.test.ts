@@ -10,8 +10,8 @@ import { LIMITS } from '../../lib/limits.ts';
 import { type Fault, type FaultProxy, faultProxy, PASS } from '../support/fault-proxy.ts';
 import { withFolder } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
-import { LOGIN } from './login.ts';
-import { json, type Served, withServer } from './serve.ts';
+import { LOGIN, pastWaiting } from './login.ts';
+import { atOnce, json, type Served, withServer } from './serve.ts';
 
 const test = suite('store faults', { timeoutMs: 60_000 } as never);
 
@@ -108,9 +108,7 @@ async function turnAgain(server: Served, sessionId: string, text: string): Promi
 async function isToldAway(server: Served): Promise<void> {
   // What health heard a quarter of a second ago still counts.
   for (const end = performance.now() + 300; (await isReady(server)) && performance.now() < end; ) await pause(20);
-  const begun = performance.now();
-  const [ready, health] = await Promise.all([server.ask('/readyz'), server.ask('/health')]);
-  assert.ok(performance.now() - begun < 100, 'at once');
+  const [ready, health] = await atOnce(() => Promise.all([server.ask('/readyz'), server.ask('/health')]));
   assert.is(ready.status, 503);
   const { stores } = ready.json() as { stores: { keeps: string; kind: string; away: string }[] };
   assert.equal(
@@ -212,7 +210,7 @@ test('a PIN check is one guess at most, whichever word about it is lost and howe
     const dial = async (choice: string, pin: string, lost?: (id: string) => RegExp) => {
       const id = `pin-${calls++}`;
       for (const text of ['', choice]) await turnAgain(server, id, text);
-      let text = `${choice}*${pin}`;
+      const text = `${choice}*${pin}`;
       if (lost) {
         await proxy.set({ kind: 'lose-reply', to: lost(id), after: 'close' });
         for (let at = 0; at < 3; at++) await turn(server, id, text);
@@ -220,13 +218,8 @@ test('a PIN check is one guess at most, whichever word about it is lost and howe
         assert.ok(proxy.lost > 0);
         await proxy.set(PASS);
       }
-      let said = await turnAgain(server, id, text);
-      for (const end = performance.now() + 10_000; said.startsWith('CON Please wait') && performance.now() < end; ) {
-        await pause(200);
-        text += '*1';
-        said = await turnAgain(server, id, text);
-      }
-      return said;
+      const said = await turnAgain(server, id, text);
+      return pastWaiting(said, (more) => turnAgain(server, id, text + more));
     };
     // Before the check it is stored that it begins, afterwards what came of it.
     const before = commitOf;
