@@ -100,7 +100,7 @@ export const LIMITS = {
   framesPerAppend: 1_000,
   appendBytes: 1_048_576,
   /** Frames that one log holds at a time, and their bytes; trimming makes room. */
-  framesPerLog: 200_000,
+  framesPerLog: 100_000,
   logBytes: 268_435_456,
   /** Bytes that one read of a log gives; what a slow follower holds. At least `frameBytes`. */
   logReadBytes: 262_144,

@@ -28,7 +28,7 @@ export function logNames(prefix: string, log: string): LogNames {
   return { head: `${start}:head`, frames: `${start}:frames`, topic };
 }
 
-// The tag ends at the first `}`, wherever that is; the dot keeps it from being empty, which would make it no tag.
+// The hash tag ends at the first `}`, wherever that is: the same for all names of one topic.
 function tag(topic: string): string {
-  return `{.${topic}}`;
+  return `{${topic}}`;
 }

@@ -21,6 +21,8 @@ interface Calls {
   append: {
     readonly log: string;
     readonly texts: readonly string[];
+    /** What stands at that place already, if anything, in the place of `texts`. */
+    readonly again: boolean;
     readonly off: number;
     readonly fence: number;
     readonly end: boolean;
@@ -52,6 +54,7 @@ const arbitraries: { [Name in keyof Calls]: [weight: number, input: fc.Arbitrary
     fc.record({
       log,
       texts: fc.array(text, { minLength: 1, maxLength: 3 }),
+      again: fc.boolean(),
       // Mostly the right place; repeats of what was written are as likely as conflicts.
       off: fc.constantFrom(0, 0, 0, 0, -1, -2, 1),
       fence,
@@ -98,10 +101,12 @@ const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promi
   async append(input, pair) {
     const model = living(pair, input.log);
     const expected = Math.max(0, (model?.texts.length ?? 0) + input.off);
-    const { texts, fence, end } = input;
+    const { fence, end } = input;
+    const there = input.again ? (model?.texts.slice(expected, expected + input.texts.length) ?? []) : [];
+    const texts = there.length ? there : input.texts;
     const expiresAt = pair.clock.now() + input.ttl;
     const result = await pair.store.append(input.log, texts, { expected, fence, end, expiresAt });
-    const answer = judged(model, { ...input, expected });
+    const answer = judged(model, { ...input, texts, expected });
     if (answer !== 'write') return assert.equal(result, answer);
     model!.texts.push(...texts);
     Object.assign(model!, { fence, ended: end, expiresAt });

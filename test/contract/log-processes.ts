@@ -9,7 +9,7 @@ import type { LogStore } from '../../lib/store/log-store.ts';
 import { followAll, numbered, readAll } from './log-bench.ts';
 
 const CHILD = fileURLToPath(new URL('./log-child.ts', import.meta.url));
-const ROUNDS = 4;
+const ROUNDS = 3;
 
 /** A store of this process, and the place at which the children of log-child.ts find the same data. */
 export interface LogPlace {

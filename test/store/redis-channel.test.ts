@@ -80,7 +80,8 @@ async function tellAll(channel: ReturnType<typeof redisChannel>, all: readonly A
       await pause(50);
     }
     await all[at]!.count(1);
-    assert.equal(all[at]!.heard, [`to ${topic}`]);
+    // What seemed to fail may have been done.
+    assert.equal([...new Set(all[at]!.heard)], [`to ${topic}`]);
   }
 }
 
