@@ -36,7 +36,7 @@ export interface OpenedStores extends Stores {
 
 const SURVIVES: { readonly [durability in Durability]: string } = {
   memory: 'lost when the process that holds them ends',
-  'process-crash': 'outlive a crash; a power cut can cost the last second',
+  'process-crash': 'outlive a crash of the server; one of the store, or a power cut, can cost the last second',
   'power-loss': 'outlive a power cut: on disk before the answer',
   replicated: 'outlive the loss of a machine: with a majority before the answer',
 };

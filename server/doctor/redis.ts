@@ -47,7 +47,7 @@ export const REDIS_CHECKS: readonly Check[] = [
       return config.production && !config.redisAcceptLoss ? broken(words, fix) : advice(words, fix);
     }
     if (appendfsync === 'always') return fine('Redis keeps sessions: on disk before they are answered (always)');
-    return fine(`Redis keeps sessions: a power cut can lose the last second (appendfsync ${appendfsync})`);
+    return fine(`Redis keeps sessions: its crash or a power cut can cost the last second (appendfsync ${appendfsync})`);
   }),
   each('Redis evicts nothing', ({ settings }) => {
     const { maxmemory, 'maxmemory-policy': policy } = settings;
