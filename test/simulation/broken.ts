@@ -23,6 +23,12 @@ const onLoad = (alter: (found: StoredSession) => StoredSession) =>
     },
   }));
 
+// Both places that know a request: the turn key beside the record, and the marks of the door in it.
+const forgetful = onLoad((found) => {
+  const record = JSON.parse(found.record);
+  return { ...found, turnKey: '', record: JSON.stringify({ ...record, d: { ...record.d, marks: '' } }) };
+});
+
 /** The last write wins, whatever its writer has read. */
 const overwriting = changed((inner) => ({
   commit: async (key, expected, next) => {
@@ -78,8 +84,8 @@ const silent = changed((inner) => ({
 
 /** Stores by what they lack, with the promise that is broken without it. */
 export const BROKEN: { readonly [name: string]: { readonly setup: Setup; readonly breaks: string } } = {
-  'turn-key': {
-    setup: { backend: onLoad((found) => ({ ...found, turnKey: '' })) },
+  'dedupe-record': {
+    setup: { backend: forgetful, isSealed: false, changes: { numbered: 1 } },
     breaks: 'every turn is taken exactly once, in order',
   },
   'compare-and-set': { setup: { backend: overwriting }, breaks: 'every turn is taken exactly once, in order' },
