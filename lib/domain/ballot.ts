@@ -77,8 +77,8 @@ export async function vote(ground: VotingGround, caller: Caller, { id, body, key
   const cast = checked<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
   const { instance, repeated } = await ground.proposals.take(id, {
     ...noted(caller, 'vote', key),
-    decide: (proposal, at) =>
-      refusalOf(proposal, { voter: principal, vote: cast.vote, at }) ??
+    decide: (proposal) =>
+      refusalOf(proposal, { voter: principal, vote: cast.vote }) ??
       ({ type: 'CAST', voter: principal, ...cast } as EventObject),
   });
   return { proposal: instance, ballot: voterIn(instance, principal)!, repeated };
@@ -86,13 +86,13 @@ export async function vote(ground: VotingGround, caller: Caller, { id, body, key
 
 function refusalOf(
   proposal: Proposal,
-  { voter: did, vote, at }: { voter: string; vote: Choice; at: number },
+  { voter: did, vote }: { voter: string; vote: Choice },
 ): TwinlineError | undefined {
-  const { rules, closesAt } = proposal.context;
-  if (proposal.state !== 'open' || at >= closesAt) return notOpen(proposal);
+  if (proposal.state !== 'open') return notOpen(proposal);
   const earlier = voterIn(proposal, did)?.vote;
   if (earlier === undefined) return undefined;
-  if (!rules.allowRevoting) return refuse('already-voted', `${did} has voted ${earlier}; the rules allow one vote.`);
+  if (!proposal.context.rules.allowRevoting)
+    return refuse('already-voted', `${did} has voted ${earlier}; the rules allow one vote.`);
   return earlier === vote
     ? refuse('already-voted', `${did} has voted ${vote} already. Choose another option.`)
     : undefined;

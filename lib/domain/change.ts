@@ -59,7 +59,10 @@ export async function patchTwin(
   const parts = partsOf(after);
   checked(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
-  const settled = await settle(ground, reference, { frame: { tenant, type, controllers, subDomains }, parts });
+  // Naming the protocol, also the same one again, takes its present version.
+  const bound = namesProtocol(change.patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
+  const frame = { tenant, type, controllers, subDomains };
+  const settled = await settle(ground, reference, { frame, parts, bound });
   return write(ground, caller, { old, body: { ...old.body, ...settled }, action: 'patch' });
 }
 
@@ -120,6 +123,14 @@ async function leaveParent(ground: Ground, caller: Caller, { body }: Domain): Pr
     );
   };
   await removePart(ground, parent, { did: body.did, mayLeave });
+}
+
+function namesProtocol({ type, patch }: Patch): boolean {
+  const names = ['class', 'protocol'];
+  if (type === 'merge') return names.some((name) => Object.hasOwn(patch as JsonObject, name));
+  return (patch as readonly { op: string; path: string }[]).some(
+    ({ op, path }) => op !== 'test' && names.includes(path.slice(1)),
+  );
 }
 
 function changedReference(before: JsonObject, after: JsonObject): string {

@@ -45,6 +45,13 @@ export interface TwinFrame {
   readonly subDomains: readonly (SubDomain & JsonObject)[];
 }
 
+/** Parts, what they belong to, and the version of the protocol that they keep to; without one, the present version. */
+export interface Twin {
+  readonly frame: TwinFrame;
+  readonly parts: TwinParts;
+  readonly bound?: { readonly did: string; readonly version: number } | undefined;
+}
+
 type Settled = Pick<
   StoredDomain,
   | 'classReference'
@@ -71,13 +78,11 @@ const LISTS = [
 ] as const;
 
 /** Checks the parts of a twin against its protocol and the registry; throws `invalid` with everything that is wrong. */
-export async function settle(
-  ground: Ground,
-  reference: string,
-  twin: { frame: TwinFrame; parts: TwinParts },
-): Promise<Settled> {
-  const { frame, parts } = twin;
-  const protocol = await ground.protocols.find(frame.tenant, reference);
+export async function settle(ground: Ground, reference: string, twin: Twin): Promise<Settled> {
+  const { frame, parts, bound } = twin;
+  const protocol = bound
+    ? await ground.protocols.at(bound.did, bound.version)
+    : await ground.protocols.find(frame.tenant, reference);
   if (!protocol) throw invalid(`The protocol ${JSON.stringify(reference)} is unknown.`, [UNKNOWN_CLASS]);
   const lineage = await lineageOf(ground.protocols, protocol);
   const roles = await filledRoles(ground, lineage, twin);
@@ -150,11 +155,7 @@ function checkOf({ body, version }: Protocol, name: string, declared: JsonObject
   return made;
 }
 
-async function filledRoles(
-  { documents }: Ground,
-  lineage: Lineage,
-  { frame, parts }: { frame: TwinFrame; parts: TwinParts },
-) {
+async function filledRoles({ documents }: Ground, lineage: Lineage, { frame, parts }: Twin) {
   const roles: { readonly [role: string]: string } = { ...chainOf(frame.type), ...lineage.relationships };
   const problems: Detail[] = [];
   const resolved = new Map<string, string>();

@@ -69,7 +69,7 @@ test('every revision of a document can be read, by number and by time, also when
   const times = [clock.now()];
   await documents.insert(DOMAIN, 'd', body(1));
   for (let n = 2; n <= 5; n++) {
-    clock.advance(10);
+    await clock.advance(10);
     times.push(clock.now());
     const old = (await documents.get<Journaled>(DOMAIN, 'd'))!;
     const replaced = await Promise.all(
@@ -138,10 +138,10 @@ test('work that was cut off is done again with the same DID, after the lease or 
     return new Promise(() => {});
   });
   for (let turn = 0; dids.length < 2 && turn < 100; turn++) await Promise.resolve();
-  clock.advance(LIMITS.idempotencyLeaseMs);
+  await clock.advance(LIMITS.idempotencyLeaseMs);
   const answer = await keys.once(request, async (did) => ({ did }));
   assert.equal(new Set([...dids, answer.did]).size, 1);
-  clock.advance(LIMITS.idempotencyMs);
+  await clock.advance(LIMITS.idempotencyMs);
   assert.is(await keys.sweep(clock.now(), 10), 1);
   assert.is.not((await keys.once(request, async (did) => ({ did }))).did, answer.did);
 });

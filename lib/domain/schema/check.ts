@@ -10,7 +10,7 @@ import { isPublicUrl } from '../public-url.ts';
 import type { Schema } from './parts.ts';
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
-formats.default(ajv, ['date-time', 'uri']);
+formats.default(ajv, ['date-time', 'json-pointer']);
 ajv.addFormat('did', isDid);
 ajv.addFormat('did-reference', isReference);
 ajv.addFormat('alias', (text) => isReference(text) || /^[a-z][a-z0-9+.-]*:\S+$/i.test(text));
@@ -55,6 +55,7 @@ const WORDS: { readonly [keyword: string]: (error: ErrorObject) => string } = {
 const FORMATS: { readonly [format: string]: string } = {
   'date-time': 'must be a moment such as 2026-01-01T00:00:00Z',
   did: 'must be a DID such as did:ixo:entity:4c73552dbf8a4343016e7f7952836014',
+  'json-pointer': 'must be a JSON pointer such as /metadata/name',
   'did-reference': 'must be a DID, or a DID URL such as did:ixo:protocol/clean-cooking',
   alias: 'must be a DID, a DID URL or another URI',
   'fragment-or-uri': 'must be a fragment such as #data, or a whole URI',

@@ -14,7 +14,8 @@ export type PropertyCheck = (value: Json) => readonly Detail[];
 const regExp = Object.assign(
   (pattern: string) => {
     const compiled = RE2JS.compile(pattern);
-    return { test: (text: string) => compiled.matcher(text).find() };
+    // ajv takes two patterns with the same text for one.
+    return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
   },
   { code: 'regExp' },
 );
@@ -26,10 +27,7 @@ const REFUSED = ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$schema', '
 export function compileProperty(declared: Json): PropertyCheck {
   const schema = typeof declared === 'string' ? { type: declared } : (declared as JsonObject);
   checkForm(schema);
-  // An instance of its own: ajv keeps every schema that it has seen.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, code: { regExp } });
-  formats.default(ajv);
-  const validate = ajv.compile(schema);
+  const validate = compiler().compile(schema);
   return (value) => {
     if (validate(value)) return [];
     return (validate.errors ?? []).map(({ instancePath, message }) => ({
@@ -37,6 +35,19 @@ export function compileProperty(declared: Json): PropertyCheck {
       error: message ?? 'is not what the protocol declares',
     }));
   };
+}
+
+// Making one takes some milliseconds, and it keeps every schema that it has seen: now and then it is made anew.
+const COMPILED_MAX = 500;
+let ajv: Ajv2020 | undefined;
+let compiled = 0;
+
+function compiler(): Ajv2020 {
+  if (ajv && ++compiled < COMPILED_MAX) return ajv;
+  compiled = 0;
+  ajv = new Ajv2020({ allErrors: true, strict: false, code: { regExp } });
+  formats.default(ajv);
+  return ajv;
 }
 
 function checkForm(schema: JsonObject): void {
