@@ -130,9 +130,9 @@ export const LIMITS = {
   redisClaimMs: 3_000,
 
   // --- MongoDB ------------------------------------------------------------------------------------------------------
-  /** Milliseconds that MongoDB may take to answer. */
+  /** Milliseconds that MongoDB may take to answer, and a call may wait for a free connection. */
   mongoAnswerMs: 5_000,
-  /** Milliseconds to find a primary, to connect to it, and to wait for a free connection, each. */
+  /** Milliseconds to find a primary, and to connect to it. */
   mongoConnectMs: 2_500,
   /** Connections of one process. */
   mongoPool: 20,

@@ -12,9 +12,9 @@ export interface MongoConnectionOptions {
    * it is `twinline`. What the URL says of write concern, read concern, timeouts and pool size is overruled.
    */
   readonly url: string;
-  /** Milliseconds that an answer may take. @default LIMITS.mongoAnswerMs */
+  /** Milliseconds that an answer may take, and a free connection. @default LIMITS.mongoAnswerMs */
   readonly answerMs?: number;
-  /** Milliseconds to find a primary, to connect, and to wait for a free connection, each. @default LIMITS.mongoConnectMs */
+  /** Milliseconds to find a primary, and to connect to it. @default LIMITS.mongoConnectMs */
   readonly connectMs?: number;
 }
 
@@ -95,7 +95,7 @@ function openClient({
       maxPoolSize: LIMITS.mongoPool,
       serverSelectionTimeoutMS: connectMs,
       connectTimeoutMS: connectMs,
-      waitQueueTimeoutMS: connectMs,
+      waitQueueTimeoutMS: answerMs,
       socketTimeoutMS: answerMs,
     });
   } catch {

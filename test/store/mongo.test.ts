@@ -1,7 +1,7 @@
 // The MongoDB stores keep the contracts of all stores, and promises of their own.
 
 import { suite } from 'uvu';
-import { mongoDocuments, mongoSnapshots } from '../../lib/store/mongo.ts';
+import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo.ts';
 import { documentStoreContract } from '../contract/document-store.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
 import { openMongoBench } from './mongo-bench.ts';
@@ -10,18 +10,22 @@ import { mongoProcesses } from './mongo-processes.ts';
 import { mongoRules } from './mongo-rules.ts';
 
 const bench = await openMongoBench();
-const { url } = bench;
+// Patient, for the machine may be busy with other tests.
+const connection = connectMongo({ url: bench.url, answerMs: 20_000 });
 
 snapshotStoreContract('mongo', async ({ folder, clock }) =>
-  mongoSnapshots({ url, prefix: await bench.prefixOf(folder), clock }),
+  mongoSnapshots({ connection, prefix: await bench.prefixOf(folder), clock }),
 );
 documentStoreContract('mongo', async ({ folder, clock }) =>
-  mongoDocuments({ url, prefix: await bench.prefixOf(folder), clock }),
+  mongoDocuments({ connection, prefix: await bench.prefixOf(folder), clock }),
 );
 mongoRules(bench);
 mongoFaults(bench);
 mongoProcesses(bench);
 
 const last = suite('MongoDB, at last');
-last('its database is dropped', bench.stop);
+last('its database is dropped', async () => {
+  await connection.close();
+  await bench.stop();
+});
 last.run();
