@@ -57,6 +57,7 @@ export function sweepSessions(engine: Engine): Round {
       const wakes = due.slice(at, at + AT_ONCE).map((key) => wakeSession(engine, key));
       for (const result of await Promise.allSettled(wakes)) if (result.status === 'rejected') onProblem(result.reason);
     }
-    return (await store.sweep(clock.now(), LIMITS.sweepBatch)) === LIMITS.sweepBatch;
+    const swept = await store.sweep(clock.now(), LIMITS.sweepBatch);
+    return Math.max(due.length, swept) === LIMITS.sweepBatch;
   };
 }
