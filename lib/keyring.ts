@@ -51,10 +51,13 @@ export function shortMac(key: Buffer, parts: readonly string[]): string {
 
 const BLOCK = 64;
 const TEXT_BYTES = 16_384;
+const VIEWS_KEPT = 2_048;
 
 interface Pads {
   /** The inner padded key, and room for the text behind it. */
   readonly inner: Buffer;
+  /** The beginnings of `inner` by length: to make such a view costs as much as to hash it. */
+  readonly views: Buffer[];
   /** The outer padded key, and room for the inner hash behind it. */
   readonly outer: Buffer;
 }
@@ -70,12 +73,14 @@ export function hmacSha256(key: Buffer, text: string): string {
     return createHmac('sha256', key).update(text).digest('base64url');
   let known = pads.get(key);
   if (!known) {
-    known = { inner: padded(key, 0x36, TEXT_BYTES), outer: padded(key, 0x5c, 32) };
+    known = { inner: padded(key, 0x36, TEXT_BYTES), views: [], outer: padded(key, 0x5c, 32) };
     pads.set(key, known);
   }
-  const { inner, outer } = known;
+  const { inner, views, outer } = known;
   const length = inner.write(text, BLOCK, 'utf8');
-  outer.write(hash('sha256', inner.subarray(0, BLOCK + length), 'binary'), BLOCK, 'binary');
+  const view = views[length] ?? inner.subarray(0, BLOCK + length);
+  if (length < VIEWS_KEPT) views[length] = view;
+  outer.write(hash('sha256', view, 'binary'), BLOCK, 'binary');
   return hash('sha256', outer, 'base64url');
 }
 
