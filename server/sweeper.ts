@@ -51,6 +51,7 @@ async function workOnce(rounds: readonly Round[], onProblem: (error: unknown) =>
 /** Fires the timers of sessions that nobody waits for, and throws away sessions that are over. */
 export function sweepSessions(engine: Engine): Round {
   const { store, clock } = engine;
+  let first: string | undefined;
   return async (onProblem) => {
     const due = await store.due(clock.now(), LIMITS.sweepBatch);
     for (let at = 0; at < due.length; at += AT_ONCE) {
@@ -58,6 +59,9 @@ export function sweepSessions(engine: Engine): Round {
       for (const result of await Promise.allSettled(wakes)) if (result.status === 'rejected') onProblem(result.reason);
     }
     const swept = await store.sweep(clock.now(), LIMITS.sweepBatch);
-    return Math.max(due.length, swept) === LIMITS.sweepBatch;
+    // Where the earliest timer is the same again, nothing was gained: it waits for the next round.
+    const more = due.length === LIMITS.sweepBatch && due[0] !== first;
+    first = due[0];
+    return more || swept === LIMITS.sweepBatch;
   };
 }
