@@ -5,7 +5,7 @@ import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { DEFAULT_GOVERNANCE } from './default-governance.ts';
 import { isDid } from './did.ts';
-import { comparedToOne, POWER_MAX, parseFraction, parsePower } from './fraction.ts';
+import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './fraction.ts';
 
 export type Threshold =
   /** More than half of yes and no. */
@@ -35,6 +35,13 @@ export type Governance = Rules & {
   /** Empty: every API key with the role voter, with power 1. */
   readonly voters: readonly VoterPower[];
 };
+
+/** What clients read of the rules. `tie`: what becomes of as many yes as no; null where the numbers decide. */
+export function governanceView(governance: Governance): Governance & { readonly tie: 'passes' | 'fails' | null } {
+  const { threshold: needed } = governance;
+  if (needed.kind !== 'percent') return { ...governance, tie: needed.kind === 'majority' ? 'fails' : null };
+  return { ...governance, tie: isAtLeast(1n, parseFraction(needed.value)!, 2n) ? 'passes' : 'fails' };
+}
 
 type Report = (field: string, error: string) => void;
 type Values = { readonly [name: string]: unknown };

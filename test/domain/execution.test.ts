@@ -57,6 +57,16 @@ test('what a process that was thought dead does late changes nothing', async () 
   assert.is(await here.status(), 'Verified');
 });
 
+test('the end of a review does not end the next one, which has begun already', async () => {
+  const here = await place();
+  await here.call('present', 'a');
+  await here.call('present', 'b', { subjectRevision: 2 });
+  await here.call('release', 'a', { outcome: 'rejected' });
+  assert.is(await here.status(), 'UnderReview');
+  await here.call('release', 'b', { subjectRevision: 2, outcome: 'rejected' });
+  assert.is(await here.status(), 'Rejected');
+});
+
 test('a proposal about what the domain was changes nothing', async () => {
   const here = await place();
   for (const name of ['present', 'execute'] as const)

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
-import { parseGovernance } from '../../lib/domain/governance.ts';
+import { governanceView, parseGovernance } from '../../lib/domain/governance.ts';
 import { canonicalJson } from '../../lib/domain/jcs.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 
@@ -44,6 +44,14 @@ test('a count is a number or digits, and brings its own quorum unless the file g
   const { threshold, quorum } = parseGovernance('{"threshold":{"kind":"count","value":3}}');
   assert.equal([threshold, quorum], [{ kind: 'count', value: '3' }, '0']);
   assert.is(parseGovernance('{"threshold":{"kind":"count","value":"3"},"quorum":"0.5"}').quorum, '0.5');
+});
+
+test('clients are told what becomes of a tie', () => {
+  const tie = (threshold: object) => governanceView(parseGovernance(JSON.stringify({ threshold }))).tie;
+  assert.is(tie({ kind: 'majority' }), 'fails');
+  assert.is(tie({ kind: 'percent', value: '0.5' }), 'passes');
+  assert.is(tie({ kind: 'percent', value: '0.500000000000000001' }), 'fails');
+  assert.is(tie({ kind: 'count', value: 2 }), null);
 });
 
 test('every problem of a broken file is told, by its place', () => {

@@ -164,7 +164,14 @@ const PROMISES: Promises = {
       assert.is(both.filter(({ status }) => status === 'fulfilled').length, 1);
       await refuses('proposal-open', () => service.propose(rep, { did: id, body: verify }));
       await clock.advance(100_000);
-      assert.is((await service.propose(rep, { did: id, body: verify })).state, 'open');
+      const third = await service.propose(rep, { did: id, body: verify });
+      for (const name of ['ann', 'bob']) await service.vote(voter(name), { id: third.id, body: yes });
+      const suspend = { kind: 'suspend' };
+      await service.propose(rep, { did: id, body: suspend });
+      await refuses('proposal-open', () => service.propose(rep, { did: id, body: suspend }));
+      await service.propose(rep, { did: id, body: { kind: 'revoke' } });
+      await clock.advance(100_000);
+      assert.is((await service.propose(rep, { did: id, body: suspend })).state, 'open');
     },
   },
 
@@ -184,6 +191,19 @@ const PROMISES: Promises = {
       assert.equal([(await stored(kept)).status, (await stored(stopped)).status], ['Verified', 'Created']);
       assert.is((await service.execute(operator, { id: one.id })).state, 'executed');
       await refuses('proposal-not-open', () => service.veto(operator, { id: one.id }));
+    },
+  },
+
+  'a change during the timelock ends the vote as well': {
+    rules: governance({ ann: 1 }, { timelockSeconds: 50 }),
+    keep: async ({ service, domain, stored, twins, clock }) => {
+      const id = await domain();
+      const { id: proposal } = await service.propose(rep, { did: id, body: verify });
+      await service.vote(voter('ann'), { id: proposal, body: yes });
+      await twins.transfer(owner, { did: id, body: { controller: did('heir') } });
+      assert.is((await service.get(rep, proposal)).state, 'invalidated');
+      await clock.advance(50_000);
+      assert.equal([await service.sweep(), (await stored(id)).status], [0, 'Created']);
     },
   },
 

@@ -157,6 +157,28 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     assert.equal([tries, pauses, (await stored()).body.status], [4, [100, 200, 400], 'failed']);
   },
 
+  'a failure of a try that another process has given up on says nothing about the next one': async ({
+    again,
+    clock,
+    stored,
+  }) => {
+    let fail = (_: Error): void => {};
+    const slow: Service = () => new Promise((_, reject) => (fail = reject));
+    const paused = { now: clock.now, wait: () => new Promise<void>(() => {}) };
+    const first = again({ services: { work: slow }, clock: paused });
+    await first.begin('j', started);
+    const late = first.take('j', go);
+    await settled();
+    await clock.advance(10_000);
+    void again({ services: { work: never } }).sweep();
+    await settled();
+    const { revision, body } = await stored();
+    assert.is(body.dueAt, clock.now() + LIMITS.callTimeoutMs + LIMITS.turnReserveMs);
+    fail(new Error('at last'));
+    assert.is((await late).instance.revision, revision);
+    assert.equal(await stored(), { id: 'j', revision, body });
+  },
+
   'a refusal that trying again cannot help is told at once': async ({ again }) => {
     const refusing: Service = async () => {
       throw new TwinlineError('ERR_INPUT', 'no');
