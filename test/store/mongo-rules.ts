@@ -132,6 +132,20 @@ export function mongoRules({ url, db }: MongoBench): void {
       assert.ok(Date.now() < until, 'not relayed within 10 s');
   });
 
+  test('instances that relay at the same time publish each change once, and none sees a gap', async () => {
+    const stores = await Promise.all(Array.from({ length: 4 }, () => open(PLAIN)));
+    for (let round = 1; round <= 5; round++) {
+      await Promise.all(stores.map((store, at) => store.insert(PLAIN, `${round}.${at}`, {})));
+      const read = await Promise.all(stores.map((store) => store.changes(0, 1_000)));
+      for (const changes of read)
+        assert.equal(
+          changes.map(({ seq }) => seq),
+          Array.from({ length: 4 * round }, (_, at) => at + 1),
+        );
+      assert.is(new Set(read[0]!.map(({ id }) => id)).size, 4 * round);
+    }
+  });
+
   test('an instance that does not know a new index yet cannot write past it', async () => {
     const old = await open({ name: 'plain', indexes: {} });
     for (const id of ['a', 'b']) await old.insert(PLAIN, id, { n: 1, u: id });
