@@ -119,6 +119,10 @@ test('a frozen Redis holds one request up for a moment, the others not at all; t
   assert.ok(ms < 50, `${ms} ms`);
   assert.is(rest.filter((wait) => wait === 0).length, 2);
   assert.equal(told, ['away']);
+  // A second later one request asks Redis again, and only that one waits for it.
+  await new Promise((resolve) => setTimeout(resolve, 1_050));
+  const late = await Promise.all(Array.from({ length: 8 }, () => timed(ask('y'))));
+  assert.is(late.filter(([, ms]) => ms >= LIMITS.sharedCountMs - 5).length, 1);
 });
 
 for (const kind of ['refuse', 'reset'] as const)
