@@ -6,8 +6,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import { refuse } from '../../lib/domain/problems.ts';
 import type { Registry } from '../../lib/domain/registry.ts';
+import type { Resolver } from '../../lib/domain/resolution.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
+import { identifierDoor } from './identifier-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { problems } from './problem.ts';
 import { protocolRoutes } from './protocol-routes.ts';
@@ -17,12 +19,13 @@ export interface DomainDeps {
   readonly keys: ApiKeys;
   readonly registry: Registry;
   readonly idempotency: Idempotency;
+  readonly resolve: Resolver;
   readonly clock: Clock;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
 
-/** Everything below /v1, as one middleware. Other paths pass. */
+/** Everything below /v1 and /1.0/identifiers, as one middleware. Other paths pass. */
 export function domainDoor(deps: DomainDeps): Middleware {
   const router = new Router({ sensitive: true, strict: true });
   const { registry, idempotency, clock } = deps;
@@ -33,8 +36,9 @@ export function domainDoor(deps: DomainDeps): Middleware {
   const routes = router.routes() as Middleware;
   const told = problems(deps.onFault);
   const known = authenticate(deps.keys);
+  const identifiers = identifierDoor(deps);
   return (ctx, next) => {
-    if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return next();
+    if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return identifiers(ctx, next);
     return told(ctx, () => known(ctx, () => routes(ctx, () => nowhere(ctx, router))));
   };
 }

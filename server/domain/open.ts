@@ -5,10 +5,11 @@ import { systemClock } from '../../lib/clock.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
+import { resolver } from '../../lib/domain/resolution.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Log } from '../log.ts';
-import { type ApiKeys, apiKeys } from './api-keys.ts';
+import { type ApiKeys, apiKeys, DEFAULT_TENANT } from './api-keys.ts';
 import { domainDoor } from './door.ts';
 
 export interface DomainService {
@@ -44,6 +45,7 @@ export async function openDomain({
     keys,
     registry: twins,
     idempotency: repeated,
+    resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT }),
     clock,
     onFault: (error, ctx) => {
       onProblem();

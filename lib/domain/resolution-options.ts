@@ -1,0 +1,54 @@
+// The options of a resolution: which there are, and which values they take.
+
+import { type Failed, failed } from './resolution-errors.ts';
+
+/** Options as clients give them: names and texts. */
+export type GivenOptions = readonly (readonly [string, string])[];
+
+export interface ResolutionOptions {
+  /** A revision. */
+  readonly versionId?: string;
+  /** Milliseconds since 1970, and of which moment the client spoke: a whole second lasts until the next. */
+  readonly versionTime?: { readonly from: number; readonly to: number };
+  readonly service?: string;
+  readonly serviceType?: string;
+  readonly relativeRef?: string;
+}
+
+// What is read every time anew and always absolute meets these two, whatever they say.
+const SWITCHES = new Set(['noCache', 'expandRelativeUrls']);
+const TEXTS = ['versionId', 'service', 'serviceType', 'relativeRef'] as const;
+const KNOWN = new Set<string>([...SWITCHES, ...TEXTS, 'versionTime']);
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Reads the options; one that is given twice is refused. */
+export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
+  const given = new Map<string, string>();
+  for (const [name, value] of options) {
+    if (!KNOWN.has(name)) return failed('FEATURE_NOT_SUPPORTED', `There is no option ${JSON.stringify(name)} here.`);
+    if (given.has(name)) return failed('INVALID_OPTIONS', `${name} is given more than once.`);
+    given.set(name, value);
+  }
+  const wrong = [...given].find(([name, value]) => !isValid(name, value));
+  if (wrong) return failed('INVALID_OPTIONS', `${wrong[0]}=${JSON.stringify(wrong[1])} is not one of its values.`);
+  if (given.has('versionId') && given.has('versionTime'))
+    return failed('INVALID_OPTIONS', 'versionId and versionTime exclude each other.');
+  if (given.has('relativeRef') && !given.has('service') && !given.has('serviceType'))
+    return failed('INVALID_OPTIONS', 'relativeRef needs service or serviceType.');
+  const time = given.get('versionTime');
+  const texts = TEXTS.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : []));
+  return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: momentOf(time) }) };
+}
+
+function isValid(name: string, value: string): boolean {
+  if (SWITCHES.has(name)) return value === 'true' || value === 'false';
+  if (name === 'versionTime') return MOMENT.test(value) && !Number.isNaN(Date.parse(value));
+  return value !== '';
+}
+
+// `updated` of a document has no fractions: the version that it names was written within that second.
+function momentOf(text: string): { from: number; to: number } {
+  const from = Date.parse(text);
+  return { from, to: text.includes('.') ? from : from + 999 };
+}

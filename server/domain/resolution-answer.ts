@@ -1,0 +1,76 @@
+// What the outcome of a resolution is over HTTP: the form that the client accepts, the status, the body.
+
+import type { Resolution } from '../../lib/domain/resolution.ts';
+import { type Failed, failed, RESOLUTION_ERRORS, resolutionError } from '../../lib/domain/resolution-errors.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+
+export interface ResolutionAnswer {
+  readonly status: number;
+  readonly type: string;
+  /** Empty with a `location`. */
+  readonly body: JsonObject | '';
+  readonly location?: string;
+}
+
+/** The first of these types that the client likes best, or false. */
+export type Accepts = (types: readonly string[]) => string | false;
+
+const RESULT = 'application/did-resolution';
+const OLD_RESULT = 'application/ld+json;profile="https://w3id.org/did-resolution"';
+const DEREFERENCED = 'application/did-url-dereferencing';
+const URI_LIST = 'text/uri-list';
+/** The first one is for clients that take anything. */
+const DOCUMENT_TYPES = ['application/did', 'application/did+ld+json', 'application/did+json'];
+
+/** The answer of the HTTP binding of W3C DID Resolution. */
+export function answerTo(outcome: Resolution, accepts: Accepts): ResolutionAnswer {
+  const types = typesOf(outcome);
+  const type = accepts(types);
+  if (outcome.kind === 'failed') return failure(outcome, type);
+  if (!type) return failure(failed('REPRESENTATION_NOT_SUPPORTED', `Accept one of ${types.join(', ')}.`), type);
+  if (type === URI_LIST) return address(outcome.kind === 'document' ? outcome.endpoints : []);
+  const { metadata } = outcome;
+  const content = outcome.kind === 'part' ? outcome.part : outcome.document;
+  const isPlain = DOCUMENT_TYPES.includes(type);
+  // What was deactivated has a result that says so, and no document of today.
+  if (metadata.deactivated) return { status: 410, ...result(isPlain ? RESULT : type, content, metadata) };
+  return isPlain && content
+    ? { status: 200, type, body: content }
+    : { status: 200, ...result(type, content, metadata) };
+}
+
+function typesOf(outcome: Resolution): string[] {
+  if (outcome.kind === 'part') return [...DOCUMENT_TYPES, DEREFERENCED];
+  const selects = outcome.kind === 'document' && outcome.endpoints !== undefined;
+  return [...DOCUMENT_TYPES, RESULT, OLD_RESULT, DEREFERENCED, ...(selects ? [URI_LIST] : [])];
+}
+
+function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
+  const { status } = RESOLUTION_ERRORS[failure.code];
+  const error = resolutionError(failure);
+  if (accepted === DEREFERENCED)
+    return {
+      status,
+      type: DEREFERENCED,
+      body: { dereferencingMetadata: { error }, content: null, contentMetadata: {} },
+    };
+  const type = accepted === OLD_RESULT ? OLD_RESULT : RESULT;
+  return { status, type, body: { didResolutionMetadata: { error }, didDocument: null, didDocumentMetadata: {} } };
+}
+
+function address([location]: readonly string[] = []): ResolutionAnswer {
+  if (location === undefined)
+    return failure(failed('NOT_FOUND', 'The document has no such service with a public address.'), URI_LIST);
+  return { status: 303, type: URI_LIST, body: '', location };
+}
+
+function result(type: string, content: JsonObject | null, metadata: JsonObject): { type: string; body: JsonObject } {
+  const about = content ? { contentType: DOCUMENT_TYPES[type === OLD_RESULT ? 1 : 0]! } : {};
+  if (type === DEREFERENCED)
+    return { type, body: { dereferencingMetadata: about, content, contentMetadata: metadata } };
+  const context = type === OLD_RESULT ? { '@context': 'https://w3id.org/did-resolution/v1' } : {};
+  return {
+    type,
+    body: { ...context, didResolutionMetadata: about, didDocument: content, didDocumentMetadata: metadata },
+  };
+}
