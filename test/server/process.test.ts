@@ -66,6 +66,18 @@ test('menus, services or a port that cannot be used: exit code 78, and the reaso
     assert.match(port.err, /another program uses it/);
   }));
 
+test('a store that does not answer: exit code 1, its address without password, and what to do', async () => {
+  const { code, out, err } = await runToEnd({
+    ...MEMORY,
+    REDIS_URL: 'redis://:canary@127.0.0.1:1',
+    STORE_WAIT_SECONDS: '0',
+  });
+  assert.is(code, 1);
+  assert.match(err, /^REDIS_URL cannot be used\. Redis redis:\/\/:\*{4}@127\.0\.0\.1:1: .*ECONNREFUSED.*\n$/);
+  for (const line of out.trim().split('\n')) assert.match(line, /^$|"msg":"waiting for a store to answer"/);
+  assert.not.match(out + err, /canary/);
+});
+
 test('what it prints leads to what is there; SIGHUP changes nothing; SIGTERM ends it with 0', async () => {
   const server = await startProcess(MEMORY);
   const urls = server.printed().match(/http:\/\/[\w.:/]+/g)!;
@@ -74,7 +86,8 @@ test('what it prints leads to what is there; SIGHUP changes nothing; SIGTERM end
   process.kill(server.pid, 'SIGHUP');
   for (const url of new Set(urls)) {
     const { status } = await ask(url);
-    assert.is(status, url.endsWith('/api/ussd') ? 405 : 200, url);
+    const expected = url.endsWith('/api/ussd') ? 405 : url.includes('/v1/') ? 401 : 200;
+    assert.is(status, expected, url);
   }
   assert.is(await server.signal('SIGTERM'), 0);
 });
