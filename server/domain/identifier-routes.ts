@@ -45,7 +45,8 @@ export function identifierDoor({ keys, resolve, onFault }: IdentifierDeps): Midd
     const outcome = await attempt(ctx, { identifier: identifierIn(ctx), options, tenant });
     const { status, type, body, location } = answerTo(outcome, (types) => ctx.accepts(...types));
     ctx.status = status;
-    ctx.set({ 'Content-Type': type, Vary: 'Accept, Authorization', 'Cache-Control': 'no-cache' });
+    ctx.vary(['Accept', 'Authorization']);
+    ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' });
     if (location !== undefined) ctx.set('Location', location);
     ctx.body = body && JSON.stringify(body);
   };

@@ -1,0 +1,379 @@
+// DIDs resolve as W3C DID Resolution and the method did:ixo say: documents, results, errors, versions, services.
+
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
+import { resolver } from '../../lib/domain/resolution.ts';
+import { identifierDoor } from '../../server/domain/identifier-routes.ts';
+import { type Answer, ask as plainAsk } from '../server/serve.ts';
+import { BEARER, type Body, COOKING, registered } from './registered.ts';
+import { openBench } from './registry-bench.ts';
+
+const test = suite('resolution');
+const { server, create, ask } = registered(test);
+
+const RESULT = 'application/did-resolution';
+const OLD_RESULT = 'application/ld+json;profile="https://w3id.org/did-resolution"';
+const DEREFERENCED = 'application/did-url-dereferencing';
+
+interface Result {
+  readonly didDocument: Body | null;
+  readonly didDocumentMetadata: Body;
+  readonly didResolutionMetadata: Body & { readonly error?: { type: string; title: string; detail: string } };
+}
+
+/** Without a key. */
+function resolve(
+  identifier: string,
+  { accept, query = '' }: { accept?: string; query?: string } = {},
+): Promise<Answer> {
+  const headers = accept === undefined ? {} : { accept };
+  return server().ask(`/1.0/identifiers/${encodeURIComponent(identifier)}${query}`, { headers });
+}
+
+async function resultOf(identifier: string, query = ''): Promise<Result & { status: number }> {
+  const answer = await resolve(identifier, { accept: RESULT, query });
+  assert.is(answer.headers['content-type'], RESULT);
+  return { status: answer.status, ...(answer.json() as Result) };
+}
+
+let protocol: { did: string };
+let stove: { did: string };
+
+test.before(async () => {
+  protocol = await create('/v1/protocols', {
+    type: 'Protocol',
+    name: 'Clean cooking',
+    alsoKnownAs: COOKING,
+    properties: { burns: 'number' },
+    linkedResource: [{ id: '#manual', type: 'Document', serviceEndpoint: 'https://example.com/manual' }],
+  });
+  stove = await create('/v1/domains', {
+    type: 'Device',
+    class: COOKING,
+    controller: ['did:ixo:default', 'did:ixo:org/operator'],
+    alsoKnownAs: 'urn:stove:1',
+    metadata: { name: 'A stove' },
+    properties: { burns: 1 },
+    services: [
+      { id: '#data', type: 'DataIngestion', endpoint: 'https://data.example.com/in/' },
+      { id: 'https://example.com/whole', type: 'Other', endpoint: 'https://other.example.com/#anchor' },
+    ],
+    verifiableCredential: [{ type: 'Licence', issuer: 'did:ixo:default' }],
+    linkedResource: [
+      { id: '{id}#photo', type: 'Image', description: '{id} seen by {id}', serviceEndpoint: 'ipfs://bafy' },
+    ],
+    accordedRight: [{ id: '#may', type: 'capability/access', service: '#data' }],
+    linkedEntity: [{ id: 'did:ixo:entity:32a5a11ebf1ce614a6eb8ef874898eee', type: 'Group', relationship: 'member' }],
+  });
+});
+
+test('the document of a twin is the one of the method did:ixo: absolute ids, templates filled in, nothing inherited', async () => {
+  const { didDocument } = await resultOf(stove.did);
+  assert.equal(didDocument, {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/ixo/ns/did/v1'],
+    id: stove.did,
+    controller: ['did:ixo:default'],
+    alsoKnownAs: ['urn:stove:1'],
+    class: protocol.did,
+    service: [
+      { id: `${stove.did}#data`, type: 'DataIngestion', serviceEndpoint: 'https://data.example.com/in/' },
+      { id: 'https://example.com/whole', type: 'Other', serviceEndpoint: 'https://other.example.com/#anchor' },
+    ],
+    linkedResource: [
+      {
+        id: `${stove.did}#photo`,
+        type: 'Image',
+        description: `${stove.did} seen by ${stove.did}`,
+        serviceEndpoint: 'ipfs://bafy',
+      },
+    ],
+    linkedEntity: [{ id: 'did:ixo:entity:32a5a11ebf1ce614a6eb8ef874898eee', type: 'Group', relationship: 'member' }],
+    accordedRight: [{ id: `${stove.did}#may`, type: 'capability/access', service: `${stove.did}#data` }],
+  });
+});
+
+test('metadata stand beside the document: version, times without fractions of a second, and whether it is over', async () => {
+  const { didDocument, didDocumentMetadata, didResolutionMetadata } = await resultOf(stove.did);
+  const { created, updated, ...rest } = didDocumentMetadata;
+  assert.equal(rest, { versionId: '1', deactivated: false });
+  for (const time of [created, updated]) assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  assert.equal(didResolutionMetadata, { contentType: 'application/did' });
+  for (const name of ['versionId', 'created', 'updated', 'deactivated', 'status', 'metadata'])
+    assert.not.ok(name in didDocument!, `${name} is in the document`);
+});
+
+test('a protocol resolves by its DID, and by its name to the document of its DID', async () => {
+  const own = await resultOf(protocol.did);
+  assert.is(own.didDocument?.id, protocol.did);
+  assert.not.ok('class' in own.didDocument!);
+  assert.equal(own.didDocument?.linkedResource, [
+    { id: `${protocol.did}#manual`, type: 'Document', serviceEndpoint: 'https://example.com/manual' },
+  ]);
+  const named = await resultOf(COOKING);
+  assert.equal(named.didDocument, own.didDocument);
+  const raw = await server().ask(`/1.0/identifiers/${COOKING}`);
+  assert.equal(raw.json(), own.didDocument);
+  const child = await create('/v1/protocols', { type: 'Protocol', parent: COOKING });
+  assert.is((await resultOf(child.did)).didDocument?.class, protocol.did);
+});
+
+for (const [accept, type] of [
+  [undefined, 'application/did'],
+  ['*/*', 'application/did'],
+  ['application/*', 'application/did'],
+  ['application/did', 'application/did'],
+  ['application/did+ld+json', 'application/did+ld+json'],
+  ['application/did+json', 'application/did+json'],
+  ['application/did+json;q=0.5, application/did+ld+json', 'application/did+ld+json'],
+  ['text/html, application/did+json;q=0.1', 'application/did+json'],
+  [RESULT, RESULT],
+  [OLD_RESULT, OLD_RESULT],
+  [DEREFERENCED, DEREFERENCED],
+] as const)
+  test(`Accept ${accept ?? 'missing'} is answered with ${type}`, async () => {
+    const answer = await resolve(stove.did, accept === undefined ? {} : { accept });
+    assert.is(answer.status, 200, answer.text);
+    assert.is(answer.headers['content-type'], type);
+    assert.match(String(answer.headers.vary), /Accept/);
+    const body = answer.json() as Body;
+    const document =
+      type === RESULT || type === OLD_RESULT ? body.didDocument : type === DEREFERENCED ? body.content : body;
+    assert.is((document as Body).id, stove.did);
+    const isWhole = [RESULT, OLD_RESULT, DEREFERENCED].includes(type);
+    assert.is('didDocumentMetadata' in body || 'contentMetadata' in body, isWhole);
+  });
+
+const UNKNOWN = 'did:ixo:entity:00000000000000000000000000000000';
+
+for (const [identifier, query, status, code] of [
+  ['', '', 400, 'INVALID_DID'],
+  ['no-did', '', 400, 'INVALID_DID'],
+  ['did:ixo', '', 400, 'INVALID_DID'],
+  ['did:ixo:', '', 400, 'INVALID_DID'],
+  ['did:IXO:a', '', 400, 'INVALID_DID'],
+  ['did:ixo:a b', '', 400, 'INVALID_DID'],
+  ['did:ixo:ä', '', 400, 'INVALID_DID'],
+  ['did:ixo:{id}', '', 400, 'INVALID_DID'],
+  ['did:ixo:a#b#c', '', 400, 'INVALID_DID_URL'],
+  ['did:ixo:a/b c', '', 400, 'INVALID_DID_URL'],
+  [UNKNOWN, '', 404, 'NOT_FOUND'],
+  ['did:ixo:ixo1pu0z60zttf5h3puk5k6v85hp7qq3yge5eagwxc', '', 404, 'NOT_FOUND'],
+  ['did:ixo:wasm:ixo1pu0z60zttf5h3puk5k6v85hp7qq3yge5eagwxc', '', 404, 'NOT_FOUND'],
+  ['did:ixo:protocol/unknown', '', 404, 'NOT_FOUND'],
+  ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK', '', 501, 'METHOD_NOT_SUPPORTED'],
+  ['did:web:example.com', '', 501, 'METHOD_NOT_SUPPORTED'],
+  [UNKNOWN, '?hl=z1', 501, 'FEATURE_NOT_SUPPORTED'],
+  [UNKNOWN, '?versionId=1&versionTime=2026-01-01T00:00:00Z', 400, 'INVALID_OPTIONS'],
+  [UNKNOWN, '?versionId=1&versionId=2', 400, 'INVALID_OPTIONS'],
+  [`${UNKNOWN}?versionId=1`, '?versionId=1', 400, 'INVALID_OPTIONS'],
+  [UNKNOWN, '?versionTime=yesterday', 400, 'INVALID_OPTIONS'],
+  [UNKNOWN, '?noCache=maybe', 400, 'INVALID_OPTIONS'],
+  [UNKNOWN, '?relativeRef=/a', 400, 'INVALID_OPTIONS'],
+  [UNKNOWN, '?service=', 400, 'INVALID_OPTIONS'],
+] as const)
+  test(`${identifier || 'nothing'}${query} is ${code} with ${status}`, async () => {
+    const result = await resultOf(identifier, query);
+    assert.is(result.status, status);
+    const { error } = result.didResolutionMetadata;
+    assert.is(error?.type, `https://www.w3.org/ns/did#${code}`);
+    assert.ok(error?.title && error.detail);
+    assert.is(result.didDocument, null);
+    assert.equal(result.didDocumentMetadata, {});
+    const dereferenced = await resolve(identifier, { accept: DEREFERENCED, query });
+    assert.equal(dereferenced.json(), {
+      dereferencingMetadata: { error },
+      content: null,
+      contentMetadata: {},
+    });
+  });
+
+test('a form that nobody has is 406, also a whole result of the part of a document', async () => {
+  for (const [identifier, accept] of [
+    [stove.did, 'text/html'],
+    [stove.did, 'application/json'],
+    [stove.did, 'text/uri-list'],
+    [stove.did, 'application/did;q=0'],
+    [`${stove.did}#data`, RESULT],
+  ] as const) {
+    const answer = await resolve(identifier, { accept });
+    assert.is(answer.status, 406, accept);
+    const { error } = (answer.json() as Result).didResolutionMetadata;
+    assert.is(error?.type, 'https://www.w3.org/ns/did#REPRESENTATION_NOT_SUPPORTED');
+  }
+});
+
+test('earlier versions are read by number and by time, and know which comes next', async () => {
+  const device = await create('/v1/domains', { type: 'Device', class: COOKING, metadata: { name: 'first' } });
+  const services = [{ id: '#s', type: 'S', endpoint: 'https://s.example.com' }];
+  const patched = await ask(`/v1/domains/${device.did}`, {
+    method: 'PATCH',
+    body: { services },
+    headers: { 'if-match': '"1"' },
+  });
+  assert.is(patched.status, 200, patched.text);
+  const now = await resultOf(device.did);
+  assert.is(now.didDocumentMetadata.versionId, '2');
+  assert.not.ok('nextVersionId' in now.didDocumentMetadata);
+  const first = await resultOf(device.did, '?versionId=1');
+  assert.not.ok('service' in first.didDocument!);
+  assert.is(first.didDocumentMetadata.nextVersionId, '2');
+  for (const query of [`?versionTime=${now.didDocumentMetadata.updated}`, '?versionId=2'])
+    assert.equal((await resultOf(device.did, query)).didDocument, now.didDocument, query);
+  assert.equal((await resultOf(`${device.did}?versionId=1`)).didDocument, first.didDocument);
+  for (const query of ['?versionId=3', '?versionId=0', '?versionId=abc', '?versionTime=2000-01-01T00:00:00Z'])
+    assert.is((await resultOf(device.did, query)).status, 404, query);
+  assert.is((await resultOf(device.did, '?versionTime=2999-01-01T00:00:00Z')).status, 404);
+  assert.is((await resultOf(device.did, '?noCache=true&expandRelativeUrls=true')).status, 200);
+});
+
+test('a deactivated DID stays resolvable: 410 with a result, no document of today, and those of earlier', async () => {
+  const device = await create('/v1/domains', { type: 'Device', class: COOKING });
+  assert.is((await ask(`/v1/domains/${device.did}`, { method: 'DELETE' })).status, 200);
+  for (const accept of [RESULT, 'application/did', '*/*']) {
+    const answer = await resolve(device.did, { accept });
+    assert.is(answer.status, 410);
+    assert.is(answer.headers['content-type'], RESULT);
+    const { didDocument, didDocumentMetadata, didResolutionMetadata } = answer.json() as Result;
+    assert.is(didDocument, null);
+    assert.is(didDocumentMetadata.deactivated, true);
+    assert.is(didDocumentMetadata.versionId, '2');
+    assert.not.ok('error' in didResolutionMetadata);
+  }
+  const earlier = await resultOf(device.did, '?versionId=1');
+  assert.is(earlier.status, 410);
+  assert.is(earlier.didDocument?.id, device.did);
+  assert.is(earlier.didDocumentMetadata.deactivated, true);
+  assert.is((await resultOf(`${device.did}?service=data`)).status, 410);
+});
+
+test('a service leads to its address with 303 where a list of URIs is asked for, else the document shows only it', async () => {
+  const at = async (query: string, accept = 'text/uri-list') => resolve(`${stove.did}${query}`, { accept });
+  for (const [query, location] of [
+    ['?service=data', 'https://data.example.com/in/'],
+    ['?service=%23data', 'https://data.example.com/in/'],
+    ['?serviceType=DataIngestion', 'https://data.example.com/in/'],
+    ['?service=data&relativeRef=a%2Fb%3Fc', 'https://data.example.com/in/a/b?c'],
+    ['?service=data#part', 'https://data.example.com/in/#part'],
+    [`?service=${encodeURIComponent('https://example.com/whole')}`, 'https://other.example.com/#anchor'],
+  ] as const) {
+    const answer = await at(query);
+    assert.is(answer.status, 303, `${query}: ${answer.text}`);
+    assert.is(answer.headers.location, location);
+    assert.is(answer.text, '');
+  }
+  const inQuery = await resolve(stove.did, { accept: 'text/uri-list', query: '?service=data' });
+  assert.is(inQuery.headers.location, 'https://data.example.com/in/');
+  const document = (await at('?service=data', '*/*')).json() as { service: Body[] };
+  assert.equal(
+    document.service.map(({ id }) => id),
+    [`${stove.did}#data`],
+  );
+  assert.is((await at('?service=none')).status, 404);
+});
+
+test('a relative reference never leads out of the folder of the service', async () => {
+  for (const reference of [
+    '../secret',
+    '/secret',
+    '..%2Fsecret',
+    '%2e%2e/secret',
+    'a/%252e%252e/%252e%252e/b',
+    '..\\secret',
+    'a%5c..%5cb',
+    'https://evil.example.com/in/',
+    '//evil.example.com/in/',
+    '//127.0.0.1/in/',
+  ]) {
+    const query = `?service=data&relativeRef=${encodeURIComponent(reference)}`;
+    const answer = await resolve(`${stove.did}${query}`, { accept: 'text/uri-list' });
+    assert.is(answer.status, 400, `${reference}: ${answer.headers.location}`);
+  }
+  const doubled = await resolve(`${stove.did}?serviceType=Other#x`, { accept: 'text/uri-list' });
+  assert.is(doubled.status, 400);
+});
+
+test('nobody is sent to an address that is not public, even where one has been stored', async () => {
+  const { documents, registry, clock } = await openBench();
+  const twin = await registry.create(
+    { principal: 'did:x:alice', roles: new Set(['controller']), tenant: 't' },
+    { body: { type: 'Device', class: COOKING } },
+  );
+  const [kind] = DOMAIN_KINDS.filter(({ name }) => name === 'domain');
+  const services = [{ id: '#in', type: 'S', endpoint: 'http://169.254.169.254/' }];
+  await documents.replace(kind!, twin.id, twin.revision, { ...twin.body, services });
+  const resolve = resolver({ documents, clock, publicTenant: 't' });
+  const outcome = await resolve({ identifier: twin.id, options: [['service', 'in']] });
+  assert.equal(outcome.kind === 'document' && outcome.endpoints, []);
+});
+
+test('a fragment names a part of the document', async () => {
+  const part = await resolve(`${stove.did}#data`);
+  assert.is(part.status, 200);
+  assert.is((part.json() as Body).serviceEndpoint, 'https://data.example.com/in/');
+  assert.is((await resolve(`${stove.did}#none`)).status, 404);
+});
+
+test('no key is needed; one that is sent must be known and shows only its own tenant', async () => {
+  const path = `/1.0/identifiers/${stove.did}`;
+  assert.is((await server().ask(path, { headers: BEARER.default })).status, 200);
+  assert.is((await server().ask(path, { headers: BEARER.other })).status, 404);
+  for (const authorization of ['Bearer unknown-key-unknown', 'Basic abc', 'nonsense']) {
+    const answer = await server().ask(path, { headers: { authorization } });
+    assert.is(answer.status, 401);
+    assert.match(String(answer.headers['www-authenticate']), /^Bearer/);
+  }
+  const named = `/1.0/identifiers/${encodeURIComponent(COOKING)}`;
+  assert.is((await server().ask(named, { headers: BEARER.other })).status, 404);
+  const theirs = await create(
+    '/v1/protocols',
+    { type: 'Protocol', alsoKnownAs: 'did:ixo:protocol/theirs' },
+    BEARER.other,
+  );
+  assert.is((await resolve(theirs.did)).status, 200);
+  assert.is((await resolve('did:ixo:protocol/theirs')).status, 404, 'names are not for everybody');
+  assert.is((await server().ask('/1.0/identifiers/did:ixo:protocol/theirs', { headers: BEARER.other })).status, 200);
+});
+
+test('POST takes the options from its body; other methods are 405', async () => {
+  const path = `/1.0/identifiers/${stove.did}`;
+  const post = (body?: unknown) =>
+    server().ask(path, {
+      method: 'POST',
+      headers: { accept: RESULT, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  assert.is((await post()).status, 200);
+  assert.is((await post({ versionId: 1, noCache: true })).status, 200);
+  assert.is((await post({ versionId: '9' })).status, 404);
+  assert.is((await post([])).status, 400);
+  assert.is((await server().ask(path, { method: 'HEAD' })).status, 200);
+  const refused = await server().ask(path, { method: 'DELETE' });
+  assert.is(refused.status, 405);
+  assert.is(refused.headers.allow, 'GET, HEAD, POST');
+  assert.is((await server().ask('/1.0/identifiers/%zz')).status, 400);
+});
+
+test('a failure of ours is an INTERNAL_ERROR of the standard, which is told to us and says nothing to others', async () => {
+  const faults: unknown[] = [];
+  const keys = { callerOf: () => undefined, developmentKey: undefined };
+  const resolve = () => Promise.reject(new Error('the password is hunter2'));
+  const app = new Koa().use(identifierDoor({ keys, resolve, onFault: (error) => faults.push(error) }));
+  const listening = app.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  try {
+    const { port } = listening.address() as AddressInfo;
+    const answer = await plainAsk(`http://127.0.0.1:${port}/1.0/identifiers/${UNKNOWN}`);
+    assert.is(answer.status, 500);
+    assert.is((answer.json() as Result).didResolutionMetadata.error?.type, 'https://www.w3.org/ns/did#INTERNAL_ERROR');
+    assert.not.match(answer.text, 'hunter2');
+    assert.is(faults.length, 1);
+  } finally {
+    listening.close();
+  }
+});
+
+test.run();
