@@ -55,6 +55,7 @@ test('an empty environment gives the documented defaults', () => {
     logLevel: 'info',
     metricsPort: undefined,
     drainDelayMs: 0,
+    apiKeysFile: undefined,
   });
 });
 
