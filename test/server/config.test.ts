@@ -56,6 +56,7 @@ test('an empty environment gives the documented defaults', () => {
     metricsPort: undefined,
     drainDelayMs: 0,
     apiKeysFile: undefined,
+    governanceFile: undefined,
   });
 });
 
