@@ -161,6 +161,8 @@ export const LIMITS = {
   partsPerTwin: 500,
   /** Milliseconds after which a part whose parent never came is thrown away. */
   provisionalMs: 60_000,
+  /** Twins above one that are asked whether they were suspended or revoked. */
+  ancestorsAsked: 16,
   /** Characters and levels of a filter. */
   filterChars: 2_000,
   filterDepth: 16,

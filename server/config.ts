@@ -27,6 +27,8 @@ export interface Config {
   readonly operatorToken: string | undefined;
   /** Of API keys for /v1. */
   readonly apiKeysFile: string | undefined;
+  /** Voting rules; undefined: the built-in ones. */
+  readonly governanceFile: string | undefined;
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: '*' | readonly string[];
@@ -75,6 +77,7 @@ function configOf(values: Values, menusAreSet: boolean): Config {
     pinKeys: values.PIN_ENCRYPTION_KEY,
     operatorToken: values.OPERATOR_TOKEN,
     apiKeysFile: values.API_KEYS_FILE,
+    governanceFile: values.GOVERNANCE_FILE,
     trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],
     corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,
     rateLimit: {

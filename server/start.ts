@@ -80,6 +80,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const domain = await openDomain({
     documents: stores.documents,
     apiKeysFile: config.apiKeysFile,
+    governanceFile: config.governanceFile,
     production: config.production,
     log,
     onProblem: () => metrics.problem('http'),

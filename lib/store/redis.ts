@@ -13,8 +13,10 @@ import { mergeFirst } from './redis-walk.ts';
 import { compareText } from './sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from './store.ts';
 
+export { type RedisChannelOptions, redisChannel } from './redis-channel.ts';
 export { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
 export { redisDurability } from './redis-durability.ts';
+export { openRedisLogs, type RedisLogsOptions, redisLogs } from './redis-logs.ts';
 
 /** Where Redis is: an address, see {@link connectRedis}, or a connection that others use too and that stays open. */
 export type RedisAt = { readonly url: string } | { readonly connection: RedisConnection };

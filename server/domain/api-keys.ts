@@ -5,12 +5,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { type Caller, ROLES, type Role } from '../../lib/domain/caller.ts';
 import { isReference } from '../../lib/domain/did.ts';
+import type { VoterPower } from '../../lib/domain/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Log } from '../log.ts';
 
 export interface ApiKeys {
   /** The caller behind a token; undefined when it is unknown. Takes as long for any token. */
   callerOf(token: string): Caller | undefined;
+  /** The voters of a tenant, for rules that name none: each principal with the role, one vote each. */
+  voters(tenant: string): readonly VoterPower[];
   /** The key that was made for this run because no file is set. */
   readonly developmentKey: string | undefined;
 }
@@ -79,6 +82,10 @@ export function apiKeys({
   };
   return {
     developmentKey: undefined,
+    voters: (tenant) => {
+      refresh();
+      return votersOf(known, tenant);
+    },
     callerOf: (token) => {
       refresh();
       return find(known, token);
@@ -93,7 +100,7 @@ function developmentKeys(): ApiKeys {
 }
 
 function keysOf(known: readonly Known[], developmentKey: string | undefined): ApiKeys {
-  return { developmentKey, callerOf: (token) => find(known, token) };
+  return { developmentKey, voters: (tenant) => votersOf(known, tenant), callerOf: (token) => find(known, token) };
 }
 
 // Every key is compared, so that the time says nothing about which one was near.
@@ -102,6 +109,12 @@ function find(known: readonly Known[], token: string): Caller | undefined {
   let found: Caller | undefined;
   for (const entry of known) if (timingSafeEqual(entry.hash, hash)) found = entry.caller;
   return found;
+}
+
+function votersOf(known: readonly Known[], tenant: string): VoterPower[] {
+  const voting = known.filter(({ caller }) => caller.tenant === tenant && caller.roles.has('voter'));
+  const dids = new Set(voting.map(({ caller }) => caller.principal));
+  return [...dids].sort().map((did) => ({ did, power: '1' }));
 }
 
 function knownOf({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry): Known {

@@ -2,25 +2,20 @@
 
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Clock } from '../../lib/clock.ts';
-import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import { refuse } from '../../lib/domain/problems.ts';
-import type { Registry } from '../../lib/domain/registry.ts';
 import type { Resolver } from '../../lib/domain/resolution.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
 import { identifierDoor } from './identifier-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { problems } from './problem.ts';
+import { type ProposalDeps, proposalRoutes } from './proposal-routes.ts';
 import { protocolRoutes } from './protocol-routes.ts';
 import { twinRoutes } from './twin-routes.ts';
 
-export interface DomainDeps {
+export interface DomainDeps extends ProposalDeps {
   readonly keys: ApiKeys;
-  readonly registry: Registry;
-  readonly idempotency: Idempotency;
   readonly resolve: Resolver;
-  readonly clock: Clock;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
@@ -31,6 +26,7 @@ export function domainDoor(deps: DomainDeps): Middleware {
   const { registry, idempotency, clock } = deps;
   twinRoutes(router, { registry, idempotency, clock });
   protocolRoutes(router, { protocols: registry.protocols, idempotency, clock });
+  proposalRoutes(router, deps);
   limitRoutes(router);
 
   const routes = router.routes() as Middleware;

@@ -1,11 +1,17 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
+import { readFileSync } from 'node:fs';
 import type { Middleware } from 'koa';
 import { systemClock } from '../../lib/clock.ts';
+import { credits } from '../../lib/domain/credits.ts';
+import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
+import { type Governance, parseGovernance } from '../../lib/domain/governance.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import { resolver } from '../../lib/domain/resolution.ts';
+import { verification } from '../../lib/domain/verification.ts';
+import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Log } from '../log.ts';
@@ -23,15 +29,18 @@ export interface DomainService {
 export interface DomainOptions {
   readonly documents: DocumentStore;
   readonly apiKeysFile: string | undefined;
+  /** Voting rules; undefined: the built-in ones. */
+  readonly governanceFile: string | undefined;
   readonly production: boolean;
   readonly log: Log;
   readonly onProblem: () => void;
 }
 
-/** Opens the service; throws ERR_CONFIG when the file of keys cannot be used. */
+/** Opens the service; throws ERR_CONFIG when the file of keys or of voting rules cannot be used. */
 export async function openDomain({
   documents,
   apiKeysFile,
+  governanceFile,
   production,
   log,
   onProblem,
@@ -39,11 +48,26 @@ export async function openDomain({
   const keys = apiKeys({ file: apiKeysFile, production, log });
   await documents.declare(DOMAIN_KINDS);
   const clock = systemClock;
-  const twins = registry({ documents, clock });
+  const governance = readGovernance(governanceFile);
+  const votes = verification({
+    documents,
+    clock,
+    governance,
+    electorate: keys.voters,
+    onProblem: ({ id, error }) => {
+      onProblem();
+      log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');
+    },
+  });
+  const twins = registry({ documents, clock, onMaterialChange: votes.subjectChanged });
   const repeated = idempotency({ documents, clock });
   const door = domainDoor({
     keys,
+    documents,
     registry: twins,
+    verification: votes,
+    credits: credits({ documents, clock }),
+    governance,
     idempotency: repeated,
     resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT }),
     clock,
@@ -58,9 +82,30 @@ export async function openDomain({
     async sweep() {
       const now = clock.now();
       const limit = LIMITS.sweepBatch;
-      const done = await Promise.all([twins.sweep(now - LIMITS.provisionalMs, limit), repeated.sweep(now, limit)]);
+      const done = await Promise.all([
+        twins.sweep(now - LIMITS.provisionalMs, limit),
+        repeated.sweep(now, limit),
+        votes.sweep(limit),
+      ]);
       return done.some((count) => count === limit);
     },
     close: () => {},
   };
+}
+
+function readGovernance(file: string | undefined): Governance {
+  if (file === undefined) return DEFAULT_GOVERNANCE;
+  return parseGovernance(readText(file), `GOVERNANCE_FILE ${file}`);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `GOVERNANCE_FILE ${file} cannot be read (${code}). Set the path of a JSON file.`,
+    );
+  }
 }

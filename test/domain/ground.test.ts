@@ -117,7 +117,10 @@ test('a key with another content is refused, and a refusal is not remembered', a
   await keys.once(request, no).then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'invalid')));
   assert.equal(await keys.once(request, async () => ({ a: 1 })), { a: 1 });
   const other = keys.once({ ...request, content: '{"a":1}' }, async () => ({ a: 2 }));
-  await other.then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'idempotency-mismatch')));
+  await other.then(
+    () => assert.unreachable(),
+    (error) => assert.ok(isRefusal(error, 'idempotency-mismatch')),
+  );
   for (const key of ['', 'k'.repeat(256)])
     await keys
       .once({ ...request, key }, no)
@@ -132,10 +135,13 @@ test('work that was cut off is done again with the same DID, after the lease or 
     dids.push(did);
     return Promise.reject(new TwinlineError('ERR_STORE', 'away'));
   });
-  await failing.then(assert.unreachable, () => {});
+  await failing.then(
+    () => assert.unreachable(),
+    () => {},
+  );
   void keys.once(request, (did) => {
     dids.push(did);
-    return new Promise(() => {});
+    return new Promise<{ did: string }>(() => {});
   });
   for (let turn = 0; dids.length < 2 && turn < 100; turn++) await Promise.resolve();
   await clock.advance(LIMITS.idempotencyLeaseMs);

@@ -359,7 +359,7 @@ test('POST takes the options from its body; other methods are 405', async () => 
 
 test('a failure of ours is an INTERNAL_ERROR of the standard, which is told to us and says nothing to others', async () => {
   const faults: unknown[] = [];
-  const keys = { callerOf: () => undefined, developmentKey: undefined };
+  const keys = { callerOf: () => undefined, developmentKey: undefined, voters: () => [] };
   const resolve = () => Promise.reject(new Error('the password is hunter2'));
   const app = new Koa().use(identifierDoor({ keys, resolve, onFault: (error) => faults.push(error) }));
   const listening = app.listen(0, '127.0.0.1');

@@ -1,0 +1,173 @@
+// Routes of verification: proposals, votes, what they lead to, and the activity that they open.
+
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
+import { type Caller, requireRole } from '../../lib/domain/caller.ts';
+import type { Credits } from '../../lib/domain/credits.ts';
+import { activityOf, canParticipate } from '../../lib/domain/eligibility.ts';
+import { type Governance, governanceView } from '../../lib/domain/governance.ts';
+import type { Idempotency } from '../../lib/domain/idempotency.ts';
+import { type Proposal, proposalView } from '../../lib/domain/proposal.ts';
+import type { Registry } from '../../lib/domain/registry.ts';
+import type { VerificationService } from '../../lib/domain/verification.ts';
+import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import { callerOf } from './authenticate.ts';
+import { type Body, readBody } from './body.ts';
+import { isKnown } from './conditional.ts';
+import { wholeNumber } from './parameters.ts';
+import { answerOnce } from './repeat.ts';
+
+export interface ProposalDeps {
+  readonly documents: DocumentStore;
+  readonly registry: Registry;
+  readonly verification: VerificationService;
+  readonly credits: Credits;
+  readonly governance: Governance;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+}
+
+const NO_BODY: Body = { type: '', value: null, text: '' };
+
+/** Adds the routes; `ctx.state.caller` is known. */
+export function proposalRoutes(router: Router, deps: ProposalDeps): void {
+  const { documents, registry, verification, credits, governance, idempotency, clock } = deps;
+
+  const page = (ctx: Context, { items, next }: { items: readonly JsonObject[]; next?: string | undefined }) => {
+    if (next !== undefined) {
+      const query = new URLSearchParams(ctx.querystring);
+      query.set('cursor', next);
+      ctx.set('Link', `<${ctx.path}?${query}>; rel="next"`);
+    }
+    ctx.body = { items, next: next ?? null };
+  };
+  const pageOf = (ctx: Context) => ({
+    limit: wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 1_000, usual: 20, reason: 'bad-limit' }),
+    cursor: ctx.query.cursor === undefined ? undefined : String(ctx.query.cursor),
+  });
+
+  for (const root of ['/v1/domains/:did', '/v1/entities/:did']) {
+    router.post(`${root}/proposals`, async (ctx) => {
+      const caller = callerOf(ctx);
+      const { id: did } = await registry.get(caller, ctx.params.did!);
+      requireRole(caller, 'propose');
+      const body = await readBody(ctx as never);
+      await answerOnce(ctx as never, { idempotency, caller, body }, async (reserved) => {
+        const id = reserved?.slice(-32);
+        const made = await verification.propose(caller, { did, body: body.value, ...(id !== undefined && { id }) });
+        return { status: 201, headers: headersOf(made), body: proposalView(made) };
+      });
+    });
+
+    router.get(`${root}/proposals`, async (ctx) => {
+      const { limit, cursor } = pageOf(ctx as never);
+      const query = { did: ctx.params.did!, limit, ...(cursor !== undefined && { cursor }) };
+      const { items, next } = await verification.list(callerOf(ctx), query);
+      page(ctx as never, { items: items.map(proposalView), next });
+    });
+
+    router.get(`${root}/verification`, async (ctx) => {
+      ctx.body = await verification.verificationOf(callerOf(ctx), ctx.params.did!);
+    });
+
+    router.get(`${root}/eligibility`, async (ctx) => {
+      const activity = activityOf(ctx.query.activity as string | undefined);
+      const domain = await registry.get(callerOf(ctx), ctx.params.did!);
+      const { eligible, reasons } = await canParticipate(documents, domain, clock.now());
+      ctx.body = { did: domain.id, activity, eligible, reasons };
+    });
+
+    router.post(`${root}/credits`, async (ctx) => {
+      const caller = callerOf(ctx);
+      const { id: did } = await registry.get(caller, ctx.params.did!);
+      requireRole(caller, 'issue credits');
+      const body = await readBody(ctx as never);
+      await answerOnce(ctx as never, { idempotency, caller, body }, async (reserved) => {
+        const issued = await credits.issue(caller, { did, body: body.value, id: reserved?.slice(-32) });
+        return { status: 201, headers: {}, body: issued };
+      });
+    });
+
+    router.get(`${root}/credits`, async (ctx) => {
+      page(ctx as never, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...pageOf(ctx as never) }));
+    });
+  }
+
+  router.get('/v1/proposals', async (ctx) => {
+    const { limit, cursor } = pageOf(ctx as never);
+    const { items, next } = await verification.list(callerOf(ctx), { limit, ...(cursor !== undefined && { cursor }) });
+    page(ctx as never, { items: items.map(proposalView), next });
+  });
+
+  router.get('/v1/proposals/:id', async (ctx) => {
+    const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
+    ctx.set(headersOf(proposal));
+    ctx.vary('Accept');
+    ctx.body = proposalView(proposal);
+    if (!isKnown(ctx as never, headersOf(proposal).ETag)) return;
+    ctx.status = 304;
+    ctx.body = null;
+  });
+
+  router.get('/v1/proposals/:id/votes', async (ctx) => {
+    const { limit, cursor } = pageOf(ctx as never);
+    const before =
+      cursor === undefined
+        ? undefined
+        : wholeNumber(cursor, { name: 'cursor', least: 1, most: 1e9, usual: 1, reason: 'bad-cursor' });
+    const { items, next } = await verification.votes(callerOf(ctx), {
+      id: ctx.params.id!,
+      limit,
+      ...(before !== undefined && { before }),
+    });
+    page(ctx as never, { items, next: next === undefined ? undefined : String(next) });
+  });
+
+  router.post('/v1/proposals/:id/votes', async (ctx) => {
+    const caller = callerOf(ctx);
+    const id = ctx.params.id!;
+    await verification.get(caller, id);
+    requireRole(caller, 'vote');
+    const body = await readBody(ctx as never);
+    await answerOnce(ctx as never, { idempotency, caller, body }, async () => {
+      const { proposal, ballot } = await verification.vote(caller, { id, body: body.value, key: keyOf(ctx as never) });
+      return { status: 201, headers: headersOf(proposal), body: { ...proposalView(proposal), ballot } };
+    });
+  });
+
+  const actions = {
+    withdraw: verification.withdraw,
+    veto: verification.veto,
+    execute: verification.execute,
+  } as const;
+  for (const [action, act] of Object.entries(actions) as [keyof typeof actions, VerificationService['veto']][])
+    router.post(`/v1/proposals/:id/${action}`, async (ctx) => {
+      const caller: Caller = callerOf(ctx);
+      const id = ctx.params.id!;
+      await verification.get(caller, id);
+      requireRole(caller, action);
+      const body = hasBody(ctx as never) ? await readBody(ctx as never) : NO_BODY;
+      await answerOnce(ctx as never, { idempotency, caller, body }, async () => {
+        const proposal = await act(caller, { id, body: body.value, key: keyOf(ctx as never) });
+        return { status: 200, headers: headersOf(proposal), body: proposalView(proposal) };
+      });
+    });
+
+  router.get('/v1/governance/config', (ctx) => {
+    ctx.body = governanceView(governance);
+  });
+}
+
+function headersOf({ id, revision }: Proposal) {
+  return { Location: `/v1/proposals/${id}`, ETag: `"${revision}"` } as const;
+}
+
+function keyOf(ctx: Context): string | undefined {
+  const key = ctx.get('idempotency-key');
+  return key === '' ? undefined : key;
+}
+
+function hasBody(ctx: Context): boolean {
+  return ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0;
+}
