@@ -187,6 +187,15 @@ export const LIMITS = {
   idempotencyWaitMs: 5_000,
   /** Milliseconds after which a request that has not ended counts as dead, and a repeated one does its work. */
   idempotencyLeaseMs: 30_000,
+  /** Places in a status list of credentials: the standard asks for this many at least, so that nobody stands out. */
+  statusListBits: 131_072,
+  /** Random places that are tried before a list counts as full. */
+  statusListTries: 16,
+  /** Domains that are read at the same time to fill a list. */
+  statusListReads: 32,
+  /** Milliseconds after which a list is signed anew, and until which a signed one is valid. */
+  statusListFreshMs: 3_600_000,
+  statusListValidMs: 86_400_000,
 
   // --- governance ---------------------------------------------------------------------------------------------------
   votersPerProposal: 1_000,

@@ -71,6 +71,11 @@ function eventsOf(change: number, id: string, { revision, body }: { revision: nu
 
 /** The number after which only what happens from now on comes. */
 export async function endOfFeed(documents: DocumentStore): Promise<number> {
+  return (await lastChange(documents)) * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1;
+}
+
+/** The number of the last change of the store. */
+export async function lastChange(documents: DocumentStore): Promise<number> {
   const isBeyond = async (seq: number) => (await documents.changes(seq, 1)).length === 0;
   let high = 1;
   while (!(await isBeyond(high))) high *= 2;
@@ -81,5 +86,5 @@ export async function endOfFeed(documents: DocumentStore): Promise<number> {
     if (await isBeyond(middle)) high = middle;
     else low = middle;
   }
-  return high * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1;
+  return high;
 }

@@ -67,6 +67,12 @@ export const DELIVERY: Kind = {
   indexes: { webhook: { fields: ['webhook', 'created'] }, due: { fields: ['dueAt'] } },
 };
 
+/** Places of credentials in status lists: by the DID of the domain, and by the proposal that verified it. */
+export const STATUS_ENTRY: Kind = {
+  name: 'status-entry',
+  indexes: { place: { fields: ['list', 'index'], unique: true } },
+};
+
 /** Declare these before the first use. */
 export const DOMAIN_KINDS: readonly Kind[] = [
   PROTOCOL,
@@ -77,4 +83,5 @@ export const DOMAIN_KINDS: readonly Kind[] = [
   CREDIT,
   WEBHOOK,
   DELIVERY,
+  STATUS_ENTRY,
 ];
