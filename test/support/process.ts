@@ -19,9 +19,14 @@ export interface RunningServer {
   signal(name: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `server/main.ts` on a free port and resolves when it has printed its URL. */
-export function startProcess(env: Readonly<Record<string, string>>): Promise<RunningServer> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'server/main.ts'], {
+const FROM_SOURCE = ['--import', 'tsx', 'server/main.ts'];
+
+/** Starts `server/main.ts`, or another program for Node, on a free port and resolves when it has printed its URL. */
+export function startProcess(
+  env: Readonly<Record<string, string>>,
+  program: readonly string[] = FROM_SOURCE,
+): Promise<RunningServer> {
+  const child = spawn(process.execPath, program, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', RATE_LIMIT_MAX: '1000000', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
