@@ -29,6 +29,10 @@ export interface Config {
   readonly apiKeysFile: string | undefined;
   /** Voting rules; undefined: the built-in ones. */
   readonly governanceFile: string | undefined;
+  /** Of the agent service; signs credentials, too. */
+  readonly oracleKey: string;
+  /** How others reach this server, without a slash at the end; undefined: as each request says. */
+  readonly publicUrl: string | undefined;
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: '*' | readonly string[];
@@ -78,6 +82,8 @@ function configOf(values: Values, menusAreSet: boolean): Config {
     operatorToken: values.OPERATOR_TOKEN,
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
+    oracleKey: values.ORACLE_KEY,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],
     corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,
     rateLimit: {

@@ -81,6 +81,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     documents: stores.documents,
     apiKeysFile: config.apiKeysFile,
     governanceFile: config.governanceFile,
+    oracleKey: config.oracleKey,
+    publicUrl: config.publicUrl,
     production: config.production,
     log,
     onProblem: () => metrics.problem('http'),

@@ -45,6 +45,11 @@ export const SETTINGS = {
     meaning: 'the address that the server listens on',
     fix: 'Set HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all networks.',
   },
+  PUBLIC_URL: {
+    kind: text('http-url'),
+    meaning: 'how others reach the server, written into credentials; unset = as each request says',
+    fix: 'Set for example PUBLIC_URL=https://twins.example.com.',
+  },
   DATA_DIR: {
     kind: text('path'),
     default: './data',

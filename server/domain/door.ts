@@ -6,6 +6,7 @@ import { refuse } from '../../lib/domain/problems.ts';
 import type { Resolver } from '../../lib/domain/resolution.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
+import { type CardDeps, cardRoutes, STATUS_PREFIX } from './card-routes.ts';
 import { identifierDoor } from './identifier-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { problems } from './problem.ts';
@@ -13,7 +14,7 @@ import { type ProposalDeps, proposalRoutes } from './proposal-routes.ts';
 import { protocolRoutes } from './protocol-routes.ts';
 import { twinRoutes } from './twin-routes.ts';
 
-export interface DomainDeps extends ProposalDeps {
+export interface DomainDeps extends ProposalDeps, CardDeps {
   readonly keys: ApiKeys;
   readonly resolve: Resolver;
   /** Told of everything that is our fault. */
@@ -27,6 +28,7 @@ export function domainDoor(deps: DomainDeps): Middleware {
   twinRoutes(router, { registry, idempotency, clock });
   protocolRoutes(router, { protocols: registry.protocols, idempotency, clock });
   proposalRoutes(router, deps);
+  cardRoutes(router, deps);
   limitRoutes(router);
 
   const routes = router.routes() as Middleware;
@@ -35,7 +37,8 @@ export function domainDoor(deps: DomainDeps): Middleware {
   const identifiers = identifierDoor(deps);
   return (ctx, next) => {
     if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return identifiers(ctx, next);
-    return told(ctx, () => known(ctx, () => routes(ctx, () => nowhere(ctx, router))));
+    const answer = () => routes(ctx, () => nowhere(ctx, router));
+    return told(ctx, () => (ctx.path.startsWith(STATUS_PREFIX) ? answer() : known(ctx, answer)));
   };
 }
 

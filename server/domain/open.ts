@@ -7,9 +7,11 @@ import { credits } from '../../lib/domain/credits.ts';
 import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
 import { type Governance, parseGovernance } from '../../lib/domain/governance.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
+import { issuer } from '../../lib/domain/issuer.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import { resolver } from '../../lib/domain/resolution.ts';
+import { statusLists } from '../../lib/domain/status-list.ts';
 import { verification } from '../../lib/domain/verification.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
@@ -31,6 +33,10 @@ export interface DomainOptions {
   readonly apiKeysFile: string | undefined;
   /** Voting rules; undefined: the built-in ones. */
   readonly governanceFile: string | undefined;
+  /** Signs credentials: an Ed25519 key in ucanto's string format. */
+  readonly oracleKey: string;
+  /** How others reach this server, without a slash at the end. */
+  readonly publicUrl: string | undefined;
   readonly production: boolean;
   readonly log: Log;
   readonly onProblem: () => void;
@@ -41,6 +47,8 @@ export async function openDomain({
   documents,
   apiKeysFile,
   governanceFile,
+  oracleKey,
+  publicUrl,
   production,
   log,
   onProblem,
@@ -61,6 +69,7 @@ export async function openDomain({
   });
   const twins = registry({ documents, clock, onMaterialChange: votes.subjectChanged });
   const repeated = idempotency({ documents, clock });
+  const signer = issuer(oracleKey);
   const door = domainDoor({
     keys,
     documents,
@@ -69,6 +78,9 @@ export async function openDomain({
     credits: credits({ documents, clock }),
     governance,
     idempotency: repeated,
+    issuer: signer,
+    statusLists: statusLists({ documents, issuer: signer, clock }),
+    publicUrl,
     resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT }),
     clock,
     onFault: (error, ctx) => {

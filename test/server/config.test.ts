@@ -25,7 +25,8 @@ const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
 
 test('an empty environment gives the documented defaults', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
-  const { pinKeys, menusDir, ...rest } = config!;
+  const { pinKeys, oracleKey, menusDir, ...rest } = config!;
+  assert.is(oracleKey.length, ORACLE.length);
   assert.is(parseKeyring(pinKeys).ids.length, 1);
   assert.match(menusDir, /\/menus$/);
   assert.equal(rest, {
@@ -57,6 +58,7 @@ test('an empty environment gives the documented defaults', () => {
     drainDelayMs: 0,
     apiKeysFile: undefined,
     governanceFile: undefined,
+    publicUrl: undefined,
   });
 });
 

@@ -1,0 +1,67 @@
+// Verifiable credentials over HTTP: cards of domains with a key, the status lists that they name for everybody.
+
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Clock } from '../../lib/clock.ts';
+import { cardOf, statusListUrl } from '../../lib/domain/card.ts';
+import type { Issuer } from '../../lib/domain/issuer.ts';
+import { refuse } from '../../lib/domain/problems.ts';
+import type { Registry } from '../../lib/domain/registry.ts';
+import { placeOf, type StatusPurpose } from '../../lib/domain/status-entry.ts';
+import type { StatusLists } from '../../lib/domain/status-list.ts';
+import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import { callerOf } from './authenticate.ts';
+
+export interface CardDeps {
+  readonly registry: Registry;
+  readonly documents: DocumentStore;
+  readonly issuer: Issuer;
+  readonly statusLists: StatusLists;
+  readonly clock: Clock;
+  /** How others reach this server, without a slash at the end; undefined: as each request says. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Below this path no key is asked for: whoever is shown a card must be able to check it. */
+export const STATUS_PREFIX = '/v1/status/';
+
+const LIST = /^([1-9]\d{0,8})-(revocation|suspension)$/;
+/** The first one is for clients that take anything. */
+const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
+
+export function cardRoutes(router: Router, deps: CardDeps): void {
+  const { registry, documents, issuer, statusLists, clock } = deps;
+  const baseOf = (ctx: Context) => deps.publicUrl ?? ctx.origin;
+
+  router.get('/v1/domains/:did/card', async (ctx) => {
+    const domain = await registry.get(callerOf(ctx), ctx.params.did!);
+    const type = acceptedType(ctx as never);
+    const place = await placeOf(documents, domain);
+    const card = cardOf(domain, { place, base: baseOf(ctx as never) });
+    ctx.set('Cache-Control', 'private, no-cache');
+    send(ctx as never, type, await issuer.issue(card, clock.now()));
+  });
+
+  router.get(`${STATUS_PREFIX}:list`, async (ctx) => {
+    const type = acceptedType(ctx as never);
+    const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
+    const list = Number(number);
+    const url = number && statusListUrl(baseOf(ctx as never), list, purpose as StatusPurpose);
+    const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
+    if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
+    ctx.set('Cache-Control', 'public, no-cache');
+    send(ctx as never, type, found);
+  });
+}
+
+function acceptedType(ctx: Context): string {
+  const type = ctx.accepts(...TYPES);
+  ctx.vary('Accept');
+  if (type) return type;
+  throw refuse('not-acceptable', `A credential is one of ${TYPES.join(', ')}. Accept one of these.`);
+}
+
+function send(ctx: Context, type: string, credential: JsonObject): void {
+  ctx.set('Content-Type', type);
+  ctx.body = JSON.stringify(credential);
+}
