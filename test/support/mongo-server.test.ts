@@ -174,6 +174,16 @@ test('a single write that is sent again with the same number is not done twice',
   assert.equal(await rows.findOne({ _id: 'a' }), { _id: 'a', n: 1 });
 });
 
+test('a server that is killed with -9 and started again has what was written before', async () => {
+  if (!server.restart) return;
+  const rows = collection('restarted');
+  await rows.insertOne({ _id: 'a', v: 1 }, { writeConcern: { w: 'majority', journal: true } });
+  await server.restart();
+  assert.equal(await rows.findOne({ _id: 'a' }), { _id: 'a', v: 1 });
+  await rows.insertOne({ _id: 'b' });
+  assert.is(await rows.countDocuments({}), 2);
+});
+
 test('the server of a process that is killed with -9 ends, and its folder goes', async () => {
   if (server.kind === 'given') return;
   await withFolder(async (folder) => {

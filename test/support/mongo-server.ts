@@ -13,6 +13,8 @@ export interface MongoServer {
   /** The server's own words: `DocumentDB 1.0-0 on PostgreSQL 18.6`. */
   readonly version: string;
   readonly kind: 'given' | 'mongod' | 'documentdb';
+  /** kill -9, and started again on the same files and the same port; missing where it is not ours. */
+  restart?(): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -21,8 +21,11 @@ const VERSION = `SELECT format('DocumentDB %s on PostgreSQL %s',
     extversion, split_part(current_setting('server_version'), ' ', 1)) AS version
   FROM pg_extension WHERE extname = 'documentdb'`;
 
-/** Starts the bridge on a free port, to a PostgreSQL that has the extension and listens on the socket file `path`. */
-export async function startBridge(path: string): Promise<Bridge> {
+/**
+ * Starts the bridge on a free port, or on the one that an earlier one had, to a PostgreSQL that has the extension and
+ * listens on the socket file `path`.
+ */
+export async function startBridge(path: string, had?: number): Promise<Bridge> {
   const sql = postgres({
     path,
     user: 'twinline',
@@ -36,7 +39,7 @@ export async function startBridge(path: string): Promise<Bridge> {
   const [{ version } = { version: '' }] = await sql.unsafe(VERSION);
   const sockets = new Set<Socket>();
   const server = createServer();
-  const port = await listenLow(server);
+  const port = await listenLow(server, had);
   const answer = answers(sql, { address: `127.0.0.1:${port}`, version });
   server.on('connection', (client) => {
     sockets.add(client.on('close', () => sockets.delete(client)));

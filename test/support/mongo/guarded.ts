@@ -9,6 +9,8 @@ import { beside } from './chroot.ts';
 export interface Guarded {
   /** A folder for the server's data, removed when it has ended. */
   readonly folder: string;
+  /** kill -9, and started again on the same folder; resolves when it is ready. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -31,21 +33,34 @@ export async function startGuarded({ command, ready, timeoutMs }: GuardedOptions
   };
   guard.stdin.on('error', () => {});
   let printed = '';
-  try {
-    await new Promise<void>((resolve, reject) => {
+  let onPrinted = () => {};
+  const listen = (chunk: Buffer) => {
+    printed = (printed + chunk).slice(-4_000);
+    onPrinted();
+  };
+  guard.stdout.on('data', listen);
+  guard.stderr.on('data', listen);
+  const isReady = () =>
+    new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`not ready after ${timeoutMs} ms`)), timeoutMs);
-      const listen = (chunk: Buffer) => {
-        printed = (printed + chunk).slice(-4_000);
+      onPrinted = () => {
         if (!ready.test(printed)) return;
         clearTimeout(timer);
+        onPrinted = () => {};
         resolve();
       };
-      guard.stdout.on('data', listen);
-      guard.stderr.on('data', listen);
+      onPrinted();
     });
-  } catch (error) {
-    await stop();
-    throw new Error(`${command(folder)[0]}: ${(error as Error).message}; it printed:\n${printed}`);
-  }
-  return { folder, stop };
+  const begin = async (tell: () => void) => {
+    printed = '';
+    tell();
+    try {
+      await isReady();
+    } catch (error) {
+      await stop();
+      throw new Error(`${command(folder)[0]}: ${(error as Error).message}; it printed:\n${printed}`);
+    }
+  };
+  await begin(() => {});
+  return { folder, stop, restart: () => begin(() => guard.stdin.write('again\n')) };
 }

@@ -29,7 +29,7 @@ export async function startMongod(program: string) {
   });
   const url = `mongodb://127.0.0.1:${port}`;
   try {
-    return { url, version: `MongoDB ${await elect(port)}`, stop: mongod.stop };
+    return { url, version: `MongoDB ${await elect(port)}`, restart: mongod.restart, stop: mongod.stop };
   } catch (error) {
     await mongod.stop();
     throw error;

@@ -9,15 +9,15 @@ const LOWEST = 20_000;
 const HIGHEST = 32_000;
 const TRIES = 50;
 
-/** Makes the server listen on a free port of the loopback interface; resolves with the port. */
-export async function listenLow(server: Server): Promise<number> {
+/** Makes the server listen on a free port of the loopback interface, or on the one that it `had`; resolves with it. */
+export async function listenLow(server: Server, had?: number): Promise<number> {
   for (let tries = 1; ; tries += 1) {
-    const port = randomInt(LOWEST, HIGHEST);
+    const port = had ?? randomInt(LOWEST, HIGHEST);
     try {
       await listen(server, port);
       return port;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || tries === TRIES) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || had || tries === TRIES) throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs PostgreSQL on a copy of the cluster in <folder>, where its socket is too: run-postgres.sh <chroot> <folder>
+# Runs PostgreSQL on the cluster in <folder>, which begins as a copy, where its socket is too: run-postgres.sh <chroot> <folder>
 # Runs in namespaces of its own: mounts, shared memory and every process of the server end with its first process.
 set -eu
 root=$1 folder=$2
@@ -7,7 +7,8 @@ root=$1 folder=$2
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/dev/shm"
-cp -a "$root/srv/cluster" "$folder/cluster"
+# It may be started again on what an earlier one has left there.
+[ -e "$folder/cluster" ] || cp -a "$root/srv/cluster" "$folder/cluster"
 chown --reference="$folder/cluster" "$folder"
 mount --bind "$folder" "$root/srv/data"
 exec chroot --userspec=postgres:postgres "$root" /usr/lib/postgresql/18/bin/postgres -D /srv/data/cluster
