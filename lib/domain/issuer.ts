@@ -8,7 +8,10 @@ import { isoTime } from './record.ts';
 export interface Issuer {
   /** The did:key of the key. */
   did(): Promise<string>;
-  /** The credential with its issuer and a proof made at `now`. Only built-in contexts are read, never the network. */
+  /**
+   * The credential with a proof made at `now`, and with this issuer unless it names one. Only built-in contexts are
+   * read, never the network.
+   */
   issue(credential: JsonObject, now: number): Promise<JsonObject>;
 }
 
@@ -32,7 +35,7 @@ export function issuer(key: string): Issuer {
       };
       const suite = new DataIntegrityProof({ cryptosuite, signer, date: isoTime(now) });
       const { defaultDocumentLoader: documentLoader } = vc;
-      const issued = await vc.issue({ credential: { ...credential, issuer: did }, suite, documentLoader });
+      const issued = await vc.issue({ credential: { issuer: did, ...credential }, suite, documentLoader });
       return issued as JsonObject;
     },
   };

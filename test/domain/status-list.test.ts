@@ -1,0 +1,189 @@
+// Status lists on their own: the bits of the standard, places that never clash, and that no change is missed.
+
+import { decodeList } from '@digitalbazaar/vc-bitstring-status-list';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../lib/clock.ts';
+import { mintDid } from '../../lib/domain/did.ts';
+import type { Issuer } from '../../lib/domain/issuer.ts';
+import { DOMAIN, DOMAIN_KINDS, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
+import type { Domain, Status, StoredDomain } from '../../lib/domain/record.ts';
+import { isSet, placeOf, STATUS_PURPOSES, type StatusEntry } from '../../lib/domain/status-entry.ts';
+import { statusLists } from '../../lib/domain/status-list.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { memoryDocuments } from '../../lib/store/memory.ts';
+import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+
+const test = suite('status list');
+
+// Signing is proved elsewhere; how often it is done is counted here.
+function counting(): Issuer & { signed: number } {
+  const issuer = {
+    signed: 0,
+    did: async () => 'did:key:zNobody',
+    issue: async (credential: JsonObject) => {
+      issuer.signed++;
+      return credential;
+    },
+  };
+  return issuer;
+}
+
+async function place() {
+  const clock = new SimulatedClock();
+  const documents = memoryDocuments({ clock });
+  await documents.declare(DOMAIN_KINDS);
+  const issuer = counting();
+  const lists = () => statusLists({ documents, issuer, clock });
+  return { clock, documents, issuer, lists };
+}
+
+const bodyOf = (did: string, status: Status, verifiedBy?: string) =>
+  ({
+    tenant: 't',
+    did,
+    status,
+    verification: verifiedBy === undefined ? {} : { settled: { verify: { proposal: verifiedBy, revision: 1 } } },
+  }) as unknown as StoredDomain;
+
+function insert(documents: DocumentStore, status: Status, verifiedBy?: string): Promise<Domain> {
+  const did = mintDid();
+  return documents.insert(DOMAIN, did, bodyOf(did, status, verifiedBy));
+}
+
+async function bitsOf(lists: ReturnType<typeof statusLists>, list = 1) {
+  const read = STATUS_PURPOSES.map(async (purpose) => {
+    const found = await lists.credential({ list, purpose, url: `https://x/${list}-${purpose}` });
+    const { encodedList } = found!.credentialSubject as { encodedList: string };
+    return [purpose, await decodeList({ encodedList })] as const;
+  });
+  return Object.fromEntries(await Promise.all(read));
+}
+
+test('the empty list is the one of the W3C example, and a bit is where other libraries look for it', async () => {
+  const example = 'uH4sIAAAAAAAAA-3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA';
+  const { documents, lists } = await place();
+  const entry = await placeOf(documents, await insert(documents, 'Deactivated'));
+  const { revocation, suspension } = await bitsOf(lists());
+  const empty = await decodeList({ encodedList: example });
+  for (const list of [revocation!, suspension!]) assert.is(list.length, empty.length);
+  for (let index = 0; index < empty.length; index++) {
+    assert.is(suspension!.getStatus(index), empty.getStatus(index));
+    assert.is(revocation!.getStatus(index), index === entry.index);
+  }
+});
+
+test('what each status means for each purpose, for a plain card and for a verification', () => {
+  const plain: StatusEntry = { tenant: 't', did: 'd', verifiedBy: '', list: 1, index: 1 };
+  const flags = (entry: StatusEntry, body: StoredDomain | undefined) =>
+    STATUS_PURPOSES.filter((purpose) => isSet(entry, purpose, body)).join(' ');
+  const verified = { ...plain, verifiedBy: 'p1' };
+  const table: [Status, plain: string, verification: string][] = [
+    ['Created', '', 'revocation'],
+    ['UnderReview', '', 'revocation'],
+    ['Rejected', '', 'revocation'],
+    ['Verified', '', ''],
+    ['Suspended', 'suspension', 'suspension'],
+    ['Revoked', 'suspension', 'revocation'],
+    ['Deactivated', 'revocation', 'revocation'],
+  ];
+  for (const [status, ofPlain, ofVerification] of table) {
+    assert.is(flags(plain, bodyOf('d', status, 'p1')), ofPlain, `${status}, plain`);
+    assert.is(flags(verified, bodyOf('d', status, 'p1')), ofVerification, status);
+    const later = flags(verified, bodyOf('d', status, 'p2'));
+    assert.ok(later.includes('revocation'), `${status} by a later proposal`);
+  }
+  const review = {
+    ...bodyOf('d', 'UnderReview', 'p1'),
+    verification: {
+      review: { from: 'Suspended', proposal: 'p2' },
+      settled: { verify: { proposal: 'p1', revision: 1 } },
+    },
+  };
+  assert.is(flags(verified, review as unknown as StoredDomain), 'suspension', 'beneath the review it is suspended');
+  assert.is(flags(plain, undefined), 'revocation');
+});
+
+test('a list is read once and then follows every change, as a list that is read anew sees it', async () => {
+  const statuses = ['Created', 'Verified', 'Suspended', 'Revoked', 'Deactivated'] as const;
+  const step = fc.record({ who: fc.nat(5), status: fc.constantFrom(...statuses), by: fc.constantFrom('p1', 'p2') });
+  const steps = fc.array(fc.oneof(step, fc.constant('card' as const), fc.constant('read' as const)), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(steps, fc.nat(), async (script, seed) => {
+      const { documents, lists } = await place();
+      const twins = await Promise.all(Array.from({ length: 6 }, () => insert(documents, 'Created')));
+      const followed = lists();
+      await placeOf(documents, twins[0]!);
+      for (const [at, one] of script.entries()) {
+        if (one === 'read') await bitsOf(followed);
+        else if (one === 'card')
+          await placeOf(documents, (await documents.get(DOMAIN, twins[(seed + at) % 6]!.id))! as Domain);
+        else {
+          const twin = (await documents.get(DOMAIN, twins[one.who]!.id))! as Domain;
+          await documents.replace(DOMAIN, twin.id, twin.revision, bodyOf(twin.id, one.status, one.by));
+        }
+      }
+      const [mine, anew] = [await bitsOf(followed), await bitsOf(lists())];
+      const { items } = await documents.find<StatusEntry>(STATUS_ENTRY, { index: 'place' });
+      for (const { body } of items)
+        for (const purpose of STATUS_PURPOSES) {
+          const twin = await documents.get<StoredDomain>(DOMAIN, body.did);
+          const expected = isSet(body, purpose, twin!.body);
+          assert.is(mine[purpose]!.getStatus(body.index), expected);
+          assert.is(anew[purpose]!.getStatus(body.index), expected);
+        }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a list is signed again when a bit has changed or an hour has passed, else not; one that failed is read anew', async () => {
+  const { documents, clock, issuer, lists } = await place();
+  const twin = await insert(documents, 'Verified', 'p1');
+  await placeOf(documents, twin);
+  const followed = lists();
+  const read = () => followed.credential({ list: 1, purpose: 'suspension', url: 'https://x/1' });
+  await read();
+  await read();
+  assert.is(issuer.signed, 1);
+  await documents.replace(DOMAIN, twin.id, 1, bodyOf(twin.id, 'Suspended', 'p1'));
+  await Promise.all([read(), read()]);
+  const after = issuer.signed;
+  assert.ok(after > 1);
+  clock.advance(LIMITS.statusListFreshMs);
+  await read();
+  assert.is(issuer.signed, after + 1);
+  const { changes } = documents;
+  documents.changes = () => Promise.reject(new TwinlineError('ERR_STORE', 'away'));
+  await read().then(
+    () => assert.unreachable('a list of unknown age was given'),
+    (error) => assert.is(error.code, 'ERR_STORE'),
+  );
+  documents.changes = changes;
+  assert.ok(await read());
+});
+
+test('places of one list never clash; where none of several is free, the next list begins', async () => {
+  const { documents, lists } = await place();
+  const twin = await insert(documents, 'Created');
+  const put = documents.insert.bind(documents);
+  let refused = 0;
+  documents.insert = async (kind, id, body) => {
+    const isTaken = kind === STATUS_ENTRY && refused++ < LIMITS.statusListTries;
+    if (isTaken) throw new TwinlineError('ERR_EXISTS', 'taken');
+    return put(kind, id, body);
+  };
+  assert.is((await placeOf(documents, twin)).list, 2);
+  assert.is((await placeOf(documents, await insert(documents, 'Created'))).list, 2, 'the others follow');
+  assert.is(await lists().credential({ list: 1, purpose: 'revocation', url: 'https://x/1' }), undefined);
+  assert.ok(await lists().credential({ list: 2, purpose: 'revocation', url: 'https://x/2' }));
+  const same = { ...(await placeOf(documents, twin)) };
+  await put(STATUS_ENTRY, 'another', { ...same, did: 'another' }).then(
+    () => assert.unreachable('one place for two'),
+    (error) => assert.is(error.code, 'ERR_EXISTS'),
+  );
+});
+
+test.run();
