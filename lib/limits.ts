@@ -157,6 +157,8 @@ export const LIMITS = {
   /** Items of one list of a twin, such as its services; properties or relationships of one twin. */
   itemsPerList: 256,
   aliasesPerTwin: 32,
+  /** Bytes of a twin or protocol as it is stored, apart from its parts, its status and its journal. */
+  contentBytes: 786_432,
   /** Sub-domains of one twin. */
   partsPerTwin: 500,
   /** Milliseconds after which a part whose parent never came is thrown away. */
@@ -168,6 +170,11 @@ export const LIMITS = {
   filterDepth: 16,
   /** Changes that one read of the feed of events looks at. */
   feedPage: 200,
+  /** The last events that a process keeps for its listeners. */
+  feedKept: 512,
+  /** Characters of a list of types of events, and names in it. */
+  eventTypesChars: 1_000,
+  eventTypes: 32,
   /** Documents that one page of a filtered list looks at. */
   listScan: 20_000,
   /** Steps from the first twin of a graph, and twins in it. */
@@ -206,6 +213,15 @@ export const LIMITS = {
   /** Bytes and levels of the package of a proposal, as JSON. */
   packageBytes: 65_536,
   packageDepth: 32,
+
+  // --- events and bulk ----------------------------------------------------------------------------------------------
+  /** Streams of events that a process serves at a time, and those of one tenant. */
+  eventStreams: 1_000,
+  eventStreamsPerTenant: 500,
+  /** Milliseconds between two comments on a stream where nothing happens. */
+  eventHeartbeatMs: 15_000,
+  /** Milliseconds after which a reader that takes nothing is cut off; it may go on where it was. */
+  eventStallMs: 30_000,
 
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */

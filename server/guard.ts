@@ -4,6 +4,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Health } from './health.ts';
 import type { Overload } from './overload.ts';
 
+/** What an answer emits that stays open and mostly waits: it is no work from then on. */
+export const WAITING = 'twinline:waiting';
+
 /** Answers requests that two servers could read differently with 400; hands all others on. */
 export function guarded(app: RequestListener, overload: Overload, health: Health): RequestListener {
   return (req, res) => {
@@ -11,9 +14,13 @@ export function guarded(app: RequestListener, overload: Overload, health: Health
     // The client goes elsewhere after this answer, rather than be cut off when the server closes.
     if (health.draining) res.shouldKeepAlive = false;
     overload.inFlight++;
-    res.once('close', () => {
-      overload.inFlight--;
-    });
+    let counts = true;
+    const done = () => {
+      if (counts) overload.inFlight--;
+      counts = false;
+    };
+    res.once('close', done);
+    res.once(WAITING, done);
     app(req, res);
   };
 }

@@ -127,6 +127,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     health.draining = true;
     if (drainDelayMs > 0) await pause(drainDelayMs);
     const until = performance.now() + LIMITS.drainMs;
+    domain.drain();
     await door.close(LIMITS.drainMs);
     // All answers are given; what goes on behind them (late calls) may still finish.
     await Promise.race([engine.idle(), pause(Math.max(0, until - performance.now()), undefined, { ref: false })]);

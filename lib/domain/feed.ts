@@ -21,6 +21,11 @@ export interface FeedEvent {
   readonly data: JsonObject;
 }
 
+/** What subscribers read. */
+export function eventView({ seq, type, did, revision, at, data }: FeedEvent): JsonObject {
+  return { seq, type, did, revision, at, data };
+}
+
 /** Events, and how far the store was read for them: there may be none where much has happened to other things. */
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
@@ -67,6 +72,12 @@ function eventsOf(change: number, id: string, { revision, body }: { revision: nu
     by: journal.by,
     data,
   }));
+}
+
+/** Whether the feed has come as far as this number: one that it never gave out belongs to another store. */
+export async function hasReached(documents: DocumentStore, seq: number): Promise<boolean> {
+  const change = Math.floor(seq / EVENTS_PER_CHANGE);
+  return change === 0 || (await documents.changes(change - 1, 1)).length > 0;
 }
 
 /** The number after which only what happens from now on comes. */

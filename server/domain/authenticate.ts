@@ -14,8 +14,14 @@ export function authenticate(keys: ApiKeys): Middleware {
     const caller = token === undefined ? undefined : keys.callerOf(token);
     if (!caller) throw refuse('unauthorized', 'Send an API key: Authorization: Bearer <key>.');
     ctx.state.caller = caller;
+    ctx.state.isKnown = () => keys.callerOf(token!)?.tenant === caller.tenant;
     return next();
   };
+}
+
+/** Asks whether the key of a request that is long under way still counts. */
+export function recheckOf(ctx: Pick<Context, 'state'>): () => boolean {
+  return ctx.state.isKnown as () => boolean;
 }
 
 /** The caller of an authenticated request. */

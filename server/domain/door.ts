@@ -7,6 +7,7 @@ import type { Resolver } from '../../lib/domain/resolution.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
 import { type CardDeps, cardRoutes, STATUS_PREFIX } from './card-routes.ts';
+import { type EventDeps, eventRoutes } from './event-routes.ts';
 import { identifierDoor } from './identifier-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { problems } from './problem.ts';
@@ -14,7 +15,7 @@ import { type ProposalDeps, proposalRoutes } from './proposal-routes.ts';
 import { protocolRoutes } from './protocol-routes.ts';
 import { twinRoutes } from './twin-routes.ts';
 
-export interface DomainDeps extends ProposalDeps, CardDeps {
+export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps {
   readonly keys: ApiKeys;
   readonly resolve: Resolver;
   /** Told of everything that is our fault. */
@@ -29,6 +30,7 @@ export function domainDoor(deps: DomainDeps): Middleware {
   protocolRoutes(router, { protocols: registry.protocols, idempotency, clock });
   proposalRoutes(router, deps);
   cardRoutes(router, deps);
+  eventRoutes(router, deps);
   limitRoutes(router);
 
   const routes = router.routes() as Middleware;
@@ -37,7 +39,11 @@ export function domainDoor(deps: DomainDeps): Middleware {
   const identifiers = identifierDoor(deps);
   return (ctx, next) => {
     if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return identifiers(ctx, next);
-    const answer = () => routes(ctx, () => nowhere(ctx, router));
+    const answer = async () => {
+      await routes(ctx, () => nowhere(ctx, router));
+      // Who listens in this process hears of a write at once.
+      if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
+    };
     return told(ctx, () => (ctx.path.startsWith(STATUS_PREFIX) ? answer() : known(ctx, answer)));
   };
 }

@@ -5,6 +5,7 @@ import type { Middleware } from 'koa';
 import { systemClock } from '../../lib/clock.ts';
 import { credits } from '../../lib/domain/credits.ts';
 import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
+import { feed } from '../../lib/domain/follow.ts';
 import { type Governance, parseGovernance } from '../../lib/domain/governance.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { issuer } from '../../lib/domain/issuer.ts';
@@ -19,12 +20,15 @@ import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Log } from '../log.ts';
 import { type ApiKeys, apiKeys, DEFAULT_TENANT } from './api-keys.ts';
 import { domainDoor } from './door.ts';
+import { eventStreams } from './event-streams.ts';
 
 export interface DomainService {
   readonly door: Middleware;
   readonly keys: ApiKeys;
   /** One round of background work; true when there is more to do at once. */
   sweep(): Promise<boolean>;
+  /** Ends what clients keep open, in order, so that the server can end. */
+  drain(): void;
   close(): void;
 }
 
@@ -70,9 +74,17 @@ export async function openDomain({
   const twins = registry({ documents, clock, onMaterialChange: votes.subjectChanged });
   const repeated = idempotency({ documents, clock });
   const signer = issuer(oracleKey);
+  const onFailure = (what: string) => (error: unknown) => {
+    onProblem();
+    log.error({ err: error }, what);
+  };
+  const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
+  const streams = eventStreams({ onProblem: onFailure('a stream of events was cut off') });
   const door = domainDoor({
     keys,
     documents,
+    feed: events,
+    streams,
     registry: twins,
     verification: votes,
     credits: credits({ documents, clock }),
@@ -101,7 +113,8 @@ export async function openDomain({
       ]);
       return done.some((count) => count === limit);
     },
-    close: () => {},
+    drain: streams.close,
+    close: events.close,
   };
 }
 
