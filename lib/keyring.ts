@@ -4,7 +4,13 @@ import { createHash, createHmac, hash, hkdfSync } from 'node:crypto';
 import { TwinlineError } from './errors.ts';
 
 /** What a subkey is for; one master key never does two jobs. */
-export type KeyPurpose = 'pin-at-rest/v1' | 'turn-key/v1' | 'record-seal/v1' | 'secret-proof/v1' | 'phone-index/v1';
+export type KeyPurpose =
+  | 'pin-at-rest/v1'
+  | 'turn-key/v1'
+  | 'record-seal/v1'
+  | 'secret-proof/v1'
+  | 'phone-index/v1'
+  | 'webhook-secret/v1';
 
 export interface Keyring {
   /** Id of the key that seals; the others only open what was sealed before a rotation. */

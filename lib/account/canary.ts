@@ -1,8 +1,8 @@
 // A small sealed text that is stored at the first start, so that a wrong key is noticed at a start, not by each caller.
 
+import { decode, IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../aead.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
-import { decode, IV_BYTES, openBytes, sealBytes, TAG_BYTES } from './aead.ts';
 
 const VERSION = 'v1';
 const HOW = 'Configure the key that this database was made with, or restore the database that belongs to this key.';

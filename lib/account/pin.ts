@@ -2,10 +2,10 @@
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { decode, IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../aead.ts';
 import { TwinlineError } from '../errors.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import { LIMITS } from '../limits.ts';
-import { decode, IV_BYTES, openBytes, sealBytes, TAG_BYTES } from './aead.ts';
 import { boundedQueue } from './queue.ts';
 
 const VERSION = 'v1';
