@@ -8,6 +8,7 @@ import type { RedisConnection } from '../lib/store/redis-connection.ts';
 import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
 import type { Config } from './config.ts';
+import type { DomainDoor } from './domain/door.ts';
 import { REFUSALS, Refusal } from './errors.ts';
 import { guarded } from './guard.ts';
 import type { Health } from './health.ts';
@@ -23,6 +24,7 @@ import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
+import { routesOf, type ServedRoute } from './route-list.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
 import { ussdDebugRoutes } from './routes/ussd-debug.ts';
@@ -38,13 +40,20 @@ export interface AppDeps {
   /** Where instances count requests together; without it each counts for itself. */
   readonly redis?: RedisConnection | undefined;
   /** Everything below /v1. */
-  readonly domain: Middleware;
+  readonly domain: DomainDoor;
   /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
   readonly plugins?: readonly ((router: object) => void)[];
 }
 
-/** The application as a listener for `http.createServer`. */
-export function createApp(deps: AppDeps): RequestListener {
+export interface App {
+  /** For `http.createServer`. */
+  readonly listener: RequestListener;
+  /** Everything that it answers. */
+  readonly routes: readonly ServedRoute[];
+}
+
+/** The application. */
+export function createApp(deps: AppDeps): App {
   const { config, gateway, health, overload, metrics, log } = deps;
   const clientOf = clientReader({ proxies: config.trustedProxies, exempt: config.rateLimit.exempt });
   const limiter = limiterOf(deps);
@@ -61,9 +70,10 @@ export function createApp(deps: AppDeps): RequestListener {
     });
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
+  const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus });
   const app = new Koa({ env: config.environment });
   app
-    .use(ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus }))
+    .use(ussd)
     .use(named())
     .use(cors)
     .use(securityHeaders())
@@ -74,7 +84,8 @@ export function createApp(deps: AppDeps): RequestListener {
     .use(router.routes() as Middleware)
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
-  return guarded(app.callback(), overload, health);
+  const listener = guarded(app.callback(), overload, health);
+  return { listener, routes: [...ussd.routes, ...deps.domain.routes, ...routesOf(router)] };
 }
 
 function limiterOf({ config, redis, metrics, log }: AppDeps): Limiter {

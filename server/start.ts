@@ -15,6 +15,7 @@ import { createLog, type Log } from './log.ts';
 import { createMetrics, METRICS_TYPE } from './metrics.ts';
 import { type OverloadLimits, overloadWatch } from './overload.ts';
 import { watchMenus } from './reload.ts';
+import type { ServedRoute } from './route-list.ts';
 import type { StorePlace, Stores } from './stores.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
 
@@ -28,6 +29,8 @@ export interface RunningServer {
   /** The API key for /v1 that was made for this run, in development without API_KEYS_FILE. */
   readonly developmentKey: string | undefined;
   readonly log: Log;
+  /** Everything that it answers. */
+  readonly routes: readonly ServedRoute[];
   /** Looks for edited menus now. */
   refresh(): Promise<void>;
   /**
@@ -111,7 +114,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
           { host: config.host, port: config.metricsPort },
         );
   later(() => metricsDoor?.close(0));
-  const door = await listen(app, config);
+  const door = await listen(app.listener, config);
 
   const sweeper = startSweeper([sweepSessions(engine), domain.sweep], (error) => {
     metrics.problem('sweep');
@@ -140,6 +143,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     places,
     developmentKey: domain.keys.developmentKey,
     log,
+    routes: app.routes,
     refresh: reload.refresh,
     close: ({ drainDelayMs = config.drainDelayMs } = {}) => {
       stopping ??= stop(drainDelayMs);

@@ -4,11 +4,12 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { refuse } from '../../lib/domain/problems.ts';
 import type { Resolver } from '../../lib/domain/resolution.ts';
+import { routesOf, type ServedRoute } from '../route-list.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
 import { type CardDeps, cardRoutes, STATUS_PREFIX } from './card-routes.ts';
 import { type EventDeps, eventRoutes } from './event-routes.ts';
-import { identifierDoor } from './identifier-routes.ts';
+import { IDENTIFIER_ROUTES, identifierDoor } from './identifier-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { problems } from './problem.ts';
 import { type ProposalDeps, proposalRoutes } from './proposal-routes.ts';
@@ -23,7 +24,10 @@ export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps {
 }
 
 /** Everything below /v1 and /1.0/identifiers, as one middleware. Other paths pass. */
-export function domainDoor(deps: DomainDeps): Middleware {
+export type DomainDoor = Middleware & { readonly routes: readonly ServedRoute[] };
+
+/** Opens the door. */
+export function domainDoor(deps: DomainDeps): DomainDoor {
   const router = new Router({ sensitive: true, strict: true });
   const { registry, idempotency, clock } = deps;
   twinRoutes(router, { registry, idempotency, clock });
@@ -37,7 +41,7 @@ export function domainDoor(deps: DomainDeps): Middleware {
   const told = problems(deps.onFault);
   const known = authenticate(deps.keys);
   const identifiers = identifierDoor(deps);
-  return (ctx, next) => {
+  const door: Middleware = (ctx, next) => {
     if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return identifiers(ctx, next);
     const answer = async () => {
       await routes(ctx, () => nowhere(ctx, router));
@@ -46,6 +50,7 @@ export function domainDoor(deps: DomainDeps): Middleware {
     };
     return told(ctx, () => (ctx.path.startsWith(STATUS_PREFIX) ? answer() : known(ctx, answer)));
   };
+  return Object.assign(door, { routes: [...routesOf(router), ...IDENTIFIER_ROUTES] });
 }
 
 // Reached when no route has answered: the address is unknown, or known for other methods.

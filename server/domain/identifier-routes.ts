@@ -21,6 +21,12 @@ export interface IdentifierDeps {
 const PREFIX = '/1.0/identifiers/';
 const METHODS = ['GET', 'HEAD', 'POST'];
 
+/** What a router would list. */
+export const IDENTIFIER_ROUTES = [
+  { method: 'GET', path: `${PREFIX}:did` },
+  { method: 'POST', path: `${PREFIX}:did` },
+];
+
 /** Everything below /1.0/identifiers, as one middleware. Other paths pass. */
 export function identifierDoor({ keys, resolve, onFault }: IdentifierDeps): Middleware {
   const told = problems(onFault);

@@ -1,7 +1,6 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
 import { readFileSync } from 'node:fs';
-import type { Middleware } from 'koa';
 import { systemClock } from '../../lib/clock.ts';
 import { credits } from '../../lib/domain/credits.ts';
 import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
@@ -19,11 +18,11 @@ import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Log } from '../log.ts';
 import { type ApiKeys, apiKeys, DEFAULT_TENANT } from './api-keys.ts';
-import { domainDoor } from './door.ts';
+import { type DomainDoor, domainDoor } from './door.ts';
 import { eventStreams } from './event-streams.ts';
 
 export interface DomainService {
-  readonly door: Middleware;
+  readonly door: DomainDoor;
   readonly keys: ApiKeys;
   /** One round of background work; true when there is more to do at once. */
   sweep(): Promise<boolean>;

@@ -16,6 +16,7 @@ import type { ClientOf } from '../middleware/client.ts';
 import type { Limiter } from '../middleware/rate-limit.ts';
 import { requestId } from '../middleware/request-id.ts';
 import type { Overload } from '../overload.ts';
+import { routesOf, type ServedRoute } from '../route-list.ts';
 import { readUssdBody } from './ussd-body.ts';
 
 export interface UssdDoor {
@@ -37,7 +38,7 @@ const PLAIN_DIALECT = 'africastalking';
 const NO_QUERY = new URLSearchParams();
 
 /** The routes of all dialects; other requests go on to what comes next. */
-export function ussdRoutes(door: UssdDoor): Middleware {
+export function ussdRoutes(door: UssdDoor): Middleware & { readonly routes: readonly ServedRoute[] } {
   const router = new Router({ sensitive: true, strict: true });
   const plain = door.adapters[PLAIN_DIALECT]!;
   addRoutes(router, BASE, { door, adapter: plain });
@@ -45,7 +46,9 @@ export function ussdRoutes(door: UssdDoor): Middleware {
   const routes = router.routes() as Middleware;
   const serve = server(BASE, { method: 'POST', path: '' }, { door, adapter: plain });
   // What the router would say of the one URL that almost every request has is known without asking it.
-  return (ctx, next) => (ctx.req.url === BASE && ctx.req.method === 'POST' ? serve(ctx, next) : routes(ctx, next));
+  const answer: Middleware = (ctx, next) =>
+    ctx.req.url === BASE && ctx.req.method === 'POST' ? serve(ctx, next) : routes(ctx, next);
+  return Object.assign(answer, { routes: routesOf(router) });
 }
 
 interface Dialect {

@@ -1,0 +1,16 @@
+// What the routers of a server answer: their methods and addresses, for its documentation and for people.
+
+import type Router from '@koa/router';
+
+/** One method of one address, which is written as routers do: `/v1/domains/:did`. */
+export interface ServedRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The routes of a router, in order. HEAD is not named beside GET, and what only passes requests on is left out. */
+export function routesOf({ stack }: Router): ServedRoute[] {
+  return stack.flatMap(({ path, methods }) =>
+    methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
+  );
+}
