@@ -152,7 +152,7 @@ test('a list is signed again when a bit has changed or an hour has passed, else 
   await Promise.all([read(), read()]);
   const after = issuer.signed;
   assert.ok(after > 1);
-  clock.advance(LIMITS.statusListFreshMs);
+  await clock.advance(LIMITS.statusListFreshMs);
   await read();
   assert.is(issuer.signed, after + 1);
   const { changes } = documents;
