@@ -222,6 +222,22 @@ export const LIMITS = {
   eventHeartbeatMs: 15_000,
   /** Milliseconds after which a reader that takes nothing is cut off; it may go on where it was. */
   eventStallMs: 30_000,
+  webhooksPerTenant: 50,
+  /** Milliseconds that the name of a new webhook's host may take to be resolved before it is left for later. */
+  webhookResolveMs: 1_000,
+  /** Milliseconds that a receiver may take to answer. */
+  webhookAnswerMs: 10_000,
+  /** Webhooks that a process delivers to at the same time. */
+  webhooksAtOnce: 64,
+  /** Milliseconds for which a process may deliver to a webhook alone; longer than an answer may take. */
+  webhookLeaseMs: 30_000,
+  /** Tries to deliver an event before it is put aside; with the pauses between them about 40 minutes. */
+  webhookTries: 10,
+  /** Milliseconds before the second try; doubles with each further one, less up to a half at random. */
+  webhookBackoffMs: 5_000,
+  webhookBackoffMaxMs: 3_600_000,
+  /** Milliseconds that an event which could not be delivered is kept: 30 days. */
+  webhookLetterMs: 2_592_000_000,
 
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */

@@ -1,5 +1,6 @@
 // Finding one twin: by DID, alias or external id, within a tenant, and only when it is there for others to see.
 
+import { LIMITS } from '../limits.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { isDid } from './did.ts';
@@ -13,9 +14,14 @@ export async function findDomain(
   tenant: string,
   reference: string,
 ): Promise<Domain | undefined> {
-  const own = isDid(reference) ? await documents.get<StoredDomain>(DOMAIN, reference) : undefined;
+  const own = isDid(reference) && mayBeId(reference) ? await documents.get<StoredDomain>(DOMAIN, reference) : undefined;
   const found = own?.body.tenant === tenant ? own : await byAlias(documents, tenant, reference);
   return found && (await isVisible(documents, found)) ? found : undefined;
+}
+
+/** Whether a document can have this id; what is longer is nobody's. */
+export function mayBeId(text: string): boolean {
+  return text !== '' && text.length <= LIMITS.keyChars;
 }
 
 async function byAlias(documents: DocumentStore, tenant: string, alias: string): Promise<Domain | undefined> {
@@ -23,11 +29,12 @@ async function byAlias(documents: DocumentStore, tenant: string, alias: string):
   return (await documents.find<StoredDomain>(DOMAIN, { index: 'alias', where, limit: 1 })).items[0];
 }
 
-/** A part that was written before its parent counts from the moment that the parent names it. */
+/** A part that was written before its parent counts from the moment that the parent names it, and counts itself. */
 export async function isVisible(documents: DocumentStore, { body }: Domain): Promise<boolean> {
   if (body.provisionalSince === null || body.parent === null) return true;
   const parent = await documents.get<StoredDomain>(DOMAIN, body.parent);
-  return parent?.body.subDomains.some(({ did }) => did === body.did) ?? false;
+  if (!parent?.body.subDomains.some(({ did }) => did === body.did)) return false;
+  return isVisible(documents, parent);
 }
 
 /** The twin; throws `not-found`, or `gone` when it was deactivated. */

@@ -1,6 +1,7 @@
 // Every way in which the domain service says no: a word that stays the same, its HTTP status, its title.
 
 import { type Detail, TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 
 /** Reason → status and title. The words are part of the interface: they end the `type` of a problem document. */
 export const PROBLEMS = {
@@ -55,6 +56,13 @@ export function refuse(reason: Reason, message: string, parts: RefusalParts = {}
 /** The error of an input that breaks the rules of its schema or of the domain, field by field. */
 export function invalid(message: string, details: readonly Detail[]): TwinlineError {
   return refuse('invalid', message, { details });
+}
+
+/** Throws `too-large` for what would leave no room in its document for what the service adds to it later. */
+export function requireFits(content: object, what: string): void {
+  const bytes = Buffer.byteLength(JSON.stringify(content));
+  if (bytes <= LIMITS.contentBytes) return;
+  throw refuse('too-large', `${what} takes ${bytes} bytes to store; ${LIMITS.contentBytes} are allowed.`);
 }
 
 /** Whether this error is a refusal, for this reason when one is given. */

@@ -8,7 +8,7 @@ import { chainOf, isOfKind } from './class.ts';
 import { type Lineage, lineageOf } from './compose.ts';
 import { edgesOf, indexedEdges } from './edges.ts';
 import { findDomain } from './find.ts';
-import { invalid } from './problems.ts';
+import { invalid, requireFits } from './problems.ts';
 import { listOf, type Protocol, type Protocols } from './protocol.ts';
 import type { StoredDomain, SubDomain } from './record.ts';
 import { compileProperty, type PropertyCheck } from './schema/property.ts';
@@ -111,7 +111,9 @@ export async function settle(ground: Ground, reference: string, twin: Twin): Pro
       error: `point at ${edges.length} others; ${LIMITS.elementsPerIndex} are allowed`,
     });
   if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
-  return { ...settled, ...indexedEdges(edges) };
+  const whole = { ...settled, ...indexedEdges(edges) };
+  requireFits(whole, `The ${frame.type}`);
+  return whole;
 }
 
 const UNKNOWN_CLASS: Detail = {
@@ -178,6 +180,9 @@ async function filledRoles({ documents }: Ground, lineage: Lineage, { frame, par
 }
 
 function windowProblems({ validFrom, validUntil }: TwinParts): Detail[] {
+  const unknown = Object.entries({ validFrom, validUntil }).filter(([, at]) => at && Number.isNaN(Date.parse(at)));
+  // Such as a leap second: it would never come.
+  if (unknown.length) return unknown.map(([name]) => ({ field: `/${name}`, error: 'is a moment that no clock shows' }));
   if (!validFrom || !validUntil || Date.parse(validUntil) > Date.parse(validFrom)) return [];
   return [{ field: '/validUntil', error: 'must be later than validFrom' }];
 }

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { refuse } from '../../lib/domain/problems.ts';
 import { LIMITS } from '../../lib/limits.ts';
+import { isWellFormed } from '../../lib/store/input.ts';
 import type { Json } from '../../lib/store/store.ts';
 
 /** Media types that a route reads; '' is a body without a type. */
@@ -16,8 +17,9 @@ const parse = bodyParser({
   jsonLimit: String(LIMITS.jsonBodyBytes),
   strict: false,
   // The parser's own words quote the body.
-  onerror: (error) => {
-    const { type, status } = error as { type?: string; status?: number };
+  onerror: (error, ctx) => {
+    const { type, status, body } = error as { type?: string; status?: number; body?: unknown };
+    if (isForm(mediaType(ctx)) && typeof body === 'string' && !LOOKS_LIKE_JSON.test(body)) throw noForms();
     if (type === 'entity.too.large')
       throw refuse('too-large', `The body is larger than ${LIMITS.jsonBodyBytes} bytes. Use /v1/bulk for many twins.`);
     if (status === 415)
@@ -36,7 +38,7 @@ export interface Body {
 
 /** Reads the body; throws `unsupported-media-type`, `too-large` or `bad-request`. */
 export async function readBody(ctx: Context, types: readonly string[] = JSON_TYPES): Promise<Body> {
-  const type = ctx.get('content-type').split(';')[0]!.trim().toLowerCase();
+  const type = mediaType(ctx);
   if (!types.includes(type)) {
     if (ctx.method === 'PATCH') ctx.set('Accept-Patch', types.slice(0, 2).join(', '));
     const known = types.filter((name) => name !== '' && !name.includes('form')).join(' or ');
@@ -44,26 +46,46 @@ export async function readBody(ctx: Context, types: readonly string[] = JSON_TYP
   }
   await parse(ctx as never, async () => {});
   const { body: value, rawBody: text = '' } = ctx.request as { body?: unknown; rawBody?: string };
-  if (type === 'application/x-www-form-urlencoded' && !/^\s*[{[]/.test(text))
-    throw refuse(
-      'unsupported-media-type',
-      'Forms are not read here. Send JSON: curl -H "Content-Type: application/json" -d \'{…}\'.',
-    );
-  if (text === '' || !isShallow(value as Json))
-    throw refuse(
-      'bad-request',
-      text === '' ? 'The body is empty.' : `The body nests deeper than ${LIMITS.jsonBodyDepth} levels.`,
-    );
+  if (isForm(type) && !LOOKS_LIKE_JSON.test(text)) throw noForms();
+  const wrong = text === '' ? 'The body is empty.' : flawOf(text, value as Json);
+  if (wrong !== undefined) throw refuse('bad-request', wrong);
   return { type, value: value as Json, text };
 }
 
-// Whoever walks the body later may do so level by level.
-function isShallow(value: Json): boolean {
+const LOOKS_LIKE_JSON = /^\s*[{[]/;
+
+function mediaType(ctx: Pick<Context, 'get'>): string {
+  return ctx.get('content-type').split(';')[0]!.trim().toLowerCase();
+}
+
+function isForm(type: string): boolean {
+  return type === 'application/x-www-form-urlencoded';
+}
+
+function noForms() {
+  return refuse(
+    'unsupported-media-type',
+    'Forms are not read here. Send JSON: curl -H "Content-Type: application/json" -d \'{…}\'.',
+  );
+}
+
+// Whoever walks the body later may do so level by level, and keep every text of it.
+function flawOf(text: string, value: Json): string | undefined {
+  // What the decoder writes in the place of bytes that are no UTF-8.
+  if (text.includes('\ufffd')) return 'The body is not UTF-8, or holds the replacement character U+FFFD.';
   for (const stack: [Json, number][] = [[value, 1]]; stack.length; ) {
     const [part, depth] = stack.pop()!;
-    if (depth > LIMITS.jsonBodyDepth) return false;
-    if (typeof part === 'object' && part !== null)
-      for (const inner of Object.values(part)) stack.push([inner, depth + 1]);
+    if (depth > LIMITS.jsonBodyDepth) return `The body nests deeper than ${LIMITS.jsonBodyDepth} levels.`;
+    if (typeof part === 'string' && !isText(part)) return BROKEN_TEXT;
+    if (typeof part !== 'object' || part === null) continue;
+    if (!Object.keys(part).every(isText)) return BROKEN_TEXT;
+    for (const inner of Object.values(part)) stack.push([inner, depth + 1]);
   }
-  return true;
+  return undefined;
+}
+
+const BROKEN_TEXT = 'A text of the body holds the character U+0000 or half of a surrogate pair.';
+
+function isText(text: string): boolean {
+  return isWellFormed(text) && !text.includes('\0');
 }

@@ -24,7 +24,17 @@ const compiled = new WeakMap<object, ValidateFunction>();
 /** What is wrong with `value`; empty when nothing. */
 export function problemsOf(schema: Schema, value: unknown): Detail[] {
   const validate = compiledOf(schema as object);
-  return validate(value) ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'oneOf').map(detailOf);
+  return validate(value) ? [] : (validate.errors ?? []).filter(isTold).map(detailOf);
+}
+
+// Of the ways that a value may take, those that are of another type than it has say nothing where one of its type does.
+function isTold({ keyword, schemaPath, instancePath }: ErrorObject, _at: number, all: readonly ErrorObject[]): boolean {
+  if (keyword === 'oneOf') return false;
+  const isOther = (error: ErrorObject) => error.keyword === 'type' && error.schemaPath.includes('/oneOf/');
+  if (keyword !== 'type' || !schemaPath.includes('/oneOf/')) return true;
+  return !all.some(
+    (error) => error.keyword !== 'oneOf' && !isOther(error) && error.instancePath.startsWith(instancePath),
+  );
 }
 
 /** The value as what the schema describes; throws `invalid` with every problem. */
