@@ -6,6 +6,7 @@ import type { Choice, ProposalState, Voter } from '../../machines/domain-verific
 import type { TwinlineError } from '../errors.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { changeOf, verificationOf } from './execution.ts';
+import { mayBeId } from './find.ts';
 import { DOMAIN } from './kinds.ts';
 import { isRefusal, refuse } from './problems.ts';
 import type { Proposal } from './proposal.ts';
@@ -27,9 +28,28 @@ export async function requireProposal(
   { tenant }: Pick<Caller, 'tenant'>,
   id: string,
 ): Promise<Proposal> {
-  const found = await ground.proposals.read(id);
+  const found = mayBeId(id) ? await ground.proposals.read(id) : undefined;
   if (!found || found.body.tenant !== tenant) throw refuse('not-found', `There is no proposal ${JSON.stringify(id)}.`);
   return reviewed(ground, found);
+}
+
+export type ProposalAction = 'vote' | 'withdraw' | 'veto' | 'execute';
+
+/** Throws `not-found`, or the refusal of one who may not do this to this proposal. */
+export async function permitted(
+  ground: VotingGround,
+  caller: Caller,
+  { id, action }: { id: string; action: ProposalAction },
+): Promise<void> {
+  const found = await requireProposal(ground, caller, id);
+  requireRole(caller, action);
+  if (action === 'vote' && !voterIn(found, caller.principal)) throw await notAVoter(ground, found, caller.principal);
+  if (action === 'withdraw') requireProposer(found, caller);
+}
+
+function requireProposer({ body }: Proposal, { principal, roles }: Caller): void {
+  if (body.proposer === principal || roles.has('operator')) return;
+  throw refuse('not-proposer', `${body.proposer} made this proposal; only they withdraw it.`);
 }
 
 const STOPPABLE: readonly ProposalState[] = ['open', 'timelock', 'execution_failed'];
@@ -70,10 +90,8 @@ export interface Voted {
 
 /** Casts the caller's ballot. */
 export async function vote(ground: VotingGround, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
-  requireRole(caller, 'vote');
   const { principal } = caller;
-  const found = await requireProposal(ground, caller, id);
-  if (!voterIn(found, principal)) throw await notAVoter(ground, found, principal);
+  await permitted(ground, caller, { id, action: 'vote' });
   const cast = checked<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
   const { instance, repeated } = await ground.proposals.take(id, {
     ...noted(caller, 'vote', key),
@@ -107,10 +125,7 @@ async function notAVoter({ documents }: VotingGround, { context }: Proposal, did
 
 /** Takes back a proposal that is open: who made it, or an operator. */
 export async function withdraw(ground: VotingGround, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
-  requireRole(caller, 'withdraw');
-  const { body } = await requireProposal(ground, caller, id);
-  if (body.proposer !== caller.principal && !caller.roles.has('operator'))
-    throw refuse('not-proposer', `${body.proposer} made this proposal; only they withdraw it.`);
+  await permitted(ground, caller, { id, action: 'withdraw' });
   return step(ground, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } });
 }
 
@@ -120,8 +135,7 @@ export async function veto(
   caller: Caller,
   { id, body, key }: ProposalRequest,
 ): Promise<Proposal> {
-  requireRole(caller, 'veto');
-  await requireProposal(ground, caller, id);
+  await permitted(ground, caller, { id, action: 'veto' });
   const { reason = 'vetoed' } = checked<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
   const event = { type: 'VETO', reason } as EventObject;
   return step(ground, caller, { id, key, action: 'veto', from: STOPPABLE, event });

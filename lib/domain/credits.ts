@@ -9,6 +9,7 @@ import { requireEligible } from './eligibility.ts';
 import { requireDomain } from './find.ts';
 import { type Journaled, stamp } from './journal.ts';
 import { CREDIT } from './kinds.ts';
+import { findPage } from './page.ts';
 import { isRefusal } from './problems.ts';
 import { isoTime } from './record.ts';
 import { checked } from './schema/check.ts';
@@ -94,13 +95,9 @@ export function credits({ documents, clock }: { documents: DocumentStore; clock:
     },
     async list(caller, { did, limit, cursor }) {
       const domain = await requireDomain(documents, caller, did);
-      const { items, next } = await documents.find<StoredCredit>(CREDIT, {
-        index: 'domain',
-        where: { tenant: caller.tenant, did: domain.id },
-        descending: true,
-        limit,
-        ...(cursor !== undefined && { cursor }),
-      });
+      const where = { tenant: caller.tenant, did: domain.id };
+      const query = { index: 'domain', where, descending: true, limit, cursor };
+      const { items, next } = await findPage<StoredCredit>(documents, CREDIT, query);
       const issued = items.filter(({ body }) => body.state === 'issued');
       return { items: issued.map(creditView), ...(next !== undefined && { next }) };
     },

@@ -27,25 +27,27 @@ export async function twinAt(
   { did, at, now }: { did: string; at: string; now: number },
 ): Promise<Domain> {
   const id = await existing(documents, caller, did);
-  const found = /^\d+$/.test(at)
-    ? await byRevision(documents, id, Number(at))
-    : await byTime(documents, id, { at, now });
+  const wanted = revisionOrMoment(at);
+  const found =
+    'revision' in wanted
+      ? await revisionOf<StoredDomain>(documents, { kind: DOMAIN, id, revision: wanted.revision })
+      : wanted.moment <= now && (await revisionAt<StoredDomain>(documents, { kind: DOMAIN, id, at: wanted.moment }));
   if (found) return { id, ...found };
   throw refuse('not-found', `${did} has no revision ${JSON.stringify(at)}.`);
 }
 
-function byRevision(documents: DocumentStore, id: string, revision: number) {
-  return revisionOf<StoredDomain>(documents, { kind: DOMAIN, id, revision });
-}
+// With a time of the day and its zone: what is less can be read in several ways, and `-1` as a year.
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-async function byTime(documents: DocumentStore, id: string, { at, now }: { at: string; now: number }) {
-  const moment = Date.parse(at);
-  if (Number.isNaN(moment))
-    throw refuse(
-      'bad-request',
-      `at=${JSON.stringify(at)} is neither a revision nor a moment such as 2026-01-01T00:00:00Z.`,
-    );
-  return moment > now ? undefined : revisionAt<StoredDomain>(documents, { kind: DOMAIN, id, at: moment });
+/** What `?at=` means: a revision, or milliseconds since 1970; throws `bad-request`. */
+export function revisionOrMoment(at: string): { readonly revision: number } | { readonly moment: number } {
+  if (/^\d+$/.test(at)) return { revision: Number(at) };
+  const moment = MOMENT.test(at) ? Date.parse(at) : Number.NaN;
+  if (!Number.isNaN(moment)) return { moment };
+  throw refuse(
+    'bad-request',
+    `at=${JSON.stringify(at)} is neither a revision nor a moment such as 2026-01-01T00:00:00Z.`,
+  );
 }
 
 /** A page of the history, the newest revision first; `before` is the cursor of the page before. */

@@ -23,7 +23,7 @@ export const DOMAIN: Kind = {
     status: { fields: ['tenant', 'status', 'created'] },
     'type-status': { fields: ['tenant', 'type', 'status', 'created'] },
     controller: { fields: ['tenant', 'controllers[]', 'created'] },
-    name: { fields: ['tenant', 'metadata.name'] },
+    name: { fields: ['tenant', 'metadata.name', 'created'] },
     updated: { fields: ['tenant', 'updated'] },
     alias: { fields: ['tenant', 'alsoKnownAs[]'], unique: true },
     external: { fields: ['tenant', 'externalId'], unique: true },

@@ -2,13 +2,13 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, IndexValue, Query } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { type Filter, matches, parseFilter } from './filter.ts';
 import { isVisible } from './find.ts';
 import { DOMAIN } from './kinds.ts';
+import { badCursor, findPage } from './page.ts';
 import { refuse } from './problems.ts';
 import type { Protocols } from './protocol.ts';
 import { type Domain, domainView, type StoredDomain, validityOf } from './record.ts';
@@ -52,6 +52,7 @@ interface Equalities {
 // In the order of preference; each serves equality on its fields and gives the order of creation.
 const BY_CREATION = [
   { index: 'external', fields: ['externalId'] },
+  { index: 'name', fields: ['metadata.name'] },
   { index: 'type-status', fields: ['type', 'status'] },
   { index: 'controller', fields: ['controllers[]'] },
   { index: 'class', fields: ['class'] },
@@ -92,19 +93,19 @@ async function equalitiesOf(
     class: protocol?.body.did,
   };
   const filter = query.filter === undefined ? {} : pinned(parseFilter(query.filter));
-  return Object.fromEntries(
-    Object.entries({ ...filter, ...asked }).filter(([, value]) => value !== undefined),
-  ) as Equalities;
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  return { ...filter, ...Object.fromEntries(given) } as Equalities;
 }
 
 /** Fields that a filter holds to one value. */
 function pinned(filter: Filter): Equalities {
   if (filter.op === 'and') return Object.assign({}, ...filter.of.map(pinned));
   if (filter.op !== 'eq' || !['type', 'status', 'externalId', 'metadata.name'].includes(filter.field)) return {};
-  return { [filter.field]: filter.values[0]! };
+  const value = filter.values[0];
+  return typeof value === 'string' ? { [filter.field]: value } : {};
 }
 
-function planOf(tenant: string, equal: Equalities, { sort = 'created', name }: ListQuery): Query {
+function planOf(tenant: string, equal: Equalities, { sort = 'created' }: ListQuery): Query {
   const descending = sort.startsWith('-');
   const field = descending ? sort.slice(1) : sort;
   if (field !== 'created' && !Object.hasOwn(BY_FIELD, field))
@@ -112,12 +113,10 @@ function planOf(tenant: string, equal: Equalities, { sort = 'created', name }: L
       'bad-request',
       `sort=${JSON.stringify(sort)} is not one of created, updated, name, or one of them after a minus.`,
     );
-  const byName = field === 'name' || (field === 'created' && name !== undefined && !('type' in equal));
-  if (field !== 'created' || byName) {
-    const index = byName ? 'name' : BY_FIELD[field]!;
-    const where =
-      byName && 'metadata.name' in equal ? { tenant, 'metadata.name': equal['metadata.name']! } : { tenant };
-    return { index, where, descending };
+  if (field !== 'created') {
+    const named = field === 'name' ? equal['metadata.name'] : undefined;
+    const where = { tenant, ...(named !== undefined && { 'metadata.name': named }) };
+    return { index: BY_FIELD[field]!, where, descending };
   }
   const { index, fields } = BY_CREATION.find(({ fields }) => fields.every((name) => name in equal))!;
   return { index, where: { tenant, ...Object.fromEntries(fields.map((name) => [name, equal[name]!])) }, descending };
@@ -170,17 +169,8 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
   return { items, next: `${print}.${from}` };
 }
 
-async function findFrom(
-  documents: DocumentStore,
-  plan: Query,
-  { limit, cursor }: { limit: number; cursor: string | undefined },
-) {
-  try {
-    return await documents.find<StoredDomain>(DOMAIN, { ...plan, limit, ...(cursor !== undefined && { cursor }) });
-  } catch (error) {
-    if (cursor !== undefined && error instanceof TwinlineError && error.code === 'ERR_INPUT') throw badCursor();
-    throw error;
-  }
+function findFrom(documents: DocumentStore, plan: Query, page: { limit: number; cursor: string | undefined }) {
+  return findPage<StoredDomain>(documents, DOMAIN, { ...plan, ...page });
 }
 
 // A cursor belongs to the query that gave it; how long its pages are may change.
@@ -193,11 +183,4 @@ function readCursor(cursor: string, print: string): string {
   const dot = cursor.indexOf('.');
   if (cursor.slice(0, dot) !== print) throw badCursor();
   return cursor.slice(dot + 1);
-}
-
-function badCursor() {
-  return refuse(
-    'bad-cursor',
-    'The cursor is damaged or belongs to another query. Send `next` back with the query that gave it.',
-  );
 }

@@ -44,12 +44,14 @@ interface Asked {
 /** Makes a proposal, or gives the one that an earlier try of the same request has made. */
 export async function propose(ground: VotingGround, caller: Caller, { did, body, id }: NewProposal): Promise<Proposal> {
   requireRole(caller, 'propose');
-  const { id: subject } = await requireDomain(ground.documents, caller, did);
+  const found = await requireDomain(ground.documents, caller, did);
+  const subject = found.id;
   requireRepresentative(ground.governance, caller);
   const asked = checked<Asked>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(asked.package);
   const known = await ground.proposals.read(id);
   if (known) return known;
+  requireUnexpired(ground, asked.kind, found);
   await refuseSecond(ground, subject, asked.kind);
   const domain = await settledDomain(ground, caller, subject);
   const input = inputOf(ground, caller, { domain, asked });
@@ -101,7 +103,8 @@ function second(subject: string, kind: ProposalKind): TwinlineError {
   return refuse('proposal-open', `A proposal to ${kind} ${subject} is open already. Vote on that one, or withdraw it.`);
 }
 
-function requireRepresentative({ representatives }: Governance, { roles, principal }: Caller): void {
+/** Throws `not-representative` unless the rules let this caller propose. */
+export function requireRepresentative({ representatives }: Governance, { roles, principal }: Caller): void {
   if (roles.has('operator') || !representatives.length || representatives.includes(principal)) return;
   throw refuse('not-representative', `${principal} is not among the representatives that the rules of voting name.`);
 }
@@ -111,10 +114,7 @@ type Copies = Omit<ProposalInput, 'at'> & { readonly rules: Rules };
 function inputOf(ground: VotingGround, caller: Caller, { domain, asked }: { domain: Domain; asked: Asked }): Copies {
   const { body, revision } = domain;
   const { kind } = asked;
-  if (kind === 'verify' && validityOf(body, ground.clock.now()) === 'expired')
-    throw invalid(`${body.did} cannot be verified: it is no longer valid.`, [
-      { field: '/validUntil', error: `was ${body.validUntil}; change it first` },
-    ]);
+  requireUnexpired(ground, kind, domain);
   const hash = materialHash(body);
   const wholeHash = packageHash(hash, asked.package);
   if (!mayBecome(kind, body))
@@ -139,6 +139,13 @@ function inputOf(ground: VotingGround, caller: Caller, { domain, asked }: { doma
     rules,
     voters,
   };
+}
+
+function requireUnexpired({ clock }: VotingGround, kind: ProposalKind, { body }: Domain): void {
+  if (kind !== 'verify' || validityOf(body, clock.now()) !== 'expired') return;
+  throw invalid(`${body.did} cannot be verified: it is no longer valid.`, [
+    { field: '/validUntil', error: `was ${body.validUntil}; change it first` },
+  ]);
 }
 
 function rulesOf({ voters: _, representatives: __, ...rules }: Governance): Rules {

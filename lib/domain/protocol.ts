@@ -1,14 +1,16 @@
 // Protocols: the templates of twins. Stored by DID, found by alias; every version stays what it was.
 
 import type { Clock } from '../clock.ts';
-import type { Detail } from '../errors.ts';
+import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isDid, mintDid } from './did.ts';
-import { guarded, type Journaled, replaceJournaled, revisionOf, stamp } from './journal.ts';
+import { mayBeId } from './find.ts';
+import { guarded, type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from './journal.ts';
 import { PROTOCOL } from './kinds.ts';
-import { invalid, refuse } from './problems.ts';
+import { findPage } from './page.ts';
+import { invalid, refuse, requireFits } from './problems.ts';
 import { isoTime, oneOrMany } from './record.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from './schema/bodies.ts';
 import { checked } from './schema/check.ts';
@@ -66,11 +68,14 @@ export interface Protocols {
   /** By DID or alias within a tenant, in its present version. */
   find(tenant: string, reference: string): Promise<Protocol | undefined>;
   at(did: string, version: number): Promise<Protocol | undefined>;
+  /** As it was at a moment, milliseconds since 1970; undefined when it did not exist yet. */
+  asOf(did: string, moment: number): Promise<Protocol | undefined>;
 }
 
 export function protocols({ documents, clock }: { documents: DocumentStore; clock: Clock }): Protocols {
   async function find(tenant: string, reference: string): Promise<Protocol | undefined> {
-    const own = isDid(reference) ? await documents.get<StoredProtocol>(PROTOCOL, reference) : undefined;
+    const own =
+      isDid(reference) && mayBeId(reference) ? await documents.get<StoredProtocol>(PROTOCOL, reference) : undefined;
     if (own?.body.tenant === tenant) return protocolOf(own);
     const where = { tenant, 'alsoKnownAs[]': reference };
     const { items } = await documents.find<StoredProtocol>(PROTOCOL, { index: 'alias', where, limit: 1 });
@@ -104,6 +109,10 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       const found = await revisionOf<StoredProtocol>(documents, { kind: PROTOCOL, id: did, revision: version });
       return found && { version: found.revision, body: found.body };
     },
+    async asOf(did, at) {
+      const found = await revisionAt<StoredProtocol>(documents, { kind: PROTOCOL, id: did, at });
+      return found && { version: found.revision, body: found.body };
+    },
     async create(caller, given, did = mintDid()) {
       requireRole(caller, 'create twins');
       const body = checked<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
@@ -118,8 +127,8 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         updated: now,
         journal: { at: now, by: caller.principal, action: 'create', events: [{ type: 'protocol.created', data: {} }] },
       };
-      const inserted = await guarded(() => documents.insert(PROTOCOL, did, stored), ALIAS_TAKEN);
-      return protocolOf(inserted);
+      requireFits(stored, 'The protocol');
+      return insert(documents, stored);
     },
     async change(caller, did, { expected, body: given }) {
       requireRole(caller, 'change twins');
@@ -135,6 +144,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         updated: at,
         journal: { at, by: caller.principal, action: 'change', events: [{ type: 'protocol.updated', data: {} }] },
       };
+      requireFits(next, 'The protocol');
       const old = { id: before.did, revision: expected, body: before };
       const result =
         version === expected
@@ -147,11 +157,8 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       );
     },
     async list({ tenant }, page) {
-      const { items, next } = await documents.find<StoredProtocol>(PROTOCOL, {
-        index: 'created',
-        where: { tenant },
-        ...page,
-      });
+      const query = { index: 'created', where: { tenant }, ...page };
+      const { items, next } = await findPage<StoredProtocol>(documents, PROTOCOL, query);
       return { items: items.map(protocolOf), ...(next !== undefined && { next }) };
     },
   };
@@ -161,6 +168,18 @@ const unknownParent: Detail = { field: '/parent', error: 'must name a protocol o
 const ownAncestor: Detail = { field: '/parent', error: 'leads back to this protocol' };
 const tooDeep: Detail = { field: '/parent', error: `has ${LIMITS.protocolDepth - 1} ancestors or more` };
 const ALIAS_TAKEN = 'One of the names in alsoKnownAs belongs to another protocol. Use other names.';
+
+// A document with this DID is from an earlier try of the same request: DIDs are not chosen by clients.
+async function insert(documents: DocumentStore, stored: StoredProtocol): Promise<Protocol> {
+  try {
+    return protocolOf(await documents.insert(PROTOCOL, stored.did, stored));
+  } catch (error) {
+    if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
+    const known = await documents.get<StoredProtocol>(PROTOCOL, stored.did);
+    if (known) return protocolOf(known);
+    throw refuse('already-exists', ALIAS_TAKEN);
+  }
+}
 
 function protocolOf({ revision, body }: StoredDocument<StoredProtocol>): Protocol {
   return { version: revision, body };

@@ -5,12 +5,13 @@ import { domainVerification, type ProposalContext } from '../../machines/domain-
 import type { Clock } from '../clock.ts';
 import { lifecycle } from '../engine/lifecycle.ts';
 import { compileMachine } from '../engine/transition.ts';
-import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import type { DocumentStore, JsonObject, Query } from '../store/store.ts';
+import type { DocumentStore, JsonObject } from '../store/store.ts';
 import {
   execute,
+  type ProposalAction,
   type ProposalRequest,
+  permitted,
   requireProposal,
   reviewed,
   type Voted,
@@ -24,6 +25,7 @@ import { requireDomain } from './find.ts';
 import type { Governance, Rules, VoterPower } from './governance.ts';
 import { revisionsOf } from './journal.ts';
 import { PROPOSAL } from './kinds.ts';
+import { findPage } from './page.ts';
 import { refuse } from './problems.ts';
 import {
   type Context,
@@ -71,6 +73,8 @@ export interface VerificationService {
   /** `id` is reserved for this request, so that a repeated one finds what the first has made. @default a new one */
   propose(caller: Caller, proposal: { did: string; body: unknown; id?: string }): Promise<Proposal>;
   get(caller: Caller, id: string): Promise<Proposal>;
+  /** Throws what keeps this caller from the action whatever it sends: for those who look before they read a body. */
+  permit(caller: Caller, request: { id: string; action: ProposalAction }): Promise<void>;
   vote(caller: Caller, request: ProposalRequest): Promise<Voted>;
   withdraw(caller: Caller, request: ProposalRequest): Promise<Proposal>;
   veto(caller: Caller, request: ProposalRequest): Promise<Proposal>;
@@ -116,6 +120,7 @@ export function verification(options: VerificationOptions): VerificationService 
     propose: (caller, { id = randomBytes(16).toString('hex'), ...proposal }) =>
       propose(ground, caller, { ...proposal, id }),
     get: (caller, id) => requireProposal(ground, caller, id),
+    permit: (caller, request) => permitted(ground, caller, request),
     vote: (caller, request) => vote(ground, caller, request),
     withdraw: (caller, request) => withdraw(ground, caller, request),
     veto: (caller, request) => veto(ground, caller, request),
@@ -128,13 +133,8 @@ export function verification(options: VerificationOptions): VerificationService 
       const { tenant } = caller;
       const where = subject === undefined ? { tenant } : { tenant, subject };
       const index = subject === undefined ? 'created' : 'subject';
-      const page = await found(documents, {
-        index,
-        where,
-        descending: true,
-        limit,
-        ...(cursor !== undefined && { cursor }),
-      });
+      const query = { index, where, descending: true, limit, cursor };
+      const page = await findPage<StoredProposal>(documents, PROPOSAL, query);
       const items = await Promise.all(page.items.map((item) => proposals.refresh(item)));
       return { items, ...(page.next !== undefined && { next: page.next }) };
     },
@@ -177,18 +177,6 @@ export function verification(options: VerificationOptions): VerificationService 
 function outcome(context: ProposalContext, when: 'voting' | 'close') {
   const count = countVotes(context.voters);
   return (when === 'close' ? resultAtClose : resultWhileVoting)(count, context.rules as Rules);
-}
-
-async function found(documents: DocumentStore, query: Query) {
-  try {
-    return await documents.find<StoredProposal>(PROPOSAL, query);
-  } catch (error) {
-    if (!query.cursor || !(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
-    throw refuse(
-      'bad-cursor',
-      'The cursor is damaged or belongs to another query. Send `next` back with the query that gave it.',
-    );
-  }
 }
 
 function ballotOf({ voter, vote: choice, power, rationale }: JsonObject, at: number): Ballot {

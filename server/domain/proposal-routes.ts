@@ -9,13 +9,14 @@ import { activityOf, canParticipate } from '../../lib/domain/eligibility.ts';
 import { type Governance, governanceView } from '../../lib/domain/governance.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import { type Proposal, proposalView } from '../../lib/domain/proposal.ts';
+import { requireRepresentative } from '../../lib/domain/propose.ts';
 import type { Registry } from '../../lib/domain/registry.ts';
 import type { VerificationService } from '../../lib/domain/verification.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 import { type Body, readBody } from './body.ts';
 import { isKnown } from './conditional.ts';
-import { wholeNumber } from './parameters.ts';
+import { LIMIT, once, wholeNumber } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
 
 export interface ProposalDeps {
@@ -43,8 +44,8 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     ctx.body = { items, next: next ?? null };
   };
   const pageOf = (ctx: Context) => ({
-    limit: wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 1_000, usual: 20, reason: 'bad-limit' }),
-    cursor: ctx.query.cursor === undefined ? undefined : String(ctx.query.cursor),
+    limit: wholeNumber(ctx.query.limit, { ...LIMIT, most: 1_000 }),
+    cursor: once(ctx.query, ['cursor']).cursor,
   });
 
   for (const root of ['/v1/domains/:did', '/v1/entities/:did']) {
@@ -52,6 +53,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
       const caller = callerOf(ctx);
       const { id: did } = await registry.get(caller, ctx.params.did!);
       requireRole(caller, 'propose');
+      requireRepresentative(governance, caller);
       const body = await readBody(ctx as never);
       await answerOnce(ctx as never, { idempotency, caller, body }, async (reserved) => {
         const id = reserved?.slice(-32);
@@ -72,7 +74,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     });
 
     router.get(`${root}/eligibility`, async (ctx) => {
-      const activity = activityOf(ctx.query.activity as string | undefined);
+      const activity = activityOf(once(ctx.query, ['activity']).activity);
       const domain = await registry.get(callerOf(ctx), ctx.params.did!);
       const { eligible, reasons } = await canParticipate(documents, domain, clock.now());
       ctx.body = { did: domain.id, activity, eligible, reasons };
@@ -127,8 +129,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
   router.post('/v1/proposals/:id/votes', async (ctx) => {
     const caller = callerOf(ctx);
     const id = ctx.params.id!;
-    await verification.get(caller, id);
-    requireRole(caller, 'vote');
+    await verification.permit(caller, { id, action: 'vote' });
     const body = await readBody(ctx as never);
     await answerOnce(ctx as never, { idempotency, caller, body }, async () => {
       const { proposal, ballot } = await verification.vote(caller, { id, body: body.value, key: keyOf(ctx as never) });
@@ -145,8 +146,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     router.post(`/v1/proposals/:id/${action}`, async (ctx) => {
       const caller: Caller = callerOf(ctx);
       const id = ctx.params.id!;
-      await verification.get(caller, id);
-      requireRole(caller, action);
+      await verification.permit(caller, { id, action });
       const body = hasBody(ctx as never) ? await readBody(ctx as never) : NO_BODY;
       await answerOnce(ctx as never, { idempotency, caller, body }, async () => {
         const proposal = await act(caller, { id, body: body.value, key: keyOf(ctx as never) });

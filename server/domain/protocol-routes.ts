@@ -5,15 +5,16 @@ import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import { requireRole } from '../../lib/domain/caller.ts';
 import { lineageOf } from '../../lib/domain/compose.ts';
+import { revisionOrMoment } from '../../lib/domain/history.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import { patched } from '../../lib/domain/patch.ts';
 import { refuse } from '../../lib/domain/problems.ts';
-import { type Protocol, type Protocols, protocolView } from '../../lib/domain/protocol.ts';
+import { type Protocol, type Protocols, protocolView, requireController } from '../../lib/domain/protocol.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 import { PATCH_TYPES, readBody } from './body.ts';
 import { expectedRevision, isKnown } from './conditional.ts';
-import { wholeNumber } from './parameters.ts';
+import { LIMIT, once, readView, wholeNumber } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
 
 export interface ProtocolDeps {
@@ -29,7 +30,7 @@ const CHANGEABLE = [
 ];
 
 /** Adds the routes; `ctx.state.caller` is known. */
-export function protocolRoutes(router: Router, { protocols, idempotency }: ProtocolDeps): void {
+export function protocolRoutes(router: Router, { protocols, idempotency, clock }: ProtocolDeps): void {
   const show = (ctx: Context, protocol: Protocol) => {
     ctx.set('ETag', `"${protocol.version}"`);
     ctx.body = protocolView(protocol);
@@ -47,14 +48,8 @@ export function protocolRoutes(router: Router, { protocols, idempotency }: Proto
   });
 
   router.get(PATH, async (ctx) => {
-    const limit = wholeNumber(ctx.query.limit, {
-      name: 'limit',
-      least: 1,
-      most: 1_000,
-      usual: 20,
-      reason: 'bad-limit',
-    });
-    const { cursor } = ctx.query as { cursor?: string };
+    const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 1_000 });
+    const { cursor } = once(ctx.query, ['cursor']);
     const { items, next } = await protocols.list(callerOf(ctx), { limit, ...(cursor !== undefined && { cursor }) });
     if (next !== undefined) ctx.set('Link', `<${PATH}?limit=${limit}&cursor=${encodeURIComponent(next)}>; rel="next"`);
     ctx.body = { items: items.map(protocolView), next: next ?? null };
@@ -62,8 +57,8 @@ export function protocolRoutes(router: Router, { protocols, idempotency }: Proto
 
   router.get(`${PATH}/:did`, async (ctx) => {
     const present = await protocols.get(callerOf(ctx), ctx.params.did!);
-    const { at, view } = ctx.query as { at?: string; view?: string };
-    const protocol = at === undefined ? present : await versionOf(protocols, present, at);
+    const { at, view } = readView(ctx.query);
+    const protocol = at === undefined ? present : await versionOf(protocols, present, { at, now: clock.now() });
     if (view === 'composed') ctx.body = await composed(protocols, protocol);
     else show(ctx as never, protocol);
     if (view === 'composed' || !isKnown(ctx as never, `"${protocol.version}"`)) return;
@@ -75,6 +70,7 @@ export function protocolRoutes(router: Router, { protocols, idempotency }: Proto
     const caller = callerOf(ctx);
     const present = await protocols.get(caller, ctx.params.did!);
     requireRole(caller, 'change twins');
+    requireController(caller, present.body.controllers);
     const { type, value } = await readBody(ctx as never, PATCH_TYPES);
     const expected = expectedRevision(ctx as never, present.version);
     if (expected === undefined)
@@ -92,8 +88,16 @@ export function protocolRoutes(router: Router, { protocols, idempotency }: Proto
   });
 }
 
-async function versionOf(protocols: Protocols, { body }: Protocol, at: string): Promise<Protocol> {
-  const found = /^\d{1,9}$/.test(at) ? await protocols.at(body.did, Number(at)) : undefined;
+async function versionOf(
+  protocols: Protocols,
+  { body }: Protocol,
+  { at, now }: { at: string; now: number },
+): Promise<Protocol> {
+  const wanted = revisionOrMoment(at);
+  const found =
+    'revision' in wanted
+      ? await protocols.at(body.did, wanted.revision)
+      : wanted.moment <= now && (await protocols.asOf(body.did, wanted.moment));
   if (found) return found;
   throw refuse('not-found', `${body.did} has no version ${JSON.stringify(at)}.`);
 }

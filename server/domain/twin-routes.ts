@@ -3,18 +3,19 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
-import { requireRole } from '../../lib/domain/caller.ts';
+import { type Caller, requireRole } from '../../lib/domain/caller.ts';
 import type { Direction } from '../../lib/domain/graph.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import type { ListQuery } from '../../lib/domain/list.ts';
 import { refuse } from '../../lib/domain/problems.ts';
+import { requireController } from '../../lib/domain/protocol.ts';
 import { type Domain, domainView } from '../../lib/domain/record.ts';
 import type { Registry } from '../../lib/domain/registry.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 import { PATCH_TYPES, readBody } from './body.ts';
 import { etagOf, expectedRevision, isKnown } from './conditional.ts';
-import { wholeNumber } from './parameters.ts';
+import { LIMIT, once, readView, wholeNumber } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
 
 export interface TwinDeps {
@@ -70,10 +71,8 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     router.get(`${path}/:did`, async (ctx) => {
       const caller = callerOf(ctx);
       const { did } = ctx.params as { did: string };
-      const { at, view } = ctx.query as { at?: string; view?: string };
-      if (view !== undefined && view !== 'composed' && view !== 'plain')
-        throw refuse('bad-request', `view=${JSON.stringify(view)} is not one of plain, composed.`);
-      const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, String(at));
+      const { at, view } = readView(ctx.query);
+      const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, at);
       if (view === 'composed') {
         ctx.body = await registry.composed(domain);
         return;
@@ -87,7 +86,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     router.patch(`${path}/:did`, async (ctx) => {
       const caller = callerOf(ctx);
       const present = await registry.get(caller, ctx.params.did!);
-      requireRole(caller, 'change twins');
+      mayChange(caller, present);
       const { type, value } = await readBody(ctx as never, PATCH_TYPES);
       const patch = { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value } as const;
       const expected = expectedRevision(ctx as never, present.revision);
@@ -97,7 +96,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     router.post(`${path}/:did/transfer`, async (ctx) => {
       const caller = callerOf(ctx);
       const present = await registry.get(caller, ctx.params.did!);
-      requireRole(caller, 'change twins');
+      mayChange(caller, present);
       const { value } = await readBody(ctx as never);
       const expected = expectedRevision(ctx as never, present.revision);
       show(ctx as never, await registry.transfer(caller, { did: present.id, body: value, expected }));
@@ -111,7 +110,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     });
 
     router.get(`${path}/:did/history`, async (ctx) => {
-      const limit = wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 200, usual: 20 });
+      const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 200 });
       const before = ctx.query.cursor === undefined ? undefined : historyCursor(String(ctx.query.cursor));
       const page = await registry.history(callerOf(ctx), {
         did: ctx.params.did!,
@@ -123,7 +122,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     });
 
     router.get(`${path}/:did/graph`, async (ctx) => {
-      const { rel, direction } = ctx.query as { rel?: string; direction?: string };
+      const { rel, direction } = once(ctx.query, ['rel', 'direction']);
       ctx.body = await registry.graph(callerOf(ctx), {
         did: ctx.params.did!,
         depth: wholeNumber(ctx.query.depth, { name: 'depth', least: 1, most: 8, usual: 1 }),
@@ -134,16 +133,15 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
   }
 }
 
+// Before the body is read, which tells a stranger less.
+function mayChange(caller: Caller, { body }: Domain): void {
+  requireRole(caller, 'change twins');
+  requireController(caller, body.controllers);
+}
+
 function listQuery(ctx: Context): ListQuery {
-  const asked = LIST_FIELDS.filter((field) => ctx.query[field] !== undefined);
-  const repeated = asked.find((field) => Array.isArray(ctx.query[field]));
-  if (repeated)
-    throw refuse(
-      'bad-request',
-      `${repeated} is given more than once. Give it once; use filter=in(…) for several values.`,
-    );
-  const fields = Object.fromEntries(asked.map((field) => [field, ctx.query[field] as string]));
-  const limit = wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 1_000, usual: 20, reason: 'bad-limit' });
+  const fields = once(ctx.query, LIST_FIELDS);
+  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 1_000 });
   return { ...fields, limit };
 }
 
