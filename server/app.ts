@@ -9,6 +9,7 @@ import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
 import type { Config } from './config.ts';
 import type { DomainDoor } from './domain/door.ts';
+import { problems } from './domain/problem.ts';
 import { REFUSALS, Refusal } from './errors.ts';
 import { guarded } from './guard.ts';
 import type { Health } from './health.ts';
@@ -78,6 +79,7 @@ export function createApp(deps: AppDeps): App {
     .use(cors)
     .use(securityHeaders())
     .use(answerErrors({ log, metrics }))
+    .use(toldAsProblems())
     .use(turnedAway(overload))
     .use(limited(limiter, (ctx) => clientOf(ctx.req)))
     .use(deps.domain)
@@ -123,6 +125,14 @@ function securityHeaders(): Middleware {
 const PROBES = new Set(['/livez', '/readyz']);
 // And whoever asks how it is, is told.
 const ALWAYS_ANSWERED = new Set([...PROBES, '/health', '/']);
+
+// The domain service is told in its own form also of what never reaches its door.
+function toldAsProblems(): Middleware {
+  const told = problems((error) => {
+    if (!(error instanceof Refusal)) throw error;
+  });
+  return (ctx, next) => (ctx.path.startsWith('/v1/') ? told(ctx, next) : next());
+}
 
 function turnedAway(overload: Overload): Middleware {
   return (ctx, next) => {

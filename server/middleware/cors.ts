@@ -16,8 +16,21 @@ const SHARED = {
     'x-request-id',
     'x-auth-type',
     'x-timezone',
+    'If-Match',
+    'If-None-Match',
+    'Idempotency-Key',
+    'Last-Event-ID',
   ],
-  exposeHeaders: ['X-Request-Id'],
+  exposeHeaders: [
+    'X-Request-Id',
+    'ETag',
+    'Location',
+    'Link',
+    'Retry-After',
+    'Accept-Patch',
+    'Allow',
+    'WWW-Authenticate',
+  ],
 };
 
 /**

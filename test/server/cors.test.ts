@@ -57,20 +57,25 @@ test('a preflight names the methods and headers that may be used, and takes no t
         .map((name) => name.trim());
       for (const name of ['content-type', 'authorization', 'x-ucan-delegation', 'x-matrix-access-token', 'x-did'])
         assert.ok(names.includes(name), name);
+      for (const name of ['if-match', 'if-none-match', 'idempotency-key', 'last-event-id'])
+        assert.ok(names.includes(name), name);
       for (const name of ['x-matrix-homeserver', 'x-request-id', 'x-auth-type', 'x-timezone'])
         assert.ok(names.includes(name), name);
     }
   }));
 
-test('answers to pages of other origins show X-Request-Id, on the USSD route and on errors too', () =>
+const SHOWN = 'X-Request-Id,ETag,Location,Link,Retry-After,Accept-Patch,Allow,WWW-Authenticate';
+
+test('answers to pages of other origins show X-Request-Id and what /v1 says in headers, on every route and on errors', () =>
   withServer({}, async (server) => {
     const origin = 'https://a.example';
     for (const answer of [
       await get(server, origin),
       await server.ask('/api/ussd', json(DIAL, { origin })),
       await server.ask('/nowhere', { headers: { origin } }),
+      await server.ask('/v1/domains', { headers: { origin } }),
     ]) {
-      assert.is(answer.headers['access-control-expose-headers'], 'X-Request-Id');
+      assert.is(answer.headers['access-control-expose-headers'], SHOWN);
       assert.is(answer.headers['access-control-allow-origin'], '*');
       assert.ok(answer.headers['x-request-id']);
     }
