@@ -1,0 +1,111 @@
+// The documented samples, exactly as curl sends them, and the record that answers.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { COOKING, created, didOf, keyOf, path, place, problem, view } from './place.ts';
+
+const test = suite('documented samples');
+const { server, ask, domain } = place(test);
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+test('curl with -d and no type: what it calls a form is read as JSON', async () => {
+  const body = '{ "type": "Project", "protocol": "did:ixo:protocol/clean-cooking", "metadata": { "name": "Stoves" } }';
+  const args = ['-s', '-i', '-X', 'POST', `${server().url}/v1/domains`];
+  const sent = [...args, '-H', `Authorization: Bearer ${keyOf('owner')}`, '-d', body];
+  const { stdout } = await promisify(execFile)('curl', sent);
+  assert.match(stdout, /^HTTP\/1.1 201 /);
+  assert.match(stdout, /\r\nLocation: \/v1\/domains\/did%3Aixo%3Aentity%3A[0-9a-f]{32}\r\n/i);
+  assert.match(stdout, /\r\nETag: "1"\r\n/i);
+  assert.is(JSON.parse(stdout.split('\r\n\r\n')[1]!).metadata.name, 'Stoves');
+});
+
+test('the quick start sends protocol, the table says class, an entity leaves out a declared property', async () => {
+  for (const [line, body] of [
+    ['POST /v1/domains', { type: 'Project', protocol: COOKING }],
+    ['POST /v1/domains', { type: 'Project', class: COOKING, validFrom: '2026-01-01T00:00:00Z', validUntil: null }],
+    ['POST /v1/entities', { type: 'CleanCookingDevice', protocol: COOKING, properties: { metricOne: 'a' } }],
+    ['POST /v1/entities', { type: 'Device', class: COOKING, properties: { metricOne: 'a', metricTwo: 1.5 } }],
+    ['POST /v1/entities', { type: 'asset/device', class: COOKING, protocol: COOKING, properties: {} }],
+  ] as const) {
+    for (const headers of [{}, FORM, { 'content-type': 'application/json; charset=utf-8' }, { 'content-type': '' }]) {
+      const made = created(await ask('owner', line, body, headers));
+      assert.equal([made.class, made.protocol], [COOKING, COOKING]);
+    }
+  }
+});
+
+test('the record has every field of the interface, and reads the same by its Location', async () => {
+  const sent = {
+    metadata: { name: 'Stoves', colour: 'red' },
+    properties: { metricTwo: 7, measurements: { a: [1] } },
+    services: [{ id: '#data', type: 'DataIngestion', endpoint: 'https://data.example/in' }],
+    verifiableCredential: [{ type: 'Licence', issuer: 'did:ixo:org/issuer' }],
+    linkedResource: [{ id: '#page', type: 'Page' }],
+    linkedClaim: [{ id: '#claim', type: 'Claim' }],
+    linkedEntity: [{ id: 'did:ixo:entity/other', type: 'Group', relationship: 'member' }],
+    accordedRight: [{ id: '#right', type: 'capability/attest' }],
+    alsoKnownAs: 'did:ixo:entity/device-123',
+    validFrom: '2026-01-01T00:00:00Z',
+    validUntil: '2999-01-01T00:00:00Z',
+  };
+  const answer = await ask('owner', 'POST /v1/domains', { type: 'Project', class: COOKING, ...sent });
+  const made = created(answer);
+  const { did, created: at, updated, links, ...rest } = made;
+  assert.match(did, /^did:ixo:entity:[0-9a-f]{32}$/);
+  assert.match(String(at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  assert.is(updated, at);
+  assert.is((links as Record<string, string>).self, path(did));
+  const { classVersion: _, parent: __, externalId: ___, ...fields } = rest;
+  assert.equal(fields, {
+    ...sent,
+    type: 'Project',
+    canonicalClass: 'Cognitive Twins',
+    controller: didOf('owner'),
+    class: COOKING,
+    protocol: COOKING,
+    status: 'Created',
+    entityVerified: false,
+    validity: 'valid',
+    relationships: {},
+    subDomains: [],
+    alsoKnownAs: ['did:ixo:entity/device-123'],
+    revision: 1,
+  });
+  const { location, etag } = answer.headers;
+  assert.equal([location, etag], [path(did), '"1"']);
+  for (const where of [location!, path(did, 'entities'), path('did:ixo:entity/device-123')]) {
+    const read = await ask('owner', `GET ${where}`);
+    assert.equal([view(read), read.headers.etag], [made, '"1"'], where);
+  }
+  assert.equal(view(await ask('owner', `GET /v1/domains/${did}`)), made, 'colons need no escape');
+});
+
+test('a protocol is found by its DID, by its name in the path, and by both as class', async () => {
+  const { did } = view(await ask('owner', `GET ${path(COOKING, 'protocols')}`));
+  assert.is(view(await ask('owner', `GET ${path(did, 'protocols')}`)).did, did);
+  assert.is((await domain({ class: did })).class, did);
+  assert.equal(view(await ask('owner', `GET /v1/domains?class=${encodeURIComponent(did)}&limit=1`)).items.length, 1);
+  assert.equal(view(await ask('owner', `GET /v1/domains?class=${encodeURIComponent(COOKING)}`)).items.length > 0, true);
+});
+
+test('an organisation comes with a membership group; the chain of twins needs no protocol of its own', async () => {
+  const asset = await domain({ type: 'Asset' });
+  const project = await domain({ type: 'Project', relationships: { generates: asset.did } });
+  const { did, subDomains } = await domain({ type: 'Organisation', relationships: { implements: project.did } });
+  const [group] = subDomains as string[];
+  assert.is(view(await ask('rep', `GET ${path(group!)}`)).type, 'MembershipGroup');
+  problem(await ask('owner', `DELETE ${path(group!)}`), 409, 'last-membership-group');
+  const graph = view(await ask('rep', `GET ${path(did)}/graph?depth=3`));
+  const edges = (graph.edges as { relation: string; to: string }[]).map(({ relation }) => relation);
+  for (const relation of ['contains', 'implements', 'generates']) assert.ok(edges.includes(relation), relation);
+  const second = created(
+    await ask('owner', 'POST /v1/domains', { type: 'MembershipGroup', class: COOKING, parent: did }),
+  );
+  assert.equal(view(await ask('owner', `DELETE ${path(group!)}`)).status, 'Deactivated');
+  assert.equal(view(await ask('owner', `GET ${path(did)}`)).subDomains, [second.did]);
+});
+
+test.run();
