@@ -239,6 +239,40 @@ export const LIMITS = {
   /** Milliseconds that an event which could not be delivered is kept: 30 days. */
   webhookLetterMs: 2_592_000_000,
 
+  // --- delegations --------------------------------------------------------------------------------------------------
+  /** Characters of an invocation: what fits into a header of a request. */
+  invocationChars: 16_384,
+  delegationChars: 65_536,
+  /** Seconds that an invocation and a delegation may be valid from now on: 15 minutes, and 366 days. */
+  invocationSeconds: 900,
+  delegationSeconds: 31_622_400,
+  /** Seconds that the clock of an issuer may be ahead of ours. A token that has expired is never valid. */
+  tokenLeewaySeconds: 60,
+  tokenBlocks: 64,
+  /** UCANs in a chain of proofs. */
+  tokenDepth: 8,
+  /** Ways in which the capabilities of a chain can be derived from each other. */
+  tokenPaths: 64,
+  capabilitiesPerUcan: 16,
+  /** Characters of a DID or of the resource of a capability. */
+  resourceChars: 512,
+  /** Signatures that are checked for one token; an issuer may have several keys. */
+  tokenSignatures: 16,
+  /** Tokens that are checked at the same time. */
+  tokensAtOnce: 256,
+  /** Tokens and keys of issuers that are remembered. */
+  tokensKept: 10_000,
+  issuerKeysKept: 1_000,
+  /** Keys of one issuer that are tried. */
+  keysPerIssuer: 8,
+  /** Milliseconds that the keys of an issuer may take to be found. */
+  issuerKeysMs: 3_000,
+  /** Milliseconds that they are taken for known, and that a failure is. */
+  issuerKeysFreshMs: 300_000,
+  issuerKeysFailedMs: 30_000,
+  /** Issuers whose keys are looked for at the same time. */
+  issuersAtOnce: 32,
+
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,
