@@ -237,12 +237,26 @@ async function proceed(engine: Engine, attempt: Attempt, { opened, work }: Run):
 
 // The turn answers now; what this process is still calling is applied when it comes, in the session's order of turns.
 function deliverLater(engine: Engine, key: string, calls: readonly WorkingCall[]): void {
-  for (const call of calls)
-    void call.answer?.then((answer) =>
-      engine
-        .inOrder(key, () => inBackground(engine, key, { call, answer }))
-        .catch((error) => engine.onProblem?.({ key, reason: 'background', error })),
-    );
+  for (const call of calls) void call.answer?.then((answer) => deliver(engine, key, { call, answer }));
+}
+
+const DELIVERY_PAUSE_MS = 100;
+const DELIVERY_PAUSE_MAX_MS = 400;
+
+// Nobody else has this answer, and a call that held a secret is not made again: while its lease lasts, a store that was
+// away for a moment must not cost it.
+async function deliver(engine: Engine, key: string, late: { call: WorkingCall; answer: Answer }): Promise<void> {
+  for (let pause = DELIVERY_PAUSE_MS; ; pause = Math.min(2 * pause, DELIVERY_PAUSE_MAX_MS)) {
+    try {
+      await engine.inOrder(key, () => inBackground(engine, key, late));
+      return;
+    } catch (error) {
+      const mayPass = error instanceof TwinlineError && error.retry && error.reason !== 'closed';
+      if (!mayPass || engine.clock.now() + pause >= late.call.call.until)
+        return engine.onProblem?.({ key, reason: 'background', error });
+    }
+    await engine.clock.wait(pause);
+  }
 }
 
 // The same request has been begun by another process, or by this one before it failed: its answer is ours too.

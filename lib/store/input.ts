@@ -34,5 +34,7 @@ export function checkLimit(limit: number, max: number = Number.MAX_SAFE_INTEGER)
 
 /** The error of every call on a store after `close`. */
 export function closedError(store: string): TwinlineError {
-  return new TwinlineError('ERR_STORE', `The ${store} store is closed. Open it again before use.`);
+  return new TwinlineError('ERR_STORE', `The ${store} store is closed. Open it again before use.`, {
+    reason: 'closed',
+  });
 }

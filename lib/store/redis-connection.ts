@@ -176,7 +176,9 @@ function gatherWrites(client: Redis | Cluster): () => void {
 }
 
 function closedConnection(action: string, name: string): TwinlineError {
-  return new TwinlineError('ERR_STORE', `Redis ${name}: cannot ${action}: the connection is closed. Open it again.`);
+  return new TwinlineError('ERR_STORE', `Redis ${name}: cannot ${action}: the connection is closed. Open it again.`, {
+    reason: 'closed',
+  });
 }
 
 // Not ioredis's own `defineCommand`: it costs a tenth of a turn more.

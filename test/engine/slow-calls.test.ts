@@ -6,7 +6,7 @@ import { createMachine } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { compileMachine } from '../../lib/engine/transition.ts';
-import type { TwinlineError } from '../../lib/errors.ts';
+import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { ASK, asking, MINUTE, options, patient, withService } from './asking.ts';
@@ -76,6 +76,54 @@ test('a turn that waited long for another process and then loses one race is tak
   await here.clock.advance(1000);
   await first;
   assert.is(here.record().rest.state, 'answered');
+});
+
+test('an outcome that the store refuses is stored when it is back, not made again and not given up', async () => {
+  const ask = gate();
+  const here = withService(ask.service, { timeoutMs: MINUTE });
+  let isAway = false;
+  const store: SnapshotStore = {
+    ...here.store,
+    commit: async (...args) => {
+      if (isAway) throw new TwinlineError('ERR_STORE', 'away');
+      return here.store.commit(...args);
+    },
+  };
+  const problems: unknown[] = [];
+  const one = here.engine({ store, onProblem: (problem) => problems.push(problem) });
+  await begin(one);
+  const turn = say(one, ASK, { turnKey: 'asked' });
+  const refused = rejection(turn);
+  await settled();
+  isAway = true;
+  ask.answer('ready');
+  assert.is((await refused).code, 'ERR_STORE');
+  for (let at = 0; at < 10; at++) await here.clock.advance(500);
+  assert.is(here.record().rest.state, 'asked');
+  isAway = false;
+  await here.clock.advance(1_000);
+  // By the process that made the call: the other one could only wait until its lease ends.
+  assert.is(here.record().rest.state, 'answered');
+  assert.is(await textOf(say(here.engine(), ASK, { turnKey: 'asked' })), '"answered"');
+  assert.is(ask.keys.length, 1);
+  assert.equal(problems, []);
+});
+
+test('an outcome that a closed store refuses is given up at once', async () => {
+  const ask = gate();
+  const here = withService(ask.service, { timeoutMs: MINUTE });
+  const problems: unknown[] = [];
+  const engine = here.engine({ onProblem: ({ error }) => problems.push((error as TwinlineError).reason) });
+  await begin(engine);
+  const turn = say(engine, ASK);
+  await settled();
+  await here.clock.advance(8000);
+  await turn;
+  await here.store.close();
+  ask.answer('nobody keeps it');
+  await settled();
+  await here.clock.advance(MINUTE);
+  assert.equal(problems, ['closed']);
 });
 
 test('an outcome that comes after the end changes nothing', async () => {
