@@ -6,7 +6,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Service, Services } from '../lib/engine/service.ts';
 import { TwinlineError } from '../lib/errors.ts';
-import { describeError, type Log } from './log.ts';
+import type { Log } from './log.ts';
 
 const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
 
@@ -90,7 +90,7 @@ export function watched(services: Services, { log, production }: { log: Log; pro
       } catch (error) {
         // In development the author reads along; in production the words of others may hold what callers typed.
         const message = !production && error instanceof Error ? { message: error.message } : {};
-        log.warn({ service: name, err: describeError(error), ...message }, 'a service failed');
+        log.warn({ service: name, err: error, ...message }, 'a service failed');
         throw error;
       }
     };
