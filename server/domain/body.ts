@@ -11,6 +11,9 @@ import type { Json } from '../../lib/store/store.ts';
 export const JSON_TYPES = ['application/json', 'application/x-www-form-urlencoded', ''] as const;
 export const PATCH_TYPES = ['application/merge-patch+json', 'application/json-patch+json', ...JSON_TYPES] as const;
 
+/** Of every route that takes patches. */
+export const ACCEPT_PATCH = PATCH_TYPES.slice(0, 2).join(', ');
+
 const parse = bodyParser({
   enableTypes: ['json'],
   detectJSON: () => true,
@@ -40,7 +43,7 @@ export interface Body {
 export async function readBody(ctx: Context, types: readonly string[] = JSON_TYPES): Promise<Body> {
   const type = mediaType(ctx);
   if (!types.includes(type)) {
-    if (ctx.method === 'PATCH') ctx.set('Accept-Patch', types.slice(0, 2).join(', '));
+    if (ctx.method === 'PATCH') ctx.set('Accept-Patch', ACCEPT_PATCH);
     const known = types.filter((name) => name !== '' && !name.includes('form')).join(' or ');
     throw refuse('unsupported-media-type', `A body of type ${JSON.stringify(type)} is not read here. Send ${known}.`);
   }

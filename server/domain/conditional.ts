@@ -3,7 +3,7 @@
 import type { Context } from 'koa';
 import { type Domain, validityOf } from '../../lib/domain/record.ts';
 
-const TAG = /^"(\d+)(?:-[\w.-]+)?"$/;
+const TAG = /^"([1-9]\d*)(?:-[\w.-]+)?"$/;
 
 /** The ETag of a record: its revision, and what else of the answer may change without one. */
 export function etagOf({ revision, body }: Pick<Domain, 'revision' | 'body'>, now: number): string {

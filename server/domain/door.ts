@@ -4,9 +4,11 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { refuse } from '../../lib/domain/problems.ts';
 import type { Resolver } from '../../lib/domain/resolution.ts';
+import type { Webhooks } from '../../lib/domain/webhook.ts';
 import { routesOf, type ServedRoute } from '../route-list.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
+import { ACCEPT_PATCH } from './body.ts';
 import { type CardDeps, cardRoutes, STATUS_PREFIX } from './card-routes.ts';
 import { type EventDeps, eventRoutes } from './event-routes.ts';
 import { IDENTIFIER_ROUTES, identifierDoor } from './identifier-routes.ts';
@@ -15,10 +17,12 @@ import { problems } from './problem.ts';
 import { type ProposalDeps, proposalRoutes } from './proposal-routes.ts';
 import { protocolRoutes } from './protocol-routes.ts';
 import { twinRoutes } from './twin-routes.ts';
+import { webhookRoutes } from './webhook-routes.ts';
 
 export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps {
   readonly keys: ApiKeys;
   readonly resolve: Resolver;
+  readonly webhooks: Webhooks;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
@@ -35,6 +39,7 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
   proposalRoutes(router, deps);
   cardRoutes(router, deps);
   eventRoutes(router, deps);
+  webhookRoutes(router, deps);
   limitRoutes(router);
 
   const routes = router.routes() as Middleware;
@@ -44,7 +49,7 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
   const door: Middleware = (ctx, next) => {
     if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return identifiers(ctx, next);
     const answer = async () => {
-      await routes(ctx, () => nowhere(ctx, router));
+      await routes(ctx, async () => nowhere(ctx, router));
       // Who listens in this process hears of a write at once.
       if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
     };
@@ -53,10 +58,15 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
   return Object.assign(door, { routes: [...routesOf(router), ...IDENTIFIER_ROUTES] });
 }
 
-// Reached when no route has answered: the address is unknown, or known for other methods.
-function nowhere(ctx: ParameterizedContext, router: Router): never {
+// Reached when no route has answered: the address is unknown, or known for other methods, which OPTIONS asks for.
+function nowhere(ctx: ParameterizedContext, router: Router): void {
   const methods = [...new Set(router.match(ctx.path, ctx.method).path.flatMap(({ methods }) => methods))];
   if (!methods.length) throw refuse('not-found', `There is nothing at ${ctx.path}.`);
   ctx.set('Allow', methods.join(', '));
+  if (methods.includes('PATCH')) ctx.set('Accept-Patch', ACCEPT_PATCH);
+  if (ctx.method === 'OPTIONS') {
+    ctx.status = 204;
+    return;
+  }
   throw refuse('method-not-allowed', `${ctx.path} takes ${methods.join(', ')}, not ${ctx.method}.`);
 }
