@@ -3,6 +3,8 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
+import type { SenderOptions } from '../lib/domain/webhook-address.ts';
+import { parseKeyring } from '../lib/keyring.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { createAdapters } from '../lib/ussd/adapter.ts';
 import { type AppDeps, createApp } from './app.ts';
@@ -46,6 +48,7 @@ export interface Seams {
   readonly log?: DestinationStream;
   readonly plugins?: AppDeps['plugins'];
   readonly overload?: OverloadLimits;
+  readonly webhookSender?: SenderOptions;
 }
 
 /** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
@@ -86,6 +89,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     governanceFile: config.governanceFile,
     oracleKey: config.oracleKey,
     publicUrl: config.publicUrl,
+    keyring: parseKeyring(config.pinKeys),
+    webhookSender: seams.webhookSender,
     production: config.production,
     log,
     onProblem: () => metrics.problem('http'),

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../../lib/clock.ts';
 import { credits } from '../../lib/domain/credits.ts';
 import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
+import { deliveries } from '../../lib/domain/delivery.ts';
 import { feed } from '../../lib/domain/follow.ts';
 import { type Governance, parseGovernance } from '../../lib/domain/governance.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
@@ -13,7 +14,10 @@ import { registry } from '../../lib/domain/registry.ts';
 import { resolver } from '../../lib/domain/resolution.ts';
 import { statusLists } from '../../lib/domain/status-list.ts';
 import { verification } from '../../lib/domain/verification.ts';
+import { webhooks } from '../../lib/domain/webhook.ts';
+import { type SenderOptions, webhookSender } from '../../lib/domain/webhook-address.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Log } from '../log.ts';
@@ -28,7 +32,8 @@ export interface DomainService {
   sweep(): Promise<boolean>;
   /** Ends what clients keep open, in order, so that the server can end. */
   drain(): void;
-  close(): void;
+  /** Ends what goes on behind the door. */
+  close(): Promise<void>;
 }
 
 export interface DomainOptions {
@@ -40,6 +45,10 @@ export interface DomainOptions {
   readonly oracleKey: string;
   /** How others reach this server, without a slash at the end. */
   readonly publicUrl: string | undefined;
+  /** Seals the secrets of webhooks. */
+  readonly keyring: Keyring;
+  /** For tests: how webhooks reach their receivers. */
+  readonly webhookSender?: SenderOptions | undefined;
   readonly production: boolean;
   readonly log: Log;
   readonly onProblem: () => void;
@@ -52,6 +61,8 @@ export async function openDomain({
   governanceFile,
   oracleKey,
   publicUrl,
+  keyring,
+  webhookSender: sender,
   production,
   log,
   onProblem,
@@ -79,11 +90,21 @@ export async function openDomain({
   };
   const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
   const streams = eventStreams({ onProblem: onFailure('a stream of events was cut off') });
+  const hooks = {
+    documents,
+    clock,
+    keyring,
+    feed: events,
+    post: webhookSender(sender),
+    onProblem: onFailure('webhooks cannot be delivered to'),
+  };
+  const sending = deliveries(hooks);
   const door = domainDoor({
     keys,
     documents,
     feed: events,
     streams,
+    webhooks: webhooks({ ...hooks, deliveries: sending }),
     registry: twins,
     verification: votes,
     credits: credits({ documents, clock }),
@@ -109,11 +130,15 @@ export async function openDomain({
         twins.sweep(now - LIMITS.provisionalMs, limit),
         repeated.sweep(now, limit),
         votes.sweep(limit),
+        sending.sweep(now, limit),
       ]);
       return done.some((count) => count === limit);
     },
     drain: streams.close,
-    close: events.close,
+    async close() {
+      events.close();
+      await sending.close();
+    },
   };
 }
 

@@ -1,0 +1,87 @@
+// Routes of webhooks: /v1/webhooks. A secret is only ever shown in the answer to the request that made it.
+
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { requireRole } from '../../lib/domain/caller.ts';
+import { refuse } from '../../lib/domain/problems.ts';
+import type { Shown, Webhooks } from '../../lib/domain/webhook.ts';
+import { letterView, webhookView } from '../../lib/domain/webhook-record.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { callerOf } from './authenticate.ts';
+import { JSON_TYPES, readBody } from './body.ts';
+import { expectedRevision } from './conditional.ts';
+import { wholeNumber } from './parameters.ts';
+
+const PATH = '/v1/webhooks';
+const CHANGE_TYPES = ['application/merge-patch+json', ...JSON_TYPES];
+
+/** Adds the routes; `ctx.state.caller` is known. */
+export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks }): void {
+  const show = (ctx: Context, { webhook, progress, secret }: Shown) => {
+    ctx.set('ETag', `"${webhook.revision}"`);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { ...webhookView(webhook, progress?.body), ...(secret !== undefined && { secret }) };
+  };
+
+  router.post(PATH, async (ctx) => {
+    const caller = callerOf(ctx);
+    requireRole(caller, 'manage webhooks');
+    const made = await webhooks.create(caller, (await readBody(ctx as never)).value);
+    ctx.status = 201;
+    ctx.set('Location', `${PATH}/${made.webhook.id}`);
+    show(ctx as never, made);
+  });
+
+  router.get(PATH, async (ctx) => {
+    const page = await paged(webhooks.list(callerOf(ctx), pageOf(ctx as never)));
+    answerPage(ctx as never, page.next);
+    ctx.body = {
+      items: page.items.map(({ webhook, progress }) => webhookView(webhook, progress?.body)),
+      next: page.next ?? null,
+    };
+  });
+
+  router.get(`${PATH}/:id`, async (ctx) => show(ctx as never, await webhooks.get(callerOf(ctx), ctx.params.id!)));
+
+  router.patch(`${PATH}/:id`, async (ctx) => {
+    const caller = callerOf(ctx);
+    const { webhook } = await webhooks.get(caller, ctx.params.id!);
+    const { value } = await readBody(ctx as never, CHANGE_TYPES);
+    const expected = expectedRevision(ctx as never, webhook.revision);
+    show(ctx as never, await webhooks.change(caller, webhook.id, { body: value, expected }));
+  });
+
+  router.delete(`${PATH}/:id`, async (ctx) => show(ctx as never, await webhooks.remove(callerOf(ctx), ctx.params.id!)));
+
+  router.get(`${PATH}/:id/deliveries`, async (ctx) => {
+    const page = await paged(webhooks.letters(callerOf(ctx), { id: ctx.params.id!, ...pageOf(ctx as never) }));
+    answerPage(ctx as never, page.next);
+    ctx.body = { items: page.items.map(letterView), next: page.next ?? null };
+  });
+
+  router.post(`${PATH}/:id/deliveries/:seq/retry`, async (ctx) => {
+    const { id, seq } = ctx.params as { id: string; seq: string };
+    ctx.body = letterView(await webhooks.retry(callerOf(ctx), { id, seq }));
+  });
+}
+
+function pageOf(ctx: Context): { limit: number; cursor?: string | undefined } {
+  const limit = wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 200, usual: 20, reason: 'bad-limit' });
+  return { limit, cursor: ctx.query.cursor === undefined ? undefined : String(ctx.query.cursor) };
+}
+
+function answerPage(ctx: Context, next: string | undefined): void {
+  if (next === undefined) return;
+  const query = new URLSearchParams(ctx.querystring);
+  query.set('cursor', next);
+  ctx.set('Link', `<${ctx.path}?${query}>; rel="next"`);
+}
+
+async function paged<T>(page: Promise<T>): Promise<T> {
+  try {
+    return await page;
+  } catch (error) {
+    if (!(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
+    throw refuse('bad-cursor', 'The cursor is damaged. Send `next` back as it came.');
+  }
+}
