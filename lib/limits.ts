@@ -273,6 +273,102 @@ export const LIMITS = {
   /** Issuers whose keys are looked for at the same time. */
   issuersAtOnce: 32,
 
+  // --- gRPC ---------------------------------------------------------------------------------------------------------
+  /** Milliseconds that a call to the node may take when nobody says less. */
+  grpcDeadlineMs: 10_000,
+  /** Bytes of one message to the node: what gRPC servers accept when nobody tells them otherwise. */
+  grpcRequestBytes: 4_194_304,
+  /** Bytes of one message from the node, unpacked: what a Cosmos node sends at most. */
+  grpcAnswerBytes: 10_485_760,
+  /** Bytes of all metadata of a call, each way: names, values and 32 for each entry. */
+  grpcMetadataBytes: 16_384,
+  /** Characters of the text of a status that are kept. */
+  grpcMessageChars: 4_096,
+  /** Milliseconds for one attempt to connect. */
+  grpcConnectMs: 5_000,
+  /** Milliseconds before the second attempt to connect; doubles with each further one, less up to a fifth at random. */
+  grpcBackoffMs: 250,
+  grpcBackoffMaxMs: 10_000,
+  /** Milliseconds that a silent connection may take to answer a ping before it is cut. */
+  grpcPingMs: 5_000,
+  /** Milliseconds between two pings; a node takes more for an attack. */
+  grpcPingPauseMs: 30_000,
+  /** Milliseconds that calls may go on while a channel is being closed. */
+  grpcCloseMs: 2_000,
+  /** Bytes that the node may send ahead of its reader: on one call, and on all calls together. */
+  grpcWindowBytes: 1_048_576,
+  grpcConnectionWindowBytes: 16_777_216,
+  /** Calls that are with the node at the same time, and calls that wait for one of them to end. */
+  grpcCallsAtOnce: 1_024,
+  grpcCallsWaiting: 1_024,
+  /** Consecutive failures to reach the node after which it is left alone. */
+  breakerFailures: 5,
+  /** Milliseconds that it is left alone; doubles with each failed trial. */
+  breakerPauseMs: 1_000,
+  breakerPauseMaxMs: 30_000,
+  /** Bytes of the largest answer that the cache keeps, and milliseconds that an answer of a given height is kept. */
+  cacheAnswerBytes: 4_194_304,
+  cacheHeightMs: 3_600_000,
+  /** Callers that share one call. */
+  sharedWaiters: 10_000,
+  /** Files, bytes of all files and milliseconds of one reading of the descriptors of a node. */
+  reflectionFiles: 2_000,
+  reflectionBytes: 33_554_432,
+  reflectionMs: 30_000,
+
+  // --- agents -------------------------------------------------------------------------------------------------------
+  /** Milliseconds that a process holds a run without renewing its lease, and between two renewals. */
+  runLeaseMs: 15_000,
+  runRenewMs: 5_000,
+  /** Milliseconds between two looks whether a run that stands in line may begin. */
+  runLookMs: 2_000,
+  /** Milliseconds that one run may take. */
+  runMs: 900_000,
+  /** Runs that one process works on at a time. */
+  runsAtOnce: 1_000,
+  /** Runs of one session that are open at a time: one is live, the others stand in line. */
+  runsPerSession: 8,
+  /** Milliseconds that the log of a run is kept after its end, and while it is being written. */
+  runLogKeepMs: 3_600_000,
+  runLogAliveMs: 7_200_000,
+  /** Frames of a log after which they are gathered for `runGatherMs` milliseconds before each append. */
+  runFramesFast: 2_000,
+  runGatherMs: 50,
+  /** Bytes of frames that wait to be appended before the responder has to wait. */
+  runFramesWaiting: 1_048_576,
+  /** UTF-16 units of text in one frame. */
+  deltaChars: 16_384,
+  /** Bytes of JSON of arguments or output of a tool, and of the partial text, that a frame shows. */
+  frameJsonBytes: 131_072,
+  /** Bytes of JSON that a user sends with one message. */
+  agentRequestBytes: 524_288,
+  /** Bytes of one reply, text and outputs of tools, in UTF-8; AGENT_REPLY_MAX_BYTES sets less or more. */
+  agentReplyBytes: 8_388_608,
+  /** Bytes of a message that one document holds. */
+  messagePieceBytes: 131_072,
+  /** Messages of one session that a full list gives, the newest, and their bytes. */
+  transcriptMessages: 1_000,
+  transcriptBytes: 33_554_432,
+  /** Messages of the past that a responder gets, and their bytes. */
+  historyMessages: 100,
+  historyBytes: 1_048_576,
+  /** Milliseconds that tools in the browser, actions of the user interface and tools of plugins may take. */
+  browserToolMs: 15_000,
+  actionMs: 10_000,
+  pluginToolMs: 30_000,
+  /** Calls to the user's side that one run waits for at a time, and bytes of JSON of each result. */
+  callsWaiting: 8,
+  toolResultBytes: 32_768,
+  /** Calls of tools in one run. */
+  toolCallsPerRun: 256,
+  sessionTitleChars: 60,
+  /** Sessions that a list can leave out before the first it shows. */
+  sessionOffsetMax: 10_000,
+  /** Bytes of JSON that a responder keeps in a session. */
+  responderStateBytes: 65_536,
+  /** Milliseconds after which what a deleted session has left is looked for once more. */
+  sessionRemainsMs: 60_000,
+
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,
