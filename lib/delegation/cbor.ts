@@ -1,0 +1,150 @@
+// Canonical DAG-CBOR, read strictly: whatever another encoder would write differently is no value.
+
+/** A link by the bytes of its CID. */
+export interface CborLink {
+  readonly cid: Uint8Array;
+}
+
+export type CborMap = ReadonlyMap<string, CborValue>;
+export type CborValue = null | boolean | number | string | Uint8Array | CborLink | readonly CborValue[] | CborMap;
+
+const DEPTH = 16;
+const LINK_TAG = 42;
+// CIDv1, DAG-CBOR or raw, SHA-256: 36 bytes behind the zero byte of a link.
+const LINK_BYTES = 37;
+const TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+// Signed texts are DAG-JSON, where a map with the key "/" says the same as a link or bytes; a `__proto__` is lost on the way.
+const RESERVED_KEYS = new Set(['/', '__proto__']);
+
+type Reader = (argument: number, cursor: Cursor) => CborValue | undefined;
+
+interface Cursor {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  at: number;
+  depth: number;
+}
+
+/**
+ * The value of `bytes`; undefined when they are anything but one value in canonical form: shortest lengths, sorted and
+ * unique text keys, valid UTF-8, no tags but links, no indefinite lengths. Stricter than the format in what tokens never
+ * need: numbers are safe integers or fractions, links are CIDv1 with SHA-256, at most 16 levels.
+ */
+export function readCanonical(bytes: Uint8Array): CborValue | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const cursor: Cursor = { bytes, view, at: 0, depth: 0 };
+  const value = readValue(cursor);
+  return cursor.at === bytes.length ? value : undefined;
+}
+
+// By major type.
+const READERS: readonly Reader[] = [
+  (argument) => argument,
+  (argument) => (argument < Number.MAX_SAFE_INTEGER ? -1 - argument : undefined),
+  (length, cursor) => take(cursor, length),
+  (length, cursor) => readText(take(cursor, length)),
+  readList,
+  readMap,
+  readLink,
+];
+
+function readValue(cursor: Cursor): CborValue | undefined {
+  const first = cursor.bytes[cursor.at++];
+  if (first === undefined) return undefined;
+  const major = first >> 5;
+  if (major === 7) return readSimple(first, cursor);
+  const argument = readArgument(first & 0x1f, cursor);
+  return argument === undefined ? undefined : READERS[major]!(argument, cursor);
+}
+
+// The number behind the first byte, in its shortest form and at most a safe integer.
+function readArgument(info: number, cursor: Cursor): number | undefined {
+  if (info < 24) return info;
+  if (info > 27) return undefined;
+  const size = 1 << (info - 24);
+  const { view, at } = cursor;
+  if (at + size > view.byteLength) return undefined;
+  cursor.at += size;
+  if (size === 1) return atLeast(24, view.getUint8(at));
+  if (size === 2) return atLeast(0x100, view.getUint16(at));
+  if (size === 4) return atLeast(0x1_0000, view.getUint32(at));
+  const value = view.getUint32(at) * 0x1_0000_0000 + view.getUint32(at + 4);
+  return value <= Number.MAX_SAFE_INTEGER ? atLeast(0x1_0000_0000, value) : undefined;
+}
+
+function atLeast(least: number, value: number): number | undefined {
+  return value >= least ? value : undefined;
+}
+
+function take(cursor: Cursor, length: number): Uint8Array | undefined {
+  if (length > cursor.bytes.length - cursor.at) return undefined;
+  cursor.at += length;
+  return cursor.bytes.subarray(cursor.at - length, cursor.at);
+}
+
+function readText(bytes: Uint8Array | undefined): string | undefined {
+  try {
+    return bytes && TEXT.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function readList(length: number, cursor: Cursor): CborValue | undefined {
+  if (++cursor.depth > DEPTH || length > cursor.bytes.length - cursor.at) return undefined;
+  const list: CborValue[] = [];
+  for (let at = 0; at < length; at++) {
+    const value = readValue(cursor);
+    if (value === undefined) return undefined;
+    list.push(value);
+  }
+  cursor.depth--;
+  return list;
+}
+
+function readMap(length: number, cursor: Cursor): CborValue | undefined {
+  if (++cursor.depth > DEPTH || length * 2 > cursor.bytes.length - cursor.at) return undefined;
+  const map = new Map<string, CborValue>();
+  let last: Uint8Array | undefined;
+  for (let at = 0; at < length; at++) {
+    const key = readKey(cursor);
+    if (!key || (last && !inOrder(last, key.bytes))) return undefined;
+    const value = readValue(cursor);
+    if (value === undefined) return undefined;
+    map.set(key.text, value);
+    last = key.bytes;
+  }
+  cursor.depth--;
+  return map;
+}
+
+function readKey(cursor: Cursor): { text: string; bytes: Uint8Array } | undefined {
+  const first = cursor.bytes[cursor.at++];
+  if (first === undefined || first >> 5 !== 3) return undefined;
+  const length = readArgument(first & 0x1f, cursor);
+  const bytes = length === undefined ? undefined : take(cursor, length);
+  const text = readText(bytes);
+  return bytes === undefined || text === undefined || RESERVED_KEYS.has(text) ? undefined : { text, bytes };
+}
+
+// Shorter keys first, then by their bytes; equal ones are not in order.
+function inOrder(before: Uint8Array, after: Uint8Array): boolean {
+  return before.length === after.length ? Buffer.compare(before, after) < 0 : before.length < after.length;
+}
+
+function readLink(tag: number, cursor: Cursor): CborValue | undefined {
+  const value = tag === LINK_TAG && cursor.bytes[cursor.at]! >> 5 === 2 ? readValue(cursor) : undefined;
+  if (!(value instanceof Uint8Array) || value.length !== LINK_BYTES) return undefined;
+  const [zero, version, codec, hash, size] = value;
+  const known = zero === 0 && version === 1 && (codec === 0x71 || codec === 0x55) && hash === 0x12 && size === 32;
+  return known ? { cid: value.subarray(1) } : undefined;
+}
+
+function readSimple(first: number, cursor: Cursor): CborValue | undefined {
+  if (first === 0xf4 || first === 0xf5) return first === 0xf5;
+  if (first === 0xf6) return null;
+  if (first !== 0xfb || cursor.at + 8 > cursor.view.byteLength) return undefined;
+  const value = cursor.view.getFloat64(cursor.at);
+  cursor.at += 8;
+  return Number.isFinite(value) && !Number.isInteger(value) ? value : undefined;
+}

@@ -1,0 +1,141 @@
+// The guard: text in, who issued it and what it grants out, or one word why not. Each step is cheaper than the next.
+
+import { hash } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { strictBytes } from './base64.ts';
+import { type Chain, readChain } from './chain.ts';
+import { type IssuerKeys, type Proven, prove } from './claim.ts';
+import { issuerKeys, type ResolveKeys } from './issuer-keys.ts';
+import { type Refused, refuse } from './reason.ts';
+import { recent } from './recent.ts';
+import { type Accepted, expiryOf, judge, type Rules, type TokenKind } from './rules.ts';
+import type { Capability } from './ucan.ts';
+
+const MAX_CHARS = { invocation: LIMITS.invocationChars, delegation: LIMITS.delegationChars } as const;
+// Keys of a DID can change: then what they signed is asked for again.
+const KEYS_SECONDS = LIMITS.issuerKeysFreshMs / 1000;
+
+export interface GuardOptions {
+  /** The DID that tokens must name as their audience. */
+  readonly audience: string;
+  readonly clock?: Clock;
+  /** Seconds that a token may be valid from now on; default 900 for invocations, 366 days for delegations. */
+  readonly maxTtlSeconds?: { readonly invocation?: number; readonly delegation?: number };
+  /** Which capabilities pass; default `*` on `ixo:oracle`, and `oracle/…` on the DID of the token's issuer. */
+  readonly accepted?: Partial<Accepted>;
+  /** By method of a DID (`web`, `ixo`), how the keys of such an issuer are found. Default none: only did:key passes. */
+  readonly methods?: { readonly [method: string]: ResolveKeys };
+  /** Whether any of these was revoked. Asked at every check, also of a token that was checked before. */
+  readonly revoked?: (keys: readonly string[]) => boolean | Promise<boolean>;
+}
+
+/** A token that passed. */
+export interface Checked {
+  readonly ok: true;
+  /** Who signed it. */
+  readonly issuer: string;
+  /** Seconds since 1970; the earliest of its chain. */
+  readonly expiresAt: number;
+  /** At least one; exactly one of an invocation. Not to be changed. */
+  readonly capabilities: readonly Capability[];
+  /** What the token itself, then its proofs, are revoked by. A copy in another encoding has the same. */
+  readonly revocationKeys: readonly string[];
+}
+
+/** An invocation that passed. */
+export interface Invocation extends Checked {
+  readonly capability: Capability;
+}
+
+export interface TokenGuard {
+  /** Checks an invocation: exactly one capability, short-lived. Never rejects. */
+  checkInvocation(text: string): Promise<Invocation | Refused>;
+  /** Checks a delegation to the audience. Never rejects. */
+  checkDelegation(text: string): Promise<Checked | Refused>;
+}
+
+interface Known {
+  readonly passed: Invocation;
+  /** Seconds since 1970 until which the signatures count as checked. */
+  readonly until: number;
+}
+
+/**
+ * A guard for the tokens that name `audience`. It keeps the tokens that passed (10,000 at most, until they expire).
+ * Throws ERR_CONFIG when a lifetime is no whole number of at least one second.
+ */
+export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
+  const rules = rulesOf(options, new Set(Object.keys(methods)));
+  const keys = issuerKeys(methods, clock);
+  const known = recent<Known>(LIMITS.tokensKept);
+  let running = 0;
+
+  const check = async (text: string, kind: TokenKind): Promise<Invocation | Refused> => {
+    const now = Math.floor(clock.now() / 1000);
+    if (text.length > MAX_CHARS[kind]) return refuse('too-long');
+    const bytes = strictBytes(text);
+    if (!bytes) return refuse('not-base64');
+    const id = `${kind} ${hash('sha256', bytes, 'binary')}`;
+    const before = known.get(id);
+    if (before && before.until > now) return afterRevocation(before.passed, options.revoked);
+    if (before) known.delete(id);
+    const chain = readChain(bytes);
+    if (!chain.ok) return chain;
+    const problem = judge(chain, { kind, rules, now });
+    if (problem) return refuse(problem);
+    if (running >= LIMITS.tokensAtOnce) return refuse('busy');
+    running++;
+    const proven = await proveSafely(chain, rules, keys).finally(() => running--);
+    if (!proven.ok) return proven;
+    const expiresAt = expiryOf(chain);
+    const passed = passedOf(chain.ucans[0].issuer, { proven, expiresAt });
+    const byKey = chain.ucans.every(({ issuer }) => issuer.startsWith('did:key:'));
+    known.set(id, { passed, until: byKey ? expiresAt : Math.min(expiresAt, now + KEYS_SECONDS) });
+    return afterRevocation(passed, options.revoked);
+  };
+
+  return {
+    checkInvocation: (text) => check(text, 'invocation'),
+    checkDelegation: (text) => check(text, 'delegation'),
+  };
+}
+
+function rulesOf({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): Rules {
+  const { invocation = LIMITS.invocationSeconds, delegation = LIMITS.delegationSeconds } = maxTtlSeconds;
+  for (const [kind, seconds] of Object.entries({ invocation, delegation }))
+    if (!Number.isSafeInteger(seconds) || seconds < 1)
+      throw new TwinlineError(
+        'ERR_CONFIG',
+        `Cannot guard tokens: maxTtlSeconds.${kind} is ${seconds}. Give a whole number of at least one second.`,
+      );
+  return {
+    audience,
+    accepted: { identity: 'ixo:oracle', namespace: 'oracle', resource: 'issuer', ...accepted },
+    maxSeconds: { invocation, delegation },
+    methods,
+  };
+}
+
+// ucanto throws at what it cannot read; nothing that was read here should get that far.
+async function proveSafely(chain: Chain, rules: Rules, keys: IssuerKeys): Promise<Proven | Refused> {
+  try {
+    return await prove(chain, { audience: rules.audience, identity: rules.accepted.identity, keys });
+  } catch {
+    return refuse('not-a-ucan');
+  }
+}
+
+function passedOf(issuer: string, { proven, expiresAt }: { proven: Proven; expiresAt: number }): Invocation {
+  const { capabilities, revocationKeys } = proven;
+  return Object.freeze({ ok: true, issuer, expiresAt, capability: capabilities[0]!, capabilities, revocationKeys });
+}
+
+async function afterRevocation(passed: Invocation, revoked: GuardOptions['revoked']): Promise<Invocation | Refused> {
+  try {
+    return (await revoked?.(passed.revocationKeys)) ? refuse('revoked') : passed;
+  } catch {
+    return refuse('unavailable');
+  }
+}

@@ -1,0 +1,59 @@
+// What a token says, for people: nothing here was proven but that it is a token.
+
+import { LIMITS } from '../limits.ts';
+import { strictBytes } from './base64.ts';
+import { readChain } from './chain.ts';
+import { type Refused, refuse } from './reason.ts';
+import { revocationKeyOf } from './signatures.ts';
+import type { Capability, Ucan } from './ucan.ts';
+import { delegationsOf, signedPayloadOf } from './view.ts';
+
+/** One UCAN as its issuer wrote it. */
+export interface Said {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly capabilities: readonly Capability[];
+  /** Seconds since 1970; null: never. */
+  readonly expiration: number | null;
+  readonly notBefore?: number;
+  readonly nonce?: string;
+  readonly facts: readonly { readonly [name: string]: unknown }[];
+  readonly revocationKey: string;
+}
+
+export interface Inspected {
+  readonly ok: true;
+  /** The token, its proof, the proof of that: 1 to 8. */
+  readonly chain: readonly [Said, ...Said[]];
+}
+
+/** Reads a token as the guard does, and checks neither signatures nor times nor whom it is for. Never throws. */
+export function inspectToken(text: string): Inspected | Refused {
+  if (text.length > LIMITS.delegationChars) return refuse('too-long');
+  const bytes = strictBytes(text);
+  if (!bytes) return refuse('not-base64');
+  const chain = readChain(bytes);
+  if (!chain.ok) return chain;
+  try {
+    return { ok: true, chain: said(chain.ucans) as [Said, ...Said[]] };
+  } catch {
+    return refuse('not-a-ucan');
+  }
+}
+
+function said(ucans: readonly Ucan[]): Said[] {
+  return delegationsOf(ucans).map((delegation, at) => {
+    const { issuer, audience, expiration, notBefore } = ucans[at]!;
+    const { nonce, facts, capabilities } = delegation;
+    return {
+      issuer,
+      audience,
+      capabilities: capabilities as readonly Capability[],
+      expiration,
+      ...(notBefore !== undefined && { notBefore }),
+      ...(nonce !== undefined && { nonce }),
+      facts: facts as Said['facts'],
+      revocationKey: revocationKeyOf(signedPayloadOf(delegation)),
+    };
+  });
+}

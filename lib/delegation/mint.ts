@@ -1,0 +1,120 @@
+// New tokens, signed by a key of our own: invocations of other services within what was delegated, and delegations.
+
+import { randomUUID } from 'node:crypto';
+import { Delegation, DID, delegate, Signature } from '@ucanto/core';
+import type * as API from '@ucanto/interface';
+import { type Clock, systemClock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { strictBytes } from './base64.ts';
+import { keepsCaveats } from './caveats.ts';
+import { inspectToken, type Said } from './inspect.ts';
+import type { OracleKey } from './oracle-key.ts';
+import { TOKEN_REASONS } from './reason.ts';
+import type { Capability } from './ucan.ts';
+
+interface MintOptions {
+  readonly key: OracleKey;
+  /** The DID that issues, when it is not that of the key: a did:web whose document has the key. */
+  readonly issuer?: string;
+  /** The DID of the service that the token is for. */
+  readonly audience: string;
+  /** Seconds from now; at least 1. A proof that expires earlier shortens it. */
+  readonly expiresIn: number;
+  /** What was delegated to the issuer, as it was sent. At most one, because services refuse more. */
+  readonly proofs?: readonly string[];
+  readonly clock?: Clock;
+}
+
+export interface InvocationOptions extends MintOptions {
+  readonly capability: Capability;
+}
+
+export interface DelegationOptions extends MintOptions {
+  /** 1 to 16. */
+  readonly capabilities: readonly Capability[];
+  /** Seconds since 1970 before which it is not valid. */
+  readonly notBefore?: number;
+}
+
+/**
+ * A token that asks `audience` for one thing, as base64 of a CAR; each is different. Throws ERR_INPUT when the proof is
+ * no token for the issuer, has expired, or does not grant the capability, and when a DID, an ability or a time is none.
+ */
+export function mintInvocation({ capability, ...options }: InvocationOptions): Promise<string> {
+  return mintDelegation({ ...options, capabilities: [capability] });
+}
+
+/** A token that lets `audience` do things, as base64 of a CAR. Throws as {@link mintInvocation}. */
+export async function mintDelegation(options: DelegationOptions): Promise<string> {
+  const { key, issuer = key.did, audience, capabilities, expiresIn, proofs = [], clock = systemClock } = options;
+  const now = Math.floor(clock.now() / 1000);
+  if (!Number.isSafeInteger(expiresIn) || expiresIn < 1)
+    throw refused(`expiresIn is ${expiresIn}. Give a whole number of at least one second`);
+  if (proofs.length > 1) throw refused(`${proofs.length} proofs were given. Services accept one`);
+  const granted = proofs.map((proof) => readProof(proof, { issuer, capabilities, now }));
+  const expiration = Math.min(now + expiresIn, ...granted.map(({ expires }) => expires));
+  try {
+    const delegation = await delegate({
+      issuer: signerOf(key, issuer),
+      audience: DID.parse(audience),
+      capabilities: capabilities as API.Capabilities,
+      expiration,
+      nonce: randomUUID(),
+      proofs: await Promise.all(granted.map(({ delegation }) => delegation)),
+      ...(options.notBefore !== undefined && { notBefore: options.notBefore }),
+    });
+    const text = Buffer.from((await delegation.archive()).ok!).toString('base64');
+    const inspected = inspectToken(text);
+    if (inspected.ok) return text;
+    throw refused(TOKEN_REASONS[inspected.reason]);
+  } catch (cause) {
+    if (cause instanceof TwinlineError) throw cause;
+    throw refused('the audience is no DID, or a capability is not an ability in lower case on a URI', cause);
+  }
+}
+
+type Wanted = { readonly issuer: string; readonly capabilities: readonly Capability[]; readonly now: number };
+
+function readProof(text: string, { issuer, capabilities, now }: Wanted) {
+  const inspected = inspectToken(text);
+  if (!inspected.ok) throw refused(`its proof is no token: ${TOKEN_REASONS[inspected.reason]}`);
+  const [proof] = inspected.chain;
+  const expires = Math.min(...inspected.chain.map(({ expiration }) => expiration ?? Infinity));
+  if (proof.audience !== issuer) throw refused(`its proof is for ${proof.audience}, not for ${issuer}`);
+  if (expires <= now) throw refused('its proof has expired');
+  if (inspected.chain.length >= LIMITS.tokenDepth) throw refused('the chain of its proof is too long');
+  const missing = capabilities.find((one) => !isGranted(one, proof));
+  if (missing) throw refused(`its proof does not grant ${missing.can} on ${missing.with}`);
+  return { expires, delegation: extract(text) };
+}
+
+function isGranted(wanted: Capability, { capabilities }: Said): boolean {
+  return capabilities.some(
+    ({ can, with: resource, nb }) =>
+      resource === wanted.with && coversAbility(can, wanted.can) && keepsCaveats(wanted.nb, nb),
+  );
+}
+
+function coversAbility(granted: string, wanted: string): boolean {
+  return granted === '*' || granted === wanted || (granted.endsWith('/*') && wanted.startsWith(granted.slice(0, -1)));
+}
+
+async function extract(text: string): Promise<API.Delegation> {
+  const { ok } = await Delegation.extract(strictBytes(text)!);
+  return ok!;
+}
+
+function signerOf(key: OracleKey, issuer: string): API.Signer {
+  const signer = {
+    did: () => issuer,
+    signatureCode: Signature.EdDSA,
+    signatureAlgorithm: 'EdDSA',
+    sign: (payload: Uint8Array) => Signature.create(Signature.EdDSA, key.sign(payload)),
+  };
+  return signer as unknown as API.Signer;
+}
+
+function refused(problem: string, cause?: unknown): TwinlineError {
+  return new TwinlineError('ERR_INPUT', `Cannot make a token: ${problem}.`, { cause });
+}
