@@ -1,5 +1,6 @@
 // Verifiable credentials over HTTP: cards of domains with a key, the status lists that they name for everybody.
 
+import { isIPv6 } from 'node:net';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
@@ -18,7 +19,7 @@ export interface CardDeps {
   readonly issuer: Issuer;
   readonly statusLists: StatusLists;
   readonly clock: Clock;
-  /** How others reach this server, without a slash at the end; undefined: as each request says. */
+  /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
   readonly publicUrl: string | undefined;
 }
 
@@ -31,7 +32,7 @@ const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
 
 export function cardRoutes(router: Router, deps: CardDeps): void {
   const { registry, documents, issuer, statusLists, clock } = deps;
-  const baseOf = (ctx: Context) => deps.publicUrl ?? ctx.origin;
+  const baseOf = (ctx: Context) => deps.publicUrl ?? addressOf(ctx);
 
   router.get('/v1/domains/:did/card', async (ctx) => {
     const domain = await registry.get(callerOf(ctx), ctx.params.did!);
@@ -52,6 +53,12 @@ export function cardRoutes(router: Router, deps: CardDeps): void {
     ctx.set('Cache-Control', 'public, no-cache');
     send(ctx as never, type, found);
   });
+}
+
+// Never what a request says: its headers would be signed, and lead whoever checks a card to lists of its own.
+function addressOf({ req: { socket } }: Context): string {
+  const address = socket.localAddress?.replace(/^::ffff:/, '') ?? '';
+  return `http://${isIPv6(address) ? `[${address}]` : address}:${socket.localPort}`;
 }
 
 function acceptedType(ctx: Context): string {
