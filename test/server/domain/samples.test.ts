@@ -108,4 +108,18 @@ test('an organisation comes with a membership group; the chain of twins needs no
   assert.equal(view(await ask('owner', `GET ${path(did)}`)).subDomains, [second.did]);
 });
 
+test('a card names status lists at the address of the server, whatever a request says its address is', async () => {
+  const { did } = await domain();
+  for (const headers of [
+    {},
+    { host: 'evil.example', origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' },
+  ]) {
+    const card = view(await ask('rep', `GET ${path(did)}/card`, undefined, headers));
+    for (const { statusListCredential } of card.credentialStatus as { statusListCredential: string }[]) {
+      assert.ok(statusListCredential.startsWith(`${server().url}/v1/status/`), statusListCredential);
+      view(await ask(undefined, `GET ${new URL(statusListCredential).pathname}`));
+    }
+  }
+});
+
 test.run();
