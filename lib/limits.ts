@@ -273,6 +273,23 @@ export const LIMITS = {
   /** Issuers whose keys are looked for at the same time. */
   issuersAtOnce: 32,
 
+  // --- gateway ------------------------------------------------------------------------------------------------------
+  /** Messages inside each other in a reply or a request, as in the Protobuf libraries. */
+  gatewayDepth: 100,
+  /** Bytes of JSON that one reply may become. */
+  gatewayJsonBytes: 67_108_864,
+  /** Characters of the JSON of a message with nothing set, in the Cosmos form. */
+  gatewayDefaultChars: 65_536,
+  /** Query parameters that are read. */
+  gatewayParameters: 1_000,
+  /** Segments of a path, and of a template. */
+  gatewaySegments: 64,
+  /** Bytes of a GATEWAY_FILE, and entries of one of its lists. */
+  gatewayFileBytes: 1_048_576,
+  gatewayFileItems: 1_000,
+  /** Levels of fields that a route's list of query parameters goes into. */
+  gatewayParameterDepth: 5,
+
   // --- gRPC ---------------------------------------------------------------------------------------------------------
   /** Milliseconds that a call to the node may take when nobody says less. */
   grpcDeadlineMs: 10_000,
