@@ -210,6 +210,8 @@ export const LIMITS = {
   votingSecondsMax: 31_536_000,
   /** Characters of the reason that a voter gives. */
   rationaleChars: 2_000,
+  /** Milliseconds that a link to the page of a proposal is good. */
+  pagePassMs: 3_600_000,
   /** Bytes and levels of the package of a proposal, as JSON. */
   packageBytes: 65_536,
   packageDepth: 32,
@@ -315,9 +317,10 @@ export const LIMITS = {
   /** Bytes that the node may send ahead of its reader: on one call, and on all calls together. */
   grpcWindowBytes: 1_048_576,
   grpcConnectionWindowBytes: 16_777_216,
-  /** Calls that are with the node at the same time, and calls that wait for one of them to end. */
+  /** Bytes of messages that wait for a slow reader before the node is told to wait. */
+  grpcAheadBytes: 65_536,
+  /** Calls of one channel at the same time; more fail at once. */
   grpcCallsAtOnce: 1_024,
-  grpcCallsWaiting: 1_024,
   /** Consecutive failures to reach the node after which it is left alone. */
   breakerFailures: 5,
   /** Milliseconds that it is left alone; doubles with each failed trial. */
@@ -326,6 +329,8 @@ export const LIMITS = {
   /** Bytes of the largest answer that the cache keeps, and milliseconds that an answer of a given height is kept. */
   cacheAnswerBytes: 4_194_304,
   cacheHeightMs: 3_600_000,
+  /** Milliseconds after which a height that nobody confirms is forgotten: the chain began anew. */
+  cacheForgetMs: 60_000,
   /** Callers that share one call. */
   sharedWaiters: 10_000,
   /** Files, bytes of all files and milliseconds of one reading of the descriptors of a node. */
