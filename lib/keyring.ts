@@ -10,7 +10,9 @@ export type KeyPurpose =
   | 'record-seal/v1'
   | 'secret-proof/v1'
   | 'phone-index/v1'
-  | 'webhook-secret/v1';
+  | 'webhook-secret/v1'
+  | 'page-pass/v1'
+  | 'delegation-at-rest/v1';
 
 export interface Keyring {
   /** Id of the key that seals; the others only open what was sealed before a rotation. */

@@ -8,6 +8,7 @@ import type { RedisConnection } from '../lib/store/redis-connection.ts';
 import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
 import type { Config } from './config.ts';
+import { docsRoutes } from './docs/routes.ts';
 import type { DomainDoor } from './domain/door.ts';
 import { problems } from './domain/problem.ts';
 import { REFUSALS, Refusal } from './errors.ts';
@@ -24,11 +25,16 @@ import { operatorsOnly } from './middleware/operator.ts';
 import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
+import { openApiDocument } from './openapi/document.ts';
+import type { Part } from './openapi/operation.ts';
+import { documentedParts } from './openapi/parts.ts';
 import type { Overload } from './overload.ts';
+import { pageRoutes } from './pages/routes.ts';
 import { routesOf, type ServedRoute } from './route-list.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
 import { ussdDebugRoutes } from './routes/ussd-debug.ts';
+import { versionOf } from './version.ts';
 
 export interface AppDeps {
   readonly config: Config;
@@ -44,6 +50,8 @@ export interface AppDeps {
   readonly domain: DomainDoor;
   /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
   readonly plugins?: readonly ((router: object) => void)[];
+  /** Of the routes that plugins add, for /openapi.json. */
+  readonly documentation?: readonly Part[];
 }
 
 export interface App {
@@ -69,6 +77,9 @@ export function createApp(deps: AppDeps): App {
       ctx.type = METRICS_TYPE;
       ctx.body = metrics.render(await health.stores());
     });
+  pageRoutes(router);
+  const parts = [...documentedParts(config), ...(deps.documentation ?? [])];
+  docsRoutes(router, () => openApiDocument({ parts, version: versionOf(), url: config.publicUrl }));
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus });

@@ -47,6 +47,7 @@ export interface Seams {
   readonly stores?: HostOptions['stores'];
   readonly log?: DestinationStream;
   readonly plugins?: AppDeps['plugins'];
+  readonly documentation?: AppDeps['documentation'];
   readonly overload?: OverloadLimits;
   readonly webhookSender?: SenderOptions;
 }
@@ -98,7 +99,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   later(domain.close);
 
   const adapters = createAdapters(config.ussd.textMode);
-  const { plugins = [] } = seams;
+  const { plugins = [], documentation = [] } = seams;
   const app = createApp({
     config,
     gateway,
@@ -109,6 +110,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     log,
     redis,
     plugins,
+    documentation,
     domain: domain.door,
   });
   const metricsDoor =

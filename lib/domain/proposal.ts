@@ -82,6 +82,7 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
     links: {
       self: path,
       votes: `${path}/votes`,
+      pageLink: `${path}/page-link`,
       domain: `/v1/domains/${encodeURIComponent(body.subject)}`,
     },
   };

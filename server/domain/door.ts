@@ -53,7 +53,8 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
       // Who listens in this process hears of a write at once.
       if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
     };
-    return told(ctx, () => (ctx.path.startsWith(STATUS_PREFIX) ? answer() : known(ctx, answer)));
+    const asked = () => deps.pages.browsers(ctx as never, () => known(ctx, answer));
+    return told(ctx, () => (ctx.path.startsWith(STATUS_PREFIX) ? answer() : asked()));
   };
   return Object.assign(door, { routes: [...routesOf(router), ...IDENTIFIER_ROUTES] });
 }

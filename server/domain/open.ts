@@ -21,6 +21,7 @@ import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Log } from '../log.ts';
+import { proposalPages } from '../pages/proposal-pages.ts';
 import { type ApiKeys, apiKeys, DEFAULT_TENANT } from './api-keys.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
 import { eventStreams } from './event-streams.ts';
@@ -107,6 +108,7 @@ export async function openDomain({
     webhooks: webhooks({ ...hooks, deliveries: sending }),
     registry: twins,
     verification: votes,
+    pages: proposalPages({ documents, verification: votes, keyring, clock, publicUrl }),
     credits: credits({ documents, clock }),
     governance,
     idempotency: repeated,

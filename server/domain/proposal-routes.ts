@@ -8,11 +8,13 @@ import type { Credits } from '../../lib/domain/credits.ts';
 import { activityOf, canParticipate } from '../../lib/domain/eligibility.ts';
 import { type Governance, governanceView } from '../../lib/domain/governance.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
+import { refuse } from '../../lib/domain/problems.ts';
 import { type Proposal, proposalView } from '../../lib/domain/proposal.ts';
 import { requireRepresentative } from '../../lib/domain/propose.ts';
 import type { Registry } from '../../lib/domain/registry.ts';
 import type { VerificationService } from '../../lib/domain/verification.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import { type ProposalPages, prefersHtml } from '../pages/proposal-pages.ts';
 import { callerOf } from './authenticate.ts';
 import { type Body, readBody } from './body.ts';
 import { isKnown } from './conditional.ts';
@@ -26,6 +28,7 @@ export interface ProposalDeps {
   readonly credits: Credits;
   readonly governance: Governance;
   readonly idempotency: Idempotency;
+  readonly pages: ProposalPages;
   readonly clock: Clock;
 }
 
@@ -33,7 +36,7 @@ const NO_BODY: Body = { type: '', value: null, text: '' };
 
 /** Adds the routes; `ctx.state.caller` is known. */
 export function proposalRoutes(router: Router, deps: ProposalDeps): void {
-  const { documents, registry, verification, credits, governance, idempotency, clock } = deps;
+  const { documents, registry, verification, credits, governance, idempotency, pages, clock } = deps;
 
   const page = (ctx: Context, { items, next }: { items: readonly JsonObject[]; next?: string | undefined }) => {
     if (next !== undefined) {
@@ -104,12 +107,22 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
 
   router.get('/v1/proposals/:id', async (ctx) => {
     const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
-    ctx.set(headersOf(proposal));
     ctx.vary('Accept');
+    if (prefersHtml(ctx as never)) return pages.show(ctx as never, proposal, { rationales: true });
+    ctx.set(headersOf(proposal));
     ctx.body = proposalView(proposal);
     if (!isKnown(ctx as never, headersOf(proposal).ETag)) return;
     ctx.status = 304;
     ctx.body = null;
+  });
+
+  router.get('/v1/proposals/:id/page-link', async (ctx) => {
+    const { rationales = 'hide' } = once(ctx.query, ['rationales']);
+    if (rationales !== 'hide' && rationales !== 'show')
+      throw refuse('bad-request', `rationales=${JSON.stringify(rationales)} is not one of hide, show.`);
+    const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = pages.link(proposal, { rationales: rationales === 'show' });
   });
 
   router.get('/v1/proposals/:id/votes', async (ctx) => {

@@ -1,0 +1,74 @@
+// /docs/errors: every problem type and every error code, with its meaning, its cause and what to do.
+
+import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
+import { RESOLUTION_ERRORS } from '../../lib/domain/resolution-errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
+import { REFUSAL_OF, REFUSALS, type RefusalKind } from '../errors.ts';
+import type { Page } from '../pages/frame.ts';
+import { type Html, html } from '../pages/html.ts';
+import { CODE_ADVICE } from './code-words.ts';
+import { type Advice, PROBLEM_ADVICE } from './problem-words.ts';
+
+interface Entry extends Advice {
+  /** The anchor, too. */
+  readonly name: string;
+  readonly note: string;
+  readonly meaning: string;
+}
+
+/** Every problem type, by status. */
+export function problemEntries(): Entry[] {
+  const names = Object.keys(PROBLEM_ADVICE) as (Reason | RefusalKind)[];
+  const entries = names.map((name) => {
+    const problem = name in PROBLEMS ? PROBLEMS[name as Reason] : undefined;
+    const { status, title } = problem ?? {
+      status: REFUSALS[name as RefusalKind].status,
+      title: REFUSALS[name as RefusalKind].words,
+    };
+    return { status, entry: { name, note: `HTTP ${status}`, meaning: `${title}.`, ...PROBLEM_ADVICE[name] } };
+  });
+  return entries.sort((a, b) => a.status - b.status).map(({ entry }) => entry);
+}
+
+/** Every error code, in the order of its table. */
+export function codeEntries(): Entry[] {
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).map((name) => {
+    const { means, retry } = ERROR_CODES[name];
+    const { status } = REFUSALS[REFUSAL_OF[name]];
+    const again = retry ? 'trying again can help' : 'trying again does not help';
+    return { name, note: `HTTP ${status} · ${again}`, meaning: `${sentence(means)}.`, ...CODE_ADVICE[name] };
+  });
+}
+
+export function errorsPage(): Page {
+  return {
+    title: 'Errors · Twinline',
+    body: html`<header class="card"><h1>Errors</h1>
+<p class="lead">What can go wrong, why, and what to do. The <code>type</code> of a problem document leads here;
+<code>code</code> of the other answers is the same word. All routes are in <a href="/docs">the documentation</a>.</p></header>
+${section('Problem types', problemEntries())}
+${section('Error codes', codeEntries(), html`<p class="lead">Codes of <code>TwinlineError</code>, in logs and for those who use the library.</p>`)}
+<section class="card"><h2>Errors of DID resolution</h2>
+<p class="lead">In results of /1.0/identifiers, under the names that the standard gives them.</p>
+<ul>${Object.entries(RESOLUTION_ERRORS).map(
+      ([name, { status, title }]) =>
+        html`<li id="${name}"><code>${name}</code> <span class="at">HTTP ${status}</span> ${title}.</li>`,
+    )}</ul></section>`,
+  };
+}
+
+function section(title: string, entries: readonly Entry[], lead: Html | false = false): Html {
+  return html`<section class="card"><h2>${title}</h2>${lead}
+<ul class="contents">${entries.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul>
+${entries.map(shown)}</section>`;
+}
+
+function shown({ name, note, meaning, cause, remedy }: Entry): Html {
+  return html`<article class="entry" id="${name}"><h3><a href="#${name}">${name}</a><span>${note}</span></h3>
+<dl><dt>Meaning</dt><dd>${meaning}</dd><dt>Cause</dt><dd>${cause}</dd><dt>What to do</dt><dd>${remedy}</dd></dl></article>
+`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,101 @@
+// GET /openapi.json, /docs and what stands below: the documentation of this server, for machines and for people.
+
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import helmet from 'koa-helmet';
+import { Refusal } from '../errors.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
+import { messagePage, sendPage } from '../pages/frame.ts';
+import { html, markupOf } from '../pages/html.ts';
+import { errorsPage } from './errors-page.ts';
+import { START_SCRIPT } from './start-script.ts';
+import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
+
+interface Served {
+  readonly type: string;
+  readonly content: string | Buffer;
+  readonly etag: string;
+}
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+// As strict as Swagger UI bears: its icons are data. Tests open the page and look for breaches.
+const policy = helmet.contentSecurityPolicy({
+  useDefaults: false,
+  directives: {
+    'default-src': ["'none'"],
+    'script-src': ["'self'"],
+    'style-src': ["'self'"],
+    'img-src': ["'self'", 'data:'],
+    'connect-src': ["'self'"],
+    'base-uri': ["'none'"],
+    'form-action': ["'none'"],
+    'frame-ancestors': ["'none'"],
+  },
+});
+
+const DOCS = `<!doctype html>
+${markupOf(html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Twinline</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<script src="/docs/swagger-ui-bundle.js" defer></script>
+<script src="/docs/start.js" defer></script>
+</head>
+<body>
+<div id="docs"></div>
+<noscript>This page needs JavaScript; the document itself is <a href="/openapi.json">/openapi.json</a>.</noscript>
+</body>
+</html>
+`)}`;
+
+/** Adds the routes. `document` is asked for once, by the first who reads it. */
+export function docsRoutes(router: Router, document: () => OpenApiDocument): void {
+  const folder = swaggerFolder();
+  let text: Served | undefined;
+  const files = new Map<string, Promise<Served>>();
+
+  const fileOf = (name: string): Promise<Served> | undefined => {
+    if (!folder || !Object.hasOwn(SWAGGER_TYPES, name)) return undefined;
+    const known = files.get(name) ?? readFile(join(folder, name)).then((bytes) => served(SWAGGER_TYPES[name]!, bytes));
+    files.set(name, known);
+    return known;
+  };
+  files.set('start.js', Promise.resolve(served(JAVASCRIPT, START_SCRIPT)));
+
+  router.get('/openapi.json', (ctx) => {
+    text ??= served('application/json', JSON.stringify(document()));
+    send(ctx as never, text, 'no-cache');
+  });
+  router.get('/docs', async (ctx) => {
+    if (!folder) {
+      ctx.status = 503;
+      return sendPage(ctx as never, messagePage('The documentation was not built', html`<p>Run npm run build.</p>`));
+    }
+    await policy(ctx as never, async () => {});
+    ctx.type = 'html';
+    ctx.body = DOCS;
+  });
+  router.get('/docs/errors', (ctx) => sendPage(ctx as never, errorsPage()));
+  router.get('/docs/:file', async (ctx) => {
+    const file = await (files.get(ctx.params.file!) ?? fileOf(ctx.params.file!));
+    if (!file) throw new Refusal('not-found');
+    send(ctx as never, file, 'public, max-age=3600');
+  });
+}
+
+function served(type: string, content: string | Buffer): Served {
+  return { type, content, etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"` };
+}
+
+function send(ctx: Context, { type, content, etag }: Served, caching: string): void {
+  ctx.set({ 'Content-Type': type, 'Cache-Control': caching, ETag: etag });
+  ctx.body = content;
+  if (ctx.fresh) ctx.status = 304;
+}

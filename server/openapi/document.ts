@@ -1,0 +1,91 @@
+// The OpenAPI document of a server, put together from the parts that its doors and plugins bring.
+
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { operationOf, type Part, pathNames } from './operation.ts';
+import { PROBLEM, REFUSED } from './refusals.ts';
+
+export interface DocumentOptions {
+  readonly parts: readonly Part[];
+  readonly version: string;
+  /** How others reach the server, without a slash at the end. @default where the document was read */
+  readonly url?: string | undefined;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly paths: { readonly [path: string]: { readonly [method: string]: object } };
+  readonly components: {
+    readonly schemas: { readonly [name: string]: Schema };
+    readonly securitySchemes: object;
+  };
+  readonly [field: string]: unknown;
+}
+
+const ABOUT = `Durable conversations behind several doors: a USSD gateway for telephones, a domain service for
+digital twins, their verification by vote, and the resolution of their DIDs.
+
+Problems are told as RFC 9457 documents; each \`type\` leads to [/docs/errors](/docs/errors).`;
+
+/** Puts the document together; throws ERR_CONFIG when two parts document the same, or one what it does not explain. */
+export function openApiDocument({ parts, version, url = '/' }: DocumentOptions): OpenApiDocument {
+  const schemas = named([{ Problem: PROBLEM, Refused: REFUSED }, ...parts.map(({ schemas = {} }) => schemas)]);
+  const names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
+  const byReference = Object.entries(schemas).map(([name, schema]) => [name, withReferences(schema, names, schema)]);
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Twinline',
+      version,
+      summary: 'USSD sessions and digital twins over HTTP',
+      description: ABOUT,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url }],
+    tags: parts.map(({ tag, description }) => ({ name: tag, description })),
+    paths: withReferences(pathsOf(parts), names) as OpenApiDocument['paths'],
+    components: {
+      schemas: Object.fromEntries(byReference),
+      securitySchemes: Object.assign({}, ...parts.map(({ securitySchemes = {} }) => securitySchemes)),
+    },
+  };
+}
+
+function pathsOf(parts: readonly Part[]): OpenApiDocument['paths'] {
+  const paths: Record<string, Record<string, object>> = {};
+  const ids = new Set<string>();
+  for (const part of parts)
+    for (const route of part.routes) {
+      const { path, id } = route;
+      const method = route.method.toLowerCase();
+      const unknown = pathNames(path).find((name) => part.parameters?.[name] === undefined);
+      if (unknown) throw wrong(`${route.method} ${path}: the parameter ${unknown} is not described`);
+      if (paths[path]?.[method]) throw wrong(`${route.method} ${path} is documented twice`);
+      if (ids.has(id)) throw wrong(`${route.method} ${path}: another operation has the id ${id}, too`);
+      ids.add(id);
+      paths[path] = { ...paths[path], [method]: operationOf(route, part, PROBLEM) };
+    }
+  return paths;
+}
+
+function named(all: readonly { readonly [name: string]: Schema }[]): { [name: string]: Schema } {
+  const schemas: { [name: string]: Schema } = {};
+  for (const [name, schema] of all.flatMap((some) => Object.entries(some))) {
+    if (schemas[name] !== undefined && schemas[name] !== schema) throw wrong(`two schemas have the name ${name}`);
+    schemas[name] = schema;
+  }
+  return schemas;
+}
+
+// A schema that has a name is written once and pointed at everywhere else.
+function withReferences(value: unknown, names: ReadonlyMap<unknown, string>, self?: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const name = value === self ? undefined : names.get(value);
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, names));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withReferences(part, names)]));
+}
+
+function wrong(problem: string): TwinlineError {
+  return new TwinlineError('ERR_CONFIG', `The documentation of the routes cannot be put together: ${problem}.`);
+}

@@ -1,0 +1,78 @@
+// What every door says when it does not do what it was asked: the two shapes, and the statuses that all routes share.
+
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { REFUSALS } from '../errors.ts';
+import type { Answered } from './operation.ts';
+
+const TEXT: Schema = { type: 'string' };
+
+/** RFC 9457, with the members of the ecosystem. */
+export const PROBLEM: Schema = {
+  type: 'object',
+  description: 'A problem document (RFC 9457), as the domain service answers it',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'success', 'error'],
+  properties: {
+    type: { type: 'string', format: 'uri-reference', description: 'What it is, explained at this address' },
+    title: TEXT,
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string', description: 'What was tried, why it was refused, what to do' },
+    instance: { type: 'string', format: 'uri-reference', description: 'The path that was asked for' },
+    success: { const: false },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'details'],
+      properties: {
+        code: { type: 'string', description: 'A word that stays the same; it ends the `type`' },
+        message: { type: 'string', description: 'The same as `detail`' },
+        details: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['field', 'error'],
+            properties: { field: { type: 'string', description: 'A JSON pointer, or a name' }, error: TEXT },
+          },
+        },
+      },
+    },
+  },
+};
+
+export const REFUSED: Schema = {
+  type: 'object',
+  description: 'A refusal of the doors other than the domain service, and of what stands before all of them',
+  required: ['error', 'code', 'requestId'],
+  properties: {
+    error: TEXT,
+    code: { enum: Object.keys(REFUSALS), description: 'Explained at /docs/errors' },
+    requestId: { type: 'string', description: 'Stands in the log of the server, too' },
+  },
+};
+
+const JSON_TYPE = 'application/json';
+const WAIT = { 'Retry-After': 'Seconds to wait' };
+
+const TOO_MANY: Answered = {
+  description: 'Too many requests from one address',
+  types: { [JSON_TYPE]: REFUSED },
+  headers: WAIT,
+};
+const AWAY = 'A store does not answer, or the server has too much to do';
+
+/** Of routes that answer with {@link REFUSED}. */
+export const PLAIN_ANSWERS = {
+  429: TOO_MANY,
+  500: { description: 'Something went wrong here', types: { [JSON_TYPE]: REFUSED } },
+  503: { description: AWAY, types: { [JSON_TYPE]: REFUSED } },
+} as const satisfies { readonly [status: number]: Answered };
+
+const PROBLEM_TYPE = { 'application/problem+json': PROBLEM };
+
+/** Of routes that answer with {@link PROBLEM}. */
+export const PROBLEM_ANSWERS = {
+  429: { ...TOO_MANY, types: PROBLEM_TYPE },
+  500: { description: 'Something went wrong here', types: PROBLEM_TYPE },
+  503: { description: AWAY, types: PROBLEM_TYPE, headers: WAIT },
+} as const satisfies { readonly [status: number]: Answered };
+
+/** Of an address below a known one that names nothing. */
+export const UNKNOWN: Answered = { description: REFUSALS['not-found'].words, types: { [JSON_TYPE]: REFUSED } };
