@@ -1,0 +1,342 @@
+// Deliveries on a simulated clock: order, retries, what is put aside, slow receivers, several instances, crashes.
+
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../lib/clock.ts';
+import type { Caller } from '../../lib/domain/caller.ts';
+import { type Deliveries, deliveries } from '../../lib/domain/delivery.ts';
+import { pauseAfter } from '../../lib/domain/delivery-attempt.ts';
+import { feed } from '../../lib/domain/follow.ts';
+import { DELIVERY, DOMAIN, DOMAIN_KINDS, WEBHOOK } from '../../lib/domain/kinds.ts';
+import { webhooks } from '../../lib/domain/webhook.ts';
+import type { Post } from '../../lib/domain/webhook-address.ts';
+import type { StoredProgress } from '../../lib/domain/webhook-record.ts';
+import { openSecret, sealSecret } from '../../lib/domain/webhook-secret.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { parseKeyring } from '../../lib/keyring.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { memoryDocuments } from '../../lib/store/memory.ts';
+
+const test = suite('webhooks');
+
+const ALICE: Caller = { principal: 'did:x:alice', roles: new Set(['controller']), tenant: 't' };
+const HEX = '00112233445566778899aabbccddeeff0123456789abcdef0123456789abcdef';
+const keyring = parseKeyring(`k1:${HEX}`);
+
+interface Sent {
+  readonly url: string;
+  readonly n: number;
+  readonly seq: number;
+  readonly id: string;
+  readonly by: number;
+}
+
+/** A tenant's events, receivers that answer as they are told, and any number of instances. */
+async function bench() {
+  const clock = new SimulatedClock();
+  const documents = memoryDocuments({ clock });
+  await documents.declare(DOMAIN_KINDS);
+  const sent: Sent[] = [];
+  const answers = new Map<string, (n: number) => Promise<number> | number>();
+  const open: { feed: ReturnType<typeof feed>; deliveries: Deliveries }[] = [];
+  const hooks = new Map<number, ReturnType<typeof webhooks>>();
+
+  function instance(store = documents) {
+    const by = open.length;
+    const post: Post = async ({ url, headers, body }) => {
+      const event = JSON.parse(body) as { seq: number; data: { n: number } };
+      sent.push({ url, n: event.data.n, seq: event.seq, id: headers['webhook-id']!, by });
+      return (answers.get(url) ?? (() => 200))(event.data.n);
+    };
+    const events = feed({ documents: store, clock, pollMs: Number.MAX_SAFE_INTEGER });
+    const ground = { documents: store, clock, keyring, feed: events, post, onProblem: () => {} };
+    const sending = deliveries(ground);
+    open.push({ feed: events, deliveries: sending });
+    hooks.set(by, webhooks({ ...ground, deliveries: sending, resolve: async () => [] }));
+    return sending;
+  }
+
+  async function turn(): Promise<void> {
+    for (const { feed: events } of open) events.nudge();
+    await clock.advance(2);
+    await Promise.all(open.map(({ deliveries: one }) => one.sweep(clock.now(), 100)));
+  }
+
+  let made = 0;
+  return {
+    clock,
+    documents,
+    sent,
+    answers,
+    instance,
+    service: (by = 0) => hooks.get(by)!,
+    hook: async (url: string, events: string[] = []) => (await hooks.get(0)!.create(ALICE, { url, events })).webhook.id,
+    async event(tenant = 't', type = 'domain.updated') {
+      const n = made++;
+      const journal = { at: clock.now(), by: 'x', action: 'create', events: [{ type, data: { n } }] };
+      await documents.insert(DOMAIN, `d${n}`, { tenant, journal } as never);
+      return n;
+    },
+    turn,
+    /** Lets all instances do what is due, until nothing moves any more. */
+    async settle() {
+      for (let round = 0; round < 6; round++) {
+        await turn();
+        for (const { deliveries: one } of open) await one.idle();
+      }
+    },
+    async end() {
+      for (const { feed: events } of open) events.close();
+      const closing = open.map(({ deliveries: one }) => one.close());
+      await clock.advance(1_000);
+      await Promise.all(closing);
+    },
+    progress: async (id: string) => (await documents.get<StoredProgress>(DELIVERY, id))!.body,
+  };
+}
+
+const withBench = async (work: (b: Awaited<ReturnType<typeof bench>>) => Promise<void>) => {
+  const b = await bench();
+  try {
+    await work(b);
+  } finally {
+    await b.end();
+  }
+};
+
+const A = 'https://a.example/hook';
+const B = 'https://b.example/hook';
+
+test('each webhook gets what it wants of its tenant, in order, from its making on', () =>
+  withBench(async (b) => {
+    b.instance();
+    await b.event();
+    await b.hook(A);
+    await b.hook(B, ['proposal.*']);
+    for (let n = 0; n < 5; n++) await b.event(n === 2 ? 'other' : 't', n % 2 ? 'proposal.opened' : 'domain.updated');
+    await b.settle();
+    const of = (url: string) => b.sent.filter((one) => one.url === url).map(({ n }) => n);
+    assert.equal(
+      [of(A), of(B)],
+      [
+        [1, 2, 4, 5],
+        [2, 4],
+      ],
+    );
+    assert.ok(b.sent.every(({ id, seq }) => id === `evt_${seq}`));
+  }));
+
+test('an event that fails is tried again after growing pauses, holds back what comes after it, and is then put aside', () =>
+  withBench(async (b) => {
+    const sending = b.instance();
+    const id = await b.hook(A);
+    b.answers.set(A, (n) => (n === 0 ? 500 : 204));
+    await b.event();
+    await b.event();
+    await b.settle();
+    const pauses: number[] = [];
+    for (let tries = 1; tries < LIMITS.webhookTries; tries++) {
+      assert.equal([b.sent.length, (await b.progress(id)).attempts], [tries, tries]);
+      const due = (await b.progress(id)).dueAt!;
+      pauses.push(due - b.clock.now());
+      await b.clock.advance(due - b.clock.now() - 50);
+      await b.settle();
+      assert.is(b.sent.length, tries, 'not before its time');
+      await b.clock.advance(51);
+      await b.settle();
+    }
+    assert.equal(
+      b.sent.map(({ n }) => n),
+      [...Array(LIMITS.webhookTries).fill(0), 1],
+    );
+    for (const [at, ms] of pauses.entries()) {
+      const whole = Math.min(LIMITS.webhookBackoffMaxMs, LIMITS.webhookBackoffMs * 2 ** at);
+      assert.ok(ms <= whole && ms > whole / 2 - 100, `pause ${at}: ${ms}`);
+    }
+    const { cursor, dead, delivered, attempts, failure } = await b.progress(id);
+    assert.equal([dead, delivered, attempts, failure?.status], [1, 1, 0, 500]);
+    assert.is(cursor, b.sent.at(-1)!.seq);
+    const { items } = await b.service().letters(ALICE, { id, limit: 10 });
+    assert.equal(
+      items.map(({ body }) => [body.status, body.seq, body.attempts]),
+      [['dead', b.sent[0]!.seq, LIMITS.webhookTries]],
+    );
+    b.answers.delete(A);
+    const retried = await b.service().retry(ALICE, { id, seq: String(items[0]!.body.seq) });
+    assert.is(retried.body.status, 'delivered');
+    assert.is(b.sent.at(-1)!.id, b.sent[0]!.id, 'the same message as before');
+    await b.clock.advance(LIMITS.webhookLetterMs + 1);
+    assert.is(await sending.sweep(b.clock.now(), 100), 1);
+    assert.equal((await b.service().letters(ALICE, { id, limit: 10 })).items, []);
+  }));
+
+test('pauses are never the same for long, and never longer than the limit', () => {
+  const pauses = Array.from({ length: 100 }, () => pauseAfter(4));
+  assert.ok(new Set(pauses).size > 50);
+  assert.ok(pauses.every((ms) => ms > 20_000 - 1 && ms <= 40_000));
+  assert.ok(pauseAfter(60) <= LIMITS.webhookBackoffMaxMs);
+});
+
+test('a receiver that never answers delays nobody else', () =>
+  withBench(async (b) => {
+    b.instance();
+    let answer = (_: number) => {};
+    b.answers.set(A, () => new Promise((resolve) => (answer = resolve)));
+    await b.hook(A);
+    await b.hook(B);
+    for (let n = 0; n < 3; n++) await b.event();
+    for (let tries = 0; tries < 20 && b.sent.length < 4; tries++) await b.turn();
+    assert.equal(b.sent.map(({ url, n }) => [url, n]).sort(), [
+      [A, 0],
+      [B, 0],
+      [B, 1],
+      [B, 2],
+    ]);
+    b.answers.delete(A);
+    answer(200);
+    await b.settle();
+    assert.is(b.sent.length, 6);
+  }));
+
+test('several instances share the work: nothing comes twice and nothing is missing, whoever is first', () =>
+  withBench(async (b) => {
+    for (let one = 0; one < 3; one++) b.instance();
+    await b.hook(A);
+    await b.hook(B);
+    for (let burst = 0; burst < 10; burst++) {
+      await Promise.all(Array.from({ length: 3 }, () => b.event()));
+      await b.settle();
+    }
+    for (const url of [A, B]) {
+      const seqs = b.sent.filter((one) => one.url === url).map(({ seq }) => seq);
+      assert.is(seqs.length, 30);
+      assert.equal(
+        seqs,
+        [...new Set(seqs)].sort((x, y) => x - y),
+      );
+    }
+  }));
+
+test('an instance that dies while it delivers is followed by another, which begins with what was not noted', () =>
+  withBench(async (b) => {
+    let dead = false;
+    const gone = <T extends unknown[], R>(call: (...args: T) => Promise<R>) => {
+      return (...args: T): Promise<R> =>
+        dead ? Promise.reject(new TwinlineError('ERR_STORE', 'gone')) : call(...args);
+    };
+    const { insert, replace, get, find, changes } = b.documents;
+    const dying = { insert, replace, get, find, changes };
+    const broken = Object.fromEntries(Object.entries(dying).map(([name, call]) => [name, gone(call as never)]));
+    b.instance({ ...b.documents, ...broken } as never);
+    const id = await b.hook(A);
+    b.answers.set(A, (n) => {
+      dead ||= n === 2;
+      return 200;
+    });
+    for (let n = 0; n < 5; n++) await b.event();
+    await b.settle().catch(() => {});
+    assert.equal(
+      b.sent.map(({ n }) => n),
+      [0, 1, 2],
+    );
+    b.instance();
+    const all = () => b.sent.map(({ n, by }) => `${n} by ${by}`);
+    const sweep = () => b.settle().catch(() => {});
+    await sweep();
+    assert.is(b.sent.length, 3, 'the dead one still has its time');
+    await b.clock.advance(LIMITS.webhookLeaseMs);
+    await sweep();
+    assert.equal(all(), ['0 by 0', '1 by 0', '2 by 0', '2 by 1', '3 by 1', '4 by 1']);
+    assert.is((await b.progress(id)).holder, null);
+  }));
+
+test('through any failures every event arrives or is put aside, first arrivals in order', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
+      fc.integer({ min: 1, max: 3 }),
+      (fails, width) =>
+        withBench(async (b) => {
+          for (let one = 0; one < width; one++) b.instance();
+          const id = await b.hook(A);
+          const answers = [...fails];
+          b.answers.set(A, () => (answers.shift() ? 503 : 200));
+          for (let n = 0; n < 5; n++) await b.event();
+          for (let round = 0; round < 45; round++) {
+            await b.settle();
+            const { dueAt, delivered, dead } = await b.progress(id);
+            if (delivered + dead === 5) break;
+            await b.clock.advance(Math.max(1, (dueAt ?? 0) - b.clock.now()));
+          }
+          const { delivered, dead } = await b.progress(id);
+          assert.is(delivered + dead, 5);
+          const firsts = [...new Set(b.sent.map(({ n }) => n))];
+          assert.equal(firsts, [0, 1, 2, 3, 4]);
+          assert.is((await b.service().letters(ALICE, { id, limit: 10 })).items.length, dead);
+        }),
+    ),
+    { numRuns: 25 },
+  ));
+
+test('a paused webhook gets nothing, and what it has missed once it goes on; a removed one leaves nothing behind', () =>
+  withBench(async (b) => {
+    b.instance();
+    const id = await b.hook(A);
+    await b.service().change(ALICE, id, { body: { status: 'paused' } });
+    await b.event();
+    await b.settle();
+    assert.is(b.sent.length, 0);
+    await b.service().change(ALICE, id, { body: { status: 'active' } });
+    await b.settle();
+    assert.is(b.sent.length, 1);
+    b.answers.set(A, () => 500);
+    await b.event();
+    for (let tries = 0; tries < LIMITS.webhookTries; tries++) {
+      await b.settle();
+      await b.clock.advance(LIMITS.webhookBackoffMaxMs);
+    }
+    assert.is((await b.service().letters(ALICE, { id, limit: 10 })).items.length, 1);
+    await b.service().remove(ALICE, id);
+    assert.equal([await b.documents.count(WEBHOOK), await b.documents.count(DELIVERY)], [0, 0]);
+    const sent = b.sent.length;
+    await b.event();
+    await b.settle();
+    assert.is(b.sent.length, sent);
+  }));
+
+test('while nothing happens for a webhook nothing is written', () =>
+  withBench(async (b) => {
+    b.instance();
+    b.instance();
+    await b.hook(A, ['vote.cast']);
+    await b.event();
+    await b.settle();
+    const { length } = await b.documents.changes(0, 1_000);
+    for (let n = 0; n < 20; n++) {
+      await b.clock.advance(10_000);
+      await b.settle();
+    }
+    assert.is((await b.documents.changes(0, 1_000)).length, length);
+  }));
+
+test('a sealed secret opens for its own webhook and with its own key only, and goes on through a rotation', () => {
+  const owner = { tenant: 't', id: 'wh_1' };
+  const sealed = sealSecret(keyring, owner, 'whsec_c2VjcmV0');
+  assert.not.match(sealed, /whsec|c2VjcmV0/);
+  assert.is(openSecret(keyring, owner, sealed), 'whsec_c2VjcmV0');
+  const rotated = parseKeyring(`k2:${HEX.split('').reverse().join('')},k1:${HEX}`);
+  assert.is(openSecret(rotated, owner, sealed), 'whsec_c2VjcmV0');
+  const strange = parseKeyring(`k1:${HEX.split('').reverse().join('')}`);
+  for (const [ring, other, text] of [
+    [keyring, { ...owner, id: 'wh_2' }, sealed],
+    [keyring, { ...owner, tenant: 'u' }, sealed],
+    [strange, owner, sealed],
+    [keyring, owner, `${sealed.slice(0, -2)}AA`],
+    [keyring, owner, sealed.replace('$k1$', '$k9$')],
+    [keyring, owner, ''],
+  ] as const)
+    assert.throws(() => openSecret(ring, other, text), /secret of webhook wh_/);
+});
+
+test.run();
