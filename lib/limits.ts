@@ -262,6 +262,10 @@ export const LIMITS = {
   tokenSignatures: 16,
   /** Tokens that are checked at the same time. */
   tokensAtOnce: 256,
+  /** Seconds that an invocation which this service makes of another one lives; half of it, it is used again. */
+  mintedSeconds: 300,
+  /** Different ones that are remembered per user. */
+  mintedPerUser: 32,
   /** Tokens and keys of issuers that are remembered. */
   tokensKept: 10_000,
   issuerKeysKept: 1_000,

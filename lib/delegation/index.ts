@@ -1,13 +1,16 @@
 // What `import … from 'twinline/delegation'` gives: the guard of tokens, what it says, new tokens, keys of issuers.
 
 export type { IssuerKeys } from './claim.ts';
+export { type DelegationStatus, type Delegations, type DelegationsOptions, delegations } from './delegations.ts';
 export { didDocumentKeys } from './did-document.ts';
 export { type DidWebOptions, didWebKeys, didWebUrl } from './did-web.ts';
 export { type Checked, type GuardOptions, type Invocation, type TokenGuard, tokenGuard } from './guard.ts';
 export { type Inspected, inspectToken, type Said } from './inspect.ts';
 export type { ResolveKeys } from './issuer-keys.ts';
+export { DELEGATION_KINDS } from './kinds.ts';
 export { type DelegationOptions, type InvocationOptions, mintDelegation, mintInvocation } from './mint.ts';
 export { didOfKey, type OracleKey, parseOracleKey } from './oracle-key.ts';
 export { type Refused, TOKEN_REASONS, type TokenReason } from './reason.ts';
+export { type Revocations, revocations } from './revocations.ts';
 export type { Accepted, TokenKind } from './rules.ts';
 export type { Capability } from './ucan.ts';

@@ -1,0 +1,164 @@
+// The delegations that users have stored: checked before, sealed at rest, expired and revoked in time.
+
+import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
+import type { Clock } from '../clock.ts';
+import { type Instance, lifecycle } from '../engine/lifecycle.ts';
+import { compileMachine } from '../engine/transition.ts';
+import { TwinlineError } from '../errors.ts';
+import type { Keyring } from '../keyring.ts';
+import { LIMITS } from '../limits.ts';
+import { openText, type Seal, sealText } from '../sealed-text.ts';
+import type { DocumentStore } from '../store/store.ts';
+import type { TokenGuard } from './guard.ts';
+import { DELEGATION } from './kinds.ts';
+import { mintInvocation } from './mint.ts';
+import type { OracleKey } from './oracle-key.ts';
+import { TOKEN_REASONS } from './reason.ts';
+import { recent } from './recent.ts';
+import type { Revocations } from './revocations.ts';
+import type { Capability } from './ucan.ts';
+
+export interface DelegationsOptions {
+  /** With DELEGATION_KINDS declared. */
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  /** Of this service: what it does not accept is not stored. */
+  readonly guard: TokenGuard;
+  readonly revocations: Revocations;
+  /** Signs invocations of other services. */
+  readonly key: OracleKey;
+  /** The DID that issues them, when it is not that of the key. */
+  readonly issuer?: string;
+  /** After a token was revoked: whoever came in with it has to go. */
+  readonly onRevoked?: (revoked: { readonly user: string; readonly keys: readonly string[] }) => void;
+}
+
+/** Whether a user has a delegation that counts; `expiration` is in seconds since 1970. */
+export type DelegationStatus =
+  | { readonly authorized: false }
+  | { readonly authorized: true; readonly expiration: number };
+
+export interface Delegations {
+  /** Stores the user's delegation in place of the one before; throws ERR_INPUT with the reason, and changes nothing. */
+  store(user: string, raw: string): Promise<{ readonly expiration: number }>;
+  status(user: string): Promise<DelegationStatus>;
+  /** Revokes what is stored, at once and for good; false when nothing was. */
+  revoke(user: string): Promise<boolean>;
+  /**
+   * A token that asks another service for one thing on the user's behalf, within what the user has delegated; the same
+   * one again until it is about to expire. Undefined without a delegation. Throws ERR_INPUT when it does not cover that.
+   */
+  invoke(
+    user: string,
+    wanted: { readonly audience: string; readonly capability: Capability },
+  ): Promise<string | undefined>;
+  /** Ends what has expired and forgets old revocations; how many. */
+  sweep(limit?: number): Promise<number>;
+}
+
+type Current = Instance<DelegationContext>;
+
+export function delegations(options: DelegationsOptions): Delegations {
+  const { documents, clock, keyring, guard, revocations, onRevoked = () => {} } = options;
+  const granted = lifecycle<DelegationContext>({
+    documents,
+    kind: DELEGATION,
+    machine: compileMachine(delegationMachine()),
+    clock,
+  });
+  // What was minted, by user; forgotten with the delegation that it rests on.
+  const minted = recent<ReadonlyMap<string, { token: string; until: number }>>(LIMITS.tokensKept);
+
+  // A crash between the tombstone and the machine leaves a grant that does not count any more: it ends here.
+  async function current(user: string): Promise<Current | undefined> {
+    const found = await granted.read(user);
+    if (found?.state !== 'authorized' || !(await revocations.has(found.context.keys))) return found;
+    return (await granted.take(user, { decide: revoking, by: user })).instance;
+  }
+
+  async function rawOf(user: string): Promise<string | undefined> {
+    const found = await current(user);
+    if (found?.state !== 'authorized' || found.context.sealed === null) return undefined;
+    return openText(keyring, sealOf(user), found.context.sealed);
+  }
+
+  return {
+    async store(user, raw) {
+      const checked = await guard.checkDelegation(raw);
+      if (!checked.ok) throw refused(TOKEN_REASONS[checked.reason]);
+      if (checked.issuer !== user) throw refused(`it was issued by ${checked.issuer}, and ${user} sends it`);
+      const grant = {
+        sealed: sealText(keyring, sealOf(user), raw),
+        expiresAt: checked.expiresAt * 1000,
+        keys: checked.revocationKeys.slice(0, 1),
+      };
+      const begun = await granted.begin(user, { input: grant, by: user });
+      if (begun.repeated)
+        await granted.take(user, { decide: () => ({ type: 'STORE', grant }) as StoreEvent, by: user });
+      minted.delete(user);
+      return { expiration: checked.expiresAt };
+    },
+
+    async status(user) {
+      const found = await current(user);
+      if (found?.state !== 'authorized') return { authorized: false };
+      return { authorized: true, expiration: Math.floor(found.context.expiresAt / 1000) };
+    },
+
+    async revoke(user) {
+      const found = await current(user);
+      if (found?.state !== 'authorized') return false;
+      const { keys, expiresAt } = found.context;
+      await revocations.add(keys, expiresAt);
+      await granted.take(user, { decide: revoking, by: user });
+      minted.delete(user);
+      onRevoked({ user, keys });
+      return true;
+    },
+
+    async invoke(user, { audience, capability }) {
+      const raw = await rawOf(user);
+      if (raw === undefined) return undefined;
+      const now = clock.now();
+      const name = JSON.stringify([raw, audience, capability]);
+      const known = minted.get(user)?.get(name);
+      if (known && known.until > now) return known.token;
+      const { key, issuer } = options;
+      const expiresIn = LIMITS.mintedSeconds;
+      const token = await mintInvocation({
+        key,
+        audience,
+        capability,
+        expiresIn,
+        proofs: [raw],
+        clock,
+        ...(issuer && { issuer }),
+      });
+      const until = now + (expiresIn * 1000) / 2;
+      minted.set(
+        user,
+        new Map([...(minted.get(user) ?? []), [name, { token, until }] as const].slice(-LIMITS.mintedPerUser)),
+      );
+      return token;
+    },
+
+    async sweep(limit = LIMITS.sweepBatch) {
+      const [ended, forgotten] = await Promise.all([granted.sweep(limit), revocations.sweep(clock.now(), limit)]);
+      return Math.max(ended, forgotten);
+    },
+  };
+}
+
+function revoking({ state, id }: Current) {
+  if (state === 'authorized') return { type: 'REVOKE' };
+  return new TwinlineError('ERR_CONFLICT', `The delegation of ${id} is ${JSON.stringify(state)} already.`);
+}
+
+function sealOf(user: string): Seal {
+  return { purpose: 'delegation-at-rest/v1', label: [user] };
+}
+
+function refused(why: string): TwinlineError {
+  return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
+}
