@@ -9,6 +9,8 @@ export type CborMap = ReadonlyMap<string, CborValue>;
 export type CborValue = null | boolean | number | string | Uint8Array | CborLink | readonly CborValue[] | CborMap;
 
 const DEPTH = 16;
+// What others do with a value takes longer than reading it.
+const VALUES = 512;
 const LINK_TAG = 42;
 // CIDv1, DAG-CBOR or raw, SHA-256: 36 bytes behind the zero byte of a link.
 const LINK_BYTES = 37;
@@ -23,16 +25,18 @@ interface Cursor {
   readonly view: DataView;
   at: number;
   depth: number;
+  values: number;
 }
 
 /**
  * The value of `bytes`; undefined when they are anything but one value in canonical form: shortest lengths, sorted and
  * unique text keys, valid UTF-8, no tags but links, no indefinite lengths. Stricter than the format in what tokens never
- * need: numbers are safe integers or fractions, links are CIDv1 with SHA-256, at most 16 levels.
+ * need: numbers are safe integers or fractions, links are CIDv1 with SHA-256, at most 16 levels
+ * and 512 values.
  */
 export function readCanonical(bytes: Uint8Array): CborValue | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const cursor: Cursor = { bytes, view, at: 0, depth: 0 };
+  const cursor: Cursor = { bytes, view, at: 0, depth: 0, values: 0 };
   const value = readValue(cursor);
   return cursor.at === bytes.length ? value : undefined;
 }
@@ -50,7 +54,7 @@ const READERS: readonly Reader[] = [
 
 function readValue(cursor: Cursor): CborValue | undefined {
   const first = cursor.bytes[cursor.at++];
-  if (first === undefined) return undefined;
+  if (first === undefined || ++cursor.values > VALUES) return undefined;
   const major = first >> 5;
   if (major === 7) return readSimple(first, cursor);
   const argument = readArgument(first & 0x1f, cursor);

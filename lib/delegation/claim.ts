@@ -5,9 +5,9 @@ import { Authorization, capability, claim, Failure, Schema } from '@ucanto/valid
 import { keepsCaveats } from './caveats.ts';
 import type { Chain } from './chain.ts';
 import { type Refused, refuse } from './reason.ts';
-import { signatures } from './signatures.ts';
+import { signaturesOf } from './signatures.ts';
 import type { Capability } from './ucan.ts';
-import { delegationsOf } from './view.ts';
+import { chainOf, delegationsOf } from './view.ts';
 
 /** The keys of an issuer that is no did:key, each as did:key; undefined when they cannot be found. Never rejects. */
 export type IssuerKeys = (did: string) => Promise<readonly string[] | undefined>;
@@ -31,9 +31,9 @@ export interface ProveOptions {
  * audience. Each proof must be needed, so that nothing unproven is in what passes.
  */
 export async function prove({ ucans }: Chain, { audience, identity, keys }: ProveOptions): Promise<Proven | Refused> {
-  const { principal, problem, revocationKey } = signatures();
   const delegations = delegationsOf(ucans);
-  const capabilities = delegations[0]!.data.capabilities;
+  const { principal, anyBad, revocationKeys } = signaturesOf(delegations);
+  const chain = chainOf(delegations);
   let unresolved = false;
   const options: API.ClaimOptions = {
     principal,
@@ -47,17 +47,13 @@ export async function prove({ ucans }: Chain, { audience, identity, keys }: Prov
     },
   };
   const used = new Set<string>();
-  for (const one of capabilities) {
-    const result = await claim(parserOf(one), [delegations[0]!], options);
-    if (result.error) return refuse(problem() ?? (unresolved ? 'issuer-unresolved' : 'wrong-chain'));
+  for (const one of chain.capabilities) {
+    const result = await claim(parserOf(one), [chain], options);
+    if (result.error) return refuse(unresolved ? 'issuer-unresolved' : anyBad() ? 'wrong-signature' : 'wrong-chain');
     for (const cid of Authorization.iterate(result.ok)) used.add(`${cid}`);
   }
   if (used.size < ucans.length) return refuse('unneeded-proof');
-  return {
-    ok: true,
-    capabilities: capabilities as readonly Capability[],
-    revocationKeys: delegations.map(({ signature }) => revocationKey(signature)!),
-  };
+  return { ok: true, capabilities: chain.capabilities as readonly Capability[], revocationKeys };
 }
 
 // For this very capability: ucanto looks for one that is claimed by its name.

@@ -12,7 +12,7 @@ export const TOKEN_REASONS = {
   'missing-block': 'the block of its root or of its UCAN is missing',
   'missing-proof': 'the block of a proof is missing',
   'unreferenced-block': 'it has a block that nothing refers to',
-  'not-canonical': 'a block is not DAG-CBOR in its one canonical form',
+  'not-canonical': 'a block is not DAG-CBOR in its one canonical form, or has too many values',
   'not-a-ucan': 'a block is not a UCAN 0.9.1 with known fields in their one canonical form',
   'too-many-capabilities': 'a UCAN has more capabilities than tokens may have',
   'too-many-proofs': 'a UCAN has more than one proof',

@@ -57,6 +57,7 @@ function judgeContent({ ucans }: Chain, kind: TokenKind, rules: Rules): TokenRea
   if (kind === 'invocation' && capabilities.length > 1) return 'wrong-capability';
   const owner = accepted.resource === 'issuer' ? issuer : ucans.at(-1)!.issuer;
   if (!capabilities.every((one) => isAccepted(one, { owner, accepted, kind }))) return 'wrong-capability';
+  if (accepted.resource === 'issuer' && ucans.length > 1) return 'unneeded-proof';
   const supported = (did: string): boolean => didMethod(did) === 'key' || methods.has(didMethod(did));
   return ucans.every((ucan) => supported(ucan.issuer)) ? undefined : 'issuer-unsupported';
 }

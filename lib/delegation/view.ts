@@ -1,29 +1,21 @@
-// A chain as ucanto sees it: its delegations, made from the blocks that were read.
+// A chain as ucanto sees it: its delegations, made from the blocks that were read, and what their issuers signed.
 
 import { Delegation, decodeLink, UCAN } from '@ucanto/core';
 import type * as API from '@ucanto/interface';
 import type { Ucan } from './ucan.ts';
 
-/**
- * The delegations of a chain, the first with the others as its proofs. They have no times: ucanto knows only the clock
- * of the system, and times were judged before. Throws what ucanto does about blocks that it cannot read.
- */
+/** The delegations of a chain as ucanto reads them, in its order. Throws what ucanto does about what it cannot read. */
 export function delegationsOf(ucans: readonly Ucan[]): API.Delegation[] {
-  const delegations: API.Delegation[] = [];
-  for (const { cid, bytes } of ucans.toReversed()) {
+  return ucans.map(({ cid, bytes }) => {
     const root = { cid: decodeLink(Buffer.from(cid, 'latin1')), bytes } as API.UCANBlock;
-    const delegation = Delegation.create({ root, blocks: new Map() });
-    Object.defineProperty(delegation, 'proofs', { value: delegations.slice(0, 1) });
-    Object.defineProperties(delegation.data, { expiration: { value: Infinity }, notBefore: { value: undefined } });
-    delegations.unshift(delegation);
-  }
-  return delegations;
+    return Delegation.create({ root, blocks: new Map() });
+  });
 }
 
 /** The bytes that the issuer of a UCAN signed. */
 export function signedPayloadOf({ data }: API.Delegation): Uint8Array {
   let signed = new Uint8Array();
-  // ucanto writes the text that was signed for nobody but a verifier.
+  // ucanto writes them for nobody but a verifier.
   const capture = {
     did: () => data.issuer.did(),
     verify: (payload: Uint8Array) => {
@@ -33,4 +25,22 @@ export function signedPayloadOf({ data }: API.Delegation): Uint8Array {
   };
   void UCAN.verifySignature(data, capture as unknown as API.Verifier);
   return signed;
+}
+
+// As little to write as can be.
+const NOTHING = { v: '0.9.1', iss: { did: () => '' }, aud: { did: () => '' }, att: [], exp: 0, prf: [], fct: [] };
+
+/**
+ * The first delegation with the others as its proofs, for ucanto's validator. It would judge times by the clock of the
+ * system, which was done before by ours, and would write what was signed again at each look: here both are nothing.
+ */
+export function chainOf(delegations: readonly API.Delegation[]): API.Delegation {
+  const [first] = delegations.reduceRight<API.Delegation[]>((proofs, { root, data }) => {
+    const { issuer, audience, capabilities, signature } = data;
+    const judged = { issuer, audience, capabilities, signature, expiration: Infinity, model: NOTHING };
+    const delegation = Delegation.create({ root, blocks: new Map() });
+    Object.defineProperties(delegation, { data: { value: judged }, proofs: { value: proofs } });
+    return [delegation];
+  }, []);
+  return first!;
 }
