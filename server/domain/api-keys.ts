@@ -18,6 +18,12 @@ export interface ApiKeys {
   readonly developmentKey: string | undefined;
 }
 
+export interface ApiKeysOptions {
+  readonly file: string | undefined;
+  readonly production: boolean;
+  readonly log: Log;
+}
+
 interface KeyEntry {
   readonly key: string;
   readonly principal: string;
@@ -54,15 +60,7 @@ export const DEFAULT_TENANT = 'default';
  * the keys before it stay. Without a file, development has one key with all roles, and production has none. Throws
  * ERR_CONFIG with every problem of the file at start.
  */
-export function apiKeys({
-  file,
-  production,
-  log,
-}: {
-  file: string | undefined;
-  production: boolean;
-  log: Log;
-}): ApiKeys {
+export function apiKeys({ file, production, log }: ApiKeysOptions): ApiKeys {
   if (file === undefined) return production ? keysOf([], undefined) : developmentKeys();
   let known = readKeys(file);
   let stamp = stampOf(file);
@@ -118,9 +116,7 @@ function votersOf(known: readonly Known[], tenant: string): VoterPower[] {
 }
 
 function knownOf({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry): Known {
-  const hashed = HASHED.exec(key)?.[1];
-  const hash = hashed === undefined ? sha256(key) : Buffer.from(hashed, 'hex');
-  return { hash, caller: { principal, roles: new Set(roles), tenant } };
+  return { hash: hashOf(key)!, caller: { principal, roles: new Set(roles), tenant } };
 }
 
 function readKeys(file: string): Known[] {
@@ -128,21 +124,35 @@ function readKeys(file: string): Known[] {
     new TwinlineError('ERR_CONFIG', problems.map((problem) => `API_KEYS_FILE ${file}: ${problem}`).join('\n'));
   const entries = parse(file, refuse);
   const validate = new Ajv({ allErrors: true }).compile(SCHEMA);
-  if (!validate(entries))
-    throw refuse((validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`));
-  const keys = entries as KeyEntry[];
-  const known = keys.map(knownOf);
-  const problems = keys.flatMap(({ key, principal }, at) => {
-    const twin = known.findIndex(({ hash }) => hash.equals(known[at]!.hash));
-    const malformed = key.startsWith('sha256:') && !HASHED.test(key);
+  const problems = validate(entries)
+    ? []
+    : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+  if (Array.isArray(entries)) problems.push(...entryProblems(entries));
+  if (problems.length) throw refuse(problems);
+  return (entries as KeyEntry[]).map(knownOf);
+}
+
+// What the schema does not tell. Neither of the two is quoted: who mixes them up has written the key into the other.
+function entryProblems(entries: readonly (Partial<KeyEntry> | null)[]): string[] {
+  const firstOf = new Map<string, number>();
+  return entries.flatMap((entry, at) => {
+    const { key, principal } = entry ?? {};
+    const hash = hashOf(key)?.toString('hex') ?? `none ${at}`;
+    const first = firstOf.get(hash) ?? at;
+    firstOf.set(hash, first);
+    const malformed = typeof key === 'string' && key.startsWith('sha256:') && !HASHED.test(key);
     return [
-      ...(isReference(principal) ? [] : [`/${at}/principal ${JSON.stringify(principal)} is no DID`]),
+      ...(typeof principal === 'string' && !isReference(principal) ? [`/${at}/principal must be a DID`] : []),
       ...(malformed ? [`/${at}/key begins with sha256: and goes on with something else than 64 hex digits`] : []),
-      ...(twin < at ? [`/${at}/key is the same as that of /${twin}`] : []),
+      ...(first < at ? [`/${at}/key is the same as that of /${first}`] : []),
     ];
   });
-  if (problems.length) throw refuse(problems);
-  return known;
+}
+
+function hashOf(key: unknown): Buffer | undefined {
+  if (typeof key !== 'string') return undefined;
+  const hashed = HASHED.exec(key)?.[1];
+  return hashed === undefined ? sha256(key) : Buffer.from(hashed, 'hex');
 }
 
 function parse(file: string, refuse: (problems: readonly string[]) => TwinlineError): unknown {

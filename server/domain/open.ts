@@ -1,12 +1,9 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
-import { readFileSync } from 'node:fs';
 import { systemClock } from '../../lib/clock.ts';
 import { credits } from '../../lib/domain/credits.ts';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
 import { deliveries } from '../../lib/domain/delivery.ts';
 import { feed } from '../../lib/domain/follow.ts';
-import { type Governance, parseGovernance } from '../../lib/domain/governance.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { issuer } from '../../lib/domain/issuer.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
@@ -16,15 +13,15 @@ import { statusLists } from '../../lib/domain/status-list.ts';
 import { verification } from '../../lib/domain/verification.ts';
 import { webhooks } from '../../lib/domain/webhook.ts';
 import { type SenderOptions, webhookSender } from '../../lib/domain/webhook-address.ts';
-import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Log } from '../log.ts';
 import { proposalPages } from '../pages/proposal-pages.ts';
-import { type ApiKeys, apiKeys, DEFAULT_TENANT } from './api-keys.ts';
+import { type ApiKeys, DEFAULT_TENANT } from './api-keys.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
 import { eventStreams } from './event-streams.ts';
+import { readDomainFiles } from './files.ts';
 
 export interface DomainService {
   readonly door: DomainDoor;
@@ -68,10 +65,9 @@ export async function openDomain({
   log,
   onProblem,
 }: DomainOptions): Promise<DomainService> {
-  const keys = apiKeys({ file: apiKeysFile, production, log });
+  const { keys, governance } = readDomainFiles(governanceFile, { file: apiKeysFile, production, log });
   await documents.declare(DOMAIN_KINDS);
   const clock = systemClock;
-  const governance = readGovernance(governanceFile);
   const votes = verification({
     documents,
     clock,
@@ -142,21 +138,4 @@ export async function openDomain({
       await sending.close();
     },
   };
-}
-
-function readGovernance(file: string | undefined): Governance {
-  if (file === undefined) return DEFAULT_GOVERNANCE;
-  return parseGovernance(readText(file), `GOVERNANCE_FILE ${file}`);
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `GOVERNANCE_FILE ${file} cannot be read (${code}). Set the path of a JSON file.`,
-    );
-  }
 }
