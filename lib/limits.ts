@@ -224,6 +224,19 @@ export const LIMITS = {
   eventHeartbeatMs: 15_000,
   /** Milliseconds after which a reader that takes nothing is cut off; it may go on where it was. */
   eventStallMs: 30_000,
+  /** Lines of one import, and bytes of one of them. */
+  bulkLines: 100_000,
+  bulkLineBytes: 1_048_576,
+  /** Lines of an import that are worked on at the same time. */
+  bulkAtOnce: 16,
+  /** Imports that a process works on at the same time. */
+  bulkRequests: 4,
+  /** Bytes of answers that wait for a client which sends all before it reads; then nothing more is read from it. */
+  bulkAnswerBytes: 16_777_216,
+  /** Milliseconds without a byte in either direction after which an import is cut off. */
+  bulkIdleMs: 60_000,
+  /** Documents that an export reads at a time. */
+  exportPage: 200,
   webhooksPerTenant: 50,
   /** Milliseconds that the name of a new webhook's host may take to be resolved before it is left for later. */
   webhookResolveMs: 1_000,
@@ -254,7 +267,7 @@ export const LIMITS = {
   /** UCANs in a chain of proofs. */
   tokenDepth: 8,
   /** Ways in which the capabilities of a chain can be derived from each other. */
-  tokenPaths: 64,
+  tokenPaths: 32,
   capabilitiesPerUcan: 16,
   /** Characters of a DID or of the resource of a capability. */
   resourceChars: 512,
