@@ -301,7 +301,9 @@ export const LIMITS = {
   gatewayDefaultChars: 65_536,
   /** Query parameters that are read. */
   gatewayParameters: 1_000,
-  /** Segments of a path, and of a template. */
+  /** Characters of a path. */
+  gatewayPathChars: 8_192,
+  /** Segments of a template. */
   gatewaySegments: 64,
   /** Bytes of a GATEWAY_FILE, and entries of one of its lists. */
   gatewayFileBytes: 1_048_576,
