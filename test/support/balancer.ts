@@ -1,5 +1,5 @@
-// A small load balancer on loopback, as real ones are: in turn to whoever says that it is ready, and to the next one only
-// when a connection was refused, before anything was sent.
+// A small load balancer on loopback, as real ones are: in turn to whoever is ready, and to the next one only when a
+// connection was refused, before anything was sent. When nobody is ready it goes to all.
 
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { listenLow } from './mongo/ports.ts';
@@ -10,16 +10,24 @@ export interface Balancer {
 }
 
 const LOOK_MS = 100;
+/** Times in a row that a server must say no. */
+const FALL = 3;
 
-/** Balances between the servers that `urls` names at any moment. Asks each for `/readyz` ten times a second. */
+/**
+ * Balances between the servers that `urls` names at any moment. Asks each for `/readyz` ten times a second; one that is
+ * new must say yes once, and one that was ready no three times.
+ */
 export async function startBalancer(urls: () => readonly string[]): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true });
   let ready: readonly string[] = [];
+  let refusals = new Map<string, number>();
   let next = 0;
   const look = async () => {
     const asked = urls();
     const isReady = await Promise.all(asked.map((url) => answersReady(url)));
-    ready = asked.filter((_, at) => isReady[at]);
+    refusals = new Map(asked.map((url, at) => [url, isReady[at] ? 0 : (refusals.get(url) ?? FALL) + 1]));
+    const found = asked.filter((url) => refusals.get(url)! < FALL);
+    ready = found.length ? found : asked;
   };
 
   const pass = async (req: IncomingMessage, res: ServerResponse) => {

@@ -1,0 +1,87 @@
+// One scenario from its first turn to its tally: callers, faults, and what must be true in the end.
+
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { randomFrom } from '../simulation/random.ts';
+import { startBalancer } from '../support/balancer.ts';
+import { newCrowd } from './crowd.ts';
+import type { DialogueName } from './dialogues.ts';
+import { createGateway } from './gateway.ts';
+import { DEADLINE_MS, type Ground } from './ground.ts';
+import { roundOf, type Scenario, type World } from './scenarios.ts';
+import { newTally, type Tally } from './tally.ts';
+
+export interface ChaosOptions {
+  readonly scenario: Scenario;
+  /** Turns that callers take at least. */
+  readonly turns: number;
+  /** @default by chance */
+  readonly seed?: number;
+  /** Callers at the same time. @default 24 */
+  readonly callers?: number;
+  /** What they do, one after the other. @default mostly what needs no PIN, which costs most of the time */
+  readonly mix?: readonly DialogueName[];
+  /** Milliseconds between the dialogues of a caller. @default 0 */
+  readonly restMs?: number;
+  /** Milliseconds until the gateway gives up a copy. @default twice the deadline of a turn */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (tally: Tally) => void;
+}
+
+export interface Outcome {
+  readonly tally: Tally;
+  /** What was seen of each breach, the first ones. */
+  readonly breaches: readonly string[];
+  /** What the instances have logged since they were last started. */
+  readonly logged: readonly string[];
+}
+
+const MIX: readonly DialogueName[] = [
+  ...(['counting', 'reading', 'counting', 'buying', 'counting'] as const),
+  ...(['reading', 'counting', 'reading', 'counting', 'reading'] as const),
+];
+const PROGRESS_MS = 500;
+
+/** Lets the scenario happen on a ground of its store. */
+export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outcome> {
+  const { scenario, turns, callers = 24, timeoutMs = DEADLINE_MS * 2, seed = randomBytes(4).readUInt32LE() } = options;
+  const { fleet, place, mongo } = ground;
+  const random = randomFrom(seed);
+  const tally = newTally();
+  const balancer = scenario.isBalanced ? await startBalancer(fleet.urls) : undefined;
+  const urls = () => (balancer ? [balancer.url] : fleet.urls());
+  const gateway = createGateway({ urls, random, tally, timeoutMs });
+  const crowd = newCrowd(ground, { gateway, scenario, tally, mix: options.mix ?? MIX, restMs: options.restMs ?? 0 });
+  const timer = setInterval(() => options.onProgress?.(tally), PROGRESS_MS);
+  try {
+    const isOver = () => tally.turns >= turns;
+    const world = { fleet, place, mongo, random, tally, isOver, turnsLater: turnsLater(tally, isOver) };
+    let isQuiet = false;
+    const faults = untilOver(scenario, world).finally(() => {
+      isQuiet = true;
+    });
+    const calls = Array.from({ length: callers }, (_, at) => crowd.call(at, () => isOver() && isQuiet));
+    for (const one of await Promise.allSettled([faults, ...calls])) if (one.status === 'rejected') throw one.reason;
+    await crowd.checkAccounts();
+  } finally {
+    clearInterval(timer);
+    gateway.close();
+    await balancer?.close();
+  }
+  const logged = fleet
+    .printed()
+    .split('\n')
+    .filter((line) => line[0] === '{');
+  return { tally, breaches: crowd.breaches, logged };
+}
+
+async function untilOver(scenario: Scenario, world: World): Promise<void> {
+  do await roundOf(scenario, world);
+  while (!world.isOver());
+}
+
+const LOOK_MS = 10;
+
+const turnsLater = (tally: Tally, isOver: () => boolean) => async (count: number) => {
+  for (const end = tally.turns + count; tally.turns < end && !isOver(); ) await pause(LOOK_MS);
+};

@@ -1,0 +1,66 @@
+// Instances of the built server, as processes: started, killed with -9, ended in good order, started again.
+
+import { join } from 'node:path';
+import { type RunningServer, startProcess } from '../support/process.ts';
+
+export interface Fleet {
+  /** Of each instance; one that is down is still named where it was. */
+  urls(): readonly string[];
+  readonly size: number;
+  /** kill -9. */
+  kill(at: number): Promise<void>;
+  /** SIGTERM; resolves with its exit code. */
+  end(at: number): Promise<number | null>;
+  start(at: number): Promise<void>;
+  /** What they have printed since they were last started. */
+  printed(): string;
+  close(): Promise<void>;
+}
+
+export interface FleetOptions {
+  /** The built program. */
+  readonly main: string;
+  /** A folder for the folders of all. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly size: number;
+}
+
+export async function startFleet({ main, folder, env, size }: FleetOptions): Promise<Fleet> {
+  const up: (RunningServer | undefined)[] = [];
+  const urls: string[] = [];
+  const start = async (at: number) => {
+    const started = await startProcess({ ...env, DATA_DIR: join(folder, `instance-${at}`) }, [main]);
+    up[at] = started;
+    urls[at] = started.url;
+  };
+  const kill = async (at: number) => {
+    const running = up[at];
+    up[at] = undefined;
+    await running?.kill();
+  };
+  const close = async () => void (await Promise.all(up.map((_, at) => kill(at))));
+  // The first alone: what all of them declare in the stores, it has declared then.
+  try {
+    await start(0);
+    const others = Array.from({ length: size - 1 }, (_, at) => start(at + 1));
+    const failed = (await Promise.allSettled(others)).find((other) => other.status === 'rejected');
+    if (failed) throw failed.reason;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    urls: () => urls,
+    size,
+    start,
+    kill,
+    end: async (at) => {
+      const running = up[at];
+      up[at] = undefined;
+      return running ? running.signal('SIGTERM') : null;
+    },
+    printed: () => up.map((running) => running?.printed() ?? '').join(''),
+    close,
+  };
+}

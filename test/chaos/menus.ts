@@ -1,0 +1,61 @@
+// The menus that are walked: the shipped ones, and a small one in front of them that counts and leads to both.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SHIPPED = fileURLToPath(new URL('../../menus/', import.meta.url));
+
+export const FRONT = 'front';
+
+// Says who called and how often: a lost, doubled or mixed turn cannot hide.
+const front = {
+  flow: FRONT,
+  version: 1,
+  start: 'door',
+  keys: { back: '0', home: '00', more: '98', exit: '*' },
+  vars: { phoneNumber: { type: 'string', max: 16 }, n: { type: 'number', default: 0 } },
+  screens: {
+    door: {
+      type: 'menu',
+      back: false,
+      text: '{{phoneNumber}} has {{n}}',
+      options: [
+        { id: 'add', text: 'Add', set: { n: '=n + 1' }, to: 'door' },
+        { id: 'main', text: 'Menu', to: 'main' },
+        { id: 'wallet', text: 'Wallet', to: 'wallet' },
+      ],
+    },
+    main: { type: 'flow', flow: 'main', with: { phoneNumber: '=phoneNumber' }, done: 'door' },
+    wallet: { type: 'flow', flow: 'wallet', with: { phoneNumber: '=phoneNumber' }, done: 'door' },
+    bye: { type: 'end', text: '{{phoneNumber}} ends with {{n}}' },
+  },
+};
+
+interface Shipped {
+  readonly vars: { readonly [name: string]: { default?: unknown } };
+  readonly screens: { readonly [id: string]: { readonly text?: string | { readonly en: string } } };
+}
+
+const read = (flow: string) => JSON.parse(readFileSync(join(SHIPPED, `${flow}.flow.json`), 'utf8')) as Shipped;
+
+/** Writes them into the folder; the wallet's service is the one at `api`, which is all that is changed in it. */
+export function writeMenus(folder: string, api: string): void {
+  const wallet = read('wallet');
+  wallet.vars.api!.default = api;
+  for (const [flow, content] of Object.entries({ front, main: read('main'), wallet }))
+    writeFileSync(join(folder, `${flow}.flow.json`), JSON.stringify(content));
+}
+
+const TROUBLES = { main: ['accountTrouble'], wallet: ['loginTrouble', 'unsure', 'unavailable'] };
+
+/** The first lines of screens that say that something could not be finished: a call whose process or store died. */
+export function troubleTexts(): readonly string[] {
+  return Object.entries(TROUBLES).flatMap(([flow, ids]) => {
+    const { screens } = read(flow);
+    return ids.map((id) => {
+      const { text } = screens[id]!;
+      return typeof text === 'object' ? text.en : text!;
+    });
+  });
+}

@@ -1,0 +1,73 @@
+// `npm run chaos`: real instances and real stores, killed while thousands of turns are taken; a table of what came of it.
+//
+//   --turns <n>          of each scenario, default 2000      --callers <n>  at the same time, default 24
+//   --scenario <id,…>    default all: see scenarios.ts
+
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { startMongo } from '../support/mongo-server.ts';
+import { builtServer } from './built.ts';
+import { chaos } from './chaos.ts';
+import { openGround } from './ground.ts';
+import { breachesOf, SCENARIOS } from './scenarios.ts';
+import { CAPTION, type Tally, table } from './tally.ts';
+
+const { values } = parseArgs({
+  options: {
+    turns: { type: 'string', default: '2000' },
+    callers: { type: 'string', default: '24' },
+    scenario: { type: 'string', default: Object.keys(SCENARIOS).join() },
+  },
+});
+const LOGGED_SHOWN = 20;
+
+const turns = count('turns', values.turns);
+const callers = count('callers', values.callers);
+const chosen = values.scenario.split(',').map((id) => {
+  const scenario = Object.hasOwn(SCENARIOS, id) ? SCENARIOS[id]! : undefined;
+  if (!scenario) throw new Error(`--scenario knows ${Object.keys(SCENARIOS).join(', ')}, but not "${id}".`);
+  return scenario;
+});
+const isShown = process.stderr.isTTY;
+const rows: { name: string; tally: Tally }[] = [];
+let failed = 0;
+
+console.log(`${availableParallelism()} cores, Node ${process.versions.node}`);
+const { main } = await builtServer();
+const mongo = await startMongo();
+const database = `chaos-${process.pid}`;
+try {
+  for (const scenario of chosen) {
+    const { name } = scenario;
+    const start = performance.now();
+    const onProgress = (tally: Tally) => progress(name, { tally, start });
+    const ground = await openGround({ store: scenario.store, main, mongo, database });
+    const { tally, breaches, logged } = await chaos(ground, {
+      ...{ scenario, turns, callers },
+      ...(isShown && { onProgress }),
+    }).finally(ground.close);
+    if (isShown) process.stderr.write('\r\x1b[K');
+    rows.push({ name, tally });
+    if (breaches.length) console.log([name, ...breaches, ...logged.slice(-LOGGED_SHOWN)].join('\n  '));
+    failed += breachesOf(scenario, tally);
+    console.log(pc.dim(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`));
+  }
+} finally {
+  await mongo.stop();
+}
+console.log(`\n${table(rows)}\n\n${CAPTION}`);
+if (failed) console.log(pc.red(`${failed} broken promises`));
+process.exitCode = failed ? 1 : 0;
+
+function progress(name: string, { tally, start }: { tally: Tally; start: number }): void {
+  const rate = (tally.turns / (performance.now() - start)) * 1000;
+  const words = `${name}: ${tally.turns.toLocaleString('en')} of ${turns.toLocaleString('en')} turns, ${Math.round(rate)} a second, ${tally.faults} faults`;
+  process.stderr.write(`\r\x1b[K${pc.dim(words)}`);
+}
+
+function count(name: string, text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new Error(`--${name} must be a whole number from 1, but is "${text}".`);
+}
