@@ -2,6 +2,7 @@
 
 export const START_SCRIPT = `'use strict';
 window.addEventListener('DOMContentLoaded', () => {
+  if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode');
   SwaggerUIBundle({
     url: '/openapi.json',
     dom_id: '#docs',

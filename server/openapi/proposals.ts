@@ -84,6 +84,11 @@ export const PROPOSALS_PART: Part = domainPart({
           types: { [JSON_TYPE]: PROPOSAL_ANSWER, 'text/html': { type: 'string' } },
         },
         304: NOT_CHANGED,
+        401: {
+          description: 'To browsers, a page that says how to come in',
+          types: { 'text/html': { type: 'string' } },
+          headers: { 'WWW-Authenticate': 'How to come in' },
+        },
       },
       problems: ['not-found'],
     },

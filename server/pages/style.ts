@@ -28,7 +28,7 @@ code, .did { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans
 .did { overflow-wrap: anywhere; color: var(--soft); }
 .at, .by, .over, .power, small { color: var(--soft); }
 .by { font-size: .9rem; margin-bottom: 0; }
-.over { display: flex; align-items: center; gap: .75rem; margin: 0; font-size: .9rem; }
+.over { display: flex; align-items: center; gap: .75rem; margin: 0 0 .9rem; font-size: .9rem; }
 .badge {
   border-radius: 99px; padding: .15rem .75rem; font-weight: 600; color: var(--soft); border: 1.5px solid currentColor;
 }
@@ -53,11 +53,13 @@ code, .did { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans
 figure { margin: 0 0 .75rem; }
 figcaption { font-weight: 600; font-size: .95rem; }
 .bar { display: block; overflow: visible; }
+.bar svg { clip-path: inset(0 round 7px); }
 .bar .track { fill: var(--track); }
 .bar .yes { fill: var(--yes); }
 .bar .no { fill: var(--no); }
 .bar .abstain { fill: var(--abstain); }
-.bar .line { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 4 3; }
+.bar .halo { stroke: var(--card); stroke-width: 5; }
+.bar .line { stroke: var(--ink); stroke-width: 2; }
 .bar .name { fill: var(--soft); font-size: 12.5px; }
 .forecast { border-left: 4px solid var(--no); padding-left: .75rem; margin: 1.25rem 0 0; }
 .forecast.passes { border-color: var(--yes); }

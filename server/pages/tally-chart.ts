@@ -82,7 +82,8 @@ function drawn({ title, label, whole, segments, line }: Bar): Html {
 <svg y="22" height="26" width="100%"><rect class="track" width="100%" height="100%"></rect>${rects}</svg>
 ${
   line &&
-  html`<line class="line" x1="${line.at}%" x2="${line.at}%" y1="16" y2="54"></line>
+  html`<line class="halo" x1="${line.at}%" x2="${line.at}%" y1="16" y2="54"></line>
+<line class="line" x1="${line.at}%" x2="${line.at}%" y1="16" y2="54"></line>
 <text class="name" x="${line.at}%" y="11" text-anchor="${anchor}">${line.name}</text>`
 }
 </svg>
