@@ -1,0 +1,127 @@
+// Tokens that cost a careless validator seconds, gigabytes or its life.
+
+import type * as API from '@ucanto/interface';
+import type { Case } from './hostile-case.ts';
+import {
+  alice,
+  altered,
+  bob,
+  chainOf,
+  everything,
+  IDENTITY,
+  link,
+  type Part,
+  pack,
+  part,
+  partsOf,
+  talk,
+  text,
+  textOf,
+  tokenOf,
+  ucan,
+} from './tokens.ts';
+
+const honest = await text();
+const { roots, blocks } = partsOf(honest);
+const [top] = blocks as [Part, Part];
+
+const abilities = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ can: `oracle/a${at}`, with: alice.did() }));
+
+export const BOMBS: readonly Case[] = [
+  { name: 'diamond: two proofs per level, 14 levels', token: diamond, reason: 'too-many-proofs', kind: 'delegation' },
+  {
+    name: '200 proofs of one UCAN',
+    token: () => altered({ prf: Array.from({ length: 200 }, () => link(top.cid)) }),
+    reason: 'too-many-proofs',
+    kind: 'delegation',
+  },
+  {
+    name: 'chain of 9',
+    token: async () => textOf(await chainOf(9)),
+    reason: 'too-deep',
+    kind: 'delegation',
+    resource: 'root',
+  },
+  {
+    name: 'chain of 60',
+    token: async () => textOf(await chainOf(60)),
+    reason: 'too-deep',
+    kind: 'delegation',
+    resource: 'root',
+  },
+  {
+    name: '17 capabilities',
+    token: () => text({ capabilities: abilities(17) }),
+    reason: 'too-many-capabilities',
+    kind: 'delegation',
+  },
+  {
+    name: '400 capabilities',
+    token: () => altered({ att: Array.from({ length: 400 }, () => ({ ...IDENTITY })) }),
+    reason: 'not-canonical',
+    kind: 'delegation',
+  },
+  {
+    name: '16 capabilities in each of 8 UCANs: 16^8 ways',
+    token: async () => textOf(await chainOf(8, abilities(16))),
+    reason: 'too-many-paths',
+    kind: 'delegation',
+    resource: 'root',
+  },
+  {
+    name: 'the longest chain with the most ways, and none that leads to a root',
+    token: deadEnds,
+    reason: 'wrong-chain',
+    kind: 'delegation',
+    resource: 'root',
+  },
+  {
+    name: 'junk blocks',
+    token: () =>
+      pack({
+        roots,
+        blocks: [
+          ...Array.from({ length: 800 }, (_, at) => part(Buffer.from([0x18, 24 + (at % 232), at >> 8]))),
+          ...blocks,
+        ],
+      }),
+    reason: 'too-many-blocks',
+    kind: 'delegation',
+  },
+  {
+    name: 'lists in lists',
+    token: () => tokenOf([Buffer.alloc(40_000, 0x81)]),
+    reason: 'not-canonical',
+    kind: 'delegation',
+  },
+  {
+    name: 'a list that claims to be 2^32 long',
+    token: () => tokenOf([Buffer.from('9affffffff', 'hex')]),
+    reason: 'not-canonical',
+  },
+  { name: 'a header field of 1 MB', token: () => 'A'.repeat(1_048_576), reason: 'too-long', kind: 'delegation' },
+  { name: 'one character more than an invocation may have', token: () => 'A'.repeat(16_385), reason: 'too-long' },
+];
+
+async function diamond(): Promise<string> {
+  let level: API.Delegation[] = await Promise.all(
+    ['a', 'b'].map((nonce) => ucan({ audience: alice, nonce, capabilities: [everything(alice)] })),
+  );
+  for (let depth = 1; depth < 14; depth++) {
+    const proofs = level;
+    level = await Promise.all(
+      ['a', 'b'].map((nonce) => ucan({ audience: alice, nonce, capabilities: [everything(alice)], proofs })),
+    );
+  }
+  return text({ capabilities: [everything(alice)], proofs: level });
+}
+
+// Five levels of two abilities that both match, from somebody who was never given anything.
+async function deadEnds(): Promise<string> {
+  const two = [everything(alice), { can: 'oracle/talk', with: alice.did() }];
+  let last = await ucan({ issuer: alice, audience: bob, capabilities: [{ can: 'oracle/read', with: alice.did() }] });
+  for (let level = 0; level < 5; level++)
+    last = await ucan({ issuer: bob, audience: bob, capabilities: two, proofs: [last] });
+  return text({ issuer: bob, capabilities: [talk(alice)], proofs: [last] });
+}
