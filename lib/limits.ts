@@ -192,8 +192,11 @@ export const LIMITS = {
   idempotencyMs: 86_400_000,
   /** Milliseconds that a repeated request waits for the first one to end. */
   idempotencyWaitMs: 5_000,
-  /** Milliseconds after which a request that has not ended counts as dead, and a repeated one does its work. */
-  idempotencyLeaseMs: 30_000,
+  /**
+   * Milliseconds after which a request that has not ended counts as dead, and a repeated one does its work: less than it
+   * waits, so that it hears of no crash. Should the first live after all, both do the same: what they write is reserved.
+   */
+  idempotencyLeaseMs: 4_000,
   /** Places in a status list of credentials: the standard asks for this many at least, so that nobody stands out. */
   statusListBits: 131_072,
   /** Random places that are tried before a list counts as full. */
@@ -365,6 +368,8 @@ export const LIMITS = {
   runLookMs: 2_000,
   /** Milliseconds that one run may take. */
   runMs: 900_000,
+  /** Times that a run is claimed before it ends as interrupted: something in it may be what kills its processes. */
+  runClaims: 5,
   /** Runs that one process works on at a time. */
   runsAtOnce: 1_000,
   /** Runs of one session that are open at a time: one is live, the others stand in line. */
