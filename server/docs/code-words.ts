@@ -47,7 +47,7 @@ export const CODE_ADVICE: { readonly [code in ErrorCode]: Advice } = {
   ERR_NOT_FOUND: { cause: 'There is no document under this id.', remedy: 'Check the id; it may have been removed.' },
   ERR_STORE: {
     cause: 'Redis, MongoDB or the disk did not answer, refused, or is full.',
-    remedy: '`twinline doctor` says which and why. It counts as temporary: the same attempt may succeed later.',
+    remedy: 'Run `twinline doctor`: it says which and why. It counts as temporary: the same attempt may succeed later.',
   },
   ERR_TIMEOUT: {
     cause: 'Something took longer than its deadline.',

@@ -65,8 +65,15 @@ ${entries.map(shown)}</section>`;
 
 function shown({ name, note, meaning, cause, remedy }: Entry): Html {
   return html`<article class="entry" id="${name}"><h3><a href="#${name}">${name}</a><span>${note}</span></h3>
-<dl><dt>Meaning</dt><dd>${meaning}</dd><dt>Cause</dt><dd>${cause}</dd><dt>What to do</dt><dd>${remedy}</dd></dl></article>
+<dl><dt>Meaning</dt><dd>${prose(meaning)}</dd><dt>Cause</dt><dd>${prose(cause)}</dd><dt>What to do</dt><dd>${prose(
+    remedy,
+  )}</dd></dl></article>
 `;
+}
+
+// What stands between backticks is code.
+function prose(text: string): Html {
+  return html`${text.split('`').map((part, at) => (at % 2 ? html`<code>${part}</code>` : part))}`;
 }
 
 function sentence(text: string): string {
