@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { TwinlineError } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
+import { spareLongUploads } from './long-uploads.ts';
 
 export interface Listening {
   /** Without a slash at its end; a server on all addresses is named by the loopback one. */
@@ -23,9 +24,17 @@ const TIMEOUTS = {
   keepAliveTimeout: 65_000,
 } as const;
 
+interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** For tests: other timeouts. */
+  readonly timeouts?: { readonly [name in keyof typeof TIMEOUTS]?: number };
+}
+
 /** Listens. Throws ERR_CONFIG when the port cannot be had. */
-export async function listen(app: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const server = createServer(TIMEOUTS, app);
+export async function listen(app: RequestListener, { host, port, timeouts }: ListenOptions): Promise<Listening> {
+  const server = createServer({ ...TIMEOUTS, ...timeouts }, app);
+  spareLongUploads(server);
   server.maxHeadersCount = LIMITS.headersPerRequest;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));

@@ -18,6 +18,7 @@ export const PERMITTED = {
   'create twins': ['controller', 'operator'],
   'change twins': ['controller', 'operator'],
   'import in bulk': ['controller', 'operator'],
+  'import records': ['operator'],
   'manage webhooks': ['controller', 'operator'],
   propose: ['representative', 'operator'],
   withdraw: ['representative', 'operator'],

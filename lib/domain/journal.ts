@@ -49,7 +49,8 @@ export async function replaceJournaled<B extends Journaled>(
 }
 
 // Who loses the race for the replace has kept the very same revision; that it is there already is no harm.
-async function archive(documents: DocumentStore, kind: Kind, old: StoredDocument<Journaled>): Promise<void> {
+/** Keeps a revision for good; again: harmless. */
+export async function archive(documents: DocumentStore, kind: Kind, old: StoredDocument<Journaled>): Promise<void> {
   try {
     const of = `${kind.name}/${old.id}`;
     await documents.insert(JOURNAL, entryId(of, old.revision), { of, at: old.body.journal.at, body: old.body });
@@ -79,6 +80,15 @@ function roots({ tenant, journal }: Journaled): JsonObject {
 
 function entryId(of: string, revision: number): string {
   return `${of}@${String(revision).padStart(REVISION_DIGITS, '0')}`;
+}
+
+/** A revision that was kept; undefined when it is the present one, or was never there. */
+export async function keptRevision(
+  documents: DocumentStore,
+  { kind, id, revision }: { kind: Kind; id: string; revision: number },
+): Promise<Journaled | undefined> {
+  const kept = await documents.get<{ body: Journaled }>(JOURNAL, entryId(`${kind.name}/${id}`, revision));
+  return kept?.body.body;
 }
 
 /** What a document was at a revision; undefined when there was no such revision. */

@@ -2,9 +2,9 @@
 
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
+import { flawOf } from '../../lib/domain/json-flaw.ts';
 import { refuse } from '../../lib/domain/problems.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { isWellFormed } from '../../lib/store/input.ts';
 import type { Json } from '../../lib/store/store.ts';
 
 /** Media types that a route reads; '' is a body without a type. */
@@ -50,8 +50,8 @@ export async function readBody(ctx: Context, types: readonly string[] = JSON_TYP
   await parse(ctx as never, async () => {});
   const { body: value, rawBody: text = '' } = ctx.request as { body?: unknown; rawBody?: string };
   if (isForm(type) && !LOOKS_LIKE_JSON.test(text)) throw noForms();
-  const wrong = text === '' ? 'The body is empty.' : flawOf(text, value as Json);
-  if (wrong !== undefined) throw refuse('bad-request', wrong);
+  const wrong = text === '' ? 'is empty' : flawOf(text, value as Json);
+  if (wrong !== undefined) throw refuse('bad-request', `The body ${wrong}.`);
   return { type, value: value as Json, text };
 }
 
@@ -70,25 +70,4 @@ function noForms() {
     'unsupported-media-type',
     'Forms are not read here. Send JSON: curl -H "Content-Type: application/json" -d \'{…}\'.',
   );
-}
-
-// Whoever walks the body later may do so level by level, and keep every text of it.
-function flawOf(text: string, value: Json): string | undefined {
-  // What the decoder writes in the place of bytes that are no UTF-8.
-  if (text.includes('\ufffd')) return 'The body is not UTF-8, or holds the replacement character U+FFFD.';
-  for (const stack: [Json, number][] = [[value, 1]]; stack.length; ) {
-    const [part, depth] = stack.pop()!;
-    if (depth > LIMITS.jsonBodyDepth) return `The body nests deeper than ${LIMITS.jsonBodyDepth} levels.`;
-    if (typeof part === 'string' && !isText(part)) return BROKEN_TEXT;
-    if (typeof part !== 'object' || part === null) continue;
-    if (!Object.keys(part).every(isText)) return BROKEN_TEXT;
-    for (const inner of Object.values(part)) stack.push([inner, depth + 1]);
-  }
-  return undefined;
-}
-
-const BROKEN_TEXT = 'A text of the body holds the character U+0000 or half of a surrogate pair.';
-
-function isText(text: string): boolean {
-  return isWellFormed(text) && !text.includes('\0');
 }

@@ -9,6 +9,7 @@ import { routesOf, type ServedRoute } from '../route-list.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
 import { ACCEPT_PATCH } from './body.ts';
+import { type BulkDeps, bulkRoutes } from './bulk-routes.ts';
 import { type CardDeps, cardRoutes, STATUS_PREFIX } from './card-routes.ts';
 import { type EventDeps, eventRoutes } from './event-routes.ts';
 import { IDENTIFIER_ROUTES, identifierDoor } from './identifier-routes.ts';
@@ -19,7 +20,7 @@ import { protocolRoutes } from './protocol-routes.ts';
 import { twinRoutes } from './twin-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 
-export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps {
+export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps, BulkDeps {
   readonly keys: ApiKeys;
   readonly resolve: Resolver;
   readonly webhooks: Webhooks;
@@ -40,6 +41,7 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
   cardRoutes(router, deps);
   eventRoutes(router, deps);
   webhookRoutes(router, deps);
+  bulkRoutes(router, deps);
   limitRoutes(router);
 
   const routes = router.routes() as Middleware;

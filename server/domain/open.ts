@@ -1,6 +1,7 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
 import { systemClock } from '../../lib/clock.ts';
+import { bulk } from '../../lib/domain/bulk.ts';
 import { credits } from '../../lib/domain/credits.ts';
 import { deliveries } from '../../lib/domain/delivery.ts';
 import { feed } from '../../lib/domain/follow.ts';
@@ -108,6 +109,7 @@ export async function openDomain({
     credits: credits({ documents, clock }),
     governance,
     idempotency: repeated,
+    bulk: bulk({ documents, clock, idempotency: repeated }),
     issuer: signer,
     statusLists: statusLists({ documents, issuer: signer, clock }),
     publicUrl,

@@ -45,7 +45,8 @@ export function problems(onFault: (error: unknown, ctx: ParameterizedContext) =>
   };
 }
 
-interface Told {
+/** An error in the words of the interface. */
+export interface Told {
   readonly status: number;
   readonly title: string;
   readonly code: string;
@@ -53,7 +54,8 @@ interface Told {
   readonly details: readonly Detail[];
 }
 
-function told(error: unknown): Told {
+/** What clients are told of an error; of our own faults, nothing. */
+export function told(error: unknown): Told {
   if (error instanceof TwinlineError && error.code === 'ERR_REFUSED') {
     const code = error.reason as Reason;
     return { ...PROBLEMS[code], code, detail: error.message, details: error.details };

@@ -1,0 +1,132 @@
+// Records of an export, as JSON Schemas: an import takes nothing that the service could not have written itself.
+
+import { STATUSES } from '../record.ts';
+import { LISTS, METADATA, type Schema, text } from './parts.ts';
+
+const KINDS = ['protocol', 'domain', 'proposal', 'credit'];
+const MS: Schema = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 8_640_000_000_000_000,
+  description: 'Milliseconds since 1970',
+};
+const TEXTS: Schema = { type: 'array', items: text(1_024, 'A text'), maxItems: 1_000 };
+const OBJECT: Schema = { type: 'object' };
+const NULL: Schema = { type: 'null' };
+const DID = text(512, 'A DID', { format: 'did' });
+const NAME = text(1_024, 'A name');
+const MOMENT = text(64, 'A moment, RFC 3339', { format: 'date-time' });
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, NULL] });
+
+const JOURNAL: Schema = {
+  type: 'object',
+  required: ['at', 'by', 'action', 'events'],
+  properties: {
+    at: MS,
+    by: NAME,
+    action: NAME,
+    events: {
+      type: 'array',
+      maxItems: 16,
+      items: {
+        type: 'object',
+        required: ['type', 'data'],
+        properties: { type: text(64, 'A type of event'), data: OBJECT },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+};
+
+/** All of these, and what later versions of the service may add. */
+function body(properties: { readonly [name: string]: Schema }): Schema {
+  const all = { ...properties, journal: JOURNAL };
+  return { type: 'object', required: Object.keys(all), properties: all };
+}
+
+const { services, verifiableCredential, ...INHERITED } = LISTS;
+const TIMES = { created: MS, updated: MS };
+
+/** Carried kind → its stored form, without the tenant; `revision`: what is kept of earlier proposals. */
+export const STORED = {
+  protocol: body({
+    did: DID,
+    name: orNull(NAME),
+    alsoKnownAs: TEXTS,
+    parent: orNull(DID),
+    parentVersion: orNull({ type: 'integer', minimum: 1 }),
+    controllers: TEXTS,
+    metadata: METADATA,
+    properties: OBJECT,
+    relationships: { type: 'object', additionalProperties: text(64, 'A type of twin') },
+    ...INHERITED,
+    ...TIMES,
+  }),
+  domain: body({
+    did: DID,
+    type: text(64, 'A type of twin'),
+    controllers: { ...(TEXTS as object), minItems: 1 },
+    classReference: NAME,
+    class: DID,
+    classVersion: { type: 'integer', minimum: 1 },
+    status: { enum: STATUSES },
+    verification: OBJECT,
+    metadata: METADATA,
+    properties: OBJECT,
+    relationships: OBJECT,
+    services,
+    verifiableCredential,
+    ...INHERITED,
+    parent: orNull(DID),
+    subDomains: {
+      type: 'array',
+      items: { type: 'object', required: ['did', 'type'], properties: { did: DID, type: NAME } },
+    },
+    alsoKnownAs: TEXTS,
+    externalId: orNull(NAME),
+    validFrom: orNull(MOMENT),
+    validUntil: orNull(MOMENT),
+    edges: TEXTS,
+    targets: TEXTS,
+    provisionalSince: orNull(MS),
+    ...TIMES,
+  }),
+  proposal: body({
+    subject: DID,
+    kind: NAME,
+    status: NAME,
+    openFor: orNull(NAME),
+    proposer: NAME,
+    created: MS,
+    machine: OBJECT,
+  }),
+  credit: body({
+    did: DID,
+    amount: NAME,
+    issuer: NAME,
+    about: OBJECT,
+    state: { enum: ['checking', 'issued'] },
+    created: MS,
+  }),
+  revision: body({}),
+} as const satisfies { readonly [kind: string]: Schema };
+
+export const RECORD_LINE: Schema = {
+  type: 'object',
+  required: ['import', 'kind', 'id', 'did', 'revision', 'body'],
+  properties: {
+    import: { const: true },
+    kind: { enum: [...KINDS, 'revision'] },
+    of: { enum: KINDS },
+    id: text(256, 'The id of the record', { pattern: '^[\\x21-\\x7e]+$' }),
+    did: DID,
+    revision: { type: 'integer', minimum: 1, maximum: 1_000_000 },
+    body: OBJECT,
+  },
+  if: { properties: { kind: { const: 'revision' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+  then: { required: ['of'] },
+  else: { not: { required: ['of'] } },
+  additionalProperties: false,
+};

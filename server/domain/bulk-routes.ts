@@ -1,0 +1,114 @@
+// POST /v1/bulk and GET /v1/export: many records as lines of JSON, read and written as they come.
+
+import { Readable } from 'node:stream';
+import type Router from '@koa/router';
+import type { Context, ParameterizedContext } from 'koa';
+import type { Bulk, Row } from '../../lib/domain/bulk.ts';
+import { requireRole } from '../../lib/domain/caller.ts';
+import { exportLines } from '../../lib/domain/export.ts';
+import type { Feed } from '../../lib/domain/follow.ts';
+import { linesOf } from '../../lib/domain/ndjson.ts';
+import { refuse } from '../../lib/domain/problems.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
+import { Refusal } from '../errors.ts';
+import { allowLongUpload } from '../long-uploads.ts';
+import { callerOf } from './authenticate.ts';
+import { told } from './problem.ts';
+
+export interface BulkDeps {
+  readonly documents: DocumentStore;
+  readonly bulk: Bulk;
+  readonly feed: Feed;
+  readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
+}
+
+const NDJSON = 'application/x-ndjson';
+const READ = new Set([NDJSON, 'application/ndjson', 'application/jsonl']);
+
+/** Adds the routes; `ctx.state.caller` is known. */
+export function bulkRoutes(router: Router, { documents, bulk, feed, onFault }: BulkDeps): void {
+  let running = 0;
+
+  async function* answers(ctx: Context, rows: AsyncIterable<Row>): AsyncGenerator<string> {
+    try {
+      for await (const row of rows) yield `${JSON.stringify(rowView(row, (error) => onFault(error, ctx)))}\n`;
+    } catch (error) {
+      // The client went away in the middle of a line; whoever is still there sees that the answer has no end.
+      if (!ctx.req.destroyed) onFault(error, ctx);
+      throw error;
+    } finally {
+      feed.nudge();
+    }
+  }
+
+  router.post('/v1/bulk', (ctx) => {
+    const caller = callerOf(ctx);
+    requireRole(caller, 'import in bulk');
+    requireLines(ctx as never);
+    const dryRun = flag(ctx as never, 'dryRun');
+    const key = keyOf(ctx as never);
+    if (running >= LIMITS.bulkRequests)
+      throw new Refusal('unavailable', `${running} imports are under way already. Try again when one has ended.`);
+    running++;
+    allowLongUpload(ctx.req);
+    ctx.status = 207;
+    ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
+    const rows = bulk(caller, { lines: linesOf(ctx.req), dryRun, key });
+    // A client that sends everything before it reads must not be waited for while it waits for us.
+    const body = Readable.from(answers(ctx as never, rows), {
+      objectMode: false,
+      highWaterMark: LIMITS.bulkAnswerBytes,
+    });
+    body.once('close', () => {
+      running--;
+    });
+    ctx.body = body;
+  });
+
+  router.get('/v1/export', (ctx) => {
+    const caller = callerOf(ctx);
+    requireRole(caller, 'export');
+    ctx.set({
+      'Content-Type': NDJSON,
+      'Cache-Control': 'no-store',
+      'Content-Disposition': 'attachment; filename="twinline-export.ndjson"',
+    });
+    ctx.status = 200;
+    const lines = async function* () {
+      for await (const line of exportLines(documents, caller)) yield `${JSON.stringify(line)}\n`;
+    };
+    ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
+  });
+}
+
+function rowView(row: Row, onFault: (error: unknown) => void) {
+  const { line } = row;
+  if (row.did !== undefined) return { line, status: row.created ? 201 : 200, did: row.did };
+  const { status, code, detail, details } = told(row.error);
+  if (status >= 500) onFault(row.error);
+  return { line, status, error: { code, message: detail, details } };
+}
+
+function requireLines(ctx: Context): void {
+  const type = ctx.get('content-type').split(';')[0]!.trim().toLowerCase();
+  if (!READ.has(type))
+    throw refuse('unsupported-media-type', `A body of type ${JSON.stringify(type)} is not read here. Send ${NDJSON}.`);
+  const coding = ctx.get('content-encoding').trim().toLowerCase();
+  if (coding !== '' && coding !== 'identity')
+    throw refuse('unsupported-media-type', `The coding ${JSON.stringify(coding)} is not read here. Send plain lines.`);
+}
+
+function flag(ctx: Context, name: string): boolean {
+  const given = ctx.query[name];
+  if (given === undefined || given === 'false') return false;
+  if (given === 'true') return true;
+  throw refuse('bad-request', `${name}=${JSON.stringify(given)} is neither true nor false.`);
+}
+
+function keyOf(ctx: Context): string | undefined {
+  const key = ctx.get('idempotency-key');
+  if (key === '') return undefined;
+  if (key.length <= LIMITS.idempotencyKeyChars) return key;
+  throw refuse('bad-request', `An Idempotency-Key has at most ${LIMITS.idempotencyKeyChars} characters.`);
+}
