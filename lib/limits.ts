@@ -388,6 +388,8 @@ export const LIMITS = {
   frameJsonBytes: 131_072,
   /** Bytes of JSON that a user sends with one message. */
   agentRequestBytes: 524_288,
+  /** Browser tools, or actions, that one message may bring along. */
+  declaredTools: 128,
   /** Bytes of one reply, text and outputs of tools, in UTF-8; AGENT_REPLY_MAX_BYTES sets less or more. */
   agentReplyBytes: 8_388_608,
   /** Bytes of a message that one document holds. */
