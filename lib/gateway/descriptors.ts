@@ -1,0 +1,163 @@
+// Descriptors of a node's services: read, put in order, checked for what is missing, made into a registry.
+
+import { create, createFileRegistry, type DescMethod, type FileRegistry, fromBinary } from '@bufbuild/protobuf';
+import {
+  type DescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_api,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_source_context,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_type,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
+import { type Detail, TwinlineError } from '../errors.ts';
+
+export interface Descriptors {
+  readonly registry: FileRegistry;
+  /** All methods of all services, by file and as they stand there. */
+  readonly methods: readonly DescMethod[];
+}
+
+/** Well-known files are added where they are missing: the types inside an Any may need them. */
+const WELL_KNOWN: readonly FileDescriptorProto[] = [
+  file_google_protobuf_any,
+  file_google_protobuf_source_context,
+  file_google_protobuf_type,
+  file_google_protobuf_api,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
+].map(({ proto }) => proto);
+
+/**
+ * Reads the bytes of a google.protobuf.FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it.
+ * Throws ERR_CONFIG with every missing import and type in `details`, by file. `source` names it in messages.
+ */
+export function readDescriptorSet(bytes: Uint8Array, source = 'The descriptor set'): Descriptors {
+  return register(
+    decode(() => fromBinary(FileDescriptorSetSchema, bytes).file, source),
+    source,
+  );
+}
+
+/** The same from the single FileDescriptorProtos that server reflection gives, in any order, with repeats. */
+export function readDescriptorFiles(
+  files: readonly Uint8Array[],
+  source = 'The descriptors that the node gives by reflection',
+): Descriptors {
+  return register(
+    decode(() => files.map((file) => fromBinary(FileDescriptorProtoSchema, file)), source),
+    source,
+  );
+}
+
+function decode(read: () => FileDescriptorProto[], source: string): FileDescriptorProto[] {
+  try {
+    return read();
+  } catch (cause) {
+    const what = 'Write it with protoc --include_imports --descriptor_set_out';
+    throw new TwinlineError('ERR_CONFIG', `${source} cannot be read: it is no FileDescriptorSet. ${what}.`, { cause });
+  }
+}
+
+function register(given: readonly FileDescriptorProto[], source: string): Descriptors {
+  const files = new Map(WELL_KNOWN.map((file) => [file.name, file]));
+  for (const file of given) files.set(file.name, file);
+  const declared = declaredIn(files);
+  const details = [...files.values()].flatMap((file) => missingTypes(file, { files, declared }));
+  if (details.length) throw refused(source, details);
+  const sorted = inOrder(files, source);
+  try {
+    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: sorted }));
+    const methods = [...registry.files].flatMap(({ services }) => services.flatMap((service) => service.methods));
+    return { registry, methods };
+  } catch (cause) {
+    throw refused(source, [{ field: '', error: (cause as Error).message }]);
+  }
+}
+
+type Files = ReadonlyMap<string, FileDescriptorProto>;
+
+function declaredIn(files: Files): ReadonlySet<string> {
+  const names = new Set<string>();
+  const declare = (scope: string, { name, nestedType, enumType }: DescriptorProto): void => {
+    names.add(`${scope}.${name}`);
+    for (const one of enumType) names.add(`${scope}.${name}.${one.name}`);
+    for (const one of nestedType) declare(`${scope}.${name}`, one);
+  };
+  for (const file of files.values()) {
+    const scope = file.package ? `.${file.package}` : '';
+    for (const one of file.enumType) names.add(`${scope}.${one.name}`);
+    for (const one of file.messageType) declare(scope, one);
+  }
+  return names;
+}
+
+// An import that only brings options may be missing: nothing here needs it.
+function missingTypes(
+  file: FileDescriptorProto,
+  { files, declared }: { files: Files; declared: ReadonlySet<string> },
+): Detail[] {
+  const absent = [...new Set([...referencesOf(file)])].filter((name) => !declared.has(name));
+  if (!absent.length) return [];
+  const imports = file.dependency.filter((name) => !files.has(name));
+  const why = imports.length ? `the imports ${imports.join(', ')} are missing` : 'no file declares them';
+  return [{ field: file.name, error: `it needs ${absent.map((name) => name.slice(1)).join(', ')}, but ${why}` }];
+}
+
+function* referencesOf(file: FileDescriptorProto): Generator<string> {
+  yield* extensionReferences(file);
+  for (const message of file.messageType) yield* messageReferences(message);
+  for (const { method } of file.service) for (const { inputType, outputType } of method) yield* [inputType, outputType];
+}
+
+function* messageReferences(message: DescriptorProto): Generator<string> {
+  yield* extensionReferences(message);
+  for (const { typeName } of message.field) if (typeName) yield typeName;
+  for (const nested of message.nestedType) yield* messageReferences(nested);
+}
+
+function* extensionReferences({ extension }: Pick<DescriptorProto, 'extension'>): Generator<string> {
+  for (const { typeName, extendee } of extension) yield* typeName ? [typeName, extendee] : [extendee];
+}
+
+/** Every file after those that it imports; imports that are not there are left out. */
+function inOrder(files: Files, source: string): FileDescriptorProto[] {
+  const sorted: FileDescriptorProto[] = [];
+  const state = new Map<string, 'open' | 'done'>();
+  const visit = (file: FileDescriptorProto, trail: readonly string[]): void => {
+    const seen = state.get(file.name);
+    if (seen === 'open') {
+      const circle = [...trail.slice(trail.indexOf(file.name)), file.name].join(' → ');
+      throw refused(source, [{ field: file.name, error: `it imports itself: ${circle}` }]);
+    }
+    if (seen) return;
+    state.set(file.name, 'open');
+    const dependency = file.dependency.filter((name) => files.has(name));
+    for (const name of dependency) visit(files.get(name)!, [...trail, file.name]);
+    state.set(file.name, 'done');
+    // Absent fields are found on the prototype of the message, which a copy would not have.
+    if (dependency.length < file.dependency.length) Object.assign(file, { dependency, publicDependency: [] });
+    sorted.push(file);
+  };
+  for (const file of files.values()) visit(file, []);
+  return sorted;
+}
+
+/** ERR_CONFIG that lists every problem. */
+export function refused(source: string, details: readonly Detail[]): TwinlineError {
+  const lines = details.map(({ field, error }) => `  ${field ? `${field}: ` : ''}${error}`);
+  return new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
+}

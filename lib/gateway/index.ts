@@ -1,0 +1,21 @@
+// What `import … from 'twinline/gateway'` gives: HTTP requests for gRPC services, their replies as JSON.
+
+export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './descriptors.ts';
+export { type GatewaySettings, parseGatewayFile } from './gateway-file.ts';
+export {
+  createStatusAnswers,
+  type HttpAnswer,
+  httpStatus,
+  REFUSALS,
+  type Refusal,
+  type StatusAnswers,
+  type StatusOptions,
+} from './http-status.ts';
+export type { JsonForm } from './json-field.ts';
+export { createJsonWriters, type JsonWriter, type JsonWriterOptions, type JsonWriters } from './json-writer.ts';
+export { LEGACY_PROFILES, type LegacyName, type LegacyProfile, legacyRewrites } from './legacy.ts';
+export type { Bind, HttpInput } from './query.ts';
+export { compileRewrites, type Rewrite, type RewriteOptions, type RewritePath } from './rewrite.ts';
+export { createRouteTable, type Match, type Route, type RouteTable } from './route.ts';
+export { type QueryParameter, type RouteRow, routeRows } from './route-list.ts';
+export { idlePatterns, type RpcFilter, rpcFilter } from './rpc-pattern.ts';

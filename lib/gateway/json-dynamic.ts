@@ -1,0 +1,106 @@
+// The well-known types that hold any JSON or any message: Struct, ListValue, Value and Any.
+
+import type { DescMessage, Registry } from '@bufbuild/protobuf';
+import { closeObject, type FieldPlan, inOrder, OUT_OF_ORDER, takes } from './json-object.ts';
+import type { ValueWriter } from './json-scalars.ts';
+import { literal, quotedText } from './json-text.ts';
+import type { MessageWriter } from './json-well-known.ts';
+import { deeper, endOfLength, type Job, skip, tagOf, unreadable, WIRE } from './wire.ts';
+
+/** How a message is written as JSON. */
+export interface TypeWriter {
+  /** As a JSON value. */
+  readonly write: MessageWriter;
+  /** As `,"name":value` of its fields; undefined when the type is no JSON object of its fields. */
+  readonly fields: MessageWriter | undefined;
+}
+
+/** A message whose JSON is that of its one field; `unset` stands for it when it is missing. */
+export function unwrapped(field: FieldPlan, unset: Buffer): MessageWriter {
+  return (job, end) => {
+    const start = job.to;
+    while (job.at < end) {
+      const tag = tagOf(job);
+      if (!takes(field, tag)) skip(job, tag, end);
+      else if (job.to !== start) throw OUT_OF_ORDER;
+      else field.write(field, job, { end, tag });
+    }
+    if (job.at > end) throw unreadable('a value reaches beyond its message');
+    if (job.to === start) literal(job, unset);
+  };
+}
+
+/** The one value that is set among the fields of a Value. */
+export function valueWriter(kinds: ReadonlyMap<number, ValueWriter>): MessageWriter {
+  return (job, end) => {
+    let found = false;
+    while (job.at < end) {
+      const tag = tagOf(job);
+      const kind = kinds.get(tag);
+      if (!kind) skip(job, tag, end);
+      else if (found) throw OUT_OF_ORDER;
+      else {
+        kind(job, end);
+        found = true;
+      }
+    }
+    if (!found) throw unreadable('a google.protobuf.Value holds nothing');
+    if (job.at > end) throw unreadable('a value reaches beyond its message');
+  };
+}
+
+/** JSON has no NaN and no infinity, and a Value has no other way to write them. */
+export function finite(double: ValueWriter): ValueWriter {
+  return (job, end) => {
+    if (job.at + 8 <= end && !Number.isFinite(job.view.getFloat64(job.at, true)))
+      throw unreadable('a google.protobuf.Value holds NaN or infinity');
+    return double(job, end);
+  };
+}
+
+const TYPE = Buffer.from(',"@type":');
+const VALUE = Buffer.from(',"value":');
+const EMPTY = Buffer.from('{}');
+const URL_TAG = (1 << 3) | WIRE.bytes;
+const VALUE_TAG = (2 << 3) | WIRE.bytes;
+
+/** `{"@type": …}` with the fields of the message inside, or with `value` where its JSON is no object of its fields. */
+export function anyWriter(registry: Registry, writerOf: (type: DescMessage) => TypeWriter): MessageWriter {
+  return (job, end) => {
+    const { url, from, to } = anyParts(job, end);
+    if (url === '') {
+      literal(job, EMPTY);
+      return;
+    }
+    const type = registry.getMessage(url.slice(url.lastIndexOf('/') + 1));
+    if (!type) throw unreadable(`an Any holds ${JSON.stringify(url.slice(0, 100))}, which no descriptor declares`);
+    const { write, fields } = writerOf(type);
+    const start = job.to;
+    literal(job, TYPE);
+    quotedText(job, url);
+    if (!fields) literal(job, VALUE);
+    job.at = from;
+    deeper(job);
+    inOrder(job, to, { type, write: fields ?? write });
+    job.depth--;
+    closeObject(job, start);
+    job.at = end;
+  };
+}
+
+function anyParts(job: Job, end: number): { url: string; from: number; to: number } {
+  const parts = { url: '', from: end, to: end };
+  while (job.at < end) {
+    const tag = tagOf(job);
+    if (tag !== URL_TAG && tag !== VALUE_TAG) {
+      skip(job, tag, end);
+      continue;
+    }
+    const until = endOfLength(job, end);
+    if (tag === URL_TAG)
+      parts.url = Buffer.from(job.bytes.buffer, job.bytes.byteOffset + job.at, until - job.at).toString('utf8');
+    else Object.assign(parts, { from: job.at, to: until });
+    job.at = until;
+  }
+  return parts;
+}

@@ -1,0 +1,163 @@
+// JSON text, written as bytes: room in the output, literals, digits, quoted strings, base64.
+
+import { isUtf8 } from 'node:buffer';
+import { TwinlineError } from '../errors.ts';
+import { type Job, unreadable } from './wire.ts';
+
+const QUOTE = 0x22;
+
+// 1: stands for itself, 0: must be escaped, 2: part of a character beyond ASCII.
+const KIND = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= 0x80) return 2;
+  return byte < 0x20 || byte === QUOTE || byte === 0x5c ? 0 : 1;
+});
+
+const ESCAPES: readonly (Buffer | undefined)[] = Array.from({ length: 256 }, (_, byte) =>
+  KIND[byte] === 0 ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)) : undefined,
+);
+
+/** Makes room for `count` more bytes. Throws ERR_SERVICE, reason `too-large`, beyond `maxBytes`. */
+export function room(job: Job, count: number): void {
+  if (job.to + count > job.out.length) grow(job, count);
+}
+
+function grow(job: Job, count: number): void {
+  const needed = job.to + count;
+  if (needed > job.maxBytes)
+    throw new TwinlineError(
+      'ERR_SERVICE',
+      `The reply of the node is longer than ${job.maxBytes} bytes as JSON. Ask for smaller pages.`,
+      { reason: 'too-large' },
+    );
+  const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, job.out.length * 2), Math.max(needed, job.maxBytes)));
+  larger.set(job.out.subarray(0, job.to));
+  job.out = larger;
+}
+
+/** Writes bytes that are JSON already. */
+export function literal(job: Job, text: Uint8Array): void {
+  const { length } = text;
+  room(job, length);
+  // A native copy costs more than this loop until the text is rather long.
+  if (length > 64) job.out.set(text, job.to);
+  else for (let at = 0; at < length; at++) job.out[job.to + at] = text[at]!;
+  job.to += length;
+}
+
+export function byte(job: Job, code: number): void {
+  room(job, 1);
+  job.out[job.to++] = code;
+}
+
+/** Writes text of ASCII characters that need no escapes. */
+export function ascii(job: Job, text: string): void {
+  const { length } = text;
+  room(job, length);
+  for (let at = 0; at < length; at++) job.out[job.to + at] = text.charCodeAt(at);
+  job.to += length;
+}
+
+/** Writes any text as a JSON string. */
+export function quotedText(job: Job, text: string): void {
+  literal(job, Buffer.from(JSON.stringify(text)));
+}
+
+/** Writes a whole number from 0 to 2^53 − 1. */
+export function digits(job: Job, value: number): void {
+  if (value > 0xffffffff) {
+    ascii(job, String(value));
+    return;
+  }
+  room(job, 10);
+  let at = job.to + (value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : String(value).length);
+  const end = at;
+  let left = value;
+  do {
+    const rest = Math.floor(left / 10);
+    job.out[--at] = 48 + left - rest * 10;
+    left = rest;
+  } while (left > 0);
+  job.to = end;
+}
+
+/** Writes `value` with zeros before it, `width` digits in all. */
+export function padded(job: Job, value: number, width: number): void {
+  room(job, width);
+  let left = value;
+  for (let at = job.to + width - 1; at >= job.to; at--) {
+    const rest = Math.floor(left / 10);
+    job.out[at] = 48 + left - rest * 10;
+    left = rest;
+  }
+  job.to += width;
+}
+
+/**
+ * Writes the UTF-8 from `job.at` to `end` as a JSON string. Invalid UTF-8 is refused when `strict`, replaced by U+FFFD
+ * when not.
+ */
+export function quoted(job: Job, end: number, strict: boolean): void {
+  const { bytes } = job;
+  let { at } = job;
+  room(job, end - at + 2);
+  let { out, to } = job;
+  let stop = 2;
+  out[to++] = QUOTE;
+  while (at < end) {
+    const code = bytes[at]!;
+    const kind = KIND[code]!;
+    if (kind === 1 || kind > stop) {
+      out[to++] = code;
+      at++;
+    } else if (kind === 0) {
+      const escaped = ESCAPES[code]!;
+      job.to = to;
+      room(job, escaped.length + end - at + 1);
+      out = job.out;
+      for (let from = 0; from < escaped.length; from++) out[to++] = escaped[from]!;
+      at++;
+    } else if (isUtf8(bytes.subarray(at, end))) stop = 1;
+    else {
+      replaced(job, end, strict);
+      return;
+    }
+  }
+  out[to++] = QUOTE;
+  job.to = to;
+  job.at = end;
+}
+
+function replaced(job: Job, end: number, strict: boolean): void {
+  if (strict) throw unreadable('a text is not UTF-8');
+  const text = Buffer.from(job.bytes.buffer, job.bytes.byteOffset + job.at, end - job.at).toString('utf8');
+  quotedText(job, text);
+  job.at = end;
+}
+
+const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+
+/** Writes the bytes from `job.at` to `end` as a JSON string in base64 with padding. */
+export function base64(job: Job, end: number): void {
+  const { bytes } = job;
+  room(job, Math.ceil((end - job.at) / 3) * 4 + 2);
+  const { out } = job;
+  let { at, to } = job;
+  out[to++] = QUOTE;
+  for (; at + 2 < end; at += 3) {
+    const three = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+    out[to++] = BASE64[three >> 18]!;
+    out[to++] = BASE64[(three >> 12) & 63]!;
+    out[to++] = BASE64[(three >> 6) & 63]!;
+    out[to++] = BASE64[three & 63]!;
+  }
+  if (at < end) {
+    const two = (bytes[at]! << 8) | (at + 1 < end ? bytes[at + 1]! : 0);
+    out[to++] = BASE64[two >> 10]!;
+    out[to++] = BASE64[(two >> 4) & 63]!;
+    out[to++] = at + 1 < end ? BASE64[(two << 2) & 63]! : 61;
+    out[to++] = 61;
+  }
+  out[to++] = QUOTE;
+  job.to = to;
+  job.at = end;
+}

@@ -1,0 +1,147 @@
+// Replies from Protobuf bytes to JSON text, by writers that are compiled once for each message type.
+
+import { type DescMessage, type Registry, ScalarType } from '@bufbuild/protobuf';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { messageDefaults } from './json-default.ts';
+import { anyWriter, finite, type TypeWriter, unwrapped, valueWriter } from './json-dynamic.ts';
+import { fieldPlan, type JsonForm, objectPlan, onlyField, type Types } from './json-field.ts';
+import { inOrder, type ObjectPlan, writeFields, writeObject } from './json-object.ts';
+import { scalarDefault, type ValueWriter } from './json-scalars.ts';
+import { duration, fieldMask, type MessageWriter, timestamp } from './json-well-known.ts';
+import { deeper, type Job } from './wire.ts';
+
+export interface JsonWriterOptions {
+  /** Where the types inside `google.protobuf.Any` are found. */
+  readonly registry: Registry;
+  readonly form: JsonForm;
+  /** Bytes of JSON that one reply may have. @default LIMITS.gatewayJsonBytes */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message
+ * or cannot be told in JSON, `too-large` when the JSON is longer than `maxBytes`.
+ */
+export type JsonWriter = (bytes: Uint8Array) => Buffer;
+
+export interface JsonWriters {
+  /**
+   * The writer for `type`; with `only` (name of a field), for that field alone. Throws ERR_CONFIG for types that cannot
+   * be written: groups, and defaults without end.
+   */
+  writerOf(type: DescMessage, only?: string): JsonWriter;
+}
+
+// Larger ones are given back to the system.
+const KEPT_BYTES = 1_048_576;
+
+export function createJsonWriters({
+  registry,
+  form,
+  maxBytes = LIMITS.gatewayJsonBytes,
+}: JsonWriterOptions): JsonWriters {
+  const types = compileTypes(registry, form);
+  let spare: Buffer = Buffer.allocUnsafeSlow(Math.min(16_384, maxBytes));
+  const run = (bytes: Uint8Array, { type, write }: { type: DescMessage; write: MessageWriter }): Job => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const job: Job = { bytes, view, at: 0, out: spare, to: 0, hi: 0, depth: 0, ordered: false, maxBytes };
+    deeper(job);
+    inOrder(job, bytes.length, { type, write });
+    if (job.out.length <= KEPT_BYTES) spare = job.out;
+    return job;
+  };
+  return {
+    writerOf: (type, only) => {
+      const { write } = types.typeOf(type);
+      if (only === undefined) return (bytes) => textOf(run(bytes, { type, write }));
+      const plan = planOfOnly(type, { only, types });
+      const inner = { type, write: (job: Job, end: number) => writeObject(plan, job, end) };
+      // Without the braces and the key around the one field.
+      return (bytes) => textOf(run(bytes, inner), plan.fields[0]!.key.length);
+    },
+  };
+}
+
+function textOf({ out, to }: Job, from = 0): Buffer {
+  return Buffer.from(out.subarray(from, from ? to - 1 : to));
+}
+
+function planOfOnly(type: DescMessage, { only, types }: { only: string; types: Types }): ObjectPlan {
+  const field = type.fields.find(({ name }) => name === only);
+  if (field) return onlyField(field, types);
+  throw new TwinlineError('ERR_CONFIG', `response_body names the field ${only}, which ${type.typeName} does not have.`);
+}
+
+function compileTypes(registry: Registry, form: JsonForm): Types {
+  const compiled = new Map<string, TypeWriter>();
+  const types: Types = { form, typeOf, defaultOf: messageDefaults() };
+  return types;
+
+  function typeOf(type: DescMessage): TypeWriter {
+    const known = compiled.get(type.typeName);
+    if (known) return known;
+    // Filled in below: by then the types inside may point to it.
+    const writer: { write: MessageWriter; fields: MessageWriter | undefined } = { write: notYet, fields: undefined };
+    compiled.set(type.typeName, writer);
+    try {
+      return Object.assign(writer, wellKnown(type) ?? plain(type));
+    } catch (error) {
+      compiled.delete(type.typeName);
+      throw error;
+    }
+  }
+
+  function plain(type: DescMessage): TypeWriter {
+    const plan = objectPlan(type.fields, types);
+    const fields: MessageWriter = (job, end) => writeFields(plan, job, end);
+    // Go knows Empty as a type of its own, although its JSON is that of a message without fields.
+    const special = form === 'cosmos' && type.typeName === 'google.protobuf.Empty';
+    return { write: (job, end) => writeObject(plan, job, end), fields: special ? undefined : fields };
+  }
+
+  function wellKnown(type: DescMessage): TypeWriter | undefined {
+    const write = writeWellKnown(type);
+    return write && { write, fields: undefined };
+  }
+
+  function writeWellKnown(type: DescMessage): MessageWriter | undefined {
+    const one = (unset: string) => unwrapped(fieldPlan(type.fields[0]!, { index: 0, types }), Buffer.from(unset));
+    switch (type.typeName) {
+      case 'google.protobuf.Timestamp':
+        return timestamp;
+      case 'google.protobuf.Duration':
+        return duration;
+      case 'google.protobuf.FieldMask':
+        return form === 'proto3' ? fieldMask : undefined;
+      case 'google.protobuf.Any':
+        return anyWriter(registry, typeOf);
+      case 'google.protobuf.Struct':
+        return one('{}');
+      case 'google.protobuf.ListValue':
+        return one('[]');
+      case 'google.protobuf.Value':
+        return valueWriter(kindsOf(type));
+      default:
+        return WRAPPERS.has(type.typeName) ? one(scalarDefault(type.fields[0]!.scalar!)) : undefined;
+    }
+  }
+
+  function kindsOf(type: DescMessage): ReadonlyMap<number, ValueWriter> {
+    const kinds = type.fields.map((field): [number, ValueWriter] => {
+      const { number, wire, value } = fieldPlan(field, { index: 0, types });
+      return [(number << 3) | wire, field.scalar === ScalarType.DOUBLE ? finite(value) : value];
+    });
+    return new Map(kinds);
+  }
+}
+
+const WRAPPERS: ReadonlySet<string> = new Set(
+  ['Double', 'Float', 'Int64', 'UInt64', 'Int32', 'UInt32', 'Bool', 'String', 'Bytes'].map(
+    (name) => `google.protobuf.${name}Value`,
+  ),
+);
+
+const notYet: MessageWriter = () => {
+  throw new Error('a message type is used before it is compiled');
+};
