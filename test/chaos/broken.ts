@@ -1,4 +1,4 @@
-// A server whose session store breaks one promise, chosen by CHAOS_BREAKS: chaos that cannot find it proves nothing.
+// A server whose session store breaks one promise, which the session's id names: chaos that cannot find it proves nothing.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SessionCommit, SnapshotStore } from '../../lib/store/store.ts';
@@ -8,7 +8,7 @@ import { startServer } from '../../server/start.ts';
 type Change = (inner: SnapshotStore) => Partial<SnapshotStore>;
 
 /** By what the store lacks. */
-type Lack = 'nothing' | 'compare-and-set' | 'kept-answer' | 'intent';
+export type Lack = 'nothing' | 'compare-and-set' | 'kept-answer' | 'intent';
 
 /** One commit in so many stands still for so long, as in a process that is stopped, and is carried out after that. */
 const STALLS = { one: 12, ms: 900 };
@@ -73,11 +73,22 @@ const CHANGES: { readonly [lack in Lack]: Change } = {
   intent: withoutIntent,
 };
 
-const change = CHANGES[process.env.CHAOS_BREAKS as Lack] as Change | undefined;
+// `chaos-intent-…` is a session without intents.
+const lackOf = (key: string) => (Object.keys(CHANGES) as Lack[]).find((lack) => key.includes(`chaos-${lack}-`));
+
+function broken(inner: SnapshotStore): SnapshotStore {
+  const changed = new Map(Object.entries(CHANGES).map(([lack, change]) => [lack, { ...inner, ...change(inner) }]));
+  const storeOf = (key: string) => changed.get(lackOf(key) ?? '') ?? inner;
+  return {
+    ...inner,
+    load: (key) => storeOf(key).load(key),
+    commit: (key, expected, next) => storeOf(key).commit(key, expected, next),
+  };
+}
+
 const { config, problems } = readConfig(process.env, { makeKeys: true });
-if (!config || !change) throw new Error([...problems, `CHAOS_BREAKS=${process.env.CHAOS_BREAKS}`].join('\n'));
+if (!config) throw new Error(problems.join('\n'));
 const server = await startServer(config, {
-  stores: (stores) => ({ ...stores, snapshots: { ...stores.snapshots, ...change(stores.snapshots) } }),
+  stores: (stores) => ({ ...stores, snapshots: broken(stores.snapshots) }),
 });
 console.log(server.url);
-process.on('SIGTERM', () => void server.close().then(() => process.exit(0)));

@@ -1,5 +1,6 @@
 // One caller: walks a dialogue turn by turn and holds every answer against that of the faultless run.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { customerIdIn, type Dialogue, marked } from './dialogues.ts';
 import type { Gateway } from './gateway.ts';
 import type { Person } from './person.ts';
@@ -26,6 +27,8 @@ export interface Walked {
 export interface WalkOptions {
   readonly gateway: Gateway;
   readonly sessionId: string;
+  /** Milliseconds between an answer and the next turn. */
+  readonly thinkMs: number;
   /** First lines of screens that say that a call could not be finished. */
   readonly troubles: readonly string[];
   /** The account that this person has already. */
@@ -39,7 +42,7 @@ const INVALID = 'END Invalid input. Please try again.';
 
 /** Dials and goes on until the dialogue is over or an answer is not the one of the faultless run. */
 export async function walk(dialogue: Dialogue, person: Person, options: WalkOptions): Promise<Walked> {
-  const { gateway, sessionId } = options;
+  const { gateway, sessionId, thinkMs } = options;
   let { customerId } = options;
   let text = '';
   let waits = 0;
@@ -58,6 +61,7 @@ export async function walk(dialogue: Dialogue, person: Person, options: WalkOpti
   };
 
   for (; at < dialogue.inputs.length; at++) {
+    if (thinkMs && at) await pause(thinkMs);
     let shown = await say(dialogue.inputs[at]!(person));
     for (; shown.text?.startsWith(WAIT) && shown.told.size === 1 && waits < WAITS_MAX; waits++) shown = await say('1');
     if (shown.text === undefined)

@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomFrom } from '../simulation/random.ts';
 import { startBalancer } from '../support/balancer.ts';
+import type { Lack } from './broken.ts';
 import { newCrowd } from './crowd.ts';
 import type { DialogueName } from './dialogues.ts';
 import { createGateway } from './gateway.ts';
-import { DEADLINE_MS, type Ground } from './ground.ts';
+import type { Ground } from './ground.ts';
 import { roundOf, type Scenario, type World } from './scenarios.ts';
 import { newTally, type Tally } from './tally.ts';
 
@@ -21,9 +22,11 @@ export interface ChaosOptions {
   readonly callers?: number;
   /** What they do, one after the other. @default mostly what needs no PIN, which costs most of the time */
   readonly mix?: readonly DialogueName[];
-  /** Milliseconds between the dialogues of a caller. @default 0 */
-  readonly restMs?: number;
-  /** Milliseconds until the gateway gives up a copy. @default twice the deadline of a turn */
+  /** Milliseconds that a caller takes to read a screen. @default 0 */
+  readonly thinkMs?: number;
+  /** What the store lacks for these callers, on a ground of broken instances. */
+  readonly lack?: Lack;
+  /** Milliseconds until the gateway gives up a copy. @default half as much again as instances give themselves */
   readonly timeoutMs?: number;
   readonly onProgress?: (tally: Tally) => void;
 }
@@ -41,17 +44,19 @@ const MIX: readonly DialogueName[] = [
   ...(['reading', 'counting', 'reading', 'counting', 'reading'] as const),
 ];
 const PROGRESS_MS = 500;
+const TIMEOUT_MS = 12_000;
 
 /** Lets the scenario happen on a ground of its store. */
 export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outcome> {
-  const { scenario, turns, callers = 24, timeoutMs = DEADLINE_MS * 2, seed = randomBytes(4).readUInt32LE() } = options;
+  const { scenario, turns, callers = 24, timeoutMs = TIMEOUT_MS, seed = randomBytes(4).readUInt32LE() } = options;
   const { fleet, place, mongo } = ground;
   const random = randomFrom(seed);
   const tally = newTally();
   const balancer = scenario.isBalanced ? await startBalancer(fleet.urls) : undefined;
   const urls = () => (balancer ? [balancer.url] : fleet.urls());
   const gateway = createGateway({ urls, random, tally, timeoutMs });
-  const crowd = newCrowd(ground, { gateway, scenario, tally, mix: options.mix ?? MIX, restMs: options.restMs ?? 0 });
+  const { mix = MIX, thinkMs = 0, lack } = options;
+  const crowd = newCrowd(ground, { gateway, scenario, tally, mix, thinkMs, lack });
   const timer = setInterval(() => options.onProgress?.(tally), PROGRESS_MS);
   try {
     const isOver = () => tally.turns >= turns;

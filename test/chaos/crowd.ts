@@ -1,6 +1,5 @@
 // All callers of one scenario, and what they find: in their answers, in the ledger, and in the accounts that they opened.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Walked, walk } from './caller.ts';
 import type { DialogueName } from './dialogues.ts';
 import type { Gateway } from './gateway.ts';
@@ -24,15 +23,17 @@ export interface CrowdOptions {
   readonly scenario: Scenario;
   readonly tally: Tally;
   readonly mix: readonly DialogueName[];
-  /** Milliseconds between dialogues. */
-  readonly restMs: number;
+  /** Milliseconds that a caller takes to read a screen. */
+  readonly thinkMs: number;
+  /** See {@link newSession}. */
+  readonly lack: string | undefined;
 }
 
 const BREACHES_TOLD = 20;
 const ACCOUNTS_TRIED = 6;
 
 export function newCrowd({ ledger, dialogues }: Ground, options: CrowdOptions): Crowd {
-  const { gateway, scenario, tally, mix, restMs } = options;
+  const { gateway, scenario, tally, mix, thinkMs, lack } = options;
   const breaches: string[] = [];
   const accounts: { readonly person: Person; readonly customerId: string }[] = [];
   const troubles = troubleTexts();
@@ -56,15 +57,12 @@ export function newCrowd({ ledger, dialogues }: Ground, options: CrowdOptions): 
   };
 
   const walkAs = async (name: DialogueName, person: Person, customerId?: string) =>
-    walk(dialogues.get(name)!, person, { gateway, troubles, sessionId: newSession(), customerId });
+    walk(dialogues.get(name)!, person, { gateway, troubles, sessionId: newSession(lack), thinkMs, customerId });
 
   return {
     breaches,
     call: async (first, isOver) => {
-      for (let at = first; !isOver(); at++) {
-        settle(await walkAs(mix[at % mix.length]!, newPerson()));
-        if (restMs) await pause(restMs);
-      }
+      for (let at = first; !isOver(); at++) settle(await walkAs(mix[at % mix.length]!, newPerson()));
     },
     checkAccounts: async () => {
       const half = ACCOUNTS_TRIED / 2;

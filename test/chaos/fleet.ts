@@ -40,15 +40,11 @@ export async function startFleet({ main, folder, env, size }: FleetOptions): Pro
     await running?.kill();
   };
   const close = async () => void (await Promise.all(up.map((_, at) => kill(at))));
-  // The first alone: what all of them declare in the stores, it has declared then.
-  try {
-    await start(0);
-    const others = Array.from({ length: size - 1 }, (_, at) => start(at + 1));
-    const failed = (await Promise.allSettled(others)).find((other) => other.status === 'rejected');
-    if (failed) throw failed.reason;
-  } catch (error) {
+  const starts = await Promise.allSettled(Array.from({ length: size }, (_, at) => start(at)));
+  const failed = starts.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') {
     await close();
-    throw error;
+    throw failed.reason;
   }
   return {
     urls: () => urls,

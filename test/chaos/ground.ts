@@ -38,10 +38,9 @@ export interface GroundOptions {
   readonly ledger?: LedgerOptions;
 }
 
-/** Milliseconds that an instance has for a turn. */
-export const DEADLINE_MS = 3_000;
 /** Milliseconds for which an instance that is about to end says that it is not ready. */
-const DRAIN_MS = 800;
+const DRAIN_MS = 1_500;
+const REHEARSAL_MS = 30_000;
 /** The same on all grounds with one database. */
 const PIN_KEY = randomBytes(32).toString('hex');
 
@@ -82,7 +81,6 @@ function environment(
     MENUS_DIR: menus,
     USSD_FLOW: FRONT,
     SERVICE_HTTP_HOSTS: `localhost:${ledger.port}`,
-    USSD_TURN_DEADLINE_MS: String(DEADLINE_MS),
     DRAIN_DELAY_MS: String(DRAIN_MS),
     LOG_LEVEL: 'error',
     ...env,
@@ -93,7 +91,7 @@ function environment(
 async function rehearseAll(fleet: Fleet): Promise<ReadonlyMap<DialogueName, Dialogue>> {
   const dialogues = new Map<DialogueName, Dialogue>();
   const gateway = createGateway({
-    ...{ urls: () => fleet.urls().slice(0, 1), tally: newTally(), timeoutMs: DEADLINE_MS * 4 },
+    ...{ urls: () => fleet.urls().slice(0, 1), tally: newTally(), timeoutMs: REHEARSAL_MS },
     random: { ...randomFrom(1), below: () => 0 },
   });
   try {

@@ -20,7 +20,8 @@ export function newPerson(): Person {
   return { phone: `+26${100_000_000 + ((run + at) % NUMBERS)}`, name: `Ada ${letters(at)}`, pin: '83519' };
 }
 
-export const newSession = (): string => `chaos-${run}-${dials++}`;
+/** `lack`: what the store of a broken server shall lack for this session. */
+export const newSession = (lack?: string): string => `chaos-${lack === undefined ? '' : `${lack}-`}${run}-${dials++}`;
 
 /** Four letters that count. */
 function letters(number: number): string {

@@ -103,7 +103,7 @@ export const SCENARIOS: { readonly [id: string]: Scenario } = {
   documents: {
     name: 'MongoDB killed and started again',
     store: 'one',
-    everyTurns: 200,
+    everyTurns: 150,
     // PINs are checked against the documents.
     allows: ['troubles'],
     fault: async ({ mongo, tally }) => {
@@ -114,7 +114,7 @@ export const SCENARIOS: { readonly [id: string]: Scenario } = {
   emptied: {
     name: 'Redis emptied',
     store: 'one',
-    everyTurns: 300,
+    everyTurns: 180,
     // Dials in progress are gone.
     allows: ['restarts'],
     fault: async ({ place, tally }) => {

@@ -32,6 +32,7 @@ async function alone(args: readonly string[]): Promise<Place> {
 }
 
 const WAIT_MS = 40_000;
+const LOOK_MS = 150;
 
 /** Kills a master with -9 and resolves when all agree that another server has taken its place; gives the dead one. */
 export async function failOver({ nodes, sentinels = [] }: Place, random: Random): Promise<RedisServer> {
@@ -98,6 +99,6 @@ async function asking<T>({ port }: RedisProcess, ask: (client: Redis) => Promise
 
 // Redis tells nobody when its servers agree.
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WAIT_MS; !(await isSo()); await pause(50))
+  for (const end = performance.now() + WAIT_MS; !(await isSo()); await pause(LOOK_MS))
     if (performance.now() > end) throw new Error(`the servers of Redis did not agree within ${WAIT_MS} ms`);
 }
