@@ -36,13 +36,15 @@ export class SimulatedClock implements Clock {
   wait(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted || ms <= 0) return resolve();
-      const entry = { at: this.#now + ms, wake: resolve };
+      const wake = () => {
+        this.#waits = this.#waits.filter((other) => other !== entry);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const entry = { at: this.#now + ms, wake };
       const at = this.#waits.findIndex((other) => other.at > entry.at);
       this.#waits.splice(at < 0 ? this.#waits.length : at, 0, entry);
-      signal?.addEventListener('abort', () => {
-        this.#waits = this.#waits.filter((other) => other !== entry);
-        resolve();
-      });
+      signal?.addEventListener('abort', wake);
     });
   }
 

@@ -1,0 +1,22 @@
+// What `import … from 'twinline/agent'` gives: the agent service without HTTP, and what its responders and tools are.
+
+export {
+  type Agent,
+  type AgentOptions,
+  type CallAnswer,
+  type Multitask,
+  openAgent,
+  type SendRequest,
+  type Sent,
+} from './agent.ts';
+export type { Following, FollowRequest, RunOutcome } from './follow.ts';
+export { AGENT_KINDS } from './kinds.ts';
+export type { Message, MessagePage, MessageToolCall } from './message.ts';
+export type { Part, Responder, ResponderTurn, TurnSecrets, Usage } from './responder.ts';
+export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERVICE } from './responders/flow.ts';
+export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
+export type { RunRequest, RunView, ToolDeclaration } from './run.ts';
+export { type FaultKind, type FrameData, type FrameName, type RunFault, type RunFrame, sseText } from './run-log.ts';
+export type { RunReport } from './runner.ts';
+export type { ChatSession, Oracle } from './session.ts';
+export type { HostTool, ToolBox, ToolContext, ToolDescription, ToolKind, ToolOutcome } from './tool.ts';

@@ -1,0 +1,33 @@
+// The kinds of documents of the agent service, declared once: they serve every backend.
+
+import type { Kind } from '../store/store.ts';
+
+/** Chat sessions by id. */
+export const SESSION: Kind = {
+  name: 'agent-session',
+  indexes: { owner: { fields: ['owner', 'updated'] }, deleted: { fields: ['deletedAt'] } },
+};
+
+/** Messages by id, in the order of their places. */
+export const MESSAGE: Kind = {
+  name: 'agent-message',
+  indexes: { session: { fields: ['session', 'place'], unique: true } },
+};
+
+/** The rest of messages that one document cannot hold. */
+export const MESSAGE_PIECE: Kind = { name: 'agent-message-piece', indexes: { session: { fields: ['session'] } } };
+
+/** Runs by id: one message of a user being answered. */
+export const RUN: Kind = {
+  name: 'agent-run',
+  indexes: {
+    // One run of a session is live: the field is null while it stands in line and once it has ended.
+    live: { fields: ['liveFor'], unique: true },
+    open: { fields: ['openFor', 'turn'] },
+    session: { fields: ['session', 'turn'] },
+    wake: { fields: ['wakeAt'] },
+  },
+};
+
+/** Declare these before the first use. */
+export const AGENT_KINDS: readonly Kind[] = [SESSION, MESSAGE, MESSAGE_PIECE, RUN];

@@ -1,0 +1,70 @@
+// The port behind which replies are made: a responder takes a turn and gives parts; it knows no HTTP, no log, no lease.
+
+import type { Json, JsonObject } from '../store/store.ts';
+import type { Message } from './message.ts';
+import type { RunRequest } from './run.ts';
+import type { RunFault } from './run-log.ts';
+import type { ToolBox } from './tool.ts';
+
+/** A piece of a reply, in the order in which it is to be seen. */
+export type Part =
+  /** What comes next of the text. */
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** A tool that the responder calls by itself; those of the {@link ToolBox} tell of themselves. */
+  | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly args: JsonObject }
+  | { readonly type: 'tool-result'; readonly id: string; readonly output: Json }
+  | { readonly type: 'tool-error'; readonly id: string; readonly error: string }
+  | { readonly type: 'render'; readonly component: string; readonly args?: JsonObject; readonly id?: string }
+  | { readonly type: 'router'; readonly step: string }
+  /** What the session is to be called, if it has no title yet. */
+  | { readonly type: 'title'; readonly title: string }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  /** The reply has failed; nothing after it is looked at. */
+  | { readonly type: 'error'; readonly fault: RunFault };
+
+/** What a reply cost. Parts of one run are added up. */
+export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** What came with the request and is never stored: after a crash the run goes on without it. */
+export interface TurnSecrets {
+  readonly matrixAccessToken?: string;
+  /** The delegation or invocation that the request was authenticated with. */
+  readonly delegation?: string;
+  readonly invocation?: string;
+  /** Base64 CARs by the names of MCP tools. */
+  readonly mcpInvocations?: { readonly [tool: string]: string };
+}
+
+export interface ResponderTurn {
+  readonly runId: string;
+  readonly requestId: string;
+  readonly session: string;
+  /** The DID of the user. */
+  readonly owner: string;
+  readonly request: RunRequest;
+  /** What was said before this turn, the oldest first. */
+  history(): Promise<Message[]>;
+  readonly tools: ToolBox;
+  /** Aborts when nobody wants the reply any more: stop, and give no further parts. */
+  readonly signal: AbortSignal;
+  /** An earlier process may have given some parts already: those that are the same are not shown twice. */
+  readonly isResumed: boolean;
+  readonly secrets: TurnSecrets;
+  /** What the responder keeps for the session: JSON of up to LIMITS.responderStateBytes bytes. */
+  readonly state: { get(): Promise<Json | undefined>; set(value: Json): Promise<void> };
+}
+
+export interface Responder {
+  /** Letters, digits and dashes. */
+  readonly name: string;
+  /**
+   * Whether the same turn, taken again by another process, gives the same parts and does nothing twice. If not, a run
+   * whose process died after it had begun to answer ends as interrupted.
+   */
+  readonly isResumable: boolean;
+  /** A rejection fails the run and is told as a fault of the operator: in words that say nothing. */
+  respond(turn: ResponderTurn): AsyncIterable<Part>;
+  /** Throws away what it keeps elsewhere for a session that was deleted. */
+  forget?(session: string): Promise<void>;
+}

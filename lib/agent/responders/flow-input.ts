@@ -1,0 +1,102 @@
+// What a chat message means to a flow: an answer, a key of the flow by its name, or the beginning of the conversation.
+
+import type { Conversation } from '../../engine/conversation.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { SessionView } from '../../engine/inspect.ts';
+import type { Decision, Seen } from '../../engine/turn.ts';
+import { TwinlineError } from '../../errors.ts';
+import type { CompiledFlow } from '../../flow/compile.ts';
+import { DEFAULT_KEYS, type NavigationKey } from '../../flow/flow.ts';
+import type { JsonObject } from '../../store/store.ts';
+
+/** `begin`: whatever the conversation was. The input of `show` changes nothing: the same is shown again. */
+export type Meaning =
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'input'; readonly input: string; readonly isFirst: boolean }
+  | { readonly kind: 'show' };
+
+export interface Asked {
+  readonly flow: string;
+  /** The conversation as it stands, if there is one. */
+  readonly view: SessionView | undefined;
+  readonly text: string;
+}
+
+// Words for the keys that a flow may have, with the events that they are to cause: where a key leads nowhere, it would
+// be taken as an answer.
+const COMMANDS: { readonly [command: string]: { readonly key: NavigationKey; readonly event: RegExp } } = {
+  '/menu': { key: 'home', event: /^home$/ },
+  '/home': { key: 'home', event: /^home$/ },
+  '/back': { key: 'back', event: /^back/ },
+  '/more': { key: 'more', event: /^more$/ },
+  '/exit': { key: 'exit', event: /^exit$/ },
+};
+const BEGIN = new Set(['/reset', '/start', '/restart']);
+const SHOW = new Set(['/help', '/again']);
+
+/** What a message means where the conversation stands. */
+export function meaningOf(engine: Engine, { flow, view, text }: Asked): Meaning {
+  const word = text.trim().toLowerCase();
+  if (BEGIN.has(word)) return { kind: 'begin' };
+  if (SHOW.has(word)) return { kind: 'show' };
+  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
+  if (command) return commandMeaning(engine, { flow, view, command });
+  return { kind: 'input', input: text, isFirst: !view && isAnswer(engine, flow, text) };
+}
+
+function commandMeaning(
+  engine: Engine,
+  { flow, view, command }: Pick<Asked, 'flow' | 'view'> & { command: (typeof COMMANDS)[string] },
+): Meaning {
+  const conversation = view && engine.library.current(view.conversation);
+  const key = keysOf(engine.library.current(flow))[command.key];
+  if (!conversation || key === false) return { kind: 'show' };
+  const event = readSafely(conversation, view, key);
+  return event && command.event.test(event.type) ? { kind: 'input', input: key, isFirst: false } : { kind: 'show' };
+}
+
+// A conversation that began on another version may stand where this one has no screen.
+function readSafely(conversation: Conversation, { rest }: SessionView, key: string) {
+  try {
+    return conversation.read({ ...rest, waiting: false }, key, () => '');
+  } catch {
+    return undefined;
+  }
+}
+
+const keysOf = (conversation: Conversation | undefined) => ({
+  ...DEFAULT_KEYS,
+  ...(conversation as Partial<CompiledFlow> | undefined)?.flow?.keys,
+});
+
+/** Whether the first message answers the first screen; one that does not opens the conversation and is no more than that. */
+function isAnswer(engine: Engine, flow: string, text: string): boolean {
+  const conversation = engine.library.current(flow);
+  if (!conversation) throw new TwinlineError('ERR_FLOW_UNKNOWN', `No flow "${flow}" is loaded.`);
+  const { live, effects } = conversation.machine.begin({});
+  if (live.status !== 'active' || effects.some(({ type }) => type === 'call')) return false;
+  const rest = conversation.machine.rest(live);
+  const event = conversation.read({ ...rest, waiting: false }, text, () => '');
+  return event !== undefined && event.type !== 'invalid' && (event as { accepted?: boolean }).accepted !== false;
+}
+
+/** The decision for what is stored; an ended conversation begins anew with the message. */
+export function decisionOf({
+  flow,
+  meaning,
+  input,
+  door,
+}: {
+  readonly flow: string;
+  readonly meaning: Meaning;
+  /** What the flow may know, for its variables of these names. */
+  readonly input: JsonObject;
+  readonly door: JsonObject;
+}): (seen: Seen) => Decision {
+  const begin = (inputs: readonly string[]): Decision => ({ kind: 'begin', conversation: flow, input, door, inputs });
+  return (seen) => {
+    if (meaning.kind === 'begin') return begin([]);
+    if (seen.kind !== 'live') return begin(meaning.kind === 'input' && meaning.isFirst ? [meaning.input] : []);
+    return { kind: 'input', input: meaning.kind === 'input' ? meaning.input : '', door };
+  };
+}

@@ -1,0 +1,215 @@
+// The tools of one turn: those of this server's plugins, of the user's browser, and actions of the user's interface.
+//
+// What the user's side is asked for is stored on the run before it is asked, and so is the result: the call ends with
+// whatever was stored first, an answer or that its time was up. Another process finds both.
+
+import type { CallResult } from '../../machines/agent-stream.ts';
+import type { Clock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import type { HeldRun } from './lease.ts';
+import type { Reply } from './reply.ts';
+import type { TurnSecrets } from './responder.ts';
+import type { Room } from './room.ts';
+import type { RunRequest, Runs } from './run.ts';
+import { fitsJson, wellFormed } from './well-formed.ts';
+
+export type ToolKind = 'host' | 'browser' | 'action';
+
+export interface ToolDescription {
+  readonly kind: ToolKind;
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments; those of clients may be anything. */
+  readonly schema: JsonObject;
+}
+
+export type ToolOutcome =
+  | { readonly ok: true; readonly output: Json }
+  /** In words, for the responder. */
+  | { readonly ok: false; readonly error: string };
+
+export interface ToolBox {
+  /** Of tools with one name those of the server come first, then actions. */
+  readonly tools: readonly ToolDescription[];
+  /**
+   * Calls a tool and tells readers of it. `id` names the call and is the same when a turn is taken again; without one it
+   * is a new call. Never rejects: a tool that is unknown, fails or takes too long has failed, and the run goes on.
+   */
+  call(name: string, args: JsonObject, options?: { readonly id?: string }): Promise<ToolOutcome>;
+}
+
+/** Who calls a tool of the server, and for whom. */
+export interface ToolContext {
+  readonly owner: string;
+  readonly session: string;
+  readonly runId: string;
+  readonly requestId: string;
+  readonly request: RunRequest;
+  readonly secrets: TurnSecrets;
+  /** The same when the call is made again after a crash: act at most once per key. */
+  readonly idempotencyKey: string;
+  /** Aborts when its time is up or the run stops. */
+  readonly signal: AbortSignal;
+}
+
+/** A tool that this server runs: of a plugin, or of an MCP server. */
+export interface HostTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonObject;
+  /** @default LIMITS.pluginToolMs */
+  readonly timeoutMs?: number;
+  readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
+}
+
+export interface ToolOptions {
+  readonly held: HeldRun;
+  readonly runs: Runs;
+  readonly reply: Reply;
+  readonly room: Room;
+  readonly clock: Clock;
+  readonly hostTools: readonly HostTool[];
+  readonly secrets: TurnSecrets;
+  readonly onProblem: (error: unknown) => void;
+}
+
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly args: JsonObject;
+}
+
+export function makeToolBox(options: ToolOptions): ToolBox {
+  const { held, reply } = options;
+  const { body } = held.run;
+  const kinds = toolsOf(body.request, options.hostTools);
+  const makers: { readonly [kind in ToolKind]: (call: Call) => Promise<ToolOutcome> } = {
+    host: (call) => callHost(options, options.hostTools.find(({ name }) => name === call.name)!, call),
+    browser: callUser(options, 'browser'),
+    action: callUser(options, 'action'),
+  };
+  let calls = 0;
+
+  async function call(name: string, given: JsonObject, how: { readonly id?: string } = {}): Promise<ToolOutcome> {
+    const tool = kinds.get(name);
+    const id = how.id ?? `tc-${body.requestId}-${calls}`;
+    if (++calls > LIMITS.toolCallsPerRun) return failure(`More than ${LIMITS.toolCallsPerRun} calls in one run.`);
+    if (!tool) return failure(`There is no tool ${JSON.stringify(name.slice(0, 100))}.`);
+    const args = wellFormed(given) as JsonObject;
+    await reply.called({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
+    const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
+      options.onProblem(error);
+      return failure('The tool failed.');
+    });
+    // A run that stops says itself what became of its calls.
+    if (!held.stop.aborted)
+      await reply.returned(id, outcome.ok ? { output: outcome.output } : { error: outcome.error });
+    return outcome;
+  }
+  return { tools: [...kinds.values()], call };
+}
+
+const failure = (error: string): ToolOutcome => ({ ok: false, error });
+
+function toolsOf(
+  { tools = [], agActions = [] }: RunRequest,
+  hostTools: readonly HostTool[],
+): Map<string, ToolDescription> {
+  const all: ToolDescription[] = [
+    ...tools.map((tool) => described('browser', tool)),
+    ...agActions.map((tool) => described('action', tool)),
+    ...hostTools.map((tool) => described('host', tool)),
+  ];
+  return new Map(all.map((tool) => [tool.name, tool]));
+}
+
+const described = (kind: ToolKind, { name, description, schema }: Omit<ToolDescription, 'kind'>): ToolDescription => ({
+  kind,
+  name,
+  description,
+  schema,
+});
+
+async function callHost(
+  { held, secrets, clock, onProblem }: ToolOptions,
+  tool: HostTool,
+  { id, args }: Call,
+): Promise<ToolOutcome> {
+  const { run, stop } = held;
+  const over = new AbortController();
+  const halt = () => over.abort('stopped');
+  stop.addEventListener('abort', halt, { once: true });
+  const { owner, session, requestId, request } = run.body;
+  const context = {
+    owner,
+    session,
+    runId: run.id,
+    requestId,
+    request,
+    secrets,
+    idempotencyKey: id,
+    signal: over.signal,
+  };
+  const late = clock
+    .wait(tool.timeoutMs ?? LIMITS.pluginToolMs, over.signal)
+    .then(() => failure('The tool took too long.'));
+  const work = Promise.resolve()
+    .then(() => tool.handler(args, context))
+    .then((output): ToolOutcome => ({ ok: true, output: jsonOf(output) }))
+    .catch((error: unknown) => {
+      onProblem(error);
+      return failure(error instanceof TwinlineError ? error.message : 'The tool failed.');
+    });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort('over');
+    stop.removeEventListener('abort', halt);
+  }
+}
+
+const jsonOf = (output: unknown): Json => JSON.parse(JSON.stringify(output ?? null)) as Json;
+
+const USER_CALLS = {
+  browser: { ms: LIMITS.browserToolMs, late: 'The browser did not answer in time.' },
+  action: { ms: LIMITS.actionMs, late: 'The action was not answered in time.' },
+} as const;
+
+function callUser({ held, runs, room, clock }: ToolOptions, kind: keyof typeof USER_CALLS) {
+  const { ms, late } = USER_CALLS[kind];
+  const taken: string[] = [];
+  return async ({ id, name, args }: Call): Promise<ToolOutcome> => {
+    if (held.stop.aborted) return failure('The run has stopped.');
+    const known = held.run.context.calls.find((call) => call.id === id);
+    const waiting = held.run.context.calls.filter(({ result }) => result === undefined).length;
+    if (!known && waiting >= LIMITS.callsWaiting)
+      return failure(`More than ${LIMITS.callsWaiting} calls wait for the user's side.`);
+    if (!known) held.see(await runs.ask(held.run, { id, kind, name }, { ms, seen: [...taken] }));
+    const { session: sessionId, requestId } = held.run.body;
+    // Not again after a takeover: it may be doing it.
+    if (kind === 'browser' && !known)
+      await room.tell(sessionId, 'browser_tool_call', { sessionId, requestId, toolCallId: id, toolName: name, args });
+    const left = known ? Math.max(0, known.until - clock.now()) : ms;
+    const result = await held.result(id, left);
+    taken.push(id);
+    return result ? outcomeOf(result, late) : failure('The run has stopped.');
+  };
+}
+
+function outcomeOf(result: CallResult, late: string): ToolOutcome {
+  if (result.ok) return { ok: true, output: result.output };
+  return failure(result.timedOut ? late : result.error);
+}
+
+/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than LIMITS.toolResultBytes. */
+export function callResult({ result, error }: { result?: Json; error?: string }): CallResult {
+  if (error !== undefined) return { ok: false, error: String(wellFormed(error)).slice(0, 1_000) };
+  const output = wellFormed(result ?? null);
+  if (fitsJson(output, LIMITS.toolResultBytes)) return { ok: true, output };
+  throw new TwinlineError(
+    'ERR_INPUT',
+    `A tool answered with more than ${LIMITS.toolResultBytes} bytes of JSON. Answer less, or a link to it.`,
+  );
+}

@@ -1,0 +1,30 @@
+// Text and JSON from outside as stores and frames can carry them: no half surrogate pairs, and not too long.
+
+import { LIMITS } from '../limits.ts';
+import type { Json } from '../store/store.ts';
+
+// ES2024, in every Node that we run on; the compiler's library is one edition behind.
+type Text = string & { toWellFormed(): string };
+
+export function wellFormedText(text: string): string {
+  return (text as Text).toWellFormed();
+}
+
+export function wellFormed(value: Json): Json {
+  if (typeof value === 'string') return wellFormedText(value);
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [wellFormedText(name), wellFormed(inner)]));
+}
+
+/** A value as JSON text; one of more than LIMITS.frameJsonBytes bytes is told only by its size. */
+export function shortJson(value: Json): string {
+  const text = JSON.stringify(wellFormed(value));
+  const bytes = Buffer.byteLength(text);
+  return bytes <= LIMITS.frameJsonBytes ? text : JSON.stringify({ tooLong: true, bytes });
+}
+
+/** Whether the value takes at most so many bytes as JSON. */
+export function fitsJson(value: Json, bytes: number): boolean {
+  return Buffer.byteLength(JSON.stringify(value)) <= bytes;
+}
