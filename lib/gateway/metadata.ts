@@ -1,0 +1,69 @@
+// Metadata of calls: what may be sent to the node, and how it is read from the headers and trailers of HTTP/2.
+
+import type { IncomingHttpHeaders } from 'node:http2';
+import { LIMITS } from '../limits.ts';
+import type { Metadata } from './channel.ts';
+
+const NAME = /^[0-9a-z_.-]{1,256}$/;
+const VALUE = /^[\x20-\x7e]*$/;
+// What belongs to HTTP/2 or to gRPC: a caller who could set it would speak for the gateway.
+const RESERVED =
+  /^(grpc-.*|host|te|content-type|content-length|connection|keep-alive|proxy-.*|transfer-encoding|upgrade|trailer|user-agent)$/;
+const ENTRY_BYTES = 32;
+
+/** Why this metadata may not be sent, or undefined. Names the entry, never its value. */
+export function metadataTrouble(metadata: Metadata): string | undefined {
+  let bytes = 0;
+  for (const [name, value] of metadata) {
+    if (!NAME.test(name)) return `the name ${JSON.stringify(name.slice(0, 64))} of a metadata entry is malformed`;
+    if (RESERVED.test(name)) return `the metadata ${name} is kept for the connection to the node`;
+    if (name.endsWith('-bin') !== Buffer.isBuffer(value))
+      return `the metadata ${name} must be bytes if its name ends in -bin, and text if not`;
+    if (typeof value === 'string' && !VALUE.test(value)) return `the metadata ${name} is not printable ASCII`;
+    bytes += name.length + value.length + ENTRY_BYTES;
+  }
+  return bytes > LIMITS.grpcMetadataBytes
+    ? `the metadata are larger than ${LIMITS.grpcMetadataBytes} bytes`
+    : undefined;
+}
+
+/** Adds metadata to the headers of a request. */
+export function writeMetadata(headers: Record<string, string | string[]>, metadata: Metadata): void {
+  for (const [name, value] of metadata) {
+    const text = typeof value === 'string' ? value : value.toString('base64').replace(/=+$/, '');
+    const before = headers[name];
+    headers[name] = before === undefined ? text : [before, text].flat();
+  }
+}
+
+/**
+ * The metadata in headers or trailers: all but what belongs to HTTP/2 and gRPC. Values of text that were sent under one
+ * name come as one, joined by `, `.
+ */
+export function readMetadata(headers: IncomingHttpHeaders): Metadata {
+  const found: [string, string | Buffer][] = [];
+  for (const name in headers) {
+    if (name.charCodeAt(0) === COLON || (RESERVED.test(name) && name !== 'grpc-status-details-bin')) continue;
+    for (const value of [headers[name]].flat()) if (value !== undefined) found.push(...entries(name, value));
+  }
+  return found;
+}
+
+const COLON = 58;
+
+function entries(name: string, value: string): [string, string | Buffer][] {
+  if (!name.endsWith('-bin')) return [[name, value]];
+  return value.split(',').map((part) => [name, Buffer.from(part.trim(), 'base64')]);
+}
+
+/** The first value of text under a name. */
+export function textOf(metadata: Metadata, name: string): string | undefined {
+  for (const [other, value] of metadata) if (other === name && typeof value === 'string') return value;
+  return undefined;
+}
+
+/** The first value of bytes under a name that ends in `-bin`. */
+export function bytesOf(metadata: Metadata, name: string): Buffer | undefined {
+  for (const [other, value] of metadata) if (other === name && Buffer.isBuffer(value)) return value;
+  return undefined;
+}

@@ -1,0 +1,95 @@
+// The statuses that a channel makes itself, and those that it reads from what the node sent.
+
+import type { IncomingHttpHeaders } from 'node:http2';
+import { constants } from 'node:http2';
+import { LIMITS } from '../limits.ts';
+import { type Call, GRPC, type Status, type StreamCall } from './channel.ts';
+import { metadataTrouble } from './metadata.ts';
+
+/** A status of the channel. Its message names no address: it goes to whoever asked. */
+export function made(code: number, message: string): Status {
+  return { code, message, from: 'channel' };
+}
+
+export const UNREACHABLE = made(GRPC.unavailable, 'The node cannot be reached.');
+export const LOST = made(GRPC.unavailable, 'The connection to the node was lost.');
+export const CLOSED = made(GRPC.unavailable, 'The connection to the node was closed.');
+export const LATE = made(GRPC.deadlineExceeded, 'The deadline passed before the node had answered.');
+export const CANCELLED = made(GRPC.cancelled, 'The call was cancelled.');
+export const UNFINISHED = made(GRPC.internal, 'The node ended the call without a status.');
+export const REFUSED = made(GRPC.unavailable, 'The node refused the call.');
+export const NO_STATUS = made(GRPC.unknown, 'The node answered with headers only, and no status.');
+export const NO_MESSAGE = made(GRPC.internal, 'The node said OK but sent no message.');
+export const MESSAGES = made(GRPC.internal, 'The node sent more than one message.');
+
+export function tooLarge(maxBytes: number): Status {
+  return made(GRPC.resourceExhausted, `The answer of the node is larger than ${maxBytes} bytes.`);
+}
+
+/** Why a call is not begun at all, or undefined. */
+export function refusal(call: Call | StreamCall): Status | undefined {
+  if (call.signal?.aborted) return CANCELLED;
+  if (call.deadlineMs !== undefined && call.deadlineMs <= 0) return LATE;
+  const trouble = call.metadata && metadataTrouble(call.metadata);
+  if (trouble) return made(GRPC.invalidArgument, `The call was not sent: ${trouble}.`);
+  const bytes = 'request' in call ? call.request.length : Math.max(...call.requests.map(({ length }) => length));
+  if (bytes <= LIMITS.grpcRequestBytes) return undefined;
+  return made(GRPC.resourceExhausted, `The request is larger than ${LIMITS.grpcRequestBytes} bytes.`);
+}
+
+/** The status in trailers, or in headers that are all that came; undefined when there is none. */
+export function statusIn(trailers: IncomingHttpHeaders): Status | undefined {
+  const code = trailers['grpc-status'];
+  if (typeof code !== 'string') return undefined;
+  const message = trailers['grpc-message'];
+  if (!/^\d{1,5}$/.test(code)) return made(GRPC.unknown, 'The node sent a malformed status.');
+  return { code: Number(code), message: typeof message === 'string' ? unescaped(message) : '', from: 'node' };
+}
+
+function unescaped(message: string): string {
+  const cut = message.slice(0, LIMITS.grpcMessageChars * 3);
+  try {
+    return decodeURIComponent(cut).slice(0, LIMITS.grpcMessageChars);
+  } catch {
+    return cut.slice(0, LIMITS.grpcMessageChars);
+  }
+}
+
+const BY_HTTP: { readonly [status: number]: number } = {
+  400: GRPC.internal,
+  401: GRPC.unauthenticated,
+  403: GRPC.permissionDenied,
+  404: GRPC.unimplemented,
+  429: GRPC.unavailable,
+  502: GRPC.unavailable,
+  503: GRPC.unavailable,
+  504: GRPC.unavailable,
+};
+
+/** What headers that are not those of gRPC mean, or undefined when they are. */
+export function notGrpc(headers: IncomingHttpHeaders): Status | undefined {
+  const http = Number(headers[':status']);
+  if (http !== 200) return made(BY_HTTP[http] ?? GRPC.unknown, `The node answered with HTTP status ${http}.`);
+  if (/^application\/grpc($|[+;])/.test(headers['content-type'] ?? '')) return undefined;
+  return made(GRPC.unknown, 'The node answered with something else than gRPC.');
+}
+
+const BY_RESET: { readonly [code: number]: Status } = {
+  [constants.NGHTTP2_NO_ERROR]: UNFINISHED,
+  [constants.NGHTTP2_REFUSED_STREAM]: REFUSED,
+  [constants.NGHTTP2_CANCEL]: made(GRPC.cancelled, 'The node cancelled the call.'),
+  [constants.NGHTTP2_ENHANCE_YOUR_CALM]: made(GRPC.resourceExhausted, 'The node or its answer exceeds a limit.'),
+  [constants.NGHTTP2_INADEQUATE_SECURITY]: made(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
+};
+
+/** What the code of a stream that was reset means. */
+export function resetStatus(code: number): Status {
+  return BY_RESET[code] ?? made(GRPC.internal, `The node reset the call with code ${code}.`);
+}
+
+const TIMEOUT_DIGITS = 99_999_999;
+
+/** The value of `grpc-timeout` for milliseconds: at most eight digits and a unit. */
+export function timeoutText(ms: number): string {
+  return ms <= TIMEOUT_DIGITS ? `${Math.ceil(ms)}m` : `${Math.min(Math.ceil(ms / 1_000), TIMEOUT_DIGITS)}S`;
+}

@@ -1,0 +1,56 @@
+// The channel on Node's HTTP/2 keeps the contract of channels, and notices by itself what its promises leave to it.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { GRPC } from '../../lib/gateway/channel.ts';
+import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import { channelContract } from '../contract/grpc-channel.ts';
+import { hostileNode, testNode, well } from '../contract/grpc-node.ts';
+import { faultProxy } from '../support/fault-proxy.ts';
+
+channelContract('http2 channel', http2Channel);
+
+const test = suite('http2 channel, its connection');
+const hello = { path: '/t.Node/Echo', request: Buffer.from('hello') };
+
+test('a connection that went dead is found by a ping after a call got no answer, and replaced', async () => {
+  const node = await testNode();
+  const proxy = await faultProxy(node);
+  const channel = http2Channel({ upstream: `127.0.0.1:${proxy.port}`, pingMs: 50, deadlineMs: 50, backoffMs: 1 });
+  assert.is((await channel.unary(hello)).status.code, GRPC.ok);
+  await proxy.set({ kind: 'freeze' });
+  const late = channel.unary(hello);
+  const cut = channel.unary({ ...hello, deadlineMs: 5_000 });
+  assert.is((await late).status.code, GRPC.deadlineExceeded);
+  assert.is((await cut).status.code, GRPC.unavailable);
+  assert.match(channel.health().trouble ?? '', /no answer to a ping/);
+  await proxy.set({ kind: 'pass' });
+  assert.is(await channel.ready(2_000), true);
+  assert.is((await channel.unary({ ...hello, deadlineMs: 2_000 })).status.code, GRPC.ok);
+  await channel.close();
+  await proxy.close();
+  await node.stop();
+});
+
+test('in the pause after a failed attempt calls fail without another attempt, and the pause grows', async () => {
+  const node = await hostileNode(() => well());
+  await node.stop();
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, backoffMs: 200 });
+  await channel.unary(hello);
+  const again = await hostileNode(() => well(), node.port);
+  for (let tries = 0; tries < 5; tries++) assert.is((await channel.unary(hello)).status.code, GRPC.unavailable);
+  assert.is(again.connections, 0);
+  await channel.close();
+  await again.stop();
+});
+
+test('a thousand calls share one connection', async () => {
+  const node = await hostileNode(() => well());
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}` });
+  const answers = await Promise.all(Array.from({ length: 1_000 }, () => channel.unary(hello)));
+  assert.equal([answers.every(({ bytes }) => bytes.toString() === 'one'), node.connections], [true, 1]);
+  await channel.close();
+  await node.stop();
+});
+
+test.run();
