@@ -84,11 +84,13 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
   const at = (count: number) => (count === revision ? body : quiet);
   const present = await documents.get<Journaled>(kind, id);
   let count = present?.revision ?? 0;
-  if (present && count >= revision)
-    return same(count === revision ? present.body : await keptRevision(documents, { kind, id, revision }), body, {
-      id,
-      revision,
-    });
+  if (present && count === revision) return same(present.body, body, { id, revision });
+  if (present && count > revision) {
+    // Of earlier proposals only a part is kept.
+    const kept = await keptRevision(documents, { kind, id, revision });
+    const part = Object.fromEntries(Object.keys(kept ?? {}).map((field) => [field, body[field]]));
+    return same(kept, part as unknown as Journaled, { id, revision });
+  }
   if (present) same(present.body, quiet, { id, revision });
   for (; count < revision; count++) {
     const next = at(count + 1);
@@ -105,8 +107,12 @@ function same(
   body: Journaled,
   { id, revision }: { id: string; revision: number },
 ): false {
-  if (isDeepStrictEqual(there && JSON.parse(JSON.stringify(there)), JSON.parse(JSON.stringify(body)))) return false;
+  if (isDeepStrictEqual(plain(there), plain(body))) return false;
   throw differs(id, revision);
+}
+
+function plain(value: JsonObject | undefined): unknown {
+  return value && JSON.parse(JSON.stringify(value));
 }
 
 function differs(id: string, revision: number): TwinlineError {
