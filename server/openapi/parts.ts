@@ -1,6 +1,7 @@
 // The documentation of the doors of this server. A door that is added brings its part; plugins bring theirs at start.
 
 import type { Config } from '../config.ts';
+import { BULK_PART } from './bulk.ts';
 import { CARDS_PART, STATUS_LISTS_PART } from './credentials.ts';
 import { EVENTS_PART } from './events.ts';
 import { HEALTH_PART } from './health.ts';
@@ -23,6 +24,7 @@ export function documentedParts({ metricsPort, ussd }: Pick<Config, 'metricsPort
     PROPOSALS_PART,
     EVENTS_PART,
     WEBHOOKS_PART,
+    BULK_PART,
     CARDS_PART,
     STATUS_LISTS_PART,
     IDENTIFIERS_PART,

@@ -7,7 +7,7 @@ import type { OpenApiDocument } from '../../server/openapi/document.ts';
 import type { Answer } from './serve.ts';
 
 interface DocumentedAnswer {
-  readonly content?: { readonly [type: string]: { readonly schema: object } };
+  readonly content?: { readonly [type: string]: { readonly schema: object & { readonly 'x-lines'?: object } } };
   readonly headers?: { readonly [name: string]: object };
 }
 
@@ -59,11 +59,21 @@ export function documented(document: OpenApiDocument): Documented {
     const names = Object.keys(content);
     const name = names.find((one) => one === type) ?? names.find((one) => base(one) === base(type ?? ''));
     if (name === undefined) return [`has the type ${type}, not one of ${names.join(', ')}`];
-    const validate = validatorOf(content[name]!.schema);
+    const { schema } = content[name]!;
+    if (schema['x-lines']) return lineProblems(schema['x-lines'], text);
+    const validate = validatorOf(schema);
     const value = /json|application\/(did|vc)/.test(name) ? JSON.parse(text) : text;
     if (validate(value)) return [];
     return (validate.errors ?? []).map(
       ({ instancePath, message, params }) => `${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
+    );
+  }
+
+  function lineProblems(schema: object, text: string): string[] {
+    const validate = validatorOf(schema);
+    const lines = text.split('\n').filter((line) => line !== '');
+    return lines.flatMap((line) =>
+      validate(JSON.parse(line)) ? [] : [`has the line ${line}: ${ajv.errorsText(validate.errors)}`],
     );
   }
 

@@ -250,6 +250,26 @@ test('events, webhooks, cards, status lists and limits answer as documented', as
   await told(200, 'nobody', 'GET /v1/limits');
 });
 
+test('imports and exports answer as documented, line by line', async () => {
+  const lines = [
+    { type: 'Device', class: COOKING, externalId: 'one' },
+    { type: 'Device', class: COOKING, externalId: 'one' },
+    { kind: 'entity', type: 'Device', protocol: 'did:ixo:none' },
+    { kind: 'protocol', name: 'Of a line' },
+  ];
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const answer = await told(207, 'owner', 'POST /v1/bulk', { body, headers });
+  assert.is(answer.text.trim().split('\n').length, 4);
+  await told(207, 'owner', 'POST /v1/bulk', { body, headers, query: '?dryRun=true' });
+  await told(403, 'nobody', 'POST /v1/bulk', { body, headers });
+  await told(415, 'owner', 'POST /v1/bulk', { body });
+  await told(400, 'owner', 'POST /v1/bulk', { body, headers, query: '?dryRun=maybe' });
+  const all = await told(200, 'operator', 'GET /v1/export');
+  assert.ok(all.text.split('\n').length > 10);
+  await told(403, 'nobody', 'GET /v1/export');
+});
+
 test('an event that could not be delivered is shown as documented', () => {
   const failure = { at: 1, status: 500, error: 'no' };
   const event = {

@@ -1,0 +1,56 @@
+// Imports and exports, as OpenAPI describes them.
+
+import { BULK_LINE, BULK_ROW } from '../../lib/domain/schema/bulk-lines.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { RECORD_LINE } from '../../lib/domain/schema/records.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { domainPart, IDEMPOTENCY_KEY } from './domain-part.ts';
+import type { Part } from './operation.ts';
+
+const NDJSON = 'application/x-ndjson';
+
+// OpenAPI 3.1 has no word for the schema of a line.
+const lines = (of: Schema, name: string): Schema => ({
+  type: 'string',
+  description: `Lines of JSON, each a \`${name}\``,
+  'x-lines': of,
+});
+
+export const BULK_PART: Part = domainPart({
+  tag: 'Import and export',
+  description: 'Many records as lines of JSON, in order. A line that fails fails alone.',
+  schemas: { BulkLine: BULK_LINE, BulkRow: BULK_ROW, ExportLine: RECORD_LINE },
+  routes: [
+    {
+      method: 'POST',
+      path: '/v1/bulk',
+      id: 'importInBulk',
+      summary: 'Import many domains, entities and protocols',
+      description: `Role controller. At most ${LIMITS.bulkLines} lines. A line whose alsoKnownAs or externalId is there already changes nothing.`,
+      query: {
+        dryRun: {
+          description: 'Check everything and write nothing',
+          schema: { enum: ['true', 'false'], default: 'false' },
+        },
+      },
+      headers: IDEMPOTENCY_KEY,
+      body: {
+        types: { [NDJSON]: lines(BULK_LINE, 'BulkLine') },
+        example: '{"type":"Device","class":"did:ixo:protocol/clean-cooking","externalId":"stove-1"}\n',
+      },
+      answers: { 207: { description: 'A line for each line', types: { [NDJSON]: lines(BULK_ROW, 'BulkRow') } } },
+      problems: ['role-missing'],
+    },
+    {
+      method: 'GET',
+      path: '/v1/export',
+      id: 'exportAll',
+      summary: 'Everything that the tenant has, with its history',
+      description: 'Role operator. An import takes the lines back unchanged.',
+      answers: {
+        200: { description: 'A line for each revision', types: { [NDJSON]: lines(RECORD_LINE, 'ExportLine') } },
+      },
+      problems: ['role-missing'],
+    },
+  ],
+});
