@@ -10,6 +10,7 @@ export interface Balancer {
 }
 
 const LOOK_MS = 100;
+const ANSWER_MS = 300;
 /** Times in a row that a server must say no. */
 const FALL = 3;
 
@@ -67,7 +68,7 @@ export async function startBalancer(urls: () => readonly string[]): Promise<Bala
 function answersReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const no = () => resolve(false);
-    const sent = request(`${url}/readyz`, { agent: false, timeout: LOOK_MS * 5 }, (answer) => {
+    const sent = request(`${url}/readyz`, { agent: false, timeout: ANSWER_MS }, (answer) => {
       answer.resume();
       answer.on('close', () => resolve(answer.statusCode === 200));
     });
