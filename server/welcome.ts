@@ -19,6 +19,7 @@ export function welcome(
     ['sessions', `${url}/api/ussd/sessions`],
     ['domains', `${url}/v1/domains`],
     ...(server.developmentKey === undefined ? [] : [['API key', `${server.developmentKey} (this run only)`]]),
+    ['docs', `${url}/docs`],
     ['health', `${url}/health`],
     ['metrics', `${metricsUrl ?? url}/metrics`],
     ['menus', config.menusDir],
