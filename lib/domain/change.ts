@@ -5,12 +5,12 @@ import type { Json, JsonObject } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isMembershipGroup, isOrganisation } from './create.ts';
 import { CONTROLLER_EDGE, edgeIn, indexedEdges } from './edges.ts';
-import { requireDomain } from './find.ts';
+import { findDomain, requireDomain } from './find.ts';
 import { replaceJournaled, stamp } from './journal.ts';
 import { DOMAIN } from './kinds.ts';
-import { removePart } from './parts.ts';
+import { addPart, removePart } from './parts.ts';
 import { type Patch, patched } from './patch.ts';
-import { invalid, refuse } from './problems.ts';
+import { invalid, isRefusal, refuse } from './problems.ts';
 import { listOf, requireController } from './protocol.ts';
 import { type Domain, domainView, type StoredDomain, type SubDomain } from './record.ts';
 import { CHANGED_TWIN, TRANSFER } from './schema/bodies.ts';
@@ -95,7 +95,13 @@ export async function deactivateTwin(
   const events = [{ type: 'domain.deactivated', data: {} }];
   const journal = { at, by: caller.principal, action: 'deactivate', events };
   const body: StoredDomain = { ...old.body, status: 'Deactivated', updated: at, journal };
-  return replace(ground, old, body);
+  try {
+    return await replace(ground, old, body);
+  } catch (error) {
+    // Somebody was first, so it lives on: then it still belongs to its parent.
+    if (isRefusal(error, 'revision-changed')) await rejoinParent(ground, old);
+    throw error;
+  }
 }
 
 async function changeable(ground: Ground, caller: Caller, did: string): Promise<Domain> {
@@ -123,6 +129,11 @@ async function leaveParent(ground: Ground, caller: Caller, { body }: Domain): Pr
     );
   };
   await removePart(ground, parent, { did: body.did, mayLeave });
+}
+
+async function rejoinParent(ground: Ground, { id, body: { tenant, type, parent: above } }: Domain): Promise<void> {
+  const parent = above === null ? undefined : await findDomain(ground.documents, tenant, above);
+  if (parent && parent.body.status !== 'Deactivated') await addPart(ground, parent, { did: id, type });
 }
 
 function namesProtocol({ type, patch }: Patch): boolean {
