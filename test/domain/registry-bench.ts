@@ -1,5 +1,8 @@
 // A registry with a protocol in it, and short words to use it with.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { Caller, Role } from '../../lib/domain/caller.ts';
@@ -10,6 +13,7 @@ import { type Registry, registry } from '../../lib/domain/registry.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { memoryDocuments } from '../../lib/store/memory.ts';
 import type { DocumentStore, Json, JsonObject } from '../../lib/store/store.ts';
+import type { OpenDocuments } from '../contract/document-bench.ts';
 
 export const COOKING = 'did:ixo:protocol/clean-cooking';
 
@@ -33,9 +37,35 @@ export interface Bench {
   merge(did: string, patch: Json, by?: Caller): Promise<Domain>;
 }
 
-/** A new registry; `documents` is where it is kept, memory when nothing is said. */
-export async function openBench(documents?: DocumentStore, clock = new SimulatedClock()): Promise<Bench> {
-  const store = documents ?? memoryDocuments({ clock });
+/** A new registry; `documents` is where it is kept, a new and empty store when nothing is said. */
+export type OpenBench = (documents?: DocumentStore, clock?: SimulatedClock) => Promise<Bench>;
+
+/** Gives `keep` what opens registries on new stores, one after the other, and cleans up behind it. */
+export async function withBenches(open: OpenDocuments, keep: (openBench: OpenBench) => Promise<void>): Promise<void> {
+  const folders: string[] = [];
+  const stores: DocumentStore[] = [];
+  const fresh = async (clock: SimulatedClock) => {
+    const folder = mkdtempSync(join(tmpdir(), 'twinline-registry-'));
+    folders.push(folder);
+    const store = await open({ folder, clock });
+    stores.push(store);
+    return store;
+  };
+  try {
+    await keep(async (documents, clock = new SimulatedClock()) => openOn(documents ?? (await fresh(clock)), clock));
+  } finally {
+    for (const store of stores) await store.close();
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A registry in memory. */
+export function openBench(): Promise<Bench> {
+  const clock = new SimulatedClock();
+  return openOn(memoryDocuments({ clock }), clock);
+}
+
+async function openOn(store: DocumentStore, clock: SimulatedClock): Promise<Bench> {
   await store.declare(DOMAIN_KINDS);
   const twins = registry({ documents: store, clock });
   const protocol = {

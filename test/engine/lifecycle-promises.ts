@@ -69,6 +69,21 @@ const go = { decide: (): EventObject => ({ type: 'GO' }) };
 const jot = { decide: (): EventObject => ({ type: 'NOTE' }) };
 const started = { input: { name: 'a' } };
 const never: Service = () => new Promise(() => {});
+/** For a process that dies: it never notices that a call takes too long. */
+const timeless = ({ now }: SimulatedClock) => ({ now, wait: () => new Promise<void>(() => {}) });
+
+/** A service, and when it was called. */
+function watched(inner: Service): { service: Service; called: Promise<void> } {
+  let tell = () => {};
+  const called = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const service: Service = (...asked) => {
+    tell();
+    return inner(...asked);
+  };
+  return { service, called };
+}
 
 const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> } = {
   'a beginning is stored with its fields, its timers and its facts, and a second one finds it': async ({
@@ -120,10 +135,11 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     clock,
     keys,
   }) => {
-    const doomed = again({ services: { work: never } });
+    const dying = watched(never);
+    const doomed = again({ services: { work: dying.service }, clock: timeless(clock) });
     await doomed.begin('j', started);
     void doomed.take('j', go);
-    await settled();
+    await dying.called;
     assert.is((await jobs.read('j'))!.state, 'working');
     assert.is(await jobs.sweep(), 0);
     await clock.advance(LIMITS.callTimeoutMs + LIMITS.turnReserveMs);
@@ -163,15 +179,15 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     stored,
   }) => {
     let fail = (_: Error): void => {};
-    const slow: Service = () => new Promise((_, reject) => (fail = reject));
-    const paused = { now: clock.now, wait: () => new Promise<void>(() => {}) };
-    const first = again({ services: { work: slow }, clock: paused });
+    const slow = watched(() => new Promise((_, reject) => (fail = reject)));
+    const first = again({ services: { work: slow.service }, clock: timeless(clock) });
     await first.begin('j', started);
     const late = first.take('j', go);
-    await settled();
+    await slow.called;
     await clock.advance(10_000);
-    void again({ services: { work: never } }).sweep();
-    await settled();
+    const next = watched(never);
+    void again({ services: { work: next.service }, clock: timeless(clock) }).sweep();
+    await next.called;
     const { revision, body } = await stored();
     assert.is(body.dueAt, clock.now() + LIMITS.callTimeoutMs + LIMITS.turnReserveMs);
     fail(new Error('at last'));
@@ -371,8 +387,4 @@ async function fails(code: ErrorCode, work: () => Promise<unknown>): Promise<voi
     (error: unknown) => (error instanceof TwinlineError ? error.code : error),
   );
   assert.is(outcome, code);
-}
-
-async function settled(): Promise<void> {
-  for (let i = 0; i < 20; i++) await new Promise(setImmediate);
 }

@@ -1,0 +1,551 @@
+// What the registry of twins promises on every store: what it makes, what it refuses, what it keeps together, and who
+// sees it. Run it with a function that opens a store.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Caller } from '../../lib/domain/caller.ts';
+import { isMinted } from '../../lib/domain/did.ts';
+import { type Domain, domainView } from '../../lib/domain/record.ts';
+import { compileProperty } from '../../lib/domain/schema/property.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import type { OpenDocuments } from '../contract/document-bench.ts';
+import {
+  ALICE,
+  type Bench,
+  BOB,
+  COOKING,
+  caller,
+  OPERATOR,
+  type OpenBench,
+  refused,
+  STRANGER,
+  withBenches,
+} from './registry-bench.ts';
+
+const BROKEN: readonly [body: JsonObject, fields: string[]][] = [
+  [{ did: 'did:x:mine' }, ['/did']],
+  [{ status: 'Verified', entityVerified: true, revision: 9 }, ['/status', '/entityVerified', '/revision']],
+  [{ properties: { metricTwo: 'x', unknown: 1 } }, ['/properties/metricTwo', '/properties/unknown']],
+  [{ properties: { size: 0 } }, ['/properties/size']],
+  [{ properties: { __proto__x: 1 } }, ['/properties/__proto__x']],
+  [{ relationships: { nobody: 'did:x:y' } }, ['/relationships/nobody']],
+  [{ relationships: { verifier: 'did:x:missing' } }, ['/relationships/verifier']],
+  [{ validFrom: '2026-01-01T00:00:00Z', validUntil: '2026-01-01T00:00:00Z' }, ['/validUntil']],
+  [{ validFrom: 'tomorrow' }, ['/validFrom']],
+  [{ controller: 'did:x:bob' }, ['/controller']],
+  [{ type: 'Protocol' }, ['/type']],
+  [{ type: '<b>' }, ['/type']],
+  [
+    { services: [service('javascript:alert(1)'), service('file:///etc/passwd')] },
+    ['/services/0/endpoint', '/services/1/endpoint'],
+  ],
+  [
+    { services: ['http://10.0.0.1/', 'http://localhost:1', 'https://[::1]/'].map(service) },
+    ['0', '1', '2'].map((at) => `/services/${at}/endpoint`),
+  ],
+  [{ services: [service('https://a.example/'), service('https://b.example/')] }, ['/services/1/id']],
+];
+
+function service(endpoint: string): JsonObject {
+  return { id: '#data', type: 'DataIngestion', endpoint };
+}
+
+/** Passes calls on until `writes` have been made; from then on nothing is answered any more. */
+function dyingAfter(inner: DocumentStore, writes: number): DocumentStore {
+  let left = writes;
+  const last = <A extends unknown[], R>(call: (...args: A) => Promise<R>) => {
+    return (...args: A): Promise<R> =>
+      left-- > 0 ? call(...args) : Promise.reject(new TwinlineError('ERR_STORE', 'gone'));
+  };
+  return {
+    ...inner,
+    insert: last(inner.insert),
+    replace: last(inner.replace),
+    remove: last(inner.remove),
+  } as DocumentStore;
+}
+
+async function pages({ registry }: Bench, query: object): Promise<Domain[]> {
+  const found: Domain[] = [];
+  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+    const page = await registry.list(ALICE, { ...query, ...(cursor !== undefined && { cursor }) });
+    found.push(...page.items);
+    cursor = page.next;
+  }
+  return found;
+}
+
+const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise<void> } = {
+  'a twin is made from a type and a protocol, by the name of either field': async (openBench) => {
+    const { registry, make, clock } = await openBench();
+    const made = await make('Device', { metadata: { name: 'Stove 1' }, properties: { metricOne: 'x' } });
+    const view = domainView(made, clock.now());
+    assert.ok(isMinted(view.did));
+    assert.equal(
+      [view.type, view.canonicalClass, view.controller, view.class, view.protocol, view.status, view.entityVerified],
+      ['Device', 'Physical Twins', 'did:x:alice', COOKING, COOKING, 'Created', false],
+    );
+    assert.equal([view.revision, view.validity, view.subDomains], [1, 'valid', []]);
+    const other = await registry.create(ALICE, { body: { type: 'CleanCookingDevice', protocol: COOKING } });
+    assert.is(domainView(other, 0).canonicalClass, 'Physical Twins');
+    const both = { type: 'Project', class: COOKING, protocol: COOKING };
+    assert.is((await registry.create(ALICE, { body: both })).body.classReference, COOKING);
+    await refused('invalid', registry.create(ALICE, { body: { ...both, protocol: 'did:x:y' } }), ['/protocol']);
+    await refused('invalid', registry.create(ALICE, { body: { type: 'Project' } }), ['/class']);
+    await refused('invalid', registry.create(ALICE, { body: { type: 'Project' }, wanted: 'protocol' }), ['/protocol']);
+    await refused('invalid', registry.create(ALICE, { body: { type: 'Project', class: 'did:x:unknown' } }), ['/class']);
+  },
+
+  'a body that breaks rules is refused with every field that does, and nothing is kept': async (openBench) => {
+    const { registry, make } = await openBench();
+    for (const [body, fields] of BROKEN) await refused('invalid', make('Project', body), fields);
+    assert.equal((await registry.list(ALICE, {})).items, []);
+  },
+
+  'a role is filled by the right kind of twin, and the chain of twins is known without a protocol': async (
+    openBench,
+  ) => {
+    const { make } = await openBench();
+    const oracle = await make('oracle/evaluation', { alsoKnownAs: 'did:ixo:org/oracle' });
+    const organisation = await make('Organisation');
+    const verifier = (did: string) => ({ relationships: { verifier: did } });
+    await refused('invalid', make('Project', verifier(organisation.id)), ['/relationships/verifier']);
+    const project = await make('Project', verifier('did:ixo:org/oracle'));
+    assert.ok(project.body.edges.includes(`verifier ${oracle.id}`));
+    const asset = await make('Asset');
+    const claim = await make('Claim');
+    for (const [type, relation, to] of [
+      ['Organisation', 'implements', project],
+      ['Project', 'generates', asset],
+      ['Asset', 'produces', claim],
+      ['Oracle', 'verifies', claim],
+      ['Claim', 'becomes', await make('Credential')],
+    ] as const)
+      assert.ok(
+        (await make(type, { relationships: { [relation]: to.id } })).body.edges.includes(`${relation} ${to.id}`),
+      );
+    await refused('invalid', make('Organisation', { relationships: { implements: asset.id } }));
+  },
+
+  'an organisation has a membership group from the first moment on, and never loses the last one': async (
+    openBench,
+  ) => {
+    const { registry, make } = await openBench();
+    const { id, body } = await make('Organisation');
+    const [first] = body.subDomains;
+    assert.is((await registry.get(ALICE, first!.did)).body.parent, id);
+    await refused('last-membership-group', registry.deactivate(ALICE, { did: first!.did }));
+    const second = await make('MembershipGroup', { parent: id });
+    assert.equal(
+      (await registry.get(ALICE, id)).body.subDomains.map(({ did }) => did),
+      [first!.did, second.id],
+    );
+    const leaving = [first!.did, second.id].map((did) => registry.deactivate(ALICE, { did }));
+    const results = await Promise.allSettled(leaving);
+    assert.equal(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    assert.is((await registry.get(ALICE, id)).body.subDomains.length, 1);
+  },
+
+  'whenever the process dies, whoever sees an organisation sees its group, and nothing half made stays': async (
+    openBench,
+  ) => {
+    for (const withParent of [false, true])
+      for (let writes = 0; writes < 12; writes++) {
+        const { documents, clock, registry, make } = await openBench();
+        const parent = withParent ? (await make('Organisation')).id : undefined;
+        const dying = await openBench(dyingAfter(documents, writes), clock);
+        const died = await dying.make('Organisation', parent === undefined ? {} : { parent }).then(
+          () => false,
+          () => true,
+        );
+        const seen = (await registry.list(ALICE, { type: 'Organisation' })).items;
+        for (const { id, body } of seen) {
+          const groups = body.subDomains.filter(({ type }) => type === 'MembershipGroup');
+          assert.ok(groups.length > 0, `after ${writes} writes`);
+          for (const { did } of groups) assert.is((await registry.get(ALICE, did)).body.parent, id);
+        }
+        for (const { body } of (await registry.list(ALICE, { limit: 100 })).items)
+          if (body.parent !== null) await registry.get(ALICE, body.parent);
+        await clock.advance(60_000);
+        await registry.sweep(clock.now(), 100);
+        assert.is(await registry.sweep(clock.now(), 100), 0);
+        const left = await documents.count({ name: 'domain', indexes: {} });
+        const whole = (await registry.list(ALICE, { limit: 100 })).items;
+        for (const { body } of whole) if (body.parent !== null) await registry.get(ALICE, body.parent);
+        assert.is(left, whole.length, `after ${writes} writes`);
+        if (!died) assert.is(seen.length, withParent ? 2 : 1);
+      }
+  },
+
+  'a part whose end came too late is a part still': async (openBench) => {
+    const { documents, clock, registry, make, merge } = await openBench();
+    const { id } = await make('Organisation');
+    const part = await make('MembershipGroup', { parent: id });
+    const overtaken = {
+      ...documents,
+      replace: async (...asked: Parameters<DocumentStore['replace']>) => {
+        if (asked[1] === part.id) await merge(part.id, { metadata: { name: 'first' } });
+        return documents.replace(...asked);
+      },
+    } as DocumentStore;
+    const late = await openBench(overtaken, clock);
+    await refused('revision-changed', late.registry.deactivate(ALICE, { did: part.id }));
+    assert.is((await registry.get(ALICE, part.id)).body.metadata.name, 'first');
+    assert.ok((await registry.get(ALICE, id)).body.subDomains.some(({ did }) => did === part.id));
+  },
+
+  'the same reserved DID makes one twin, however often the request is worked on': async (openBench) => {
+    const { registry } = await openBench();
+    const body = { type: 'Organisation', class: COOKING, externalId: 'org-1' };
+    const did = 'did:ixo:entity:00000000000000000000000000000001';
+    const made = await Promise.all([1, 2, 3].map(() => registry.create(ALICE, { body, did })));
+    assert.is(new Set(made.map(({ id }) => id)).size, 1);
+    assert.is((await registry.list(ALICE, {})).items.length, 2);
+    await refused('already-exists', registry.create(ALICE, { body }));
+  },
+
+  'a thousand twins made at once have a thousand DIDs': async (openBench) => {
+    const { make } = await openBench();
+    const made = await Promise.all(Array.from({ length: 1_000 }, () => make('Device')));
+    assert.is(new Set(made.map(({ id }) => id)).size, 1_000);
+  },
+
+  'merge patches and JSON patches change what may change, at the revision that was seen': async (openBench) => {
+    const { registry, make, merge } = await openBench();
+    const { id } = await make('Project', { metadata: { name: 'A', note: 'n' }, properties: { metricTwo: 1 } });
+    const merged = await merge(id, { metadata: { note: null }, properties: { metricOne: 'x' } });
+    assert.equal(
+      [merged.revision, merged.body.metadata, merged.body.properties],
+      [2, { name: 'A' }, { metricTwo: 1, metricOne: 'x' }],
+    );
+    const same = await merge(id, { metadata: { name: 'A' } });
+    assert.is(same.revision, 2);
+    const operations = (patch: JsonObject[], expected?: number) =>
+      registry.patch(ALICE, { did: id, expected, patch: { type: 'json', patch } });
+    await refused('precondition-required', operations([]));
+    await refused('revision-changed', operations([], 1));
+    const test = { op: 'test', path: '/metadata/name', value: 'B' };
+    await refused('test-failed', operations([{ op: 'remove', path: '/metadata/name' }, test], 2));
+    await refused('invalid', operations([{ op: 'remove', path: '/metadata/none' }], 2), ['/0']);
+    await refused('invalid', operations([{ op: 'explode', path: '/' }], 2), ['/0/op']);
+    await refused('invalid', operations([{ op: 'add', path: '/__proto__/admin', value: true }], 2));
+    assert.is(({} as { admin?: boolean }).admin, undefined);
+    const added = await operations([{ op: 'add', path: '/services/-', value: service('https://a.example') }], 2);
+    assert.is(added.body.services.length, 1);
+    for (const [field, value] of Object.entries({
+      did: 'did:x:y',
+      type: 'Asset',
+      status: 'Verified',
+      controller: 'did:x:bob',
+      revision: 7,
+      entityVerified: true,
+      unknown: 1,
+      subDomains: [],
+    }))
+      if (field !== 'subDomains') await refused('invalid', merge(id, { [field]: value }), [`/${field}`]);
+    await refused('invalid', merge(id, 'text'));
+    assert.is((await registry.get(ALICE, id)).revision, 3);
+  },
+
+  'of a hundred patches at one revision, one is applied': async (openBench) => {
+    const { registry, make } = await openBench();
+    const { id } = await make('Project');
+    const patches = Array.from({ length: 100 }, (_, n) => {
+      const patch = { type: 'merge', patch: { metadata: { name: `n${n}` } } } as const;
+      return registry.patch(ALICE, { did: id, expected: 1, patch });
+    });
+    const results = await Promise.allSettled(patches);
+    assert.is(results.filter(({ status }) => status === 'fulfilled').length, 1);
+    assert.is((await registry.get(ALICE, id)).revision, 2);
+  },
+
+  'a transfer gives the twin away, a deactivation ends it for good': async (openBench) => {
+    const { registry, make, merge } = await openBench();
+    const { id } = await make('Project');
+    await refused('invalid', registry.transfer(ALICE, { did: id, body: {} }));
+    await registry.transfer(ALICE, { did: id, body: { controller: 'did:x:bob' } });
+    await refused('not-controller', merge(id, { metadata: { name: 'mine' } }));
+    await refused('not-controller', registry.deactivate(ALICE, { did: id }));
+    await merge(id, { metadata: { name: 'Bob' } }, BOB);
+    await refused('revision-changed', registry.deactivate(BOB, { did: id, expected: 1 }));
+    await registry.deactivate(BOB, { did: id });
+    for (const work of [
+      () => registry.get(BOB, id),
+      () => registry.deactivate(BOB, { did: id }),
+      () => registry.graph(BOB, { did: id }),
+    ])
+      await refused('gone', work());
+    assert.is((await registry.at(BOB, id, '3')).body.metadata.name, 'Bob');
+    assert.equal((await registry.list(BOB, {})).items, []);
+  },
+
+  'history tells every revision with its change, and the record at any revision or moment': async (openBench) => {
+    const { registry, make, merge, clock } = await openBench();
+    const { id } = await make('Project', { metadata: { name: 'v1' } });
+    const times = [clock.now()];
+    for (const n of [2, 3, 4]) {
+      await clock.advance(1_000);
+      times.push(clock.now());
+      await merge(id, { metadata: { name: `v${n}` } });
+    }
+    await clock.advance(1_000);
+    for (const n of [1, 2, 3, 4]) {
+      assert.is((await registry.at(ALICE, id, String(n))).body.metadata.name, `v${n}`);
+      assert.is((await registry.at(ALICE, id, new Date(times[n - 1]! + 500).toISOString())).revision, n);
+    }
+    for (const at of ['0', '5', '99999999999', new Date(times[0]! - 1).toISOString(), '2999-01-01T00:00:00Z'])
+      await refused('not-found', registry.at(ALICE, id, at));
+    await refused('bad-request', registry.at(ALICE, id, 'yesterday'));
+    const page = await registry.history(ALICE, { did: id, limit: 3 });
+    assert.equal(
+      page.items.map(({ revision }) => revision),
+      [4, 3, 2],
+    );
+    assert.equal(page.items[0]!.changes, [{ op: 'replace', path: '/metadata/name', value: 'v4' }]);
+    const rest = await registry.history(ALICE, { did: id, limit: 3, before: Number(page.next) });
+    assert.equal([rest.items.map(({ revision }) => revision), rest.next], [[1], undefined]);
+  },
+
+  'a stranger of another tenant sees and changes nothing, and a known caller only what is his': async (openBench) => {
+    const { registry, make, merge } = await openBench();
+    const { id } = await make('Project', { alsoKnownAs: 'did:ixo:org/mine', externalId: 'x1' });
+    for (const who of [STRANGER, caller('op', { tenant: 'other', roles: ['operator'] })]) {
+      const works: readonly ((did: string) => Promise<unknown>)[] = [
+        (did) => registry.get(who, did),
+        (did) => registry.at(who, did, '1'),
+        (did) => registry.history(who, { did, limit: 5 }),
+        (did) => registry.graph(who, { did }),
+        (did) => registry.patch(who, { did, expected: 1, patch: { type: 'merge', patch: {} } }),
+        (did) => registry.transfer(who, { did, body: { controller: 'did:x:alice' } }),
+        (did) => registry.deactivate(who, { did }),
+      ];
+      for (const work of works) for (const did of [id, 'did:ixo:org/mine']) await refused('not-found', work(did));
+      assert.equal((await registry.list(who, {})).items, []);
+      assert.equal((await registry.list(who, { externalId: 'x1' })).items, []);
+      assert.equal((await registry.protocols.list(who, { limit: 10 })).items, []);
+      await refused('not-found', registry.protocols.get(who, COOKING));
+      await refused('invalid', registry.create(who, { body: { type: 'Project', class: COOKING } }), ['/class']);
+    }
+    await refused('not-controller', merge(id, { metadata: {} }, BOB));
+    await merge(id, { metadata: { name: 'by the operator' } }, OPERATOR);
+    const voter = caller('alice', { roles: ['voter'] });
+    await refused('role-missing', make('Project', {}, voter));
+    await refused('role-missing', merge(id, {}, voter));
+    assert.is((await registry.get(voter, id)).id, id);
+  },
+
+  'protocols keep their versions, and twins keep to the version that they were made from': async (openBench) => {
+    const { registry, make, merge } = await openBench();
+    const { id, body } = await make('Project', { properties: { metricOne: 'x' } });
+    const change = (expected: number, properties: JsonObject, by: Caller = ALICE) =>
+      registry.protocols.change(by, body.class, { expected, body: { alsoKnownAs: COOKING, properties } });
+    await refused('not-controller', change(1, {}, BOB));
+    await refused('revision-changed', change(7, {}));
+    assert.is((await change(1, { metricThree: 'boolean' })).version, 2);
+    assert.ok('metricOne' in (await registry.protocols.at(body.class, 1))!.body.properties);
+    assert.is((await merge(id, { metadata: { name: 'still version 1' } })).body.classVersion, 1);
+    await refused('invalid', merge(id, { properties: { metricThree: true } }), ['/properties/metricThree']);
+    await refused('invalid', merge(id, { class: COOKING }), ['/properties/metricOne']);
+    const moved = await merge(id, { class: COOKING, properties: { metricOne: null, metricThree: true } });
+    assert.is(moved.body.classVersion, 2);
+    const codes = { type: 'object', properties: { a: { pattern: '^a$' }, b: { pattern: '^b$' } } };
+    assert.is(compileProperty(codes)({ a: 'a', b: 'b' }).length, 0);
+    assert.is(compileProperty(codes)({ a: 'b', b: 'a' }).length, 2);
+    for (const properties of [
+      { a: 'text' },
+      { a: { type: 'nonsense' } },
+      { a: { $ref: 'https://x.example' } },
+      { a: { $id: 'x' } },
+      { a: 7 },
+    ])
+      await refused('invalid', registry.protocols.create(ALICE, { type: 'Protocol', properties } as JsonObject));
+    const slow = {
+      type: 'Protocol',
+      alsoKnownAs: 'did:x:slow',
+      properties: { a: { type: 'string', pattern: '^(a+)+$' } },
+    };
+    await registry.protocols.create(ALICE, slow);
+    const begun = performance.now();
+    const bad = { type: 'Device', class: 'did:x:slow', properties: { a: `${'a'.repeat(50_000)}!` } };
+    await refused('invalid', registry.create(ALICE, { body: bad }), ['/properties/a']);
+    assert.ok(performance.now() - begun < 5_000);
+  },
+
+  'what is inherited comes from the nearest ancestor, and never controllers, keys or services': async (openBench) => {
+    const { registry } = await openBench();
+    const resource = (id: string, type: string) => ({ id, type });
+    const root = await registry.protocols.create(ALICE, {
+      type: 'Protocol',
+      properties: { a: 'string', b: 'string' },
+      linkedResource: [resource('{id}#page', 'root'), resource('{id}#logo', 'root')],
+    });
+    const child = await registry.protocols.create(ALICE, {
+      type: 'Protocol',
+      alsoKnownAs: 'did:x:child',
+      parent: root.body.did,
+      properties: { b: 'number' },
+      linkedResource: [resource('did:x:child#page', 'child')],
+    });
+    const body = {
+      type: 'Device',
+      class: 'did:x:child',
+      properties: { a: 'x', b: 1 },
+      linkedResource: [resource('#own', 'own')],
+    };
+    const twin = await registry.create(ALICE, { body });
+    const composed = await registry.composed(twin);
+    const types = (composed.linkedResource as { type: string }[]).map(({ type }) => type);
+    assert.equal(types.sort(), ['child', 'own', 'root']);
+    assert.equal([composed.composed, composed.controller, composed.services], [true, 'did:x:alice', []]);
+    assert.equal(
+      (composed.classChain as { did: string }[]).map(({ did }) => did),
+      [child.body.did, root.body.did],
+    );
+    await refused(
+      'invalid',
+      registry.protocols.change(ALICE, root.body.did, { expected: 1, body: { parent: child.body.did } }),
+      ['/parent'],
+    );
+    await refused(
+      'invalid',
+      registry.protocols.change(ALICE, root.body.did, { expected: 1, body: { parent: root.body.did } }),
+      ['/parent'],
+    );
+  },
+
+  'lists are filtered, ordered and paged, and stay whole while twins come and go': async (openBench) => {
+    const bench = await openBench();
+    const { registry, make, clock } = bench;
+    const names: string[] = [];
+    for (let n = 0; n < 30; n++) {
+      await clock.advance(1);
+      const type = n % 3 ? 'Project' : 'Device';
+      names.push((await make(type, { metadata: { name: `n${n % 5}` }, properties: { metricTwo: n } })).id);
+    }
+    const ids = (domains: readonly Domain[]) => domains.map(({ id }) => id);
+    assert.equal(ids(await pages(bench, { limit: 7 })), names);
+    assert.equal(ids(await pages(bench, { limit: 7, sort: '-created' })), [...names].reverse());
+    assert.equal(
+      ids(await pages(bench, { type: 'Device', limit: 3 })),
+      names.filter((_, n) => n % 3 === 0),
+    );
+    const wanted = names.filter((_, n) => n % 3 === 0 && n % 5 === 2);
+    assert.equal(ids(await pages(bench, { type: 'Device', name: 'n2', limit: 1 })), wanted);
+    const filter = 'and(eq(type,"Project"),gt(properties.metricTwo,10),not(like(metadata.name,"*4")))';
+    const matching = names.filter((_, n) => n % 3 && n > 10 && n % 5 !== 4);
+    assert.equal(ids(await pages(bench, { filter, limit: 2 })), matching);
+    assert.equal(ids(await pages(bench, { class: COOKING, controller: 'did:x:alice', limit: 30 })), names);
+    for (const none of [{ controller: 'did:x:bob' }, { class: 'did:x:none' }, { status: 'Verified' }, { name: 'none' }])
+      assert.equal(await pages(bench, none), []);
+    const first = await registry.list(ALICE, { limit: 10 });
+    for (let n = 0; n < 5; n++) await make('Device');
+    await registry.deactivate(ALICE, { did: names[12]! });
+    const second = await registry.list(ALICE, { limit: 10, cursor: first.next! });
+    assert.equal(
+      ids(second.items),
+      names.slice(10, 21).filter((id) => id !== names[12]),
+    );
+    await refused('bad-cursor', registry.list(ALICE, { type: 'Device', cursor: first.next! }));
+    for (const cursor of ['', 'x', `${first.next!.slice(0, 9)}AAAA`])
+      await refused('bad-cursor', registry.list(ALICE, { limit: 10, cursor }));
+    for (const limit of [0, -1, 1.5, 1_001]) await refused('bad-limit', registry.list(ALICE, { limit }));
+    await refused('bad-request', registry.list(ALICE, { sort: 'secret' }));
+  },
+
+  'a filter that cannot be read is refused with the place': async (openBench) => {
+    const { registry } = await openBench();
+    const deep = `${'not('.repeat(20)}exists(a)${')'.repeat(20)}`;
+    for (const filter of [
+      '',
+      'eq',
+      'eq(',
+      'eq(a)',
+      'eq(a,b)',
+      'eq(a,{})',
+      'eq(a,1',
+      'eq(a,1))',
+      'boom(a,1)',
+      'like(a,1)',
+      'eq("a",1)',
+      'eq(a,"x)',
+      deep,
+      `eq(a,"${'x'.repeat(2_000)}")`,
+    ])
+      await refused('bad-filter', registry.list(ALICE, { filter }));
+  },
+
+  'filters compare values of one type, through lists too': async (openBench) => {
+    const bench = await openBench();
+    await bench.make('Device', {
+      metadata: { name: 'a', tags: ['x', 'y'], n: 3 },
+      services: [service('https://a.example')],
+    });
+    const holds = async (filter: string) => (await bench.registry.list(ALICE, { filter })).items.length === 1;
+    for (const yes of [
+      'eq(metadata.tags,"x")',
+      'in(metadata.n,1,3)',
+      'ge(metadata.n,3)',
+      'lt(metadata.n,4)',
+      'like(metadata.name,"?")',
+      'exists(services)',
+      'eq(services.type,"DataIngestion")',
+      'ne(metadata.name,"b")',
+      'or(eq(type,"X"),eq(type,"Device"))',
+      ' and( exists( metadata.n ) , eq(entityVerified,false) ) ',
+    ])
+      assert.ok(await holds(yes), yes);
+    for (const no of [
+      'eq(metadata.n,"3")',
+      'gt(metadata.name,1)',
+      'exists(metadata.none)',
+      'eq(constructor,"x")',
+      'like(metadata.name,"a?")',
+      'ne(metadata.tags,"x")',
+      'exists(validUntil)',
+    ])
+      assert.not.ok(await holds(no), no);
+  },
+
+  'the graph is walked in both directions, by relation, and circles end': async (openBench) => {
+    const { registry, make, merge } = await openBench();
+    const a = await make('Project');
+    const b = await make('Project', { relationships: { peer: a.id } });
+    const c = await make('Project', { relationships: { peer: b.id } });
+    await merge(a.id, { relationships: { peer: c.id } });
+    const walk = async (query: object) => {
+      const { nodes, edges } = await registry.graph(ALICE, { did: a.id, relation: 'peer', ...query });
+      return [nodes.map(({ did }) => did), edges.length];
+    };
+    assert.equal(await walk({}), [[a.id, c.id], 1]);
+    assert.equal(await walk({ direction: 'in' }), [[a.id, b.id], 1]);
+    assert.equal(await walk({ depth: 8 }), [[a.id, c.id, b.id], 3]);
+    assert.equal((await walk({ depth: 8, direction: 'both' }))[1], 3);
+    assert.equal(await walk({ relation: 'verifier' }), [[a.id], 0]);
+    await refused('bad-request', walk({ depth: 9 }));
+    await refused('bad-request', walk({ direction: 'up' as 'in' }));
+  },
+
+  'what valid means is decided by the clock': async (openBench) => {
+    const bench = await openBench();
+    const { clock, make } = bench;
+    const at = (ms: number) => new Date(clock.now() + ms).toISOString();
+    const window = await make('Project', { validFrom: at(1_000), validUntil: at(2_000) });
+    const validity = () => domainView(window, clock.now()).validity;
+    const seen = [validity()];
+    for (let step = 0; step < 2; step++) {
+      await clock.advance(1_000);
+      seen.push(validity());
+    }
+    assert.equal(seen, ['notYetValid', 'valid', 'expired']);
+    assert.is((await bench.registry.list(ALICE, { validAt: at(-1_000) })).items.length, 1);
+    assert.is((await bench.registry.list(ALICE, { validAt: at(0) })).items.length, 0);
+  },
+};
+
+/** Runs the suite. */
+export function registryPromises(name: string, open: OpenDocuments): void {
+  const test = suite(`registry of twins on ${name}`, { timeoutMs: 240_000 } as never);
+  for (const [sentence, keep] of Object.entries(PROMISES)) test(sentence, () => withBenches(open, keep));
+  test.run();
+}
