@@ -4,9 +4,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
+import { skipped } from '../support/skip.ts';
 import type { Lack } from './broken.ts';
 import { type Built, builtServer } from './built.ts';
 import { type ChaosOptions, chaos, type Outcome } from './chaos.ts';
+import { leave } from './documents.ts';
 import { type GroundOptions, openGround } from './ground.ts';
 import { breachesOf, SCENARIOS } from './scenarios.ts';
 import { BREACHES, type Breach } from './tally.ts';
@@ -64,7 +66,7 @@ test.before(async () => {
 
 test.after(async () => {
   await Promise.allSettled(outcomes.values());
-  await Promise.all(servers.map((server) => server.stop()));
+  for (const server of new Set(servers)) await leave(server, DATABASE);
 });
 
 interface Job {
@@ -118,6 +120,7 @@ for (const turns of GROUNDS)
   for (const id of Object.keys(turns)) {
     const scenario = SCENARIOS[id]!;
     test(scenario.name, async () => {
+      if (id === 'documents' && !servers[0]?.restart) skipped('MONGODB_URL names a server that is not ours to kill');
       const { tally, breaches, logged } = await outcomes.get(id)!;
       const told = JSON.stringify(tally);
       assert.is(breachesOf(scenario, tally), 0, [told, ...breaches, ...logged.slice(-20)].join('\n'));
