@@ -2,6 +2,7 @@
 
 import pc from 'picocolors';
 import { compileRows, engineRows } from './engine.ts';
+import { grpcRows } from './grpc.ts';
 import { holds, type Row } from './measure.ts';
 import { redisRows } from './redis.ts';
 import { scaleRows } from './scale.ts';
@@ -13,6 +14,7 @@ const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   scale: scaleRows,
   redis: redisRows,
   ussd: ussdRows,
+  grpc: grpcRows,
 };
 
 const words = process.argv.slice(2);
