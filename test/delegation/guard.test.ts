@@ -181,7 +181,8 @@ test('a chain lives as long as its first link to break', async () => {
 test('caveats of a proof are kept and may be added to', async () => {
   const guard = guardOf({ accepted: { resource: 'root' } });
   const proof = await ucan({ audience: bob, capabilities: [talk(alice, { session: 's1' })] });
-  const below = (nb: object) => text({ issuer: bob, capabilities: [talk(alice, nb)], proofs: [proof] });
+  const below = (nb: Record<string, unknown>) =>
+    text({ issuer: bob, capabilities: [talk(alice, nb)], proofs: [proof] });
   assert.ok((await guard.checkInvocation(await below({ session: 's1', tool: 'x' }))).ok);
   assert.is(await reasonOf(guard.checkInvocation(await below({ session: 's2', tool: 'x' }))), 'wrong-chain');
   assert.is(await reasonOf(guard.checkInvocation(await below({ tool: 'x' }))), 'wrong-chain');

@@ -149,7 +149,7 @@ export const RIGHTS: readonly Case[] = [
   },
 ];
 
-async function withCaveats(nb: object | undefined): Promise<string> {
+async function withCaveats(nb: Record<string, unknown> | undefined): Promise<string> {
   const some = await ucan({ ...CHAIN, capabilities: [talk(alice, { session: 's1' })] });
   return text({ issuer: bob, capabilities: [talk(alice, nb)], proofs: [some] });
 }

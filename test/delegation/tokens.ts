@@ -5,6 +5,7 @@ import { CBOR, Delegation, DID, decodeLink, delegate, Signature } from '@ucanto/
 import type * as API from '@ucanto/interface';
 import * as ed25519 from '@ucanto/principal/ed25519';
 import { SimulatedClock } from '../../lib/clock.ts';
+import type { Capability } from '../../lib/delegation/index.ts';
 
 /** The moment of all tests, in seconds since 1970; ucanto's own clock is never asked for it. */
 export const NOW = 1_900_000_000;
@@ -14,7 +15,11 @@ const person = (seed: number): Promise<ed25519.EdSigner> => ed25519.derive(new U
 export const [alice, bob, mallory, oracle] = await Promise.all([person(1), person(2), person(3), person(4)]);
 
 export const IDENTITY = { can: '*', with: 'ixo:oracle' } as const;
-export const talk = (who: API.Principal, nb?: object) => ({ can: 'oracle/talk', with: who.did(), ...(nb && { nb }) });
+export const talk = (who: API.Principal, nb?: Capability['nb']): Capability => ({
+  can: 'oracle/talk',
+  with: who.did(),
+  ...(nb && { nb }),
+});
 export const everything = (who: API.Principal) => ({ can: 'oracle/*', with: who.did() });
 
 export interface Wish {
@@ -152,7 +157,8 @@ export { CBOR, Delegation };
 function lengthAt(car: Buffer, at: number): { start: number; end: number } {
   let length = 0;
   for (let shift = 0; ; shift += 7) {
-    const byte = car[at++]!;
+    const byte = car[at++];
+    if (byte === undefined) throw new Error('This CAR ends early.');
     length += (byte & 0x7f) * 2 ** shift;
     if (byte < 0x80) return { start: at, end: at + length };
   }
