@@ -7,6 +7,7 @@ import helmet from 'koa-helmet';
 import type { RedisConnection } from '../lib/store/redis-connection.ts';
 import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
+import type { AgentDoor } from './agent/door.ts';
 import type { Config } from './config.ts';
 import { docsRoutes } from './docs/routes.ts';
 import type { DomainDoor } from './domain/door.ts';
@@ -48,6 +49,7 @@ export interface AppDeps {
   readonly redis?: RedisConnection | undefined;
   /** Everything below /v1. */
   readonly domain: DomainDoor;
+  readonly agent: AgentDoor;
   /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
   readonly plugins?: readonly ((router: object) => void)[];
   /** Of the routes that plugins add, for /openapi.json. */
@@ -94,11 +96,12 @@ export function createApp(deps: AppDeps): App {
     .use(turnedAway(overload))
     .use(limited(limiter, (ctx) => clientOf(ctx.req)))
     .use(deps.domain)
+    .use(deps.agent)
     .use(router.routes() as Middleware)
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   const listener = guarded(app.callback(), overload, health);
-  return { listener, routes: [...ussd.routes, ...deps.domain.routes, ...routesOf(router)] };
+  return { listener, routes: [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)] };
 }
 
 function limiterOf({ config, redis, metrics, log }: AppDeps): Limiter {

@@ -49,6 +49,17 @@ export interface Config {
     readonly deadlineMs: number;
     readonly errorStatus: number;
   };
+  readonly agent: {
+    /** The DID that tokens must name; undefined: the did:key of the oracle's key. */
+    readonly did: string | undefined;
+    readonly name: string;
+    /** The flow that answers when no model is configured. */
+    readonly flow: string;
+    readonly replyBytes: number;
+    readonly maxTtlSeconds: number;
+    /** Whether a delegation alone says who asks. */
+    readonly delegationAuth: boolean;
+  };
   readonly logLevel: Values['LOG_LEVEL'];
   /** A port of its own for metrics. */
   readonly metricsPort: number | undefined;
@@ -101,6 +112,14 @@ function configOf(values: Values, menusAreSet: boolean): Config {
       ttlSeconds: values.USSD_SESSION_TTL_SECONDS,
       deadlineMs: values.USSD_TURN_DEADLINE_MS,
       errorStatus: values.USSD_ERROR_STATUS,
+    },
+    agent: {
+      did: values.ORACLE_DID,
+      name: 'Twinline',
+      flow: values.AGENT_FLOW,
+      replyBytes: values.AGENT_REPLY_MAX_BYTES,
+      maxTtlSeconds: values.UCAN_AUTH_MAX_TTL_SECONDS,
+      delegationAuth: values.UCAN_DELEGATION_AUTH,
     },
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,

@@ -6,8 +6,9 @@ import { accountServices } from '../lib/account/services.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createEngine, type Engine } from '../lib/engine/engine.ts';
 import { httpServices } from '../lib/engine/http-service.ts';
+import type { Services } from '../lib/engine/service.ts';
 import { problemLine } from '../lib/flow/problem.ts';
-import { parseKeyring } from '../lib/keyring.ts';
+import { type Keyring, parseKeyring } from '../lib/keyring.ts';
 import { type UssdGateway, ussdGateway } from '../lib/ussd/gateway.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
@@ -21,6 +22,9 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly menus: Menus;
   readonly engine: Engine;
   readonly gateway: UssdGateway;
+  readonly keyring: Keyring;
+  /** What flows may call. */
+  readonly services: Services;
   /** Closes the stores. */
   close(): Promise<void>;
 }
@@ -50,7 +54,7 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
 
 interface Ground {
   readonly stores: Stores;
-  readonly keyring: ReturnType<typeof parseKeyring>;
+  readonly keyring: Keyring;
 }
 
 async function build(config: Config, { log, onProblem }: HostOptions, { stores, keyring }: Ground) {
@@ -58,10 +62,11 @@ async function build(config: Config, { log, onProblem }: HostOptions, { stores, 
   const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   tellProblems(menus, log);
+  const observed = watched(services, { log, production: config.production });
   const engine = createEngine({
     store: stores.snapshots,
     conversations: [...menus.compiled.values()],
-    services: watched(services, { log, production: config.production }),
+    services: observed,
     keyring,
     ttlSeconds: config.ussd.ttlSeconds,
     // The key of a session is left out: it may hold a phone number.
@@ -81,7 +86,7 @@ async function build(config: Config, { log, onProblem }: HostOptions, { stores, 
       log.error({ err: error }, 'a USSD turn failed');
     },
   });
-  return { menuFolder, menus, engine, gateway };
+  return { menuFolder, menus, engine, gateway, keyring, services: observed };
 }
 
 function allServices(config: Config, log: Log, { stores, keyring }: Ground) {

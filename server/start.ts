@@ -4,9 +4,11 @@ import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
 import type { SenderOptions } from '../lib/domain/webhook-address.ts';
-import { parseKeyring } from '../lib/keyring.ts';
+import type { Library } from '../lib/engine/conversation.ts';
+import type { CompiledFlow } from '../lib/flow/compile.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { createAdapters } from '../lib/ussd/adapter.ts';
+import { openAgentService } from './agent/open.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDomain } from './domain/open.ts';
@@ -79,7 +81,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const metrics = createMetrics(overload);
   const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores });
   later(host.close);
-  const { engine, gateway, stores, places, redis, menuFolder } = host;
+  const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
   // In development a person is told, not the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
@@ -90,13 +92,20 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     governanceFile: config.governanceFile,
     oracleKey: config.oracleKey,
     publicUrl: config.publicUrl,
-    keyring: parseKeyring(config.pinKeys),
+    keyring,
     webhookSender: seams.webhookSender,
     production: config.production,
     log,
     onProblem: () => metrics.problem('http'),
   });
   later(domain.close);
+
+  const conversations = [...menus.compiled.values()];
+  const agent = await openAgentService({
+    ...{ config, stores, redis, keyring, conversations, services, log },
+    onProblem: () => metrics.problem('http'),
+  });
+  later(agent.close);
 
   const adapters = createAdapters(config.ussd.textMode);
   const { plugins = [], documentation = [] } = seams;
@@ -112,6 +121,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     plugins,
     documentation,
     domain: domain.door,
+    agent: agent.door,
   });
   const metricsDoor =
     config.metricsPort === undefined
@@ -123,12 +133,24 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   later(() => metricsDoor?.close(0));
   const door = await listen(app.listener, config);
 
-  const sweeper = startSweeper([sweepSessions(engine), domain.sweep], (error) => {
+  const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], (error) => {
     metrics.problem('sweep');
     log.error({ err: error }, 'background work failed');
   });
   const onProblem = () => metrics.problem('reload');
-  const reload = watchMenus({ menus: menuFolder, library: engine.library, log, onProblem });
+  // An edited flow is served by every door.
+  const shared: Library = {
+    get ids() {
+      return engine.library.ids;
+    },
+    current: engine.library.current,
+    exact: engine.library.exact,
+    add: (next) => {
+      engine.library.add(next);
+      agent.add(next as CompiledFlow);
+    },
+  };
+  const reload = watchMenus({ menus: menuFolder, library: shared, log, onProblem });
   later(reload.close);
   later(sweeper.stop);
   await reload.ready;
@@ -138,7 +160,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     if (drainDelayMs > 0) await pause(drainDelayMs);
     const until = performance.now() + LIMITS.drainMs;
     domain.drain();
-    await door.close(LIMITS.drainMs);
+    const answered = agent.drain(LIMITS.drainMs);
+    await Promise.all([door.close(LIMITS.drainMs), answered]);
     // All answers are given; what goes on behind them (late calls) may still finish.
     await Promise.race([engine.idle(), pause(Math.max(0, until - performance.now()), undefined, { ref: false })]);
     await endAll();

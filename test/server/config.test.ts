@@ -59,6 +59,14 @@ test('an empty environment gives the documented defaults', () => {
     apiKeysFile: undefined,
     governanceFile: undefined,
     publicUrl: undefined,
+    agent: {
+      did: undefined,
+      name: 'Twinline',
+      flow: 'assistant',
+      replyBytes: 8_388_608,
+      maxTtlSeconds: 900,
+      delegationAuth: true,
+    },
   });
 });
 

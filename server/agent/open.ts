@@ -1,0 +1,128 @@
+// The agent service of this server: what it is made of, its door, and what goes on behind it.
+
+import { join } from 'node:path';
+import { type Agent, openAgent } from '../../lib/agent/agent.ts';
+import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { delegations } from '../../lib/delegation/delegations.ts';
+import { tokenGuard } from '../../lib/delegation/guard.ts';
+import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
+import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
+import { revocations } from '../../lib/delegation/revocations.ts';
+import type { Services } from '../../lib/engine/service.ts';
+import type { CompiledFlow } from '../../lib/flow/compile.ts';
+import type { Keyring } from '../../lib/keyring.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { Channel } from '../../lib/store/channel.ts';
+import { lmdbLogs } from '../../lib/store/lmdb.ts';
+import type { LogStore } from '../../lib/store/log-store.ts';
+import { memoryChannel, memoryLogs } from '../../lib/store/memory.ts';
+import type { RedisConnection } from '../../lib/store/redis-connection.ts';
+import { IN_MEMORY } from '../config/generated.ts';
+import type { Config } from '../config.ts';
+import { eventStreams } from '../domain/event-streams.ts';
+import type { Log } from '../log.ts';
+import type { Stores } from '../stores.ts';
+import { type AgentDoor, agentDoor } from './door.ts';
+
+export interface AgentService {
+  readonly door: AgentDoor;
+  /** Gives an edited flow to the sessions that begin from now on. */
+  readonly add: FlowResponder['add'];
+  /** One round of background work; true when there is more to do at once. */
+  sweep(): Promise<boolean>;
+  /** Ends streams and takes no more runs; others go on with those that are under way. */
+  drain(waitMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AgentServiceOptions {
+  readonly config: Config;
+  readonly stores: Stores;
+  readonly redis: RedisConnection | undefined;
+  readonly keyring: Keyring;
+  readonly conversations: readonly CompiledFlow[];
+  readonly services: Services;
+  readonly log: Log;
+  readonly onProblem: () => void;
+}
+
+/** Opens the service; throws ERR_CONFIG when its key cannot be used, ERR_STORE when its logs cannot be opened. */
+export async function openAgentService(options: AgentServiceOptions): Promise<AgentService> {
+  const { config, stores, keyring, log } = options;
+  const clock = systemClock;
+  const { documents, snapshots } = stores;
+  const key = parseOracleKey(config.oracleKey);
+  const did = config.agent.did ?? key.did;
+  const told = (error: unknown, what: string) => {
+    options.onProblem();
+    log.error({ err: error }, what);
+  };
+  await documents.declare(DELEGATION_KINDS);
+  const revoked = revocations({ documents });
+  const { logs, channel } = await runStores(config, options.redis);
+  const responder = flowResponder({
+    store: snapshots,
+    conversations: options.conversations,
+    flow: config.agent.flow,
+    services: options.services,
+    keyring,
+    onProblem: ({ error, reason }) => told(error ?? reason, 'a conversation with the agent cannot go on'),
+  });
+  const agent: Agent = await openAgent({
+    documents,
+    logs,
+    channel,
+    responder,
+    oracle: { name: config.agent.name, did, entityDid: did },
+    clock,
+    replyBytes: config.agent.replyBytes,
+    onProblem: (error) => told(error, 'background work of the agent failed'),
+  });
+  const guard = tokenGuard({
+    audience: did,
+    clock,
+    maxTtlSeconds: { invocation: config.agent.maxTtlSeconds },
+    revoked: revoked.has,
+  });
+  const granted = delegations({ documents, clock, keyring, guard, revocations: revoked, key, issuer: did });
+  const streams = eventStreams({ onProblem: (error) => told(error, 'a stream of the agent failed') });
+  const door = agentDoor({
+    agent,
+    delegations: granted,
+    streams,
+    guard,
+    delegationAuth: config.agent.delegationAuth,
+    onFault: (error, ctx) => {
+      options.onProblem();
+      log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the agent service failed');
+    },
+  });
+  return {
+    door,
+    add: responder.add,
+    sweep: async () => (await Promise.all([agent.sweep(), granted.sweep()])).some((count) => count >= SWEEP_FULL),
+    drain: async (waitMs) => {
+      await agent.close(waitMs);
+      streams.close();
+    },
+    close: async () => {
+      await agent.close();
+      await Promise.all([logs.close(), channel.close()]);
+    },
+  };
+}
+
+const SWEEP_FULL = LIMITS.sweepBatch;
+
+async function runStores(
+  config: Config,
+  redis: RedisConnection | undefined,
+): Promise<{ logs: LogStore; channel: Channel }> {
+  if (redis) {
+    const { openRedisLogs, redisChannel } = await import('../../lib/store/redis.ts');
+    return { logs: await openRedisLogs({ connection: redis }), channel: redisChannel({ connection: redis }) };
+  }
+  if (config.dataDir === IN_MEMORY) return { logs: memoryLogs(), channel: memoryChannel() };
+  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs') }), channel: memoryChannel() };
+}
