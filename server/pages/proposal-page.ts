@@ -81,7 +81,7 @@ function standing(proposal: Proposal, count: Count): Html {
   });
   const open = count.totalPower - count.cast;
   return html`<section class="card">
-<h2>How it stands</h2>
+<h2>${proposal.state === 'open' ? 'How it stands' : 'How it went'}</h2>
 <dl class="tiles">${tiles}<div class="tile"><dt>Not voted</dt><dd>${String(open)} <small>${percent(
     open,
     count.totalPower,

@@ -4,7 +4,7 @@ import type { ProposalKind } from '../../lib/domain/execution.ts';
 import type { Rules } from '../../lib/domain/governance.ts';
 import type { ProposalState } from '../../machines/domain-verification.ts';
 import { span } from './duration.ts';
-import { percentOf, words } from './tally-chart.ts';
+import { fractionWords, percentOf } from './tally-chart.ts';
 
 /** What a proposal of each kind would do. */
 export const KIND_WORDS: { readonly [Kind in ProposalKind]: string } = {
@@ -45,11 +45,10 @@ export function reasonWords(reason: string): string {
 /** The rules, a sentence each. */
 export function ruleWords(rules: Rules): string[] {
   const { quorum, votingPeriodSeconds, allowRevoting, timelockSeconds, recuseController } = rules;
-  const share = percentOf(quorum);
   return [
     thresholdWords(rules),
-    share > 0
-      ? `At least ${words(share)} of all voting power must take part; abstentions count as taking part.`
+    percentOf(quorum) > 0
+      ? `At least ${fractionWords(quorum)} of all voting power must take part; abstentions count as taking part.`
       : 'It does not matter how many take part.',
     `The vote is open for ${span(votingPeriodSeconds)}.`,
     allowRevoting
@@ -67,7 +66,7 @@ function thresholdWords({ threshold }: Rules): string {
     case 'majority':
       return 'More than half of the yes and no votes must say yes; a tie is a rejection.';
     case 'percent':
-      return `At least ${words(percentOf(threshold.value))} of the yes and no votes must say yes.`;
+      return `At least ${fractionWords(threshold.value)} of the yes and no votes must say yes.`;
     case 'count':
       return `A voting power of at least ${threshold.value} must say yes, however many say no.`;
   }

@@ -4,7 +4,7 @@ export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #f4f5f7; --card: #ffffff; --edge: #e1e4e8; --ink: #1b1f24; --soft: #5b6470; --track: #e8ebef;
-  --yes: #0b8457; --no: #c43d2b; --abstain: #8b93a1; --accent: #2b5fd9; --wait: #a15c00; --quote: #f6f7f9;
+  --yes: #0b8457; --no: #c43d2b; --abstain: #697280; --accent: #2b5fd9; --wait: #a15c00; --quote: #f6f7f9;
 }
 @media (prefers-color-scheme: dark) {
   :root {

@@ -31,14 +31,14 @@ function participation(count: Count, rules: Rules): Bar {
   const quorum = percentOf(rules.quorum);
   return {
     title: 'Taken part',
-    label: `${percent(cast, totalPower)} of all voting power has voted; the quorum is ${words(quorum)}`,
+    label: `${percent(cast, totalPower)} of all voting power has voted; the quorum is ${fractionWords(rules.quorum)}`,
     whole: totalPower,
     segments: [
       { kind: 'yes', power: yes },
       { kind: 'no', power: no },
       { kind: 'abstain', power: abstain },
     ],
-    line: quorum > 0 ? { at: quorum, name: `Quorum ${words(quorum)}` } : undefined,
+    line: quorum > 0 ? { at: quorum, name: `Quorum ${fractionWords(rules.quorum)}` } : undefined,
   };
 }
 
@@ -54,7 +54,7 @@ function approval({ yes, no, totalPower }: Count, { threshold }: Rules): Bar {
     };
   }
   const at = threshold.kind === 'majority' ? 50 : percentOf(threshold.value);
-  const name = threshold.kind === 'majority' ? 'More than half' : `Needed ${words(at)}`;
+  const name = threshold.kind === 'majority' ? 'More than half' : `Needed ${fractionWords(threshold.value)}`;
   return {
     title: 'In favour, of yes and no',
     label: `${percent(yes, yes + no)} of yes and no say yes; ${name.toLowerCase()}`,
@@ -96,9 +96,12 @@ export function share(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 10_000n) / whole) / 100;
 }
 
-/** The same in words. */
+/** The same in words; little is not nothing, and almost all is not all. */
 export function percent(part: bigint, whole: bigint): string {
-  return words(share(part, whole));
+  const shown = share(part, whole);
+  if (part > 0n && shown < 0.1) return 'under 0.1 %';
+  if (part < whole && shown > 99.9) return 'over 99.9 %';
+  return `${Number(shown.toFixed(1))} %`;
 }
 
 /** A fraction such as `0.5` or `2/3` as a number of percent. */
@@ -107,6 +110,7 @@ export function percentOf(text: string): number {
   return fraction ? share(fraction.over, fraction.under) : 100;
 }
 
-export function words(percent: number): string {
-  return `${Number(percent.toFixed(1))} %`;
+/** A fraction as rules give it, in words: `50 %`, `2/3`. */
+export function fractionWords(text: string): string {
+  return text.includes('/') ? text : `${Number((Number(text) * 100).toFixed(6))} %`;
 }

@@ -9,6 +9,7 @@ import { span } from '../../server/pages/duration.ts';
 import { html, markupOf } from '../../server/pages/html.ts';
 import { pagePasses } from '../../server/pages/page-pass.ts';
 import { ruleWords } from '../../server/pages/rule-words.ts';
+import { percent } from '../../server/pages/tally-chart.ts';
 import { browser, type Visit } from './browser.ts';
 import { created, didOf, type Name, type Place, place, view } from './domain/place.ts';
 
@@ -87,12 +88,12 @@ test('it says what is proposed, how it stands, what is needed, how long it lasts
     'Abstain 0 0 %',
     'Not voted 1 20 %',
     'Quorum 50 %',
-    'Needed 66.7 %',
+    'Needed 2/3',
     'If the vote closed now, it would pass.',
     `Yes ${didOf('ann')} power 3`,
     `No ${didOf('bob')}`,
     '1 of 3 have not voted',
-    'At least 66.7 % of the yes and no votes must say yes.',
+    'At least 2/3 of the yes and no votes must say yes.',
     'At least 50 % of all voting power must take part',
     'What has passed takes effect after 1 hour',
   ])
@@ -201,7 +202,7 @@ test('a pass is good for an hour, also after a new key was put before the old on
   assert.is(passes.read('id', pass).kind, 'expired');
 });
 
-test('spans and rules are told in words', () => {
+test('spans, rules and shares are told in words, and almost all is not all', () => {
   const spans = [0, 1, 59, 60, 3_599, 3_600, 90_061, 604_800].map(span);
   assert.equal(spans, [
     ...['0 seconds', '1 second', '59 seconds', '1 minute', '59 minutes 59 seconds', '1 hour', '1 day 1 hour', '7 days'],
@@ -213,6 +214,18 @@ test('spans and rules are told in words', () => {
     'It does not matter how many take part.',
   ]);
   assert.is(words.at(-1), 'Who controls the domain does not vote on it.');
+  const shares = [
+    [0n, 3n],
+    [1n, 3n],
+    [3n, 3n],
+    [1n, 10n ** 30n],
+    [10n ** 30n - 1n, 10n ** 30n],
+    [0n, 0n],
+  ] as const;
+  assert.equal(
+    shares.map(([part, whole]) => percent(part, whole)),
+    ['0 %', '33.3 %', '100 %', 'under 0.1 %', 'over 99.9 %', '0 %'],
+  );
 });
 
 test.run();
