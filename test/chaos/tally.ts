@@ -40,7 +40,7 @@ const COLUMNS: { readonly [title: string]: (tally: Tally) => string } = {
   lost: ({ lost }) => count(lost),
   doubled: ({ doubled }) => count(doubled),
   mismatched: ({ mismatched }) => count(mismatched),
-  'must dial again': ({ restarts, troubles }) => count(restarts + troubles),
+  'cut short': ({ restarts, troubles }) => count(restarts + troubles),
   'longest stall': ({ stallMs }) => `${(stallMs / 1000).toFixed(1)} s`,
 };
 
@@ -50,8 +50,8 @@ const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 export const CAPTION = `Each turn goes to one to three of three instances at once, the next one only when all have answered. Errors of the USSD
 door are HTTP 200 with END, which ends the dial when the caller sees it; here the telecom's gateway asks the same turn
 again after no answer or END Service temporarily unavailable ("asked again") before it shows anything. Lost, doubled,
-mismatched: against the texts of a faultless run, between the copies, and in the ledger of purchases. "Must dial again":
-dialogues that were gone with an emptied Redis, or that were told that a call with a PIN could not be finished. Stall:
+mismatched: against the texts of a faultless run, between the copies, and in the ledger of purchases. "Cut short":
+dialogues that were gone with an emptied Redis, or whose screen said that a call with a PIN could not be finished. Stall:
 from the first copy of a turn to its answer.`;
 
 /** One row for each scenario, in Markdown. */
