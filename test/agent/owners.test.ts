@@ -1,0 +1,202 @@
+// Runs change hands: leases run out, owners are fenced off, processes close; readers see one run that goes on.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Responder } from '../../lib/agent/responder.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { ANN, endless, framesOf, ground, newSession, say, scripted, settled, shownText, soundLog } from './ground.ts';
+
+const test = suite('owners of a run');
+
+/** Says these, then waits at the gate. */
+function gated(texts: readonly string[], more: Partial<Responder> = {}) {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const responder = scripted(async function* () {
+    for (const text of texts) yield { type: 'text', text };
+    await gate;
+    yield { type: 'text', text: 'end' };
+  }, more);
+  return { responder, open };
+}
+
+/** A clock on which this process never wakes up: it renews nothing. */
+const asleep = (clock: { now(): number }) => ({ now: clock.now, wait: () => new Promise<void>(() => {}) });
+
+test('a run whose owner sleeps too long is taken over; what the sleeper still writes is refused', async () => {
+  const here = ground();
+  const first = gated(['a', 'b']);
+  const sleeper = await here.agent(first.responder, { clock: asleep(here.clock) });
+  const session = await newSession(sleeper);
+  const runId = await say(sleeper, session, 'hi');
+  await settled();
+  const second = gated(['a', 'b', 'c']);
+  const heir = await here.agent(second.responder);
+  assert.is(await heir.sweep(), 0);
+  await here.clock.advance(LIMITS.runLeaseMs);
+  assert.is((await heir.openRun(ANN, session))!.status, 'recovering');
+  assert.is(await heir.sweep(), 1);
+  await settled();
+  first.open();
+  await sleeper.idle();
+  second.open();
+  const frames = await framesOf(heir, runId);
+  soundLog(frames);
+  await heir.idle();
+  assert.is(shownText(frames), 'abcend');
+  const resumed = frames.filter(({ json }) => json.resumed);
+  assert.equal(
+    resumed.map(({ json }) => json.partialLength),
+    [2],
+  );
+  assert.equal(
+    (await heir.transcript.all(session)).map(({ content }) => content),
+    ['hi', 'abcend'],
+  );
+});
+
+test('who says something else the second time takes back what no longer holds', async () => {
+  const here = ground();
+  const sleeper = await here.agent(endless('The sum is 12'), { clock: asleep(here.clock) });
+  const session = await newSession(sleeper);
+  const runId = await say(sleeper, session, 'hi');
+  await settled();
+  await here.clock.advance(LIMITS.runLeaseMs);
+  const heir = await here.agent(
+    scripted(async function* () {
+      yield { type: 'text', text: 'The ' };
+      yield { type: 'text', text: 'sum is 9' };
+    }),
+  );
+  await heir.sweep();
+  const frames = await framesOf(heir, runId);
+  soundLog(frames);
+  assert.is(shownText(frames), 'The sum is 9');
+  await heir.idle();
+  assert.is((await heir.transcript.all(session))[1]!.content, 'The sum is 9');
+});
+
+test('a responder that cannot be taken up: interrupted, with the text that was shown', async () => {
+  const here = ground();
+  const mute = { isResumable: false };
+  const sleeper = await here.agent(endless('half', mute), { clock: asleep(here.clock) });
+  const session = await newSession(sleeper);
+  const runId = await say(sleeper, session, 'hi');
+  await settled();
+  await here.clock.advance(LIMITS.runLeaseMs);
+  const heir = await here.agent(endless('other', mute));
+  await heir.sweep();
+  const frames = await framesOf(heir, runId);
+  soundLog(frames);
+  assert.equal(frames.at(-1)!.json, { runId, status: 'interrupted', interrupted: true, partialText: 'half' });
+  await heir.idle();
+  assert.equal(
+    (await heir.transcript.all(session)).map(({ content }) => content),
+    ['hi', 'half'],
+  );
+});
+
+test('two processes that come by at once: one has the run', async () => {
+  const here = ground();
+  const session = await (async () => {
+    const sleeper = await here.agent(endless('x'), { clock: asleep(here.clock) });
+    const made = await newSession(sleeper);
+    await say(sleeper, made, 'hi');
+    return made;
+  })();
+  await settled();
+  await here.clock.advance(LIMITS.runLeaseMs);
+  const heirs = await Promise.all([1, 2, 3].map(() => here.agent(endless('x'))));
+  await Promise.all(heirs.map((heir) => heir.sweep()));
+  await settled();
+  assert.equal(heirs.map(({ size }) => size).sort(), [0, 0, 1]);
+  await heirs[0]!.abort({ owner: ANN, session });
+  await Promise.all(heirs.map((heir) => heir.idle()));
+});
+
+test('an owner that renews keeps its run for as long as it needs', async () => {
+  const here = ground();
+  const { responder, open } = gated(['a']);
+  const [owner, other] = [await here.agent(responder), await here.agent(endless('no'))];
+  const session = await newSession(owner);
+  const runId = await say(owner, session, 'hi');
+  for (let round = 0; round < 12; round++) {
+    await here.clock.advance(LIMITS.runRenewMs);
+    await settled();
+    assert.is(await other.sweep(), 0);
+  }
+  open();
+  assert.is(shownText(await framesOf(other, runId)), 'aend');
+  await owner.idle();
+});
+
+test('a run that kills whoever takes it ends as interrupted after so many owners', async () => {
+  const here = ground();
+  const deadly = endless('x');
+  const session = await newSession(await here.agent(deadly));
+  let runId = '';
+  for (let owners = 0; owners <= LIMITS.runClaims; owners++) {
+    const sleeper = await here.agent(deadly, { clock: asleep(here.clock) });
+    if (runId) await sleeper.sweep();
+    else runId = await say(sleeper, session, 'hi');
+    await settled();
+    await here.clock.advance(LIMITS.runLeaseMs);
+  }
+  const last = await here.agent(deadly);
+  await last.sweep();
+  const frames = await framesOf(last, runId);
+  soundLog(frames);
+  assert.is(frames.at(-1)!.json.status, 'interrupted');
+  await last.idle();
+});
+
+test('a process that closes leaves its runs to others at once, and takes no more', async () => {
+  const here = ground();
+  const { responder, open } = gated(['a']);
+  const [closing, other] = [await here.agent(endless('a')), await here.agent(responder)];
+  const session = await newSession(closing);
+  const runId = await say(closing, session, 'hi');
+  await settled();
+  await closing.close();
+  assert.is(closing.size, 0);
+  const sent = await closing.send({
+    owner: ANN,
+    session: await newSession(other),
+    requestId: 'r',
+    request: { message: 'x' },
+  });
+  assert.is(sent.kind, 'full');
+  assert.is(await other.sweep(), 1);
+  open();
+  assert.is(shownText(await framesOf(other, runId)), 'aend');
+  await other.idle();
+});
+
+test('a message in line whose process died is answered by another, when its turn has come', async () => {
+  const here = ground();
+  const echo = scripted(async function* ({ request }) {
+    yield { type: 'text', text: request.message };
+  });
+  const doomed = await here.agent(endless('x'), { clock: asleep(here.clock) });
+  const session = await newSession(doomed);
+  await say(doomed, session, '1');
+  const second = await say(doomed, session, '2', { multitask: 'enqueue' });
+  await settled();
+  const heir = await here.agent(echo);
+  await here.clock.advance(LIMITS.runLeaseMs);
+  for (let round = 0; round < 4; round++) {
+    await heir.sweep();
+    await settled();
+    await here.clock.advance(LIMITS.runLeaseMs);
+  }
+  assert.is(shownText(await framesOf(heir, second)), '2');
+  await heir.idle();
+  assert.equal(
+    (await heir.transcript.all(session)).map(({ content }) => content),
+    ['1', '1', '2', '2'],
+  );
+});
+
+test.run();
