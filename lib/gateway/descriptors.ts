@@ -1,6 +1,7 @@
 // Descriptors of a node's services: read, put in order, checked for what is missing, made into a registry.
 
 import { create, createFileRegistry, type DescMethod, type FileRegistry, fromBinary } from '@bufbuild/protobuf';
+import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   type DescriptorProto,
   type FileDescriptorProto,
@@ -76,6 +77,7 @@ function register(given: readonly FileDescriptorProto[], source: string): Descri
   const files = new Map(WELL_KNOWN.map((file) => [file.name, file]));
   for (const file of given) files.set(file.name, file);
   const declared = declaredIn(files);
+  for (const file of given) for (const message of file.messageType) nameInJson(message);
   const details = [...files.values()].flatMap((file) => missingTypes(file, { files, declared }));
   if (details.length) throw refused(source, details);
   const sorted = inOrder(files, source);
@@ -86,6 +88,12 @@ function register(given: readonly FileDescriptorProto[], source: string): Descri
   } catch (cause) {
     throw refused(source, [{ field: '', error: (cause as Error).message }]);
   }
+}
+
+// protoc writes these names; other tools may leave them to the reader.
+function nameInJson({ field, nestedType }: DescriptorProto): void {
+  for (const one of field) one.jsonName ||= protoCamelCase(one.name);
+  for (const one of nestedType) nameInJson(one);
 }
 
 type Files = ReadonlyMap<string, FileDescriptorProto>;

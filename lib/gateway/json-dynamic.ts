@@ -5,7 +5,7 @@ import { closeObject, type FieldPlan, inOrder, OUT_OF_ORDER, takes } from './jso
 import type { ValueWriter } from './json-scalars.ts';
 import { literal, quotedText } from './json-text.ts';
 import type { MessageWriter } from './json-well-known.ts';
-import { deeper, endOfLength, type Job, skip, tagOf, unreadable, WIRE } from './wire.ts';
+import { deeper, endOfLength, type Job, noJson, skip, tagOf, textOf, unreadable, WIRE } from './wire.ts';
 
 /** How a message is written as JSON. */
 export interface TypeWriter {
@@ -30,7 +30,7 @@ export function unwrapped(field: FieldPlan, unset: Buffer): MessageWriter {
   };
 }
 
-/** The one value that is set among the fields of a Value. */
+/** The one value that is set among the fields of a Value; null when there is none. */
 export function valueWriter(kinds: ReadonlyMap<number, ValueWriter>): MessageWriter {
   return (job, end) => {
     let found = false;
@@ -44,7 +44,7 @@ export function valueWriter(kinds: ReadonlyMap<number, ValueWriter>): MessageWri
         found = true;
       }
     }
-    if (!found) throw unreadable('a google.protobuf.Value holds nothing');
+    if (!found) literal(job, NULL);
     if (job.at > end) throw unreadable('a value reaches beyond its message');
   };
 }
@@ -53,11 +53,12 @@ export function valueWriter(kinds: ReadonlyMap<number, ValueWriter>): MessageWri
 export function finite(double: ValueWriter): ValueWriter {
   return (job, end) => {
     if (job.at + 8 <= end && !Number.isFinite(job.view.getFloat64(job.at, true)))
-      throw unreadable('a google.protobuf.Value holds NaN or infinity');
+      throw noJson('a google.protobuf.Value holds NaN or infinity');
     return double(job, end);
   };
 }
 
+const NULL = Buffer.from('null');
 const TYPE = Buffer.from(',"@type":');
 const VALUE = Buffer.from(',"value":');
 const EMPTY = Buffer.from('{}');
@@ -73,7 +74,7 @@ export function anyWriter(registry: Registry, writerOf: (type: DescMessage) => T
       return;
     }
     const type = registry.getMessage(url.slice(url.lastIndexOf('/') + 1));
-    if (!type) throw unreadable(`an Any holds ${JSON.stringify(url.slice(0, 100))}, which no descriptor declares`);
+    if (!type) throw noJson(`an Any holds ${JSON.stringify(url.slice(0, 100))}, which no descriptor declares`);
     const { write, fields } = writerOf(type);
     const start = job.to;
     literal(job, TYPE);
@@ -96,11 +97,12 @@ function anyParts(job: Job, end: number): { url: string; from: number; to: numbe
       skip(job, tag, end);
       continue;
     }
-    const until = endOfLength(job, end);
-    if (tag === URL_TAG)
-      parts.url = Buffer.from(job.bytes.buffer, job.bytes.byteOffset + job.at, until - job.at).toString('utf8');
-    else Object.assign(parts, { from: job.at, to: until });
-    job.at = until;
+    if (tag === URL_TAG) parts.url = textOf(job, end, true);
+    else {
+      const until = endOfLength(job, end);
+      Object.assign(parts, { from: job.at, to: until });
+      job.at = until;
+    }
   }
   return parts;
 }

@@ -8,7 +8,7 @@ import type { TypeWriter } from './json-dynamic.ts';
 import { type FieldPlan, nested, type ObjectPlan, writeList, writeMap, writeSingle } from './json-object.ts';
 import { decimal, rawJson, scalarDefault, scalarWriter, type ValueWriter, whole, wireOf } from './json-scalars.ts';
 import { ascii, literal } from './json-text.ts';
-import { type Job, unreadable, varint, WIRE } from './wire.ts';
+import { type Job, textOf, varint, WIRE } from './wire.ts';
 
 /**
  * cosmos: names as in the .proto file, everything printed, null for what is not set, as nodes of the Cosmos SDK print.
@@ -104,7 +104,7 @@ export function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
       Buffer.from(JSON.stringify(form === 'cosmos' ? value.name : value.jsonName)),
     ]),
   );
-  if (type.typeName === 'google.protobuf.NullValue') names.set(0, Buffer.from('null'));
+  if (type.typeName === 'google.protobuf.NullValue') return nullWriter;
   return (job) => {
     const number = varint(job) | 0;
     const name = names.get(number);
@@ -114,45 +114,41 @@ export function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
   };
 }
 
+const NULL = Buffer.from('null');
+
+// Whatever its number.
+const nullWriter: ValueWriter = (job) => {
+  const number = varint(job);
+  literal(job, NULL);
+  return number === 0;
+};
+
 function mapPlan(field: DescField & { fieldKind: 'map' }, types: Types): NonNullable<FieldPlan['map']> {
   const { mapKey, message, scalar } = field;
   const text = mapKey === ScalarType.STRING;
+  const strict = types.form === 'proto3' && field.utf8Validation;
   const valueWire = message ? WIRE.bytes : wireOf(scalar ?? ScalarType.INT32);
   return {
     keyTag: (1 << 3) | wireOf(mapKey),
-    key: text ? textKey(types.form === 'proto3' && field.utf8Validation) : plainKey(scalarWriter(mapKey, true)),
+    key: text ? (job, end) => textOf(job, end, strict) : plainKey(scalarWriter(mapKey, true)),
     unsetKey: text ? '' : mapKey === ScalarType.BOOL ? 'false' : '0',
     valueTag: (2 << 3) | valueWire,
-    unsetValue: Buffer.from(unsetMapValue(field, types)),
+    unset: unsetMapValue(field, types),
   };
 }
 
-function unsetMapValue(field: DescField & { fieldKind: 'map' }, types: Types): string {
-  if (field.scalar) return scalarDefault(field.scalar);
-  if (field.enum) return field.enum.typeName === 'google.protobuf.NullValue' ? 'null' : nameOfFirst(field.enum);
-  return types.form === 'cosmos' ? types.defaultOf(field.message!) : '{}';
+function unsetMapValue(field: DescField & { fieldKind: 'map' }, types: Types): (job: Job) => void {
+  if (field.message) {
+    const type = types.typeOf(field.message);
+    return (job) => type.write(job, job.at);
+  }
+  const json = Buffer.from(field.enum ? nameOfFirst(field.enum) : scalarDefault(field.scalar));
+  return (job) => literal(job, json);
 }
 
 function nameOfFirst(type: DescEnum): string {
+  if (type.typeName === 'google.protobuf.NullValue') return 'null';
   return JSON.stringify(type.values[0]!.name);
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const LAX_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
-
-function textKey(strict: boolean): (job: Job, end: number) => string {
-  return (job, end) => {
-    const length = varint(job);
-    const until = job.at + length;
-    if (job.hi !== 0 || length < 0 || until > end) throw unreadable('a length reaches beyond its message');
-    const bytes = job.bytes.subarray(job.at, until);
-    job.at = until;
-    try {
-      return (strict ? UTF8 : LAX_UTF8).decode(bytes);
-    } catch (error) {
-      throw unreadable('a key of a map is not UTF-8', error);
-    }
-  };
 }
 
 // Writes the key as a value, and takes that back.

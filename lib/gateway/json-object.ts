@@ -1,6 +1,7 @@
 // Messages, lists and maps from the wire to JSON, by the plan of their type: one pass, no objects in between.
 
 import { type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { TwinlineError } from '../errors.ts';
 import type { ValueWriter } from './json-scalars.ts';
 import { byte, literal, quotedText } from './json-text.ts';
 import type { MessageWriter } from './json-well-known.ts';
@@ -41,8 +42,8 @@ interface MapPlan {
   readonly key: (job: Job, end: number) => string;
   readonly unsetKey: string;
   readonly valueTag: number;
-  /** JSON of an entry without value. */
-  readonly unsetValue: Buffer;
+  /** Writes the value of an entry that has none. */
+  readonly unset: (job: Job) => void;
 }
 
 export interface ObjectPlan {
@@ -174,8 +175,8 @@ export const writeMap: FieldWriter = (field, job, { end }) => {
     quotedText(job, key);
     byte(job, 0x3a);
     const value = entries.get(key)!;
-    job.at = value.at;
-    if (value.at < 0) literal(job, field.map!.unsetValue);
+    job.at = value.at < 0 ? value.end : value.at;
+    if (value.at < 0) field.map!.unset(job);
     else field.value(job, value.end);
   }
   byte(job, 0x7d);
@@ -213,13 +214,13 @@ export function nested(type: { readonly write: MessageWriter }): ValueWriter {
 
 /** Writes the message up to `end`; when its fields come out of order or twice, from an ordered copy of its bytes. */
 export function inOrder(job: Job, end: number, { type, write }: { type: DescMessage; write: MessageWriter }): void {
-  const { at, to, depth, ordered } = job;
+  const { bytes, view, at, to, depth, ordered } = job;
   try {
     job.ordered = false;
     write(job, end);
   } catch (error) {
-    if (error !== OUT_OF_ORDER) throw error;
-    const { bytes, view } = job;
+    // A value that JSON cannot tell may be one that a later one replaces.
+    if (error !== OUT_OF_ORDER && (error as TwinlineError).reason !== 'no-json') throw error;
     const sorted = sort(type, bytes.subarray(at, end));
     const sortedView = new DataView(sorted.buffer, sorted.byteOffset, sorted.byteLength);
     Object.assign(job, { bytes: sorted, view: sortedView, at: 0, to, depth, ordered: true });

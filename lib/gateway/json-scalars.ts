@@ -2,7 +2,7 @@
 
 import { ScalarType } from '@bufbuild/protobuf';
 import { ascii, base64, byte, digits, literal, quoted } from './json-text.ts';
-import { endOfLength, fixed64, type Job, need, unreadable, varint, WIRE } from './wire.ts';
+import { endOfLength, fixed64, type Job, need, noJson, varint, WIRE } from './wire.ts';
 
 /**
  * Reads one value at `job.at` and writes it as JSON; true when it is the default of its type. `end`: where the message
@@ -160,7 +160,7 @@ const WHOLE = /^-?[0-9]+$/;
 /** A decimal number that travels as a whole number of 10⁻¹⁸: `"1.500000000000000000"`. */
 export const decimal: ValueWriter = (job, end) => {
   const number = asciiText(job, end);
-  if (!WHOLE.test(number)) throw unreadable('a decimal number is not made of digits');
+  if (!WHOLE.test(number)) throw noJson('a decimal number is not made of digits');
   const sign = number.startsWith('-') ? '-' : '';
   const all = number.slice(sign.length).padStart(DECIMALS + 1, '0');
   ascii(job, `"${sign}${all.slice(0, -DECIMALS)}.${all.slice(-DECIMALS)}"`);
@@ -170,7 +170,7 @@ export const decimal: ValueWriter = (job, end) => {
 /** A whole number of any size that travels as its digits. */
 export const whole: ValueWriter = (job, end) => {
   const number = asciiText(job, end);
-  if (!WHOLE.test(number)) throw unreadable('a whole number is not made of digits');
+  if (!WHOLE.test(number)) throw noJson('a whole number is not made of digits');
   ascii(job, `"${number}"`);
   return false;
 };
@@ -183,7 +183,7 @@ export const rawJson: ValueWriter = (job, end) => {
     JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     // Its words would quote the reply.
-    throw unreadable('bytes that should hold JSON do not');
+    throw noJson('bytes that should hold JSON do not');
   }
   literal(job, bytes);
   job.at = until;

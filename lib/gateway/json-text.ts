@@ -101,6 +101,7 @@ export function quoted(job: Job, end: number, strict: boolean): void {
   let { at } = job;
   room(job, end - at + 2);
   let { out, to } = job;
+  const start = to;
   let stop = 2;
   out[to++] = QUOTE;
   while (at < end) {
@@ -118,6 +119,7 @@ export function quoted(job: Job, end: number, strict: boolean): void {
       at++;
     } else if (isUtf8(bytes.subarray(at, end))) stop = 1;
     else {
+      job.to = start;
       replaced(job, end, strict);
       return;
     }

@@ -2,7 +2,7 @@
 
 import { protoCamelCase, protoSnakeCase } from '@bufbuild/protobuf/reflect';
 import { ascii, byte, digits, padded, quotedText } from './json-text.ts';
-import { endOfLength, type Job, skip, tagOf, unreadable, varint, WIRE } from './wire.ts';
+import { type Job, noJson, skip, tagOf, textOf, unreadable, varint, WIRE } from './wire.ts';
 
 /** Writes the message that lies between `job.at` and `end` as a JSON value. */
 export type MessageWriter = (job: Job, end: number) => void;
@@ -16,7 +16,7 @@ const NANOS = 1_000_000_000;
 export const timestamp: MessageWriter = (job, end) => {
   const { seconds, nanos } = secondsAndNanos(job, end);
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos >= NANOS)
-    throw unreadable('a time lies before the year 1 or after the year 9999');
+    throw noJson('a time lies before the year 1 or after the year 9999');
   const days = Math.floor(seconds / 86_400);
   const time = seconds - days * 86_400;
   byte(job, 0x22);
@@ -35,7 +35,7 @@ export const timestamp: MessageWriter = (job, end) => {
 export const duration: MessageWriter = (job, end) => {
   const { seconds, nanos } = secondsAndNanos(job, end);
   if (Math.abs(seconds) > DURATION_SECONDS || Math.abs(nanos) >= NANOS || seconds * nanos < 0)
-    throw unreadable('a duration is longer than 10,000 years, or its seconds and nanoseconds differ in sign');
+    throw noJson('a duration is longer than 10,000 years, or its seconds and nanoseconds differ in sign');
   ascii(job, seconds < 0 || nanos < 0 ? '"-' : '"');
   digits(job, Math.abs(seconds));
   fraction(job, Math.abs(nanos));
@@ -51,12 +51,10 @@ export const fieldMask: MessageWriter = (job, end) => {
       skip(job, tag, end);
       continue;
     }
-    const until = endOfLength(job, end);
-    const path = Buffer.from(job.bytes.buffer, job.bytes.byteOffset + job.at, until - job.at).toString('utf8');
+    const path = textOf(job, end, true);
     if (protoSnakeCase(protoCamelCase(path)) !== path)
-      throw unreadable('a path of a FieldMask cannot be told in lowerCamelCase');
+      throw noJson('a path of a FieldMask cannot be told in lowerCamelCase');
     paths.push(protoCamelCase(path));
-    job.at = until;
   }
   quotedText(job, paths.join(','));
 };

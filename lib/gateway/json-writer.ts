@@ -20,8 +20,8 @@ export interface JsonWriterOptions {
 }
 
 /**
- * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message
- * or cannot be told in JSON, `too-large` when the JSON is longer than `maxBytes`.
+ * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message,
+ * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`.
  */
 export type JsonWriter = (bytes: Uint8Array) => Buffer;
 

@@ -1,5 +1,6 @@
 // Protobuf wire format, read in place: the state of one reply on its way to JSON, varints, lengths and skipping.
 
+import { isUtf8 } from 'node:buffer';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -75,6 +76,15 @@ export function need(job: Job, count: number): void {
   if (job.at + count > job.bytes.length) throw unreadable('it ends within a number');
 }
 
+/** Reads a length and the text that follows. Text that is not UTF-8 is refused when `strict`, repaired when not. */
+export function textOf(job: Job, end: number, strict: boolean): string {
+  const until = endOfLength(job, end);
+  const bytes = Buffer.from(job.bytes.buffer, job.bytes.byteOffset + job.at, until - job.at);
+  if (strict && !isUtf8(bytes)) throw unreadable('a text is not UTF-8');
+  job.at = until;
+  return bytes.toString('utf8');
+}
+
 /** Passes over the value of an unknown field. */
 export function skip(job: Job, tag: number, end: number): void {
   switch (tag & 7) {
@@ -127,4 +137,10 @@ export function deeper(job: Job): void {
 export function unreadable(why: string, cause?: unknown): TwinlineError {
   const message = `The reply of the node cannot be read: ${why}. Compare the descriptors with the version of the node.`;
   return new TwinlineError('ERR_SERVICE', message, { reason: 'unreadable', cause });
+}
+
+/** What is thrown for a value that JSON has no way to tell. */
+export function noJson(why: string): TwinlineError {
+  const message = `The reply of the node cannot be told in JSON: ${why}. Call the method by gRPC.`;
+  return new TwinlineError('ERR_SERVICE', message, { reason: 'no-json' });
 }
