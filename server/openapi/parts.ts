@@ -1,6 +1,7 @@
 // The documentation of the doors of this server. A door that is added brings its part; plugins bring theirs at start.
 
 import type { Config } from '../config.ts';
+import { AGENT_PART } from './agent.ts';
 import { BULK_PART } from './bulk.ts';
 import { CARDS_PART, STATUS_LISTS_PART } from './credentials.ts';
 import { EVENTS_PART } from './events.ts';
@@ -29,6 +30,7 @@ export function documentedParts({ metricsPort, ussd }: Pick<Config, 'metricsPort
     STATUS_LISTS_PART,
     IDENTIFIERS_PART,
     LIMITS_PART,
+    AGENT_PART,
     operatorPart({ metrics: metricsPort === undefined }),
     HEALTH_PART,
     DOCS_PART,

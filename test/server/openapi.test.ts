@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { letterView } from '../../lib/domain/webhook-record.ts';
 import { type OpenApiDocument, openApiDocument } from '../../server/openapi/document.ts';
 import type { Part } from '../../server/openapi/operation.ts';
+import { alice, bob, everything, oracle, text as token } from '../delegation/tokens.ts';
 import { type Documented, documented } from './documented.ts';
 import { type Body, COOKING, type Headers, type Name, path, place, YES } from './domain/place.ts';
 import { type Answer, DIAL, json, withServer } from './serve.ts';
@@ -14,7 +15,10 @@ const test = suite('openapi');
 
 // Webhooks are looked at, and nobody is called.
 const nowhere = { lookup: (_host: string, _options: unknown, done: (error: Error) => void) => done(new Error('away')) };
-const { server, ask, domain, verified, proposal } = place(test, { webhookSender: nowhere as never });
+const { server, ask, domain, verified, proposal } = place(test, {
+  env: { ORACLE_DID: oracle.did() },
+  webhookSender: nowhere as never,
+});
 
 let document: OpenApiDocument;
 let held: Documented;
@@ -350,6 +354,44 @@ test('operators, orchestrators and readers are answered as documented', async ()
   await told(404, undefined, 'GET /docs/{file}', { with: { file: 'none.js' } });
   await told(200, undefined, 'GET /pages/{file}', { with: { file: 'page.css' } });
   await told(404, undefined, 'GET /pages/{file}', { with: { file: 'none.css' } });
+});
+
+test('the agent answers as documented, with what it refuses', async () => {
+  const expiration = Math.floor(Date.now() / 1_000) + 300;
+  const user = async (issuer: typeof alice) => ({
+    authorization: `Bearer ${await token({ issuer, expiration })}`,
+    'x-auth-type': 'ucan',
+  });
+  const [own, other] = [await user(alice), await user(bob)];
+  const made = await told(201, undefined, 'POST /sessions', { headers: own });
+  const { sessionId } = made.json() as { sessionId: string };
+  const one = { with: { sessionId }, headers: own };
+  await told(401, undefined, 'POST /sessions');
+  await told(200, undefined, 'GET /sessions', { headers: own });
+  await told(400, undefined, 'GET /sessions', { headers: own, query: '?limit=0' });
+  const say = { ...one, headers: { ...own, 'content-type': 'application/json' } };
+  const whole = { message: 'Hello', returnAllMessages: true };
+  const reply = await told(200, undefined, 'POST /messages/{sessionId}', { ...say, body: whole });
+  await told(200, undefined, 'POST /messages/{sessionId}', { ...say, body: { message: 'Hello', stream: true } });
+  await told(400, undefined, 'POST /messages/{sessionId}', { ...say, body: { message: '', colour: 1 } });
+  await told(404, undefined, 'POST /messages/{sessionId}', { ...say, headers: other, body: whole });
+  const run = { with: { runId: reply.headers['x-run-id']! } };
+  await told(200, undefined, 'GET /runs/{runId}', { ...run, headers: own });
+  await told(404, undefined, 'GET /runs/{runId}', { ...run, headers: other });
+  await told(200, undefined, 'GET /sessions/{sessionId}/run', one);
+  await told(200, undefined, 'GET /sessions/{sessionId}/messages', { ...one, query: '?limit=1' });
+  await told(404, undefined, 'GET /sessions/{sessionId}/messages', { ...one, headers: other });
+  await told(200, undefined, 'GET /messages/{sessionId}', one);
+  await told(200, undefined, 'POST /messages/abort', { ...say, body: { sessionId } });
+  await told(404, undefined, 'POST /messages/abort', { ...say, headers: other, body: { sessionId } });
+  await told(200, undefined, 'GET /delegation', { headers: own });
+  const raw = await token({ issuer: alice, expiration, capabilities: [everything(alice)] });
+  await told(200, undefined, 'POST /delegation', { headers: own, body: { raw } });
+  await told(400, undefined, 'POST /delegation', { headers: own, body: { raw: 'x' } });
+  await told(200, undefined, 'GET /delegation', { headers: own });
+  await told(200, undefined, 'DELETE /delegation', { headers: own });
+  await told(200, undefined, 'DELETE /sessions/{sessionId}', one);
+  await told(404, undefined, 'DELETE /sessions/{sessionId}', one);
 });
 
 test('too many requests and missing tokens are answered as documented', async () => {
