@@ -98,9 +98,7 @@ function makeKey(did: string): IssuerKey | undefined {
 function keyBytes(did: string): Buffer | undefined {
   if (!did.startsWith('did:key:z') || did.length > LIMITS.resourceChars) return undefined;
   try {
-    const bytes = DID.parse(did as `did:${string}:${string}`);
-    // Base58 of other bytes can read as the same: only writing it again tells.
-    return bytes.did() === did ? Buffer.from(bytes) : undefined;
+    return Buffer.from(DID.parse(did as `did:${string}:${string}`));
   } catch {
     return undefined;
   }

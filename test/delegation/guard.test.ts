@@ -196,6 +196,15 @@ test('a signature of a proof is checked too', async () => {
   assert.is(await reasonOf(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
 });
 
+test('one good signature of an issuer does not vouch for another by the same issuer', async () => {
+  const given = await ucan({ issuer: bob, audience: alice, capabilities: [everything(bob)] });
+  const middle = await fieldsOf({ audience: alice, capabilities: [everything(bob)], proofs: [given] });
+  const forged = CBOR.encode({ ...middle, s: Signature.create(Signature.EdDSA, Buffer.alloc(64, 1)) });
+  const real = await ucan({ capabilities: [talk(bob)], proofs: [link(cidOf(forged)) as never] });
+  const token = tokenOf([real.root.bytes, forged, given.root.bytes]);
+  assert.is(await reasonOf(guardOf({ accepted: { resource: 'root' } }).checkInvocation(token)), 'wrong-signature');
+});
+
 test('P-256 issuers pass; a signature by them that was changed does not', async () => {
   const issuer = p256();
   const result = await passed(guardOf().checkInvocation(await text({ issuer })));

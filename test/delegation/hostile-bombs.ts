@@ -117,11 +117,11 @@ async function diamond(): Promise<string> {
   return text({ capabilities: [everything(alice)], proofs: level });
 }
 
-// Five levels of two abilities that both match, from somebody who was never given anything.
+// Four levels of two abilities that both match, from somebody who was never given anything.
 async function deadEnds(): Promise<string> {
   const two = [everything(alice), { can: 'oracle/talk', with: alice.did() }];
   let last = await ucan({ issuer: alice, audience: bob, capabilities: [{ can: 'oracle/read', with: alice.did() }] });
-  for (let level = 0; level < 5; level++)
+  for (let level = 0; level < 4; level++)
     last = await ucan({ issuer: bob, audience: bob, capabilities: two, proofs: [last] });
   return text({ issuer: bob, capabilities: [talk(alice)], proofs: [last] });
 }

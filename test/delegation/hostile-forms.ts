@@ -162,6 +162,16 @@ export const FORMS: readonly Case[] = [
     token: () => Buffer.concat([raw(honest), Buffer.from([0])]).toString('base64'),
     reason: 'wrong-cid',
   },
+  {
+    name: 'length of a block longer than needed',
+    token: () => {
+      const car = raw(honest);
+      const header = 1 + car[0]!;
+      const padded = Buffer.from([car[header]! | 0x80, car[header + 1]! | 0x80, 0]);
+      return Buffer.concat([car.subarray(0, header), padded, car.subarray(header + 2)]).toString('base64');
+    },
+    reason: 'not-a-car',
+  },
   { name: 'half a CAR', token: () => raw(honest).subarray(0, 200).toString('base64'), reason: 'not-a-car' },
 ];
 

@@ -138,6 +138,12 @@ export const RIGHTS: readonly Case[] = [
     reason: 'unneeded-proof',
   },
   {
+    name: 'a proof that nothing needs, where the roots of chains count',
+    token: () => text({ issuer: bob, proofs: [proof] }),
+    reason: 'unneeded-proof',
+    resource: 'root',
+  },
+  {
     name: 'one capability under two caveats, only one of them granted',
     token: async () => {
       const some = await ucan({ ...CHAIN, capabilities: [talk(alice, { session: 's1' })] });
