@@ -1,0 +1,103 @@
+// Many sessions at once, long replies, and readers that take nothing: none of them holds up another, or much memory.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LIMITS } from '../../lib/limits.ts';
+import type { LogStore } from '../../lib/store/log-store.ts';
+import { memoryLogs } from '../../lib/store/memory.ts';
+import { ANN, framesOf, ground, newSession, say, scripted, settled, shownText, soundLog } from './ground.ts';
+
+const test = suite('many runs');
+
+const reversed = scripted(async function* ({ request }) {
+  for (const letter of [...request.message].reverse()) {
+    yield { type: 'text', text: letter };
+    await new Promise(setImmediate);
+  }
+});
+
+test('500 sessions at once are answered each in their own words, on three instances', async () => {
+  const here = ground();
+  const agents = await Promise.all([1, 2, 3].map(() => here.agent(reversed)));
+  const at = (index: number) => agents[index % 3]!;
+  const chats = await Promise.all(
+    Array.from({ length: 500 }, async (_, index) => {
+      const session = await newSession(at(index), `did:key:${index}`);
+      const runId = await say(at(index), session, `message ${index}`, { owner: `did:key:${index}` });
+      const frames = await framesOf(at(index + 1), runId, `did:key:${index}`);
+      soundLog(frames);
+      return [shownText(frames), (await at(index + 2).transcript.all(session)).length];
+    }),
+  );
+  assert.equal(
+    chats,
+    chats.map((_, index) => [[...`message ${index}`].reverse().join(''), 2]),
+  );
+  await Promise.all(agents.map((agent) => agent.idle()));
+  assert.equal(here.problems, []);
+});
+
+test('a reader that stops taking holds one read, and neither the run nor other readers wait for it', async () => {
+  const clock = ground().clock;
+  const logs = memoryLogs({ clock });
+  let reads = 0;
+  const counted: LogStore = {
+    ...logs,
+    follow: (log, options) =>
+      (async function* () {
+        for await (const frames of logs.follow(log, options)) {
+          reads++;
+          const bytes = frames.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+          assert.ok(bytes <= LIMITS.logReadBytes, `${bytes} bytes in one read`);
+          yield frames;
+        }
+      })(),
+  };
+  const here = ground({ clock, logs: counted });
+  const long = scripted(async function* () {
+    for (let round = 0; round < 400; round++) yield { type: 'text', text: 'x'.repeat(10_000) };
+  });
+  const agent = await here.agent(long);
+  const session = await newSession(agent);
+  const runId = await say(agent, session, 'hi');
+  const slow = (await agent.follow({ owner: ANN, runId }))!.frames[Symbol.asyncIterator]();
+  await slow.next();
+  await agent.idle();
+  await settled();
+  assert.is(reads, 1);
+  const frames = await framesOf(agent, runId);
+  soundLog(frames);
+  assert.is(shownText(frames).length, 4_000_000);
+  assert.is((await agent.transcript.all(session))[1]!.content.length, 4_000_000);
+  const { n } = (await slow.next()).value!.at(-1)!;
+  assert.ok(n < frames.length, 'it goes on where it was');
+  await slow.return!();
+});
+
+test('a process takes so many runs at a time, and a session so many in line', async () => {
+  const here = ground();
+  const stuck = scripted(async function* ({ signal }) {
+    yield { type: 'text', text: 'x' };
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  });
+  const agent = await here.agent(stuck);
+  const session = await newSession(agent);
+  await say(agent, session, 'live');
+  for (let at = 1; at < LIMITS.runsPerSession; at++) await say(agent, session, `${at}`, { multitask: 'enqueue' });
+  const more = await agent.send({
+    owner: ANN,
+    session,
+    requestId: 'r',
+    request: { message: 'x' },
+    multitask: 'enqueue',
+  });
+  assert.is(more.kind, 'full');
+  const too = { message: 'x'.repeat(LIMITS.agentRequestBytes) };
+  assert.is(
+    await agent.send({ owner: ANN, session, requestId: 'r', request: too }).catch((error) => error.code),
+    'ERR_INPUT',
+  );
+  await agent.close();
+});
+
+test.run();
