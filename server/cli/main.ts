@@ -12,6 +12,8 @@ import { Usage, type Verb } from './verb.ts';
 import { chatVerb } from './verbs/chat.ts';
 import { configVerb } from './verbs/config.ts';
 import { doctorVerb } from './verbs/doctor.ts';
+import { exportVerb } from './verbs/export.ts';
+import { importVerb } from './verbs/import.ts';
 import { lintVerb } from './verbs/lint.ts';
 import { startVerb } from './verbs/start.ts';
 import { testVerb } from './verbs/test.ts';
@@ -23,6 +25,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
   test: testVerb,
   config: configVerb,
   doctor: doctorVerb,
+  import: importVerb,
+  export: exportVerb,
 };
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */

@@ -1,0 +1,37 @@
+// How far long work has come: a bar with rate and time to go in a terminal; elsewhere nothing but the outcome.
+
+import { Presets, SingleBar } from 'cli-progress';
+
+export interface Progress {
+  /** `done` of the total, in any unit; `lines` so far, and how many of them failed. */
+  update(done: number, counts: { readonly lines: number; readonly failed?: number }): void;
+  /** Takes the bar away, so that something can be written. */
+  stop(): void;
+}
+
+export interface ProgressOptions {
+  /** Undefined: nobody knows; then there is no bar and no time to go. */
+  readonly total: number | undefined;
+  readonly stream: NodeJS.WriteStream;
+}
+
+const KNOWN = ' {bar} {percentage}% | {lines} lines | {rate} lines/s | {eta_formatted} to go{trouble}';
+const UNKNOWN = ' {lines} lines | {rate} lines/s | {duration_formatted}{trouble}';
+
+/** Shows progress on the stream when it is a terminal. */
+export function progress({ total, stream }: ProgressOptions): Progress {
+  const format = total === undefined ? UNKNOWN : KNOWN;
+  const settings = { format, stream, clearOnComplete: true, hideCursor: true, fps: 10, etaBuffer: 50 };
+  const bar = new SingleBar(settings, Presets.shades_classic);
+  const begun = performance.now();
+  bar.start(total ?? 1, 0, { lines: 0, rate: '-', trouble: '' });
+  return {
+    update(done, { lines, failed = 0 }) {
+      const seconds = (performance.now() - begun) / 1_000;
+      const rate = seconds > 0.5 ? Math.round(lines / seconds).toLocaleString('en') : '-';
+      const trouble = failed ? ` | ${failed.toLocaleString('en')} failed` : '';
+      bar.update(total === undefined ? 0 : done, { lines: lines.toLocaleString('en'), rate, trouble });
+    },
+    stop: () => bar.stop(),
+  };
+}

@@ -1,0 +1,97 @@
+// A running server as the verbs of the command line reach it: an address, an API key that is never shown, answers in words.
+
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { Readable } from 'node:stream';
+import { TwinlineError } from '../../lib/errors.ts';
+import { Usage } from './verb.ts';
+
+export interface Remote {
+  /** Rejects with ERR_SERVICE, in words for people; `retry` tells whether the same may succeed in a moment. */
+  send(path: string, options?: SendOptions): Promise<IncomingMessage>;
+}
+
+export interface SendOptions {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A stream is sent as it comes, while the answer is read. */
+  readonly body?: Buffer | AsyncIterable<Buffer>;
+}
+
+export interface RemoteOptions {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** What every verb about a running server takes. */
+export const REMOTE_FLAGS = {
+  '--url <address>': 'the server, default http://127.0.0.1:3000',
+  '--key <key>': 'an API key; better set TWINLINE_API_KEY, which other users of the machine do not see',
+} as const;
+
+const DEFAULT_URL = 'http://127.0.0.1:3000';
+
+/** The server at `url`, asked with `key` or TWINLINE_API_KEY. Throws {@link Usage}. */
+export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.ProcessEnv): Remote {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new Usage(`"${url}" is no address such as ${DEFAULT_URL}.`);
+  const secret = key ?? env.TWINLINE_API_KEY?.trim();
+  if (!secret) throw new Usage('An API key is needed: set TWINLINE_API_KEY, or give --key.');
+  // What is said of a header that cannot be sent would show the key.
+  if (!/^[\x21-\x7e]{1,1024}$/.test(secret)) throw new Usage('The API key has characters that no API key has.');
+  const base = url.replace(/\/+$/, '');
+  return {
+    async send(path, { method = 'GET', headers = {}, body } = {}) {
+      const sending = { method, headers: { ...headers, authorization: `Bearer ${secret}` } };
+      const answer = await exchange(base + path, sending, body).catch((error: unknown) => {
+        throw failure(`Cannot reach ${base} (${codeOf(error)}). Is the server running?`, true);
+      });
+      const status = answer.statusCode ?? 0;
+      if (status >= 200 && status <= 299) return answer;
+      const said = await textOf(answer).catch(() => '');
+      throw failure(`${method} ${path}: ${wordsOf(status, said)}`, status >= 500 || status === 429);
+    },
+  };
+}
+
+// Not fetch: it takes an answer that breaks off for a whole one when the connection was to be closed after it.
+function exchange(
+  url: string,
+  sending: { method: string; headers: Readonly<Record<string, string>> },
+  body: SendOptions['body'],
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = (url.startsWith('https:') ? tlsRequest : plainRequest)(url, { ...sending, agent: false }, resolve);
+    outgoing.on('error', reject);
+    if (body === undefined || Buffer.isBuffer(body)) return outgoing.end(body);
+    const source = Readable.from(body, { objectMode: false });
+    source.on('error', (error) => outgoing.destroy(error));
+    return source.pipe(outgoing);
+  });
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+  return text;
+}
+
+/** ERR_SERVICE about a server; unlike the code itself, it knows whether trying again can help. */
+export function failure(message: string, retry: boolean): TwinlineError {
+  return Object.defineProperty(new TwinlineError('ERR_SERVICE', message), 'retry', { value: retry });
+}
+
+/** The code of what went wrong with a connection. */
+export function codeOf(error: unknown): string {
+  const { cause, code, message } = error as { cause?: { code?: string }; code?: string; message?: string };
+  return cause?.code ?? code ?? message ?? 'it broke';
+}
+
+function wordsOf(status: number, said: string): string {
+  try {
+    const { detail } = JSON.parse(said) as { detail?: string };
+    return detail ? `${detail} (${status})` : `the server answered ${status}`;
+  } catch {
+    return `the server answered ${status}, and not as a Twinline server does. Is this its address?`;
+  }
+}
