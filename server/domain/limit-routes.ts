@@ -19,6 +19,11 @@ const TOLD = [
   'graphNodes',
   'idempotencyKeyChars',
   'idempotencyMs',
+  'bulkLines',
+  'bulkLineBytes',
+  'webhooksPerTenant',
+  'webhookTries',
+  'eventStreamsPerTenant',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
 export function limitRoutes(router: Router): void {
