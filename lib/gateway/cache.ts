@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
+import type { Metadata } from './channel.ts';
 import { sharedCalls } from './shared-calls.ts';
 
 /** What makes two calls the same. */
@@ -14,7 +15,7 @@ export interface CacheKey {
   /** The height that was asked for, as it came; absent, empty or `0`: the latest. */
   readonly height?: string | undefined;
   /** Everything else that goes to the node, in a fixed order: the forwarded headers. */
-  readonly forwarded?: readonly (readonly [name: string, value: string])[];
+  readonly forwarded?: Metadata;
 }
 
 export interface CacheOptions<T> {
