@@ -2,7 +2,9 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
+import { type Run, runs } from '../../lib/agent/run.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { ANN, endless, framesOf, ground, newSession, say, scripted, settled, shownText, soundLog } from './ground.ts';
 
@@ -197,6 +199,37 @@ test('a message in line whose process died is answered by another, when its turn
     (await heir.transcript.all(session)).map(({ content }) => content),
     ['1', '1', '2', '2'],
   );
+});
+
+test('nobody claims a run that is held, and whoever lost one changes nothing of it any more', async () => {
+  const { documents, clock } = ground();
+  await documents.declare(AGENT_KINDS);
+  const [old, heir] = [runs({ documents, clock, holder: 'old' }), runs({ documents, clock, holder: 'heir' })];
+  const asked = { owner: ANN, session: 's', turn: 1, requestId: 'r', request: { message: 'hi' } };
+  const mine = (await old.begin(asked))!;
+  assert.is(await heir.begin({ ...asked, turn: 2 }), undefined);
+  await clock.advance(LIMITS.runLeaseMs - 1);
+  assert.is(await heir.claim(mine.id), 'held');
+  await clock.advance(1);
+  const theirs = await heir.claim(mine.id);
+  assert.ok(typeof theirs === 'object' && theirs.context.fence > mine.context.fence);
+  const { revision } = theirs as Run;
+  const call = { id: 'c', kind: 'browser', name: 'n' } as const;
+  assert.equal(
+    [
+      await old.renew(mine),
+      await old.ask(mine, call, { ms: 1, seen: [] }),
+      await old.end(mine, 'finished'),
+      await old.seal(mine),
+      await old.release(mine),
+    ],
+    [undefined, undefined, undefined, undefined, undefined],
+  );
+  assert.is((await heir.get(mine.id))!.revision, revision);
+  const ended = await heir.end(theirs as Run, 'finished');
+  assert.equal([ended?.state, await heir.abort(mine.id), await old.claim(mine.id)], ['finished', undefined, 'held']);
+  assert.ok(await heir.seal(ended!));
+  assert.is(await old.claim(mine.id), 'gone');
 });
 
 test.run();
