@@ -32,8 +32,8 @@ export interface ProveOptions {
  */
 export async function prove({ ucans }: Chain, { audience, identity, keys }: ProveOptions): Promise<Proven | Refused> {
   const delegations = delegationsOf(ucans);
-  const { principal, anyBad, revocationKeys } = signaturesOf(delegations);
-  const chain = chainOf(delegations);
+  const { principal, anyBad, revocationKeys } = signaturesOf(delegations, ucans);
+  const chain = chainOf(delegations, ucans);
   let unresolved = false;
   const options: API.ClaimOptions = {
     principal,

@@ -53,7 +53,7 @@ function said(ucans: readonly Ucan[]): Said[] {
       ...(notBefore !== undefined && { notBefore }),
       ...(nonce !== undefined && { nonce }),
       facts: facts as Said['facts'],
-      revocationKey: revocationKeyOf(signedPayloadOf(delegation)),
+      revocationKey: revocationKeyOf(signedPayloadOf(delegation, ucans[at]!)),
     };
   });
 }

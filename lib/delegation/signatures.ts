@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import type * as API from '@ucanto/interface';
 import { LIMITS } from '../limits.ts';
 import { issuerKey } from './principal.ts';
+import type { Ucan } from './ucan.ts';
 import { signedPayloadOf } from './view.ts';
 
 export interface Signatures {
@@ -16,8 +17,8 @@ export interface Signatures {
 }
 
 /** Checks the signatures of these delegations, when and with the keys that ucanto asks for. */
-export function signaturesOf(delegations: readonly API.Delegation[]): Signatures {
-  const payloads = new Map(delegations.map((one) => [one.signature as unknown, signedPayloadOf(one)]));
+export function signaturesOf(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): Signatures {
+  const payloads = new Map(delegations.map((one, at) => [one.signature as unknown, signedPayloadOf(one, ucans[at]!)]));
   const verdicts = new Map<string, boolean>();
   let bad = false;
 

@@ -13,34 +13,42 @@ export function delegationsOf(ucans: readonly Ucan[]): API.Delegation[] {
 }
 
 /** The bytes that the issuer of a UCAN signed. */
-export function signedPayloadOf({ data }: API.Delegation): Uint8Array {
+export function signedPayloadOf({ data }: API.Delegation, { issuer, audience }: Ucan): Uint8Array {
   let signed = new Uint8Array();
-  // ucanto writes them for nobody but a verifier.
+  // ucanto writes them for nobody but a verifier; the DIDs are as they were read, for base58 is slow to write.
   const capture = {
-    did: () => data.issuer.did(),
+    did: () => issuer,
     verify: (payload: Uint8Array) => {
       signed = new Uint8Array(payload);
       return true;
     },
   };
-  void UCAN.verifySignature(data, capture as unknown as API.Verifier);
+  const model = { ...data.model, iss: named(issuer), aud: named(audience) };
+  const view = { issuer: named(issuer), model, signature: data.signature };
+  void UCAN.verifySignature(view as unknown as API.UCAN.View, capture as unknown as API.Verifier);
   return signed;
 }
 
 // As little to write as can be.
-const NOTHING = { v: '0.9.1', iss: { did: () => '' }, aud: { did: () => '' }, att: [], exp: 0, prf: [], fct: [] };
+const NOTHING = { v: '0.9.1', iss: named(''), aud: named(''), att: [], exp: 0, prf: [], fct: [] };
 
 /**
  * The first delegation with the others as its proofs, for ucanto's validator. It would judge times by the clock of the
- * system, which was done before by ours, and would write what was signed again at each look: here both are nothing.
+ * system, which was done before by ours, and would write what was signed again at each look: here
+ * both are nothing.
  */
-export function chainOf(delegations: readonly API.Delegation[]): API.Delegation {
-  const [first] = delegations.reduceRight<API.Delegation[]>((proofs, { root, data }) => {
-    const { issuer, audience, capabilities, signature } = data;
+export function chainOf(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): API.Delegation {
+  const [first] = delegations.reduceRight<API.Delegation[]>((proofs, { root, data }, at) => {
+    const { capabilities, signature } = data;
+    const [issuer, audience] = [named(ucans[at]!.issuer), named(ucans[at]!.audience)];
     const judged = { issuer, audience, capabilities, signature, expiration: Infinity, model: NOTHING };
     const delegation = Delegation.create({ root, blocks: new Map() });
     Object.defineProperties(delegation, { data: { value: judged }, proofs: { value: proofs } });
     return [delegation];
   }, []);
   return first!;
+}
+
+function named(did: string) {
+  return { did: () => did };
 }
