@@ -298,6 +298,13 @@ test('parameters are read strictly', async () => {
     problem(await ask('owner', `GET ${path(did)}/eligibility?activity=${activity}`), 400, 'bad-request');
 });
 
+test('a form that is not there is 406, and tells which ones are', async () => {
+  const { did } = await domain();
+  const answer = await ask('rep', `GET ${path(did)}/card`, undefined, { accept: 'image/png' });
+  assert.match(problem(answer, 406, 'not-acceptable').detail, /application\/vc/);
+  assert.is((await ask('rep', `GET /1.0/identifiers/${did}`, undefined, { accept: 'image/png' })).status, 406);
+});
+
 test('too many requests and a store that is away are told as problems, too', async () => {
   await withServer({ env: { ...files(folder), RATE_LIMIT_MAX: '2' } }, async (busy) => {
     const get = () => busy.ask('/v1/limits', { headers: { authorization: `Bearer ${keyOf('owner')}` } });
