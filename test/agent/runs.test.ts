@@ -260,39 +260,6 @@ test('a responder that fails, says that it failed, or never ends: an error that 
   }
 });
 
-test('a reply has so many bytes at most, and is kept whole up to there, in as many pieces as it takes', async () => {
-  const here = ground();
-  const endlessText = scripted(async function* () {
-    for (;;) yield { type: 'text', text: `${'ä€😀"\u0001'.repeat(500)}` };
-  });
-  const agent = await here.agent(endlessText, { replyBytes: 1_000_001 });
-  const session = await newSession(agent);
-  const runId = await say(agent, session, 'hi');
-  const frames = await framesOf(agent, runId);
-  soundLog(frames);
-  assert.is(frames.at(-1)!.json.status, 'failed');
-  const text = shownText(frames);
-  const bytes = Buffer.byteLength(text);
-  assert.ok(bytes <= 1_000_001 && bytes > 999_990, `${bytes} bytes`);
-  assert.not.match(text, '\ufffd');
-  await agent.idle();
-  const [, answer] = await agent.transcript.all(session);
-  assert.is(answer!.content, text);
-  await agent.deleteSession(ANN, session);
-  await here.clock.advance(LIMITS.sessionRemainsMs + 1);
-  await agent.sweep();
-  assert.equal(await agent.transcript.all(session), []);
-});
-
-test('half surrogate pairs of a model become one character, however they were split', async () => {
-  const agent = await ground().agent(saying('a\ud83d', '\ude00b\ud83d'));
-  const session = await newSession(agent);
-  const runId = await say(agent, session, 'hi');
-  soundLog(await framesOf(agent, runId));
-  await agent.idle();
-  assert.is((await agent.transcript.all(session)).length, 2);
-});
-
 test('what is over is thrown away: the log and the run after their time, the transcript stays', async () => {
   const here = ground();
   const agent = await here.agent(saying('yes'));
