@@ -89,7 +89,7 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
       return answer(http, rest);
     },
     ofError: (error) => {
-      const { code: name, message = '', reason } = error as Partial<TwinlineError>;
+      const { code: name, message = '', reason } = (error ?? {}) as Partial<TwinlineError>;
       if (reason === 'too-large') return answer(502, { code: RESOURCE_EXHAUSTED, message: clean(message) });
       const code = name !== undefined && Object.hasOwn(ERRORS, name) ? ERRORS[name] : undefined;
       if (code === undefined) return answer(500, { code: 13, message: 'Internal error' });
@@ -129,7 +129,7 @@ const ADDRESSES: readonly RegExp[] = [
   /\b(?:[A-Za-z0-9-]{1,63}\.){1,9}[A-Za-z0-9-]{1,63}:\d{1,5}\b/g,
   /\blocalhost(?::\d{1,5})?\b/g,
   /\b(?:\d{1,3}\.){3}\d{1,3}\b/g,
-  /\[[0-9A-Fa-f:.%]{2,64}\](?::\d{1,5})?/g,
+  /\[(?=[^\]:]{0,4}:[^\]:]{0,4}:)[0-9A-Fa-f:.]{2,45}(?:%[\w.-]{1,16})?\](?::\d{1,5})?/g,
   /(?<![\w:])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?![\w:])/g,
   /(?<![\w:])(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?(?![\w:])/g,
   /\bunix:[^\s"\\]+/g,

@@ -1,0 +1,109 @@
+// Descriptors: from a file and from reflection, in any order, and what is said when some are missing.
+
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TwinlineError } from '../../lib/errors.ts';
+import { createRouteTable, readDescriptorFiles, readDescriptorSet } from '../../lib/gateway/index.ts';
+import { compileKept, compileProtos } from '../support/protoc.ts';
+
+const test = suite('gateway descriptors');
+
+const set = compileKept('demo/library.proto');
+const files = fromBinary(FileDescriptorSetSchema, set).file;
+const packed = (list: readonly FileDescriptorProto[]) => list.map((file) => toBinary(FileDescriptorProtoSchema, file));
+
+function refusal(work: () => unknown): TwinlineError {
+  try {
+    work();
+  } catch (error) {
+    assert.is((error as TwinlineError).code, 'ERR_CONFIG', String(error));
+    return error as TwinlineError;
+  }
+  throw new Error('nothing was thrown');
+}
+
+const rpcs = (descriptors: Parameters<typeof createRouteTable>[0]) =>
+  createRouteTable(descriptors).routes.map(({ rpc }) => rpc);
+
+test('single files in any order and repeated, as reflection gives them, make the same routes as the set', () => {
+  const shuffled = packed([...files, ...files].reverse());
+  assert.equal(rpcs(readDescriptorFiles(shuffled)).sort(), rpcs(readDescriptorSet(set)).sort());
+});
+
+test('well-known files need not be there, and files that only bring options neither', () => {
+  const own = files.filter(({ name }) => name.startsWith('demo/'));
+  assert.is(own.length, 2);
+  assert.equal(rpcs(readDescriptorFiles(packed(own))), rpcs(readDescriptorSet(set)));
+});
+
+test('a type of a missing file is refused: by file, with the type and the import', () => {
+  const error = refusal(() => readDescriptorFiles(packed(files.filter(({ name }) => name === 'demo/library.proto'))));
+  assert.equal(error.details, [
+    {
+      field: 'demo/library.proto',
+      error: 'it needs demo.Everything, but the imports google/api/annotations.proto, demo/query.proto are missing',
+    },
+  ]);
+  assert.match(error.message, /demo\/library\.proto: it needs demo\.Everything/);
+});
+
+test('all files with missing types are told at once', () => {
+  const text = (name: string) => `syntax = "proto3"; import "gone.proto"; message ${name} { Gone gone = 1; }`;
+  const given = compileProtos({
+    'a.proto': text('A'),
+    'b.proto': text('B'),
+    'gone.proto': 'syntax = "proto3"; message Gone {}',
+  });
+  const kept = fromBinary(FileDescriptorSetSchema, given).file.filter(({ name }) => name !== 'gone.proto');
+  const error = refusal(() => readDescriptorFiles(packed(kept)));
+  assert.equal(
+    error.details.map(({ field }) => field),
+    ['a.proto', 'b.proto'],
+  );
+});
+
+test('bytes that are no descriptors are refused with the way to make some', () => {
+  const error = refusal(() => readDescriptorSet(Buffer.from('hello, this is text'), 'node.binpb'));
+  assert.match(error.message, /^node\.binpb cannot be read.*--include_imports --descriptor_set_out/);
+});
+
+test('files that import each other are refused', () => {
+  const circle = [
+    create(FileDescriptorProtoSchema, { name: 'a.proto', dependency: ['b.proto'], syntax: 'proto3' }),
+    create(FileDescriptorProtoSchema, { name: 'b.proto', dependency: ['a.proto'], syntax: 'proto3' }),
+  ];
+  assert.match(refusal(() => readDescriptorFiles(packed(circle))).message, /a\.proto → b\.proto → a\.proto/);
+});
+
+test('an edition that the library does not know is refused, not thrown as it comes', () => {
+  const future = create(FileDescriptorProtoSchema, { name: 'a.proto', syntax: 'editions', edition: 99_999 as never });
+  refusal(() => readDescriptorFiles(packed([future])));
+});
+
+test('an http option in parts is one option, and one that is broken is told with its method', () => {
+  const service = `syntax = "proto3"; import "google/api/annotations.proto"; message M { string id = 1; }
+    service S { rpc R(M) returns (M) { option (google.api.http).post = "/x/{id}"; option (google.api.http).body = "*"; } }`;
+  const given = compileProtos({ 's.proto': service });
+  assert.equal(
+    createRouteTable(readDescriptorSet(given)).routes.map(({ method, template, body }) => ({ method, template, body })),
+    [{ method: 'POST', template: '/x/{id}', body: '*' }],
+  );
+  const broken = fromBinary(FileDescriptorSetSchema, given);
+  broken.file.at(-1)!.service[0]!.method[0]!.options!.$unknown = [
+    { no: 72_295_728, wireType: 2, data: Buffer.from('0212ff', 'hex') },
+  ];
+  const bytes = toBinary(FileDescriptorSetSchema, broken);
+  assert.is(refusal(() => createRouteTable(readDescriptorSet(bytes))).details[0]?.field, 'S/R');
+});
+
+test('names in JSON that a tool left away are those that protoc gives', () => {
+  const bare = fromBinary(FileDescriptorSetSchema, set).file;
+  for (const file of bare)
+    for (const message of file.messageType) for (const field of message.field) field.jsonName = '';
+  const { registry } = readDescriptorFiles(packed(bare));
+  assert.is(registry.getMessage('demo.Inner')!.fields[2]!.jsonName, 'countTotal');
+});
+
+test.run();

@@ -1,0 +1,142 @@
+// Outcomes as HTTP answers: the whole table, the texts that clients see, and that no address is among them.
+
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TwinlineError } from '../../lib/errors.ts';
+import { createJsonWriters, createStatusAnswers, httpStatus, readDescriptorFiles } from '../../lib/gateway/index.ts';
+
+const test = suite('gateway statuses');
+
+const { registry } = readDescriptorFiles([]);
+const writers = createJsonWriters({ registry, form: 'cosmos' });
+const answers = createStatusAnswers({ registry, writers, hide: ['node:9090'] });
+const node = (code: number, message = 'm', details?: Uint8Array) => {
+  const { http, body } = answers.ofStatus({ code, message, from: 'node' }, details);
+  return { http, ...(JSON.parse(body) as { code: number; message: string; details: unknown[] }) };
+};
+
+const TABLE: readonly (readonly [name: string, code: number, http: number])[] = [
+  ['CANCELLED', 1, 499],
+  ['UNKNOWN', 2, 500],
+  ['INVALID_ARGUMENT', 3, 400],
+  ['DEADLINE_EXCEEDED', 4, 504],
+  ['NOT_FOUND', 5, 404],
+  ['ALREADY_EXISTS', 6, 409],
+  ['PERMISSION_DENIED', 7, 403],
+  ['RESOURCE_EXHAUSTED', 8, 429],
+  ['FAILED_PRECONDITION', 9, 400],
+  ['ABORTED', 10, 409],
+  ['OUT_OF_RANGE', 11, 400],
+  ['UNIMPLEMENTED', 12, 501],
+  ['INTERNAL', 13, 500],
+  ['UNAVAILABLE', 14, 503],
+  ['DATA_LOSS', 15, 500],
+  ['UNAUTHENTICATED', 16, 401],
+  ['a code that nobody knows', 99, 500],
+];
+
+for (const [name, code, http] of TABLE)
+  test(`${name} is HTTP ${http}, with its own code in the body`, () => {
+    assert.is(httpStatus(code), http);
+    const answer = node(code);
+    assert.is(answer.http, http);
+    assert.is(answer.code, code);
+    assert.equal(answer.details, []);
+  });
+
+test('the message of the node is told, but not that of UNIMPLEMENTED', () => {
+  assert.is(node(5, 'entity did:ixo:entity:abc not found "x"').message, 'entity did:ixo:entity:abc not found "x"');
+  assert.is(node(12, 'unknown service a.B at 10.0.0.1').message, 'Not Implemented');
+});
+
+test('an answer that is too large for the gateway is 502, while a node that asks for fewer requests is 429', () => {
+  assert.is(answers.ofStatus({ code: 8, message: 'large', from: 'channel' }).http, 502);
+  assert.is(node(8).http, 429);
+});
+
+const LEAKS = [
+  'connect ECONNREFUSED 127.0.0.1:39691',
+  'dial tcp [::1]:9090: connection refused',
+  'dial tcp [fe80::1%eth0]:26657',
+  'remote_addr=10.11.12.13',
+  'peer fe80::aaaa:1 is gone',
+  'peer 2001:db8:0:0:0:0:0:1',
+  'lookup validator-1.internal.example:9090 failed',
+  'http://localhost:26657/status',
+  'node:9090 does not answer',
+  'unix:/var/run/node.sock',
+];
+
+for (const leak of LEAKS)
+  test(`an address does not leak: ${leak}`, () => {
+    const { message } = node(14, leak);
+    assert.match(message, /address/);
+    assert.not.match(message, /\d\.\d|9090|39691|26657|::|db8|internal|var/);
+  });
+
+for (const kept of [
+  'did:ixo:entity:abc123',
+  'height 12:34:56',
+  'ratio 1.5',
+  'did:x:zQ3shokFTS3brHcDQrn82RUDfCZESWL1ZdCEJwekUDPQiYBme',
+  'rpc error: code = NotFound desc = x: y',
+])
+  test(`what is no address stays: ${kept}`, () => {
+    assert.is(node(5, kept).message, kept);
+  });
+
+function details(...anys: readonly (readonly [string, Uint8Array])[]): Uint8Array {
+  const status = new BinaryWriter().tag(1, 0).int32(5).tag(2, 2).string('not shown');
+  for (const [url, value] of anys) status.tag(3, 2).fork().tag(1, 2).string(url).tag(2, 2).bytes(value).join();
+  return status.finish();
+}
+
+test('details are told in JSON; unknown types, traces and broken bytes are left away', () => {
+  const text = new BinaryWriter().tag(1, 2).string('see 10.0.0.1').finish();
+  const known = 'type.googleapis.com/google.protobuf.StringValue';
+  const some = details(
+    [known, text],
+    ['type.googleapis.com/a.Nobody', text],
+    ['type.googleapis.com/google.rpc.DebugInfo', text],
+  );
+  assert.equal(node(5, 'm', some).details, [{ '@type': known, value: 'see address' }]);
+  assert.equal(node(5, 'm', Buffer.from('ffff', 'hex')).details, []);
+});
+
+test('refusals of the gateway: 404, 405, 501, 401, 403 with codes of gRPC; 501 for what is not there as the Cosmos SDK', () => {
+  const shown = (list: ReturnType<typeof createStatusAnswers>) =>
+    (['unknown-route', 'method', 'disabled', 'no-credentials', 'forbidden'] as const).map((kind) => {
+      const { http, body } = list.ofRefusal(kind);
+      return [http, (JSON.parse(body) as { code: number }).code];
+    });
+  assert.equal(shown(answers), [
+    [404, 5],
+    [405, 12],
+    [501, 12],
+    [401, 16],
+    [403, 7],
+  ]);
+  const cosmos = createStatusAnswers({ registry, writers, hide: [], unknownRoute: 501 });
+  assert.equal(shown(cosmos).slice(0, 2), [
+    [501, 12],
+    [501, 12],
+  ]);
+  assert.is(answers.ofRefusal('unknown-route').body, '{"code":5,"message":"Not Found","details":[]}');
+});
+
+test('errors: of the request 400, of the reply 500 or 502, of time 504; of the gateway itself nothing is told', () => {
+  const shown = (error: unknown) => {
+    const { http, body } = answers.ofError(error);
+    return [http, ...Object.values(JSON.parse(body) as object).slice(0, 2)];
+  };
+  assert.equal(shown(new TwinlineError('ERR_INPUT', 'bad')), [400, 3, 'bad']);
+  assert.equal(shown(new TwinlineError('ERR_SERVICE', 'odd', { reason: 'unreadable' })), [500, 13, 'odd']);
+  assert.equal(shown(new TwinlineError('ERR_SERVICE', 'long', { reason: 'too-large' })), [502, 8, 'long']);
+  assert.equal(shown(new TwinlineError('ERR_TIMEOUT', 'late')), [504, 4, 'late']);
+  assert.equal(shown(new TwinlineError('ERR_BUSY', 'full')), [503, 14, 'full']);
+  assert.equal(shown(new Error('secret at 10.0.0.1')), [500, 13, 'Internal error']);
+  assert.equal(shown(undefined), [500, 13, 'Internal error']);
+});
+
+test.run();

@@ -1,0 +1,227 @@
+// Paths: the grammar of templates, matching on the raw path, decoding afterwards, methods, and what breaks at the start.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TwinlineError } from '../../lib/errors.ts';
+import { createRouteTable, readDescriptorSet, routeRows } from '../../lib/gateway/index.ts';
+import { parseTemplate } from '../../lib/gateway/template.ts';
+import { compileKept, compileProtos } from '../support/protoc.ts';
+
+const test = suite('gateway routes');
+
+const library = createRouteTable(readDescriptorSet(compileKept('demo/library.proto')));
+
+function found(method: string, path: string): string {
+  const match = library.match(method, path);
+  if (match.kind === 'method') return `allow ${match.allow.join(' ')}`;
+  return match.kind === 'unknown'
+    ? 'unknown'
+    : [match.route.rpc.replace('demo.Library/', ''), ...match.values].join(' | ');
+}
+
+test('a template is taken apart into segments, variables and a verb', () => {
+  const { segments, variables, verb } = parseTemplate('/v1/{name=shelves/*/books/*}/x/{rest=**}:go');
+  assert.equal(
+    segments.map((one) => (one.kind === 'literal' ? one.text : one.kind)),
+    ['v1', 'shelves', 'one', 'books', 'one', 'x', 'rest'],
+  );
+  assert.equal(variables, [
+    { path: 'name', start: 1, end: 5, multiple: true },
+    { path: 'rest', start: 6, end: undefined, multiple: true },
+  ]);
+  assert.is(verb, 'go');
+});
+
+const BROKEN: readonly (readonly [string, RegExp])[] = [
+  ['', /does not begin with/],
+  ['v1', /does not begin with/],
+  ['/', /segment is empty/],
+  ['/a//b', /segment is empty/],
+  ['/a/', /segment is empty/],
+  ['/{a}{b}', /needs a \//],
+  ['/{a', /braces do not match/],
+  ['/a}', /needs a \//],
+  ['/{a={b}}', /braces do not match|needs a \//],
+  ['/{}', /does not begin with the name/],
+  ['/{1a}', /does not begin with the name/],
+  ['/{a.}', /does not begin with the name/],
+  ['/{a=}', /empty segment/],
+  ['/{a=b//c}', /empty segment/],
+  ['/{a}/{a}', /twice/],
+  ['/**/a', /not its last segment/],
+  ['/{a=**}/b', /not its last segment/],
+  ['/a:', /verb/],
+  ['/a:b:c', /verb/],
+  ['/a:b/c', /must be encoded/],
+  ['/a b', /must be encoded/],
+  ['/a%20b', /must be encoded/],
+  ['/a***', /must be encoded|segment/],
+  [`/${'a/'.repeat(64)}a`, /more than 64/],
+];
+
+for (const [template, why] of BROKEN)
+  test(`the template ${JSON.stringify(template.slice(0, 20))} is refused: ${why.source}`, () => {
+    assert.throws(
+      () => parseTemplate(template),
+      (error: Error) => why.test(error.message),
+    );
+  });
+
+const MATCHES: readonly (readonly [rule: string, method: string, path: string, result: string])[] = [
+  ['a literal wins over a variable, whatever their order', 'GET', '/v1/books/params', 'Params'],
+  ['a variable takes one segment', 'GET', '/v1/books/abc', 'Get | abc'],
+  ['names of variables belong to the route, not to the place', 'GET', '/v1/books/abc/metadata', 'Metadata | abc'],
+  ['colons of a DID are no verb', 'GET', '/v1/books/did:ixo:entity:abc', 'Get | did:ixo:entity:abc'],
+  ['a verb that a template has is one', 'POST', '/v1/books/did:ixo:1:cancel', 'Cancel | did:ixo:1'],
+  ['a verb of another method leaves a value', 'GET', '/v1/books/x:cancel', 'Get | x:cancel'],
+  ['a segment that begins with a colon has no verb', 'GET', '/v1/books/:cancel', 'Get | :cancel'],
+  ['an encoded colon is no verb', 'POST', '/v1/books/x%3Acancel', 'allow DELETE GET HEAD SEARCH'],
+  ['%2F in one segment is a slash of the value', 'GET', '/v1/books/a%2Fb', 'Get | a/b'],
+  ['%2F cannot lead to another route', 'GET', '/v1/books/a%2Fmetadata', 'Get | a/metadata'],
+  ['an encoded literal is not the literal', 'GET', '/v1/books/p%61rams', 'Get | params'],
+  ['all escapes of one segment are decoded', 'GET', '/v1/books/%C3%B1%20%2B+', 'Get | ñ ++'],
+  ['a plus is no space in a path', 'GET', '/v1/books/a+b', 'Get | a+b'],
+  ['an empty segment is an empty value', 'GET', '/v1/books/', 'Get | '],
+  ['a slash too many is no route', 'GET', '/v1/books/params/', 'unknown'],
+  ['an empty first segment is no route', 'GET', '//v1/books', 'unknown'],
+  ['a path without its slash is no route', 'GET', 'v1/books', 'unknown'],
+  ['paths tell capitals apart', 'GET', '/v1/Books', 'unknown'],
+  ['a variable of several segments', 'GET', '/v1/shelves/a/books/b', 'Named | shelves/a/books/b'],
+  [
+    '%2F stays in a variable of several segments',
+    'GET',
+    '/v1/shelves/a%2fb/books/%2B%2F',
+    'Named | shelves/a%2fb/books/+%2F',
+  ],
+  ['an additional binding', 'GET', '/v2/shelves/a', 'Named | shelves/a'],
+  ['** takes many segments', 'GET', '/v2/files/a/b%2Fc/d%20e', 'Named | a/b%2Fc/d e'],
+  ['** takes no segment', 'GET', '/v2/files', 'Named | '],
+  ['** without a name', 'GET', '/v1/all/a/b', 'Any'],
+  ['* without a name', 'GET', '/v1/starred/x/last', 'Starred'],
+  ['a variable that is a field inside a message', 'GET', '/v1/owners/me', 'Nested | me'],
+  ['HEAD is answered by GET', 'HEAD', '/v1/books', 'List'],
+  ['a method of its own', 'SEARCH', '/v1/books/abc', 'Find | abc'],
+  ['any method', 'POST', '/v1/every', 'Every'],
+  ['another method on a path that is there', 'PUT', '/v1/books', 'allow GET HEAD'],
+  ['a literal for other methods does not hide a variable', 'DELETE', '/v1/books/params', 'Remove | params'],
+  ['a method without HTTP rule has no route', 'POST', '/demo.Library/Silent', 'unknown'],
+];
+
+for (const [rule, method, path, result] of MATCHES)
+  test(`${rule}: ${method} ${path}`, () => {
+    assert.is(found(method, path), result);
+  });
+
+const BAD_PATHS = [
+  '/v1/books/%zz',
+  '/v1/books/%',
+  '/v1/books/%2',
+  '/v1/books/%ff',
+  '/v1/books/%00',
+  '/v1/books/a%0Ab',
+  `/v1/books/${'x'.repeat(9_000)}`,
+];
+
+for (const path of BAD_PATHS)
+  test(`a malformed value in a path is ERR_INPUT: ${path.slice(0, 20)}`, () => {
+    assert.throws(
+      () => library.match('GET', path),
+      (error: TwinlineError) => error.code === 'ERR_INPUT' && !error.message.includes('xxxx'),
+    );
+  });
+
+test('a method that takes a stream of requests is left out, and said to be; one that answers with a stream is marked', () => {
+  assert.equal(library.left, [{ field: 'demo.Library/Upload', error: 'it takes a stream of requests' }]);
+  assert.equal(
+    library.routes.filter(({ streaming }) => streaming).map(({ rpc }) => rpc),
+    ['demo.Library/Follow'],
+  );
+});
+
+test('100 deep paths that almost fit are matched within a second', () => {
+  const path = `/v1/shelves${'/a'.repeat(4_000)}`;
+  const before = performance.now();
+  for (let left = 100; left > 0; left--) library.match('GET', path);
+  assert.ok(performance.now() - before < 1_000);
+});
+
+const HEAD = `syntax = "proto3"; package t; import "google/api/annotations.proto";
+  message A { string id = 1; repeated string ids = 2; map<string, string> m = 3; B b = 4; } message B { string x = 1; }
+  message C { string id = 1; }`;
+
+function problems(...methods: readonly string[]): string[] {
+  const service = `service S { ${methods.map((rule, at) => `rpc M${at}(A) returns (B) { option (google.api.http) = { ${rule} }; }`).join('\n')} }`;
+  try {
+    createRouteTable(readDescriptorSet(compileProtos({ 't.proto': `${HEAD} ${service}` })));
+  } catch (error) {
+    assert.instance(error, TwinlineError);
+    assert.is((error as TwinlineError).code, 'ERR_CONFIG');
+    return (error as TwinlineError).details.map(({ field, error: why }) => `${field} ${why}`);
+  }
+  return [];
+}
+
+const FAULTS: readonly (readonly [string, RegExp])[] = [
+  ['get: "/x/{nope}"', /nope is no field of t\.A/],
+  ['get: "/x/{b.nope}"', /b\.nope is no field/],
+  ['get: "/x/{id.x}"', /"id" is not a message/],
+  ['get: "/x/{ids}"', /repeated/],
+  ['get: "/x/{m}"', /is a map/],
+  ['get: "/x/{b}"', /unsupported message type: "t\.B"/],
+  ['get: "/x/{id"', /braces/],
+  ['get: "/x" body: "*"', /GET request has no body/],
+  ['post: "/x" body: "nope"', /the body is the field nope/],
+  ['get: "/x" response_body: "nope"', /response_body is the field nope/],
+  ['body: "*"', /names no method and path/],
+  ['get: "/x" additional_bindings { get: "/y" additional_bindings { get: "/z" } }', /additional bindings/],
+];
+
+const faults = problems(...FAULTS.map(([rule], at) => rule.replaceAll('"/', `"/${at}/`)));
+
+for (const [at, [rule, why]] of FAULTS.entries())
+  test(`a table is not made with ${rule}`, () => {
+    const mine = faults.filter((problem) => problem.startsWith(`t.S/M${at} `));
+    assert.is(mine.length, 1);
+    assert.match(mine[0]!, why);
+  });
+
+test('a template that is there twice is refused, with both methods named; other methods may share it', () => {
+  assert.equal(problems('get: "/x/{id}"', 'get: "/x/{b.x}"'), [
+    't.S/M1 GET /x/{b.x} leads to t.S/M0 already, as /x/{id}',
+  ]);
+  assert.equal(problems('get: "/x/{id}"', 'delete: "/x/{b.x}"'), []);
+});
+
+test('every problem is told at once, and what is right beside it is not', () => {
+  assert.is(faults.length, FAULTS.length);
+});
+
+test('the list of routes tells method, path, method of the service and parameters of the query', () => {
+  const rows = routeRows(library.routes);
+  const row = (path: string) => rows.find((one) => one.path === path)!;
+  assert.equal(row('/v1/books/{id}').query, [
+    { name: 'other', type: 'string', repeated: false, values: [] },
+    { name: 'owner.id', type: 'string', repeated: false, values: [] },
+    ...[2, 3, 4].map((depth) => ({
+      name: `owner.${'parent.'.repeat(depth - 1)}id`,
+      type: 'string',
+      repeated: false,
+      values: [],
+    })),
+  ]);
+  const query = row('/v1/query/{text}').query;
+  const shown = (name: string) => query.find((one) => one.name === name);
+  assert.equal(shown('color'), {
+    name: 'color',
+    type: 'demo.Color',
+    repeated: false,
+    values: ['COLOR_NONE', 'RED', 'BLUE'],
+  });
+  assert.equal(shown('numbers'), { name: 'numbers', type: 'int32', repeated: true, values: [] });
+  assert.equal(shown('counts[key]'), { name: 'counts[key]', type: 'int32', repeated: false, values: [] });
+  assert.equal(shown('time'), { name: 'time', type: 'google.protobuf.Timestamp', repeated: false, values: [] });
+  assert.is(shown('text'), undefined);
+  assert.equal(rows.find(({ rpc }) => rpc === 'demo.Library/Cancel')?.query, []);
+});
+
+test.run();
