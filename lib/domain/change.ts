@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isMembershipGroup, isOrganisation } from './create.ts';
-import { CONTROLLER_EDGE, edgeIn, indexedEdges } from './edges.ts';
+import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.ts';
 import { findDomain, requireDomain } from './find.ts';
 import { replaceJournaled, stamp } from './journal.ts';
 import { DOMAIN } from './kinds.ts';
@@ -77,8 +77,7 @@ export async function transferTwin(
   const { controller } = checked<{ controller: string | string[] }>(TRANSFER, change.body, 'The transfer');
   const controllers = listOf(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
-  const edges = [...others, ...controllers.map((to) => ({ relation: CONTROLLER_EDGE, to }))];
-  const body = { ...old.body, controllers, ...indexedEdges(edges) };
+  const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
   return write(ground, caller, { old, body, action: 'transfer' });
 }
 

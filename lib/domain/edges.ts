@@ -23,7 +23,7 @@ export function edgesOf(twin: Pointing, resolved: ReadonlyMap<string, string> = 
   const didOf = (reference: string) => resolved.get(reference) ?? parseDidUrl(reference)?.did ?? reference;
   const edges: Edge[] = [
     { relation: CLASS_EDGE, to: twin.class },
-    ...twin.controllers.map((to) => ({ relation: CONTROLLER_EDGE, to: didOf(to) })),
+    ...controllerEdges(twin.controllers),
     ...Object.entries(twin.relationships).flatMap(([relation, filled]) =>
       listOf(filled as string | string[]).map((to) => ({ relation, to: didOf(to) })),
     ),
@@ -34,6 +34,12 @@ export function edgesOf(twin: Pointing, resolved: ReadonlyMap<string, string> = 
     ...twin.subDomains.map(({ did }) => ({ relation: PART_EDGE, to: did })),
   ];
   return [...new Map(edges.map((edge) => [edgeKey(edge), edge])).values()];
+}
+
+/** The edges to those who control a twin, each once. */
+export function controllerEdges(controllers: readonly string[]): Edge[] {
+  const dids = controllers.map((reference) => parseDidUrl(reference)?.did ?? reference);
+  return [...new Set(dids)].map((to) => ({ relation: CONTROLLER_EDGE, to }));
 }
 
 /** The form in which the index of edges holds one. */

@@ -178,6 +178,18 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
       }
   },
 
+  'who controls a twin is one edge, whether it was made so or given away, and however they are named': async (
+    openBench,
+  ) => {
+    const { registry, make } = await openBench();
+    const controller = ['did:x:alice', 'did:x:org/a', 'did:x:org/b'];
+    const made = await make('Project', { controller });
+    const { id } = await make('Project');
+    const given = await registry.transfer(ALICE, { did: id, body: { controller } });
+    assert.equal([...given.body.edges].sort(), [...made.body.edges].sort());
+    assert.ok(given.body.edges.includes('controlledBy did:x:org'));
+  },
+
   'a part whose end came too late is a part still': async (openBench) => {
     const { documents, clock, registry, make, merge } = await openBench();
     const { id } = await make('Organisation');
