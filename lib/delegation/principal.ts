@@ -3,6 +3,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { DID } from '@ucanto/core';
 import { LIMITS } from '../limits.ts';
+import { recent } from './recent.ts';
 
 /** What tells a kind of key: its multicodec, the length of a public one, and how a signature by it begins in a UCAN. */
 interface KeyKind {
@@ -56,7 +57,17 @@ export function readPrincipal(bytes: Uint8Array): string | undefined {
     return did.length <= LIMITS.resourceChars && NAMED_DID.test(did) ? did : undefined;
   }
   const kind = KEY_KINDS.find((one) => one.codec.equals(codec));
-  return kind && given.length === kind.bytes + 2 ? DID.decode(bytes).did() : undefined;
+  return kind && given.length === kind.bytes + 2 ? keyDid(given) : undefined;
+}
+
+const written = recent<string>(LIMITS.issuerKeysKept);
+
+// Base58 is slow to write.
+function keyDid(bytes: Buffer): string {
+  const id = bytes.toString('latin1');
+  const did = written.get(id) ?? DID.decode(bytes).did();
+  written.set(id, did);
+  return did;
 }
 
 /** Whether a signature in a UCAN has the one form of those that are accepted. */
@@ -69,15 +80,12 @@ export function didMethod(did: string): string {
   return did.split(':', 2)[1] ?? '';
 }
 
-const known = new Map<string, IssuerKey>();
+const known = recent<IssuerKey>(LIMITS.issuerKeysKept);
 
 /** The key of a did:key; undefined when it is none, or one of a kind that is not accepted. Keeps the latest ones. */
 export function issuerKey(did: string): IssuerKey | undefined {
   const key = known.get(did) ?? makeKey(did);
-  if (!key) return undefined;
-  known.delete(did);
-  known.set(did, key);
-  if (known.size > LIMITS.issuerKeysKept) known.delete(known.keys().next().value!);
+  if (key) known.set(did, key);
   return key;
 }
 
