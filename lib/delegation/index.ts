@@ -1,6 +1,5 @@
 // What `import … from 'twinline/delegation'` gives: the guard of tokens, what it says, new tokens, keys of issuers.
 
-export type { IssuerKeys } from './claim.ts';
 export { type DelegationStatus, type Delegations, type DelegationsOptions, delegations } from './delegations.ts';
 export { didDocumentKeys } from './did-document.ts';
 export { type DidWebOptions, didWebKeys, didWebUrl } from './did-web.ts';

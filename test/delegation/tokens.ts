@@ -152,7 +152,7 @@ const ALGORITHMS: { readonly [code: number]: string } = {
   [Signature.RS256]: 'RS256',
 };
 
-export { CBOR, Delegation };
+export { CBOR };
 
 function lengthAt(car: Buffer, at: number): { start: number; end: number } {
   let length = 0;
