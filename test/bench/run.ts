@@ -1,11 +1,13 @@
 // `npm run bench`: every benchmark beside its floor, as a table of ratios. Words select: `npm run bench -- engine`.
 
 import pc from 'picocolors';
+import { domainRows } from './domain.ts';
 import { compileRows, engineRows } from './engine.ts';
 import { grpcRows } from './grpc.ts';
 import { holds, type Row } from './measure.ts';
 import { redisRows } from './redis.ts';
 import { scaleRows } from './scale.ts';
+import { tokenRows } from './token.ts';
 import { ussdRows } from './ussd.ts';
 
 const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
@@ -13,7 +15,9 @@ const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   compile: compileRows,
   scale: scaleRows,
   redis: redisRows,
+  domain: domainRows,
   ussd: ussdRows,
+  token: tokenRows,
   grpc: grpcRows,
 };
 
