@@ -87,9 +87,10 @@ test('100 deciding votes and 48 organisations, killed at random: verified once, 
         const open = await undecided(server, cycle);
         const names = Array.from({ length: ORGANISATIONS_PER_KILL }, (_, n) => `org-${cycle}-${n}`);
 
+        const counted = countdown(cycle % (VOTES_PER_KILL - 1));
         const asked = [
           ...open.map(async (one) => {
-            const voting = tried(ballot(server, one));
+            const voting = tried(ballot(server, one)).then(counted.down);
             // Impatient: credits are tried before, while and after the vote is counted.
             for (let tries = 0; tries < 3; tries++) {
               const answer = await tried(issue(server, one.did));
@@ -103,7 +104,9 @@ test('100 deciding votes and 48 organisations, killed at random: verified once, 
             if (error instanceof assert.Assertion) throw error;
           }),
         ];
-        await pause((cycle * 60) / KILLS + Math.random() * 10);
+        // While the answers to some votes are out and those to others are not.
+        await counted.zero;
+        await pause(Math.random() * 8);
         await server.process.kill();
         await Promise.all(asked);
 
@@ -150,6 +153,17 @@ test('100 deciding votes and 48 organisations, killed at random: verified once, 
     }
     checkFeed(await feedOf(data), verified);
   }));
+
+/** Resolves when `down` was called so many times. */
+function countdown(from: number): { readonly down: () => void; readonly zero: Promise<void> } {
+  let left = from;
+  let tell = () => {};
+  const zero = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  if (left === 0) tell();
+  return { zero, down: () => void (--left === 0 && tell()) };
+}
 
 /** A process that dies between decision and execution holds the execution for some seconds; then others do it. */
 async function verifiedSoon({ ask }: Running, did: string): Promise<void> {
