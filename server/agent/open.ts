@@ -10,6 +10,7 @@ import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
 import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { revocations } from '../../lib/delegation/revocations.ts';
 import type { Services } from '../../lib/engine/service.ts';
+import { TwinlineError } from '../../lib/errors.ts';
 import type { CompiledFlow } from '../../lib/flow/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
@@ -47,7 +48,7 @@ export interface AgentServiceOptions {
   readonly onProblem: () => void;
 }
 
-/** Opens the service; throws ERR_CONFIG when its key cannot be used, ERR_STORE when its logs cannot be opened. */
+/** Opens the service; throws ERR_CONFIG when its key or its flow cannot be used, ERR_STORE when its logs cannot be opened. */
 export async function openAgentService(options: AgentServiceOptions): Promise<AgentService> {
   const { config, stores, keyring, log } = options;
   const clock = systemClock;
@@ -58,6 +59,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     options.onProblem();
     log.error({ err: error }, what);
   };
+  refuseSecrets(options.conversations, config.agent.flow);
   await documents.declare(DELEGATION_KINDS);
   const revoked = revocations({ documents });
   const { logs, channel } = await runStores(config, options.redis);
@@ -111,6 +113,17 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
       await Promise.all([logs.close(), channel.close()]);
     },
   };
+}
+
+// A chat keeps what is typed, and shows it again: nobody may be asked for a PIN there.
+function refuseSecrets(conversations: readonly CompiledFlow[], name: string): void {
+  const screens = conversations.find(({ id }) => id === name)?.screens ?? new Map();
+  for (const [path, { screen, scope }] of screens)
+    if (screen.type === 'input' && scope.flow.vars?.[screen.save]?.secret)
+      throw new TwinlineError(
+        'ERR_CONFIG',
+        `AGENT_FLOW=${name} asks for the secret "${screen.save}" on its screen "${path}", and chats keep what is typed. Choose a flow that asks for no secrets.`,
+      );
 }
 
 const SWEEP_FULL = LIMITS.sweepBatch;
