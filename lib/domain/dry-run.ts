@@ -1,5 +1,6 @@
 // A store on which imports can be tried: what they write is seen by what comes after, and goes nowhere.
 
+import { isDeepStrictEqual } from 'node:util';
 import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, JsonObject, Kind, Query, ReplaceResult, StoredDocument } from '../store/store.ts';
 import { DOMAIN, PROTOCOL } from './kinds.ts';
@@ -16,33 +17,64 @@ const NAMED: readonly { readonly index: string; readonly field: string; readonly
   { index: 'external', field: 'externalId', path: 'externalId' },
 ];
 
-// What later lines ask of a twin that a line has made; of a protocol, everything.
-const ASKED = [
-  ...['tenant', 'did', 'type', 'status', 'controllers', 'alsoKnownAs', 'externalId'],
-  ...['parent', 'subDomains', 'provisionalSince', 'journal', 'edges'],
-];
+// What later lines ask of a twin that a line has made, where it differs from this; of a protocol, everything.
+const USUAL: JsonObject = {
+  status: 'Created',
+  parent: null,
+  externalId: null,
+  provisionalSince: null,
+  alsoKnownAs: [],
+  subDomains: [],
+  edges: [],
+  journal: { at: 0, by: 'system', action: 'create', events: [] },
+};
+const ASKED = ['tenant', 'did', 'type', 'controllers', ...Object.keys(USUAL)].filter((field) => field !== 'journal');
 
-type Layer = ReturnType<typeof layer>;
+interface Layer {
+  get(kind: Kind, id: string): StoredDocument | undefined;
+  /** By a unique name, as `namesIn` gives it. */
+  named(name: string): StoredDocument | undefined;
+  put(kind: Kind, document: StoredDocument): void;
+}
 
-function layer() {
-  const documents = new Map<string, StoredDocument>();
-  const names = new Map<string, string>();
+interface Form<Kept> {
+  keep(kind: Kind, document: StoredDocument): Kept;
+  show(kept: Kept): StoredDocument;
+}
+
+const WHOLE: Form<StoredDocument> = { keep: (_kind, document) => document, show: (kept) => kept };
+// As text, for there may be many.
+const BRIEF: Form<string> = {
+  keep: (kind, document) => JSON.stringify(kind === PROTOCOL ? document : { ...document, body: stubOf(document.body) }),
+  show: (text) => {
+    const { body, ...rest } = JSON.parse(text) as StoredDocument;
+    return { ...rest, body: { ...USUAL, ...body } };
+  },
+};
+
+function layer<Kept>({ keep, show }: Form<Kept>): Layer {
+  const documents = new Map<string, Kept>();
+  const keys = new Map<string, string>();
+  const at = (key: string) => {
+    const kept = documents.get(key);
+    return kept === undefined ? undefined : show(kept);
+  };
   return {
-    get: (kind: Kind, id: string) => documents.get(keyOf(kind, id)),
-    named: (name: string) => documents.get(names.get(name) ?? ''),
-    put(kind: Kind, document: StoredDocument): void {
+    get: (kind, id) => at(keyOf(kind, id)),
+    named: (name) => at(keys.get(name) ?? ''),
+    put(kind, document) {
       const key = keyOf(kind, document.id);
-      documents.set(key, document);
-      for (const name of namesIn(kind, document.body)) names.set(name, key);
+      documents.set(key, keep(kind, document));
+      for (const name of namesIn(kind, document.body)) keys.set(name, key);
     },
   };
 }
 
 export function dryRun(base: DocumentStore): DryRun {
-  const shared = layer();
+  const shared = layer(BRIEF);
   return {
     line() {
-      const own = layer();
+      const own = layer(WHOLE);
       const made: { kind: Kind; document: StoredDocument }[] = [];
       const put = (kind: Kind, document: StoredDocument) => {
         own.put(kind, document);
@@ -53,7 +85,7 @@ export function dryRun(base: DocumentStore): DryRun {
         end() {
           for (const { kind, document } of made)
             if (kind === PROTOCOL || (kind === DOMAIN && namesIn(kind, document.body).length > 0))
-              shared.put(kind, kind === PROTOCOL ? document : { ...document, body: stubOf(document.body) });
+              shared.put(kind, document);
         },
       };
     },
@@ -120,7 +152,8 @@ function nameAsked({ name }: Kind, { index, where }: Query): string | undefined 
 }
 
 function stubOf(body: JsonObject): JsonObject {
-  return Object.fromEntries(ASKED.map((field) => [field, body[field] ?? null]));
+  const differs = (field: string) => body[field] !== undefined && !isDeepStrictEqual(body[field], USUAL[field]);
+  return Object.fromEntries(ASKED.filter(differs).map((field) => [field, body[field]!]));
 }
 
 function taken({ name }: Kind, id: string): TwinlineError {
