@@ -85,10 +85,16 @@ function setSingle(draft: Draft, field: DescField, texts: readonly string[]): vo
 }
 
 /** The bytes of the draft, its fields by number. Values that Protobuf leaves away are left away. */
-export function encodeDraft({ values }: Draft): Buffer {
+export function encodeDraft(draft: Draft): Buffer {
   const writer = new BinaryWriter();
-  for (const [field, value] of [...values].sort(([a], [b]) => a.number - b.number)) encodeField(writer, field, value);
-  return Buffer.from(writer.finish());
+  encodeInto(writer, draft);
+  const { buffer, byteOffset, byteLength } = writer.finish();
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function encodeInto(writer: BinaryWriter, { values }: Draft): void {
+  const fields = values.size > 1 ? [...values.keys()].sort((a, b) => a.number - b.number) : values.keys();
+  for (const field of fields) encodeField(writer, field, values.get(field)!);
 }
 
 function open(draft: Draft, path: FieldPath): Draft {
@@ -131,8 +137,16 @@ function setEntry(
   draft.values.set(field, map);
 }
 
+const parsers = new WeakMap<DescField, Parse>();
+
 /** Parses one value of a field, of its elements, or of its entries; throws an Error for messages no text stands for. */
 export function parserOf(field: DescField): Parse {
+  const known = parsers.get(field) ?? compileParser(field);
+  parsers.set(field, known);
+  return known;
+}
+
+function compileParser(field: DescField): Parse {
   if (field.enum) return enumParser(field.enum);
   if (!field.message) return scalarParser(field.scalar!);
   const { typeName } = field.message;
@@ -154,10 +168,15 @@ const IMPLICIT = 2;
 function encodeField(writer: BinaryWriter, field: DescField, value: Value | Value[] | Map<Value, Value> | Draft): void {
   if (value instanceof Map) for (const [key, one] of value) encodeEntry(writer, field, { key, value: one });
   else if (Array.isArray(value)) encodeList(writer, field, value);
-  else if (typeof value === 'object' && 'values' in value && 'oneofs' in value)
-    writer.tag(field.number, WireType.LengthDelimited).bytes(encodeDraft(value));
-  else if (field.message || field.oneof || field.presence !== IMPLICIT || !isZero(value))
+  else if (isDraft(value)) {
+    encodeInto(writer.tag(field.number, WireType.LengthDelimited).fork(), value);
+    writer.join();
+  } else if (field.message || field.oneof || field.presence !== IMPLICIT || !isZero(value))
     writeOne(writer, field.number, { type: typeOf(field), value });
+}
+
+function isDraft(value: Value | Draft): value is Draft {
+  return typeof value === 'object' && !(value instanceof Uint8Array);
 }
 
 function encodeList(writer: BinaryWriter, field: DescField, values: readonly Value[]): void {

@@ -23,7 +23,7 @@ export function unwrapped(field: FieldPlan, unset: Buffer): MessageWriter {
       const tag = tagOf(job);
       if (!takes(field, tag)) skip(job, tag, end);
       else if (job.to !== start) throw OUT_OF_ORDER;
-      else field.write(field, job, { end, tag });
+      else field.write(field, job, end);
     }
     if (job.at > end) throw unreadable('a value reaches beyond its message');
     if (job.to === start) literal(job, unset);

@@ -49,7 +49,7 @@ function withDefaults(fields: readonly FieldPlan[], defaults: readonly Buffer[])
   const offsets = [0];
   for (const text of defaults) offsets.push(offsets.at(-1)! + text.length);
   const byNumber = new Map(fields.map((field) => [field.number, field]));
-  return { fields, byNumber, defaults: Buffer.concat(defaults), offsets };
+  return { fields, byNumber, defaults: Buffer.concat(defaults), offsets, gaps: new Map() };
 }
 
 export function fieldPlan(field: DescField, { index, types }: { index: number; types: Types }): FieldPlan {

@@ -29,13 +29,8 @@ export interface FieldPlan {
   readonly map: MapPlan | undefined;
 }
 
-export type FieldWriter = (field: FieldPlan, job: Job, input: FieldInput) => boolean;
-
-interface FieldInput {
-  /** Where the message ends. */
-  readonly end: number;
-  readonly tag: number;
-}
+/** The tag has been read, into `job.tag`. */
+export type FieldWriter = (field: FieldPlan, job: Job, end: number) => boolean;
 
 interface MapPlan {
   readonly keyTag: number;
@@ -53,6 +48,8 @@ export interface ObjectPlan {
   readonly defaults: Buffer;
   /** Where that of each field begins, and the end of the last. */
   readonly offsets: readonly number[];
+  /** Parts of `defaults` that were needed before. */
+  readonly gaps: Map<number, Buffer>;
 }
 
 // Thrown to start again with bytes that hold every field once, by number.
@@ -88,14 +85,14 @@ export function writeFields(plan: ObjectPlan, job: Job, end: number): void {
     if (field.closed !== undefined && passUnknown(field.closed, job, tag)) continue;
     if (field.index < next || (oneofs & field.oneof) !== 0) throw OUT_OF_ORDER;
     if (!job.ordered) oneofs |= field.oneof;
-    if (field.index > next) writeDefaults(plan, job, { from: next, to: field.index });
+    if (field.index > next) literal(job, gapOf(plan, next, field.index));
     next = field.index + 1;
     const mark = job.to;
     literal(job, field.key);
-    if (field.write(field, job, { end, tag }) && field.omits) job.to = mark;
+    if (field.write(field, job, end) && field.omits) job.to = mark;
   }
   if (job.at > end) throw unreadable('a field reaches beyond its message');
-  if (next < fields.length) writeDefaults(plan, job, { from: next, to: fields.length });
+  if (next < fields.length) literal(job, gapOf(plan, next, fields.length));
 }
 
 /** Whether a record with this tag belongs to the field; another wire type makes it an unknown one. */
@@ -104,10 +101,14 @@ export function takes(field: FieldPlan, tag: number): boolean {
   return tag >>> 3 === field.number && (wire === field.wire || (wire === WIRE.bytes && field.packable));
 }
 
-function writeDefaults({ defaults, offsets }: ObjectPlan, job: Job, { from, to }: { from: number; to: number }): void {
-  const start = offsets[from]!;
-  const end = offsets[to]!;
-  if (start < end) literal(job, defaults.subarray(start, end));
+/** What is printed for the fields from one to before another. */
+function gapOf({ defaults, offsets, gaps }: ObjectPlan, from: number, to: number): Buffer {
+  const place = from * offsets.length + to;
+  const known = gaps.get(place);
+  if (known) return known;
+  const gap = defaults.subarray(offsets[from]!, offsets[to]!);
+  gaps.set(place, gap);
+  return gap;
 }
 
 /** Passes over a value that its closed enum does not have. */
@@ -119,24 +120,22 @@ function passUnknown(closed: ReadonlySet<number>, job: Job, tag: number): boolea
   return false;
 }
 
-export const writeSingle: FieldWriter = (field, job, { end }) => field.value(job, end);
+export const writeSingle: FieldWriter = (field, job, end) => field.value(job, end);
 
 /** All elements that follow each other, packed or not. */
-export const writeList: FieldWriter = (field, job, { end, tag }) => {
+export const writeList: FieldWriter = (field, job, end) => {
   byte(job, 0x5b);
   const start = job.to;
-  let current = tag;
   for (;;) {
-    if ((current & 7) === field.wire) element(field, job, { end, start });
+    if ((job.tag & 7) === field.wire) element(field, job, end);
     else {
       const until = endOfLength(job, end);
-      while (job.at < until) element(field, job, { end: until, start });
+      while (job.at < until) element(field, job, until);
       if (job.at > until) throw unreadable('a packed list reaches beyond its length');
     }
     if (job.at >= end) break;
     const { at } = job;
-    current = tagOf(job);
-    if (takes(field, current)) continue;
+    if (takes(field, tagOf(job))) continue;
     job.at = at;
     break;
   }
@@ -144,9 +143,10 @@ export const writeList: FieldWriter = (field, job, { end, tag }) => {
   return job.to === start + 1;
 };
 
-function element(field: FieldPlan, job: Job, { end, start }: { end: number; start: number }): void {
+function element(field: FieldPlan, job: Job, end: number): void {
   if (field.closed !== undefined && passUnknown(field.closed, job, WIRE.varint)) return;
-  if (job.to !== start) byte(job, 0x2c);
+  // No element ends with the bracket that opens the list.
+  if (job.out[job.to - 1] !== 0x5b) byte(job, 0x2c);
   field.value(job, end);
 }
 
@@ -156,7 +156,7 @@ interface Range {
 }
 
 /** All entries that follow each other, by key; of two with the same key the last counts. */
-export const writeMap: FieldWriter = (field, job, { end }) => {
+export const writeMap: FieldWriter = (field, job, end) => {
   const entries = new Map<string, Range>();
   for (;;) {
     readEntry(field.map!, job, { end, entries });

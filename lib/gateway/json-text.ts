@@ -38,10 +38,11 @@ function grow(job: Job, count: number): void {
 export function literal(job: Job, text: Uint8Array): void {
   const { length } = text;
   room(job, length);
+  const { out, to } = job;
   // A native copy costs more than this loop until the text is rather long.
-  if (length > 64) job.out.set(text, job.to);
-  else for (let at = 0; at < length; at++) job.out[job.to + at] = text[at]!;
-  job.to += length;
+  if (length > 64) out.set(text, to);
+  else for (let at = 0; at < length; at++) out[to + at] = text[at]!;
+  job.to = to + length;
 }
 
 export function byte(job: Job, code: number): void {
@@ -53,8 +54,9 @@ export function byte(job: Job, code: number): void {
 export function ascii(job: Job, text: string): void {
   const { length } = text;
   room(job, length);
-  for (let at = 0; at < length; at++) job.out[job.to + at] = text.charCodeAt(at);
-  job.to += length;
+  const { out, to } = job;
+  for (let at = 0; at < length; at++) out[to + at] = text.charCodeAt(at);
+  job.to = to + length;
 }
 
 /** Writes any text as a JSON string. */
@@ -97,35 +99,43 @@ export function padded(job: Job, value: number, width: number): void {
  * when not.
  */
 export function quoted(job: Job, end: number, strict: boolean): void {
-  const { bytes } = job;
-  let { at } = job;
-  room(job, end - at + 2);
-  let { out, to } = job;
-  const start = to;
-  let stop = 2;
-  out[to++] = QUOTE;
-  while (at < end) {
+  const { bytes, at: from } = job;
+  room(job, end - from + 2);
+  const { out, to } = job;
+  const shift = to + 1 - from;
+  let at = from;
+  for (; at < end; at++) {
     const code = bytes[at]!;
-    const kind = KIND[code]!;
-    if (kind === 1 || kind > stop) {
-      out[to++] = code;
-      at++;
-    } else if (kind === 0) {
-      const escaped = ESCAPES[code]!;
-      job.to = to;
-      room(job, escaped.length + end - at + 1);
-      out = job.out;
-      for (let from = 0; from < escaped.length; from++) out[to++] = escaped[from]!;
-      at++;
-    } else if (isUtf8(bytes.subarray(at, end))) stop = 1;
-    else {
-      job.to = start;
-      replaced(job, end, strict);
-      return;
-    }
+    if (KIND[code] !== 1) break;
+    out[at + shift] = code;
   }
-  out[to++] = QUOTE;
-  job.to = to;
+  if (at < end) {
+    quotedFrom(job, { at, end, strict });
+    return;
+  }
+  out[to] = QUOTE;
+  out[end + shift] = QUOTE;
+  job.to = end + shift + 1;
+  job.at = end;
+}
+
+// The same where some characters are escaped or beyond ASCII: those before `at` are written already.
+function quotedFrom(job: Job, { at: first, end, strict }: { at: number; end: number; strict: boolean }): void {
+  const { bytes } = job;
+  const start = job.to;
+  if (!isUtf8(bytes.subarray(first, end))) {
+    replaced(job, end, strict);
+    return;
+  }
+  job.out[start] = QUOTE;
+  job.to = start + 1 + first - job.at;
+  for (let at = first; at < end; at++) {
+    const code = bytes[at]!;
+    const escaped = ESCAPES[code];
+    if (escaped) literal(job, escaped);
+    else byte(job, code);
+  }
+  byte(job, QUOTE);
   job.at = end;
 }
 

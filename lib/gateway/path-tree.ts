@@ -2,17 +2,17 @@
 
 import type { Template } from './template.ts';
 
-/** What a template leads to, and the segments of the path that it matched, still encoded. */
-export interface Hit<Leaf> {
-  readonly leaf: Leaf;
-  readonly segments: readonly string[];
-}
+/** Takes what a template leads to, and the segments of the path that it matched, still encoded; undefined: go on. */
+export type Visit<Leaf, Result> = (leaf: Leaf, segments: readonly string[]) => Result | undefined;
 
 export interface PathTree<Leaf> {
   /** The leaf of all templates of this shape, made when there is none. */
   at(template: Template, make: () => Leaf): Leaf;
-  /** Every match of a path (as it came, without query), the most literal first; a verb before none. */
-  find(path: string): Generator<Hit<Leaf>>;
+  /**
+   * Visits the matches of a path (as it came, without query) until one gives a result: the most literal first, a verb
+   * before none.
+   */
+  find<Result>(path: string, visit: Visit<Leaf, Result>): Result | undefined;
 }
 
 interface Node<Leaf> {
@@ -34,15 +34,19 @@ export function createPathTree<Leaf>(): PathTree<Leaf> {
       if (template.verb) verbs.add(template.verb);
       return leaf;
     },
-    *find(path) {
-      if (!path.startsWith('/')) return;
+    find: (path, visit) => {
+      if (!path.startsWith('/')) return undefined;
       const segments = path.slice(1).split('/');
       const last = segments.at(-1)!;
       const colon = last.lastIndexOf(':');
       const verb = last.slice(colon + 1);
       // DIDs hold colons too: only what some template has as a verb is one.
-      if (colon > 0 && verbs.has(verb)) yield* walk(root, [...segments.slice(0, -1), last.slice(0, colon)], verb);
-      yield* walk(root, segments, '');
+      if (colon > 0 && verbs.has(verb)) {
+        const before = [...segments.slice(0, -1), last.slice(0, colon)];
+        const result = walk(root, { segments: before, verb, visit }, 0);
+        if (result !== undefined) return result;
+      }
+      return walk(root, { segments, verb: '', visit }, 0);
     },
   };
 }
@@ -67,18 +71,25 @@ function leavesFor<Leaf>(root: Node<Leaf>, { segments }: Template): Map<string, 
   return node.here;
 }
 
-// A node stands at one depth, so each is visited once at most.
-function* walk<Leaf>(root: Node<Leaf>, segments: readonly string[], verb: string): Generator<Hit<Leaf>> {
-  yield* from(root, 0);
+interface Search<Leaf, Result> {
+  readonly segments: readonly string[];
+  readonly verb: string;
+  readonly visit: Visit<Leaf, Result>;
+}
 
-  function* from(node: Node<Leaf>, depth: number): Generator<Hit<Leaf>> {
-    const segment = segments[depth];
-    const leaf = segment === undefined ? node.here.get(verb) : undefined;
-    if (leaf !== undefined) yield { leaf, segments };
-    const literal = segment === undefined ? undefined : node.literals.get(segment);
-    if (literal) yield* from(literal, depth + 1);
-    if (segment !== undefined && node.one) yield* from(node.one, depth + 1);
-    const rest = node.rest.get(verb);
-    if (rest !== undefined) yield { leaf: rest, segments };
+// A node stands at one depth, so each is visited once at most.
+function walk<Leaf, Result>(node: Node<Leaf>, search: Search<Leaf, Result>, depth: number): Result | undefined {
+  const { segments, verb, visit } = search;
+  const segment = segments[depth];
+  let result: Result | undefined;
+  if (segment === undefined) {
+    const leaf = node.here.get(verb);
+    if (leaf !== undefined) result = visit(leaf, segments);
+  } else {
+    const literal = node.literals.get(segment);
+    if (literal) result = walk(literal, search, depth + 1);
+    if (result === undefined && node.one) result = walk(node.one, search, depth + 1);
   }
+  const rest = result === undefined ? node.rest.get(verb) : undefined;
+  return rest === undefined ? result : visit(rest, segments);
 }

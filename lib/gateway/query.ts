@@ -42,11 +42,12 @@ export function compileBinding({ input, variables, body, registry }: BindingOpti
   if (body !== '' && body !== '*' && !bodyField)
     throw new Error(`the body is the field ${body}, which ${input.typeName} does not have`);
   const taken = [...paths, ...(bodyField ? [[bodyField]] : [])];
+  const pathOf = freePaths(input, taken);
   return ({ values, query, body: bytes }) => {
     const draft = createDraft(input);
     for (const [at, path] of paths.entries()) bindVariable(draft, path, { name: variables[at]!, text: values[at]! });
     // A body that is the whole message leaves nothing to the query.
-    if (body !== '*') for (const one of parameters(query)) bindParameter(draft, one, taken);
+    if (body !== '*') for (const one of parameters(query)) bindParameter(draft, one, pathOf);
     const bound = encodeDraft(draft);
     if (body === '' || !bytes?.length) return bound;
     const json = parseBody(bytes);
@@ -104,13 +105,27 @@ export function parameters(query: string): Parameter[] {
 
 const ENTRY = /^([^[]*)\[(.*)\]$/s;
 
-function bindParameter(draft: Draft, { name, texts }: Parameter, taken: readonly FieldPath[]): void {
-  const entry = ENTRY.exec(name);
+type PathOf = (name: string) => FieldPath | undefined;
+
+/** Paths by name; undefined for what is no field, and for what the path or the body gives: the query cannot change it. */
+function freePaths(input: DescMessage, taken: readonly FieldPath[]): PathOf {
+  const known = new Map<string, FieldPath>();
+  return (name) => {
+    const there = known.get(name);
+    if (there) return there;
+    const path = fieldPath(input, name);
+    if (!path || taken.some((other) => other.every((field, at) => path[at] === field))) return undefined;
+    // Types that contain themselves have paths without end.
+    if (known.size < LIMITS.gatewayParameters) known.set(name, path);
+    return path;
+  };
+}
+
+function bindParameter(draft: Draft, { name, texts }: Parameter, pathOf: PathOf): void {
+  const entry = name.includes('[') ? ENTRY.exec(name) : null;
   try {
-    const path = fieldPath(draft.type, entry ? entry[1]! : name);
-    // What the path or the body gives, the query cannot change.
-    if (!path || taken.some((other) => other.every((field, at) => path[at] === field))) return;
-    setValue(draft, path, entry ? { texts, key: entry[2]! } : { texts });
+    const path = pathOf(entry ? entry[1]! : name);
+    if (path) setValue(draft, path, entry ? { texts, key: entry[2]! } : { texts });
   } catch (error) {
     throw refuse(name, (error as Error).message);
   }

@@ -39,8 +39,7 @@ export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOpti
   return (path) => {
     const inside = byLength.length ? prefixed(byLength, path) : path;
     if (inside === undefined) return undefined;
-    for (const { leaf, segments } of tree.find(inside)) return leaf.apply(segments);
-    return inside;
+    return tree.find(inside, ({ apply }, segments) => apply(segments)) ?? inside;
   };
 }
 

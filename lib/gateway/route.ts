@@ -144,11 +144,13 @@ function match(tree: PathTree<ByMethod>, method: string, path: string): Match {
       'ERR_INPUT',
       `The path has ${path.length} characters; ${LIMITS.gatewayPathChars} are allowed.`,
     );
-  for (const { leaf, segments } of tree.find(path)) {
+  const found = tree.find(path, (leaf, segments): Match | undefined => {
     const placed = leaf.get(method) ?? (method === 'HEAD' ? leaf.get('GET') : undefined) ?? leaf.get('*');
     if (placed) return { kind: 'found', route: placed.route, values: valuesOf(placed.variables, segments) };
     for (const one of leaf.keys()) allow.add(one);
-  }
+    return undefined;
+  });
+  if (found) return found;
   if (!allow.size) return { kind: 'unknown' };
   if (allow.has('GET')) allow.add('HEAD');
   return { kind: 'method', allow: [...allow].sort() };

@@ -137,12 +137,23 @@ export function isZero(value: Value): boolean {
 }
 
 function integer(least: bigint, most: bigint, as: (text: string) => Value): Parse {
+  const small = Number(least);
+  const large = Number(most);
   return (text) => {
-    const value = INTEGER.test(text) && text.length <= 32 ? BigInt(text.replace('+', '')) : undefined;
-    if (value === undefined || value < least || value > most)
-      throw new Error(`${shown(text)} is not a whole number from ${least} to ${most}`);
-    return as(String(value));
+    if (INTEGER.test(text)) {
+      const near = Number(text);
+      // Numbers up to 2^53 are exact.
+      const exact = Number.isSafeInteger(near) ? near >= small && near <= large : isWithin(text, least, most);
+      if (exact) return as(text.startsWith('+') ? text.slice(1) : text);
+    }
+    throw new Error(`${shown(text)} is not a whole number from ${least} to ${most}`);
   };
+}
+
+function isWithin(text: string, least: bigint, most: bigint): boolean {
+  if (text.length > 32) return false;
+  const value = BigInt(text.replace('+', ''));
+  return value >= least && value <= most;
 }
 
 function float(most: number): Parse {

@@ -11,6 +11,8 @@ export interface Job {
   at: number;
   out: Buffer;
   to: number;
+  /** The tag read last: field number × 8 + wire type. */
+  tag: number;
   /** High 32 bits of the varint or fixed number read last. */
   hi: number;
   /** Messages around the one that is being read. */
@@ -121,9 +123,10 @@ function skipGroup(job: Job, number: number, end: number): void {
   job.depth--;
 }
 
-/** Reads a tag: field number × 8 + wire type. */
+/** Reads a tag. */
 export function tagOf(job: Job): number {
   const tag = varint(job) >>> 0;
+  job.tag = tag;
   if (job.hi !== 0 || tag < 8) throw unreadable('a field has the number 0 or one above 2^29 − 1');
   return tag;
 }

@@ -3,6 +3,7 @@
 import pc from 'picocolors';
 import { domainRows } from './domain.ts';
 import { compileRows, engineRows } from './engine.ts';
+import { gatewayRows } from './gateway.ts';
 import { grpcRows } from './grpc.ts';
 import { holds, type Row } from './measure.ts';
 import { redisRows } from './redis.ts';
@@ -19,6 +20,7 @@ const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   ussd: ussdRows,
   token: tokenRows,
   grpc: grpcRows,
+  gateway: gatewayRows,
 };
 
 const words = process.argv.slice(2);

@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 const PROTOC = createRequire(import.meta.url).resolve('protoc/protoc.cjs');
-const KEPT = fileURLToPath(new URL('../fixtures/protos/', import.meta.url));
+// Benchmarks run from a build elsewhere, but in the same folder.
+const KEPT = join(process.cwd(), 'test/fixtures/protos');
 
 /** Texts of .proto files by name; names that end in `.proto` without a text are those of the fixtures. */
 export type ProtoFiles = Readonly<Record<string, string>>;
