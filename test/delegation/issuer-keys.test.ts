@@ -199,6 +199,18 @@ test('only so many issuers are looked for at the same time', async () => {
   assert.ok((await Promise.all(waiting)).every((keys) => keys === undefined));
 });
 
+test('when too many tokens wait for keys, further ones are told to try again, and later they may', async () => {
+  const clock = clockAt();
+  const methods = { web: () => new Promise<readonly string[]>(() => {}) };
+  const guard = tokenGuard({ audience: oracle.did(), clock, methods });
+  const [slow, quick] = [await text({ issuer: byWeb(alice) }), await text()];
+  const waiting = Array.from({ length: LIMITS.tokensAtOnce }, () => guard.checkInvocation(slow));
+  assert.equal(await guard.checkInvocation(quick), { ok: false, reason: 'busy' });
+  await clock.advance(LIMITS.issuerKeysMs);
+  for (const result of await Promise.all(waiting)) assert.equal(result, { ok: false, reason: 'issuer-unresolved' });
+  assert.ok((await guard.checkInvocation(quick)).ok);
+});
+
 test('keys of a document: every form of Ed25519, those for acting and logging in, and no others', () => {
   const raw = Buffer.from((alice.toArchive().keys as Record<string, Uint8Array>)[alice.did()]!.subarray(-32));
   const jwk = { id: '#j', publicKeyJwk: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') } };

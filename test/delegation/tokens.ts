@@ -1,7 +1,7 @@
 // Tokens for tests: made by ucanto itself, taken apart into blocks, and put together again honestly or not.
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { CBOR, Delegation, DID, decodeLink, delegate, Signature } from '@ucanto/core';
+import { CBOR, DID, decodeLink, delegate, Signature } from '@ucanto/core';
 import type * as API from '@ucanto/interface';
 import * as ed25519 from '@ucanto/principal/ed25519';
 import { SimulatedClock } from '../../lib/clock.ts';
