@@ -206,6 +206,8 @@ test('when too many tokens wait for keys, further ones are told to try again, an
   const [slow, quick] = [await text({ issuer: byWeb(alice) }), await text()];
   const waiting = Array.from({ length: LIMITS.tokensAtOnce }, () => guard.checkInvocation(slow));
   assert.equal(await guard.checkInvocation(quick), { ok: false, reason: 'busy' });
+  // All of them wait for the clock from here on.
+  await new Promise(setImmediate);
   await clock.advance(LIMITS.issuerKeysMs);
   for (const result of await Promise.all(waiting)) assert.equal(result, { ok: false, reason: 'issuer-unresolved' });
   assert.ok((await guard.checkInvocation(quick)).ok);

@@ -194,7 +194,17 @@ function changed(att: readonly object[], dice: Dice): unknown[] {
     { can: 'ORACLE/talk' },
     { with: 'did:key:z6Mk' },
   ];
-  return pick([[{ ...first, ...pick(odd, dice) }, ...rest], [...att, ...structuredClone(att)], [], [first, structuredClone(first)], [[]], [null]], dice);
+  return pick(
+    [
+      [{ ...first, ...pick(odd, dice) }, ...rest],
+      [...att, ...structuredClone(att)],
+      [],
+      [first, structuredClone(first)],
+      [[]],
+      [null],
+    ],
+    dice,
+  );
 }
 
 function junk(dice: Dice): unknown {
