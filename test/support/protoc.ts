@@ -2,11 +2,11 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const PROTOC = createRequire(import.meta.url).resolve('protoc/protoc.cjs');
+const PROTOC = fileURLToPath(import.meta.resolve('protoc/protoc.cjs'));
 // Benchmarks run from a build elsewhere, but in the same folder.
 const KEPT = join(process.cwd(), 'test/fixtures/protos');
 
