@@ -134,6 +134,8 @@ export const LIMITS = {
   mongoAnswerMs: 5_000,
   /** Milliseconds to find a primary, and to connect to it. */
   mongoConnectMs: 2_500,
+  /** Milliseconds between two looks at a server. */
+  mongoHeartbeatMs: 1_000,
   /** Connections of one process. */
   mongoPool: 20,
   /** Milliseconds that a declaration waits for another instance's, and for an index to be built. */

@@ -4,6 +4,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { closedError } from './input.ts';
+import { lastingClient } from './mongo-client.ts';
 import { mongoRefusal, TooLate } from './mongo-errors.ts';
 
 export interface MongoConnectionOptions {
@@ -53,12 +54,16 @@ export interface MongoWork {
  * that is cut off from its majority may, until it notices, answer reads from before; it cannot write.)
  */
 export function connectMongo(options: MongoConnectionOptions): MongoConnection {
-  const client = openClient(options);
   const { answerMs = LIMITS.mongoAnswerMs, connectMs = LIMITS.mongoConnectMs } = options;
   // A call is tried twice at most.
   const callMs = 2 * (connectMs + answerMs);
-  const { srvHost, hosts } = client.options;
-  const db = client.db(/^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline');
+  const lasting = lastingClient({
+    open: () => openClient(options),
+    database: /^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline',
+    stuckMs: 2 * (connectMs + LIMITS.mongoHeartbeatMs),
+  });
+  const { db } = lasting;
+  const { srvHost, hosts } = lasting.client.options;
   const name = `mongodb://${srvHost ?? hosts.join()}/${db.databaseName}`;
 
   async function ask(action: string, command: Record<string, 1>): Promise<Record<string, unknown>> {
@@ -75,7 +80,7 @@ export function connectMongo(options: MongoConnectionOptions): MongoConnection {
     callMs,
     ping: async () => void (await ask('ping', { ping: 1 })),
     version: async () => String((await ask('ask for the version', { buildInfo: 1 })).version),
-    close: () => inTime(client.close(), callMs).catch(() => {}),
+    close: () => inTime(lasting.close(), callMs).catch(() => {}),
   };
 }
 
@@ -95,6 +100,7 @@ function openClient({
       maxPoolSize: LIMITS.mongoPool,
       serverSelectionTimeoutMS: connectMs,
       connectTimeoutMS: connectMs,
+      heartbeatFrequencyMS: LIMITS.mongoHeartbeatMs,
       waitQueueTimeoutMS: answerMs,
       socketTimeoutMS: answerMs,
     });
