@@ -67,6 +67,8 @@ export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outc
     });
     const calls = Array.from({ length: callers }, (_, at) => crowd.call(at, () => isOver() && isQuiet));
     for (const one of await Promise.allSettled([faults, ...calls])) if (one.status === 'rejected') throw one.reason;
+    // Whether all is there is asked when all who keep it are.
+    await fleet.ready();
     await crowd.checkAccounts();
   } finally {
     clearInterval(timer);

@@ -1,6 +1,8 @@
 // Instances of the built server, as processes: started, killed with -9, ended in good order, started again.
 
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isReady } from '../support/balancer.ts';
 import { type RunningServer, startProcess } from '../support/process.ts';
 
 export interface Fleet {
@@ -12,6 +14,8 @@ export interface Fleet {
   /** SIGTERM; resolves with its exit code. */
   end(at: number): Promise<number | null>;
   start(at: number): Promise<void>;
+  /** Resolves when each has said that it is ready. */
+  ready(): Promise<void>;
   /** What they have printed since they were last started. */
   printed(): string;
   close(): Promise<void>;
@@ -25,6 +29,8 @@ export interface FleetOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly size: number;
 }
+
+const READY_MS = 30_000;
 
 export async function startFleet({ main, folder, env, size }: FleetOptions): Promise<Fleet> {
   const up: (RunningServer | undefined)[] = [];
@@ -56,7 +62,13 @@ export async function startFleet({ main, folder, env, size }: FleetOptions): Pro
       up[at] = undefined;
       return running ? running.signal('SIGTERM') : null;
     },
+    ready: async () => void (await Promise.all(urls.map(readyOnce))),
     printed: () => up.map((running) => running?.printed() ?? '').join(''),
     close,
   };
+}
+
+async function readyOnce(url: string): Promise<void> {
+  for (const end = performance.now() + READY_MS; !(await isReady(url)); await pause(50))
+    if (performance.now() > end) throw new Error(`${url} was not ready within ${READY_MS} ms`);
 }

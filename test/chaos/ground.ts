@@ -58,6 +58,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     const env = environment(options, { folder, place, ledger });
     const fleet = await startFleet({ main: options.main, size: options.size ?? 3, folder, env });
     ends.push(fleet.close);
+    await fleet.ready();
     const dialogues = await rehearseAll(fleet);
     return { place, ledger, fleet, mongo: options.mongo, dialogues, close };
   } catch (error) {

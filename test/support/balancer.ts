@@ -25,8 +25,8 @@ export async function startBalancer(urls: () => readonly string[]): Promise<Bala
   let next = 0;
   const look = async () => {
     const asked = urls();
-    const isReady = await Promise.all(asked.map((url) => answersReady(url)));
-    refusals = new Map(asked.map((url, at) => [url, isReady[at] ? 0 : (refusals.get(url) ?? FALL) + 1]));
+    const answers = await Promise.all(asked.map((url) => isReady(url)));
+    refusals = new Map(asked.map((url, at) => [url, answers[at] ? 0 : (refusals.get(url) ?? FALL) + 1]));
     const found = asked.filter((url) => refusals.get(url)! < FALL);
     ready = found.length ? found : asked;
   };
@@ -65,7 +65,8 @@ export async function startBalancer(urls: () => readonly string[]): Promise<Bala
   };
 }
 
-function answersReady(url: string): Promise<boolean> {
+/** Whether the server says that it is ready, within a moment. */
+export function isReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const no = () => resolve(false);
     const sent = request(`${url}/readyz`, { agent: false, timeout: ANSWER_MS }, (answer) => {
