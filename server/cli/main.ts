@@ -17,6 +17,7 @@ import { importVerb } from './verbs/import.ts';
 import { lintVerb } from './verbs/lint.ts';
 import { startVerb } from './verbs/start.ts';
 import { testVerb } from './verbs/test.ts';
+import { tokenVerb } from './verbs/token.ts';
 
 const VERBS: Readonly<Record<string, Verb>> = {
   start: startVerb,
@@ -27,6 +28,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   doctor: doctorVerb,
   import: importVerb,
   export: exportVerb,
+  token: tokenVerb,
 };
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
