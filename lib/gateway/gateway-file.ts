@@ -1,5 +1,6 @@
 // GATEWAY_FILE: what one deployment of the gateway serves and how, read and checked as a whole.
 
+import { parse as locate } from '@humanwhocodes/momoa';
 import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { CHECKS, isObject, type Report } from './gateway-checks.ts';
@@ -97,12 +98,19 @@ function parseJson(text: string, report: Report): unknown {
   }
   try {
     return JSON.parse(text) as unknown;
-  } catch (error) {
+  } catch {
     // Its words would quote the file, which may hold keys.
-    const at = /position (\d+)/.exec((error as Error).message)?.[1];
-    const before = at === undefined ? undefined : text.slice(0, Number(at)).split('\n');
-    const where = before ? ` from line ${before.length}, column ${before.at(-1)!.length + 1}` : '';
-    report('', `it is not JSON${where}. Check commas, quotes and brackets.`);
+    report('', `it is not JSON${placeOfFault(text)}. Check commas, quotes and brackets.`);
     return undefined;
   }
+}
+
+function placeOfFault(text: string): string {
+  try {
+    locate(text);
+  } catch (error) {
+    const { line, column } = error as { line?: number; column?: number };
+    if (line !== undefined) return ` from line ${line}, column ${column}`;
+  }
+  return '';
 }

@@ -90,6 +90,14 @@ test('an http option in parts is one option, and one that is broken is told with
     createRouteTable(readDescriptorSet(given)).routes.map(({ method, template, body }) => ({ method, template, body })),
     [{ method: 'POST', template: '/x/{id}', body: '*' }],
   );
+  const parted = fromBinary(FileDescriptorSetSchema, given);
+  const options = parted.file.at(-1)!.service[0]!.method[0]!.options!;
+  const whole = options.$unknown![0]!;
+  const part = (hex: string) => ({ ...whole, data: Buffer.from(hex, 'hex') });
+  // `post: "/y/{id}"` and `body: "*"`, each with its length before.
+  options.$unknown = [part('0922072f792f7b69647d'), part('033a012a')];
+  const [route] = createRouteTable(readDescriptorSet(toBinary(FileDescriptorSetSchema, parted))).routes;
+  assert.equal([route?.method, route?.template, route?.body], ['POST', '/y/{id}', '*']);
   const broken = fromBinary(FileDescriptorSetSchema, given);
   broken.file.at(-1)!.service[0]!.method[0]!.options!.$unknown = [
     { no: 72_295_728, wireType: 2, data: Buffer.from('0212ff', 'hex') },

@@ -130,6 +130,7 @@ test('every problem is told at once', () => {
 test('no message shows a key, not even when the file or the key is broken', () => {
   const texts = [
     '{"gate":{"keys":["s3cr3t"',
+    '{"gate":{"keys":[s3cr3t]}}',
     '{"gate":{"keys":["s3cr3t"]},}',
     '"s3cr3t"',
     JSON.stringify({ gate: { keys: ['s3cr3t with space', 's3cr3t', 's3cr3t', 'sha256:s3cr3t'] } }),
@@ -151,6 +152,12 @@ test('broken JSON is told with its line and column', () => {
     assert.unreachable();
   } catch (error) {
     assert.match((error as Error).message, /not JSON from line 2, column 27/);
+  }
+  try {
+    parseGatewayFile('{\n  "upstream": node:9090\n}');
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /not JSON from line 2, column 1[56]/);
   }
 });
 

@@ -4,11 +4,14 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { createJsonWriters, createStatusAnswers, httpStatus, readDescriptorFiles } from '../../lib/gateway/index.ts';
+import { createJsonWriters, createStatusAnswers, httpStatus, readDescriptorSet } from '../../lib/gateway/index.ts';
+import { compileProtos } from '../support/protoc.ts';
 
 const test = suite('gateway statuses');
 
-const { registry } = readDescriptorFiles([]);
+const { registry } = readDescriptorSet(
+  compileProtos({ 'd.proto': 'syntax = "proto3"; package google.rpc; message DebugInfo { string detail = 2; }' }),
+);
 const writers = createJsonWriters({ registry, form: 'cosmos' });
 const answers = createStatusAnswers({ registry, writers, hide: ['node:9090'] });
 const node = (code: number, message = 'm', details?: Uint8Array) => {

@@ -375,6 +375,16 @@ test('Any: fields out of order inside it, and Any inside Any', () => {
   });
 });
 
+test('an Any that had to be put in order leaves the order of what follows under watch', () => {
+  const coin = write().tag(2, 2).string('5').tag(1, 2).string('uixo').finish();
+  const bytes = Buffer.concat([
+    anyOf('/chain.Coin', coin),
+    write().tag(20, 2).string('x').tag(21, 2).bytes(inner).finish(),
+  ]);
+  const any = { '@type': '/chain.Coin', denom: 'uixo', amount: '5' };
+  assert.equal(json('proto3', bytes), { any, right: { someName: 'n' } });
+});
+
 test('Any of a type that nobody declares is refused, and the message names it', () => {
   const error = refusal(() => text('cosmos', anyOf('/chain.Nobody', NOTHING)));
   assert.is(error.reason, 'no-json');
@@ -393,6 +403,7 @@ const UNREADABLE: readonly (readonly [string, Uint8Array])[] = [
   ['a group that ends as another', Buffer.from('a338ac38', 'hex')],
   ['the end of a group that has not begun', Buffer.from('a438', 'hex')],
   ['a packed list cut within a number', Buffer.from('e201020180', 'hex')],
+  ['a packed list whose last number goes on after it', Buffer.from('e20102018001', 'hex')],
 ];
 
 for (const [what, bytes] of UNREADABLE)

@@ -75,6 +75,7 @@ const MATCHES: readonly (readonly [rule: string, method: string, path: string, r
   ['a verb that a template has is one', 'POST', '/v1/books/did:ixo:1:cancel', 'Cancel | did:ixo:1'],
   ['a verb of another method leaves a value', 'GET', '/v1/books/x:cancel', 'Get | x:cancel'],
   ['a segment that begins with a colon has no verb', 'GET', '/v1/books/:cancel', 'Get | :cancel'],
+  ['a verb alone is none', 'POST', '/v1/books/:cancel', 'allow DELETE GET HEAD SEARCH'],
   ['an encoded colon is no verb', 'POST', '/v1/books/x%3Acancel', 'allow DELETE GET HEAD SEARCH'],
   ['%2F in one segment is a slash of the value', 'GET', '/v1/books/a%2Fb', 'Get | a/b'],
   ['%2F cannot lead to another route', 'GET', '/v1/books/a%2Fmetadata', 'Get | a/metadata'],
