@@ -114,6 +114,8 @@ export function http2Call(call: Call | StreamCall, place: CallPlace, sink: Sink)
     if (isOver) return;
     finish(why);
     stream?.close(constants.NGHTTP2_CANCEL);
+    // Whatever is left flows away, so that the stream can close.
+    stream?.resume();
   }
 
   function finish(how: Status): void {
@@ -121,8 +123,6 @@ export function http2Call(call: Call | StreamCall, place: CallPlace, sink: Sink)
     isOver = true;
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
-    // Whatever is left flows away, so that the stream can close.
-    stream?.resume();
     sink.end({ status: how, trailers });
   }
 

@@ -1,4 +1,4 @@
-// A channel to the node straight on Node's HTTP/2: a third of the CPU of grpc-js for a call.
+// A channel to the node straight on Node's HTTP/2: less than half the CPU of grpc-js for a call.
 
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';

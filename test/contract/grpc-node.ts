@@ -30,7 +30,7 @@ export interface Seen {
 export interface TestNode {
   readonly port: number;
   readonly seen: Seen;
-  /** Resolves when `seen` fits. */
+  /** Resolves when `seen` fits, rejects after 3 s. */
   until(fits: (seen: Seen) => boolean): Promise<void>;
   /** Ends with all calls cut. */
   stop(): Promise<void>;
@@ -159,9 +159,15 @@ export async function testNode(
     port: bound,
     seen,
     until: (fits) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        // Shorter than the usual deadline, at which the node would give up by itself.
+        const timer = setTimeout(
+          () => reject(new Error(`After 3 s the node has seen ${JSON.stringify(seen)}.`)),
+          3_000,
+        );
         const look = () => {
           if (!fits(seen)) return;
+          clearTimeout(timer);
           changed.delete(look);
           resolve();
         };
