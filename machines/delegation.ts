@@ -4,9 +4,6 @@
 
 import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
 
-export const DELEGATION_STATES = ['authorized', 'expired', 'revoked'] as const;
-export type DelegationState = (typeof DELEGATION_STATES)[number];
-
 /** What was granted. */
 export type Grant = {
   /** The token, sealed; null once it counts no more. */

@@ -40,11 +40,6 @@ export function openSecret(keyring: Keyring, owner: Owner, sealed: string): stri
   );
 }
 
-/** Whether the key that sealed it is no longer the active one. */
-export function isSealedByOlder(keyring: Keyring, sealed: string): boolean {
-  return sealed.split('$')[1] !== keyring.active;
-}
-
 export interface Signed {
   /** The same for every try to deliver one message. */
   readonly id: string;

@@ -55,15 +55,3 @@ function entries(name: string, value: string): [string, string | Buffer][] {
   if (!name.endsWith('-bin')) return [[name, value]];
   return value.split(',').map((part) => [name, Buffer.from(part.trim(), 'base64')]);
 }
-
-/** The first value of text under a name. */
-export function textOf(metadata: Metadata, name: string): string | undefined {
-  for (const [other, value] of metadata) if (other === name && typeof value === 'string') return value;
-  return undefined;
-}
-
-/** The first value of bytes under a name that ends in `-bin`. */
-export function bytesOf(metadata: Metadata, name: string): Buffer | undefined {
-  for (const [other, value] of metadata) if (other === name && Buffer.isBuffer(value)) return value;
-  return undefined;
-}

@@ -20,8 +20,6 @@ export const DID_REFERENCE: Schema = {
   examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014', 'did:ixo:protocol/clean-cooking'],
 };
 
-export const DID_SUBJECT: Schema = { type: 'string', format: 'did', description: 'A DID' };
-
 export const TIME: Schema = {
   type: 'string',
   format: 'date-time',

@@ -47,7 +47,7 @@ export type View = Record<string, unknown> & {
   readonly next: string | null;
 };
 
-export interface Asking {
+interface Asking {
   readonly server: Pick<Served, 'ask'>;
 }
 
