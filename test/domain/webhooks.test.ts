@@ -17,6 +17,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { memoryDocuments } from '../../lib/store/memory.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
 
 const test = suite('webhooks');
 
@@ -65,6 +66,7 @@ async function bench() {
 
   let made = 0;
   return {
+    open,
     clock,
     documents,
     sent,
@@ -249,6 +251,39 @@ test('an instance that dies while it delivers is followed by another, which begi
     await sweep();
     assert.equal(all(), ['0 by 0', '1 by 0', '2 by 0', '2 by 1', '3 by 1', '4 by 1']);
     assert.is((await b.progress(id)).holder, null);
+  }));
+
+test('an event that comes while another instance is about to let go is not forgotten', () =>
+  withBench(async (b) => {
+    let once = true;
+    const { replace } = b.documents;
+    const lettingGo: DocumentStore['replace'] = async (kind, id, expected, body) => {
+      if (once && kind === DELIVERY && body.holder === null && body.delivered === 1) {
+        once = false;
+        // The first instance has seen that there is nothing more, and hears of nothing from here on.
+        await b.event();
+        b.open[0]!.feed.close();
+        b.open[1]!.feed.nudge();
+        for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      }
+      return replace(kind, id, expected, body);
+    };
+    b.instance({ ...b.documents, replace: lettingGo });
+    await b.hook(A);
+    b.instance();
+    await b.open[1]!.deliveries.sweep(b.clock.now(), 100);
+    await b.event();
+    b.open[0]!.feed.nudge();
+    for (let turn = 0; turn < 100 && (once || b.sent.length < 1); turn++) await new Promise(setImmediate);
+    assert.not.ok(once);
+    await b.settle();
+    assert.equal(
+      b.sent.map(({ n, by }) => [n, by]),
+      [
+        [0, 0],
+        [1, 1],
+      ],
+    );
   }));
 
 test('through any failures every event arrives or is put aside, first arrivals in order', () =>

@@ -2,8 +2,10 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import dns from 'node:dns';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
+import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, isIP, type LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -318,6 +320,27 @@ test('a name that leads elsewhere when something is sent reaches nobody inside',
     );
     assert.match(((await direct.catch((thrown: Error) => thrown)) as Error).message, /public internet/);
     assert.is(receiver.received.length, 0);
+  }));
+
+test('without a test in between, the system resolves the names and the answers are checked all the same', () =>
+  withReceiver(async (receiver) => {
+    const { lookup } = dns;
+    const { lookup: lookupOnce } = dns.promises;
+    try {
+      dns.promises.lookup = (async () => [{ address: '127.0.0.1', family: 4 }]) as never;
+      dns.lookup = toHere as never;
+      syncBuiltinESMExports();
+      const sent = webhookSender({ ca: receiver.ca })(
+        { url: receiver.url, headers: {}, body: '{}' },
+        new AbortController().signal,
+      );
+      assert.match(((await sent.catch((thrown: Error) => thrown)) as Error).message, /an address that is not public/);
+      assert.is(receiver.received.length, 0);
+    } finally {
+      dns.promises.lookup = lookupOnce;
+      dns.lookup = lookup;
+      syncBuiltinESMExports();
+    }
   }));
 
 test('events that happen while the server is down are delivered after it has started again', () =>
