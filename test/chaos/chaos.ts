@@ -10,6 +10,7 @@ import type { DialogueName } from './dialogues.ts';
 import { createGateway } from './gateway.ts';
 import type { Ground } from './ground.ts';
 import { roundOf, type Scenario, type World } from './scenarios.ts';
+import { votesOf } from './stores.ts';
 import { newTally, type Tally } from './tally.ts';
 
 export interface ChaosOptions {
@@ -35,7 +36,7 @@ export interface Outcome {
   readonly tally: Tally;
   /** What was seen of each breach, the first ones. */
   readonly breaches: readonly string[];
-  /** What the instances have logged since they were last started. */
+  /** What the instances have logged last, and what Redis has. */
   readonly logged: readonly string[];
 }
 
@@ -75,10 +76,8 @@ export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outc
     gateway.close();
     await balancer?.close();
   }
-  const logged = fleet
-    .printed()
-    .split('\n')
-    .filter((line) => line[0] === '{');
+  const said = fleet.printed().split('\n');
+  const logged = [...said.filter((line) => line[0] === '{').slice(-LINES), ...votesOf(place).slice(-LINES)];
   return { tally, breaches: crowd.breaches, logged };
 }
 
@@ -88,6 +87,7 @@ async function untilOver(scenario: Scenario, world: World): Promise<void> {
 }
 
 const LOOK_MS = 10;
+const LINES = 30;
 
 const turnsLater = (tally: Tally, isOver: () => boolean) => async (count: number) => {
   for (const end = tally.turns + count; tally.turns < end && !isOver(); ) await pause(LOOK_MS);

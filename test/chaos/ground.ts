@@ -59,7 +59,9 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     const fleet = await startFleet({ main: options.main, size: options.size ?? 3, folder, env });
     ends.push(fleet.close);
     await fleet.ready();
-    const dialogues = await rehearseAll(fleet);
+    const dialogues = await rehearseAll(fleet).catch((error: Error) => {
+      throw new Error(`${error.message}\n${fleet.printed()}`, { cause: error });
+    });
     return { place, ledger, fleet, mongo: options.mongo, dialogues, close };
   } catch (error) {
     await close();
@@ -83,7 +85,7 @@ function environment(
     USSD_FLOW: FRONT,
     SERVICE_HTTP_HOSTS: `localhost:${ledger.port}`,
     DRAIN_DELAY_MS: String(DRAIN_MS),
-    LOG_LEVEL: 'error',
+    LOG_LEVEL: 'warn',
     ...env,
   };
 }

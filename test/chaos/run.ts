@@ -21,7 +21,6 @@ const { values } = parseArgs({
     scenario: { type: 'string', default: Object.keys(SCENARIOS).join() },
   },
 });
-const LOGGED_SHOWN = 20;
 
 const turns = count('turns', values.turns);
 const callers = count('callers', values.callers);
@@ -54,7 +53,7 @@ try {
     }).finally(ground.close);
     if (isShown) process.stderr.write('\r\x1b[K');
     rows.push({ name, tally });
-    if (breaches.length) console.log([name, ...breaches, ...logged.slice(-LOGGED_SHOWN)].join('\n  '));
+    if (breaches.length) console.log([name, ...breaches, ...logged].join('\n  '));
     failed += breachesOf(scenario, tally);
     console.log(pc.dim(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`));
   }

@@ -15,13 +15,21 @@ export interface Place {
   stop(): Promise<void>;
 }
 
+/**
+ * Milliseconds of silence after which a master counts as dead. One that only waits for a busy machine must not: until it
+ * hears of its successor it takes turns that are lost then.
+ */
+const SILENT_MS = 4_000;
+
 export const STORES = {
   one: async () => alone([]),
   always: async () => alone(['--appendonly', 'yes', '--appendfsync', 'always']),
   everysec: async () => alone(['--appendonly', 'yes', '--appendfsync', 'everysec']),
-  cluster: async (): Promise<Place> => startRedisCluster(),
+  cluster: async (): Promise<Place> => startRedisCluster({ args: ['--cluster-node-timeout', String(SILENT_MS)] }),
   sentinel: async (): Promise<Place> => {
     const { url, master, replica, sentinels, stop } = await startRedisSentinel();
+    const patience = ['down-after-milliseconds', String(SILENT_MS)];
+    for (const one of sentinels) await asking(one, (client) => client.call('SENTINEL', 'SET', 'twinline', ...patience));
     return { url, nodes: [master, replica], sentinels, stop };
   },
 } satisfies { readonly [name: string]: () => Promise<Place> };
@@ -29,6 +37,16 @@ export const STORES = {
 async function alone(args: readonly string[]): Promise<Place> {
   const server = await startRedis({ args });
   return { url: server.url, nodes: [server], stop: server.stop };
+}
+
+/** What the servers have said of masters that failed, and of connections between them. */
+export function votesOf({ nodes }: Place): string[] {
+  const lines = nodes.flatMap(({ port, printed }) =>
+    printed()
+      .split('\n')
+      .map((line) => `${port} ${line}`),
+  );
+  return lines.filter((line) => /fail|Cluster state|MASTER|master/i.test(line));
 }
 
 const WAIT_MS = 40_000;
