@@ -43,8 +43,6 @@ export interface RunOptions {
 /** What the journal of a step says, and the key of a command to remember. */
 export type Noted = Omit<Entry, 'facts'>;
 
-export type Runner = ReturnType<typeof lifecycleRunner>;
-
 export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields }: RunOptions) {
   const { machine } = expected;
   const open = (document: StoredDocument): Opened => ({ document, record: readRecord(document, expected) });
