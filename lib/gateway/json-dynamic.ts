@@ -1,6 +1,7 @@
 // The well-known types that hold any JSON or any message: Struct, ListValue, Value and Any.
 
 import type { DescMessage, Registry } from '@bufbuild/protobuf';
+import type { TwinlineError } from '../errors.ts';
 import { closeObject, type FieldPlan, inOrder, OUT_OF_ORDER, takes } from './json-object.ts';
 import type { ValueWriter } from './json-scalars.ts';
 import { literal, quotedText } from './json-text.ts';
@@ -82,11 +83,21 @@ export function anyWriter(registry: Registry, writerOf: (type: DescMessage) => T
     if (!fields) literal(job, VALUE);
     job.at = from;
     deeper(job);
-    inOrder(job, to, { type, write: fields ?? write });
+    readInside(job, to, { type, write: fields ?? write });
     job.depth--;
     closeObject(job, start);
     job.at = end;
   };
+}
+
+// What an Any holds is read by nobody else: when it is broken, the message around it is not.
+function readInside(job: Job, to: number, inside: { type: DescMessage; write: MessageWriter }): void {
+  try {
+    inOrder(job, to, inside);
+  } catch (error) {
+    if ((error as TwinlineError).reason !== 'unreadable') throw error;
+    throw noJson(`an Any cannot be read as ${inside.type.typeName}`);
+  }
 }
 
 function anyParts(job: Job, end: number): { url: string; from: number; to: number } {

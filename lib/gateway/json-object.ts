@@ -73,6 +73,7 @@ export function closeObject(job: Job, start: number): void {
 export function writeFields(plan: ObjectPlan, job: Job, end: number): void {
   const { fields } = plan;
   let next = 0;
+  let seen = 0;
   let oneofs = 0;
   while (job.at < end) {
     const tag = tagOf(job);
@@ -83,16 +84,23 @@ export function writeFields(plan: ObjectPlan, job: Job, end: number): void {
       continue;
     }
     if (field.closed !== undefined && passUnknown(field.closed, job, tag)) continue;
-    if (field.index < next || (oneofs & field.oneof) !== 0) throw OUT_OF_ORDER;
+    if ((oneofs & field.oneof) !== 0 || (field.index < next && isLate(plan, field, seen))) throw OUT_OF_ORDER;
     if (!job.ordered) oneofs |= field.oneof;
     if (field.index > next) literal(job, gapOf(plan, next, field.index));
-    next = field.index + 1;
+    if (field.index >= next) next = field.index + 1;
+    seen |= 1 << field.index;
     const mark = job.to;
     literal(job, field.key);
     if (field.write(field, job, end) && field.omits) job.to = mark;
   }
   if (job.at > end) throw unreadable('a field reaches beyond its message');
   if (next < fields.length) literal(job, gapOf(plan, next, fields.length));
+}
+
+// One that comes after its place is no trouble when it comes once and its default has not been printed. A set of 31
+// fields is remembered; of more, the order counts.
+function isLate({ offsets }: ObjectPlan, { index }: FieldPlan, seen: number): boolean {
+  return index > 30 || (seen & (1 << index)) !== 0 || offsets[index] !== offsets[index + 1];
 }
 
 /** Whether a record with this tag belongs to the field; another wire type makes it an unknown one. */
@@ -221,6 +229,9 @@ export function inOrder(job: Job, end: number, { type, write }: { type: DescMess
   } catch (error) {
     // A value that JSON cannot tell may be one that a later one replaces.
     if (error !== OUT_OF_ORDER && (error as TwinlineError).reason !== 'no-json') throw error;
+    // Messages inside messages by way of Any could make this endless.
+    job.mayOrder -= end - at;
+    if (job.mayOrder < 0) throw unreadable('too many of its messages have fields out of order');
     const sorted = sort(type, bytes.subarray(at, end));
     const sortedView = new DataView(sorted.buffer, sorted.byteOffset, sorted.byteLength);
     Object.assign(job, { bytes: sorted, view: sortedView, at: 0, to, depth, ordered: true });

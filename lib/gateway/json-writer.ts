@@ -45,7 +45,19 @@ export function createJsonWriters({
   let spare: Buffer = Buffer.allocUnsafeSlow(Math.min(16_384, maxBytes));
   const run = (bytes: Uint8Array, { type, write }: { type: DescMessage; write: MessageWriter }): Job => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const job: Job = { bytes, view, at: 0, out: spare, to: 0, tag: 0, hi: 0, depth: 0, ordered: false, maxBytes };
+    const job: Job = {
+      bytes,
+      view,
+      at: 0,
+      out: spare,
+      to: 0,
+      tag: 0,
+      hi: 0,
+      depth: 0,
+      ordered: false,
+      mayOrder: 65_536 + 16 * bytes.length,
+      maxBytes,
+    };
     deeper(job);
     inOrder(job, bytes.length, { type, write });
     if (job.out.length <= KEPT_BYTES) spare = job.out;

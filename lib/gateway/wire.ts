@@ -19,6 +19,8 @@ export interface Job {
   depth: number;
   /** The bytes come from an encoder that writes every field once and in order. */
   ordered: boolean;
+  /** Bytes that may still be put in order. */
+  mayOrder: number;
   /** Bytes of JSON that are refused. */
   readonly maxBytes: number;
 }

@@ -385,6 +385,35 @@ test('an Any that had to be put in order leaves the order of what follows under 
   assert.equal(json('proto3', bytes), { any, right: { someName: 'n' } });
 });
 
+test('Any: what is broken inside is refused, unless a later one takes its place', () => {
+  const broken = anyOf('/chain.Coin', Buffer.from('0a05', 'hex'));
+  assert.is(refusal(() => text('proto3', broken)).reason, 'no-json');
+  assert.equal(json('proto3', Buffer.concat([broken, anyOf('/chain.Coin', inner)])), {
+    any: { '@type': '/chain.Coin', denom: 'n' },
+  });
+});
+
+test('100 messages by way of Any are as deep as others', () => {
+  let bytes: Uint8Array = NOTHING;
+  for (let left = 300; left > 0; left--)
+    bytes = write().tag(1, 2).string('/google.protobuf.Any').tag(2, 2).bytes(bytes).finish();
+  assert.is(refusal(() => text('proto3', anyOf('/google.protobuf.Any', bytes))).code, 'ERR_SERVICE');
+});
+
+test('fields out of order in messages inside each other by way of Any cost no more than a bound', () => {
+  let bytes: Uint8Array = inner;
+  for (let left = 80; left > 0; left--)
+    bytes = Buffer.concat([anyOf('/chain.All', bytes), write().tag(1, 2).string('late').finish()]);
+  const before = performance.now();
+  assert.is(refusal(() => text('cosmos', bytes)).reason, 'unreadable');
+  assert.ok(performance.now() - before < 2_000);
+});
+
+test('in the proto3 form fields may come in any order without being put in order', () => {
+  const bytes = write().tag(28, 0).int32(1).tag(20, 2).string('x').tag(2, 0).int32(7).tag(1, 2).string('t').finish();
+  assert.is(text('proto3', bytes), '{"numbers":[1],"left":"x","small":7,"someText":"t"}');
+});
+
 test('Any of a type that nobody declares is refused, and the message names it', () => {
   const error = refusal(() => text('cosmos', anyOf('/chain.Nobody', NOTHING)));
   assert.is(error.reason, 'no-json');
