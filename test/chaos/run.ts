@@ -11,7 +11,7 @@ import { builtServer } from './built.ts';
 import { chaos } from './chaos.ts';
 import { leave } from './documents.ts';
 import { openGround } from './ground.ts';
-import { breachesOf, SCENARIOS } from './scenarios.ts';
+import { breachesOf, SCENARIOS, type Scenario } from './scenarios.ts';
 import { CAPTION, type Tally, table } from './tally.ts';
 
 const { values } = parseArgs({
@@ -44,18 +44,11 @@ try {
       console.log(`${name}: left out, MONGODB_URL is not ours to kill`);
       continue;
     }
-    const start = performance.now();
-    const onProgress = (tally: Tally) => progress(name, { tally, start });
-    const ground = await openGround({ store: scenario.store, main, mongo, database });
-    const { tally, breaches, logged } = await chaos(ground, {
-      ...{ scenario, turns, callers },
-      ...(isShown && { onProgress }),
-    }).finally(ground.close);
-    if (isShown) process.stderr.write('\r\x1b[K');
-    rows.push({ name, tally });
-    if (breaches.length) console.log([name, ...breaches, ...logged].join('\n  '));
-    failed += breachesOf(scenario, tally);
-    console.log(pc.dim(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`));
+    // One that cannot be run must not cost the others' numbers.
+    failed += await take(scenario).catch((error) => {
+      console.log(`${name}: ${error instanceof Error ? error.stack : error}`);
+      return 1;
+    });
   }
 } finally {
   await leave(mongo, database);
@@ -63,6 +56,23 @@ try {
 console.log(`\n${table(rows)}\n\n${CAPTION}`);
 if (failed) console.log(pc.red(`${failed} broken promises`));
 process.exitCode = failed ? 1 : 0;
+
+/** The number of broken promises. */
+async function take(scenario: Scenario): Promise<number> {
+  const { name } = scenario;
+  const start = performance.now();
+  const onProgress = (tally: Tally) => progress(name, { tally, start });
+  const ground = await openGround({ store: scenario.store, main, mongo, database });
+  const { tally, breaches, logged } = await chaos(ground, {
+    ...{ scenario, turns, callers },
+    ...(isShown && { onProgress }),
+  }).finally(ground.close);
+  if (isShown) process.stderr.write('\r\x1b[K');
+  rows.push({ name, tally });
+  if (breaches.length) console.log([name, ...breaches, ...logged].join('\n  '));
+  console.log(pc.dim(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`));
+  return breachesOf(scenario, tally);
+}
 
 function progress(name: string, { tally, start }: { tally: Tally; start: number }): void {
   const rate = (tally.turns / (performance.now() - start)) * 1000;
