@@ -56,7 +56,7 @@ function* continuations(voters: readonly Voter[]): Iterable<Voter[]> {
 }
 
 test('what is decided early is what every continuation decides, and nothing certain is left open', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(electorate, rules, (voters, by) => {
       const ends = new Set([...continuations(voters)].map((all) => atClose(all, by)));
       assert.is(now(voters, by), ends.size > 1 ? 'open' : [...ends][0]);
@@ -66,14 +66,14 @@ test('what is decided early is what every continuation decides, and nothing cert
 });
 
 test('at the close there is a result, and never both', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(electorate, rules, (voters, by) => assert.match(atClose(voters, by), /^(passes|fails)$/)),
     RUNS,
   );
 });
 
 test('with changeable votes nothing is decided before the close', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(electorate, rules, (voters, by) => assert.is(now(voters, { ...by, allowRevoting: true }), 'open')),
     RUNS,
   );
@@ -83,7 +83,7 @@ test('the order of the voters means nothing', () => {
   const shuffled = electorate.chain((voters) =>
     fc.tuple(fc.constant(voters), fc.shuffledSubarray(voters, { minLength: voters.length })),
   );
-  fc.assert(
+  void fc.assert(
     fc.property(shuffled, rules, ([voters, others], by) => {
       assert.is(atClose(voters, by), atClose(others, by));
       assert.equal(tallyOf(voters, by), tallyOf(others, by));
@@ -96,7 +96,7 @@ test('powers that are all a million million million million times greater decide
   const scaled = (voters: readonly Voter[]) =>
     voters.map((voter) => ({ ...voter, power: `${voter.power}${'0'.repeat(24)}` }));
   const byShare = fc.tuple(shares, quorums).map(([threshold, quorum]) => rulesOf(threshold, quorum));
-  fc.assert(
+  void fc.assert(
     fc.property(electorate, byShare, (voters, by) => {
       assert.is(atClose(voters, by), atClose(scaled(voters), by));
       assert.is(now(voters, by), now(scaled(voters), by));
@@ -106,7 +106,7 @@ test('powers that are all a million million million million times greater decide
 });
 
 test('a no that becomes a yes, or one more yes, never undoes a pass', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(electorate, rules, fc.nat(), (voters, by, at) => {
       const index = at % voters.length;
       const better = voters.with(index, { ...voters[index]!, vote: 'yes' });
@@ -118,7 +118,7 @@ test('a no that becomes a yes, or one more yes, never undoes a pass', () => {
 });
 
 test('only abstentions, or no vote at all, is a rejection under every rule', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(powers, rules, fc.boolean(), (list, by, silent) => {
       const voters = votersOf(
         list,
@@ -131,7 +131,7 @@ test('only abstentions, or no vote at all, is a rejection under every rule', () 
 });
 
 test('a tie loses by majority and wins by a percentage of a half', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: POWER_MAX / 2n }), (power) => {
       const voters: Voter[] = [
         { did: 'a', power: String(power), vote: 'yes' },

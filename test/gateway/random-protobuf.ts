@@ -284,7 +284,11 @@ const INTS = [0, 1, -1, 127, 128, 300, -300, 2 ** 31 - 1, -(2 ** 31)];
 const LONGS = [0n, 1n, -1n, 300n, 2n ** 31n, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n), -(2n ** 40n), 2n ** 32n];
 const REALS = [0, -0, 1, 1.5, -2.25, 1024, NaN, Infinity, -Infinity];
 
-function writeScalar(writer: BinaryWriter, type: ScalarType, { random, tidy = false, utf8 = tidy }: BytesOptions): void {
+function writeScalar(
+  writer: BinaryWriter,
+  type: ScalarType,
+  { random, tidy = false, utf8 = tidy }: BytesOptions,
+): void {
   const int = () => random.pick(INTS);
   const unsigned = () => random.pick(INTS) >>> 0;
   const long = () => random.pick(LONGS);

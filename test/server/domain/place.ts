@@ -47,10 +47,6 @@ export type View = Record<string, unknown> & {
   readonly next: string | null;
 };
 
-interface Asking {
-  readonly server: Pick<Served, 'ask'>;
-}
-
 /** One request with the key of `name`; a body is sent as JSON unless headers say otherwise. */
 export type Ask = (name: Name | undefined, line: string, body?: unknown, headers?: Headers) => Promise<Answer>;
 
