@@ -138,7 +138,7 @@ test('what is there already stays as it is: by externalId, by alias, by the key 
       first.map((row) => ({ ...row, status: 200 })),
     );
     const others = await bulk(client, 'controller', [
-      project({ externalId: 'a', metadata: { name: 'second' } }),
+      project({ externalId: 'a', metadata: { name: 'second' }, properties: { unknown: 1 } }),
       project({ alsoKnownAs: 'did:x:two' }),
       project({ idempotencyKey: 'k1', metadata: { name: 'other' } }),
       project({ idempotencyKey: 7 }),
