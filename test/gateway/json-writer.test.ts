@@ -409,6 +409,16 @@ test('fields out of order in messages inside each other by way of Any cost no mo
   assert.ok(performance.now() - before < 2_000);
 });
 
+test('no name stands twice in an object, in whatever order the fields come', () => {
+  const bytes = write().tag(28, 0).int32(1).tag(2, 0).int32(7).tag(1, 2).string('t').tag(2, 0).int32(8).finish();
+  for (const form of ['cosmos', 'proto3'] as const) {
+    const names = text(form, bytes)
+      .match(/"\w+":/g)!
+      .filter((name) => !/denom|amount|some_name|coin/.test(name));
+    assert.equal(names, [...new Set(names)]);
+  }
+});
+
 test('in the proto3 form fields may come in any order without being put in order', () => {
   const bytes = write().tag(28, 0).int32(1).tag(20, 2).string('x').tag(2, 0).int32(7).tag(1, 2).string('t').finish();
   assert.is(text('proto3', bytes), '{"numbers":[1],"left":"x","small":7,"someText":"t"}');
