@@ -24,7 +24,7 @@ const CALM = { callers: 10, thinkMs: 30 };
 
 /** Grounds, and on each one scenario after the other, with turns enough for its faults. */
 const GROUNDS: readonly { readonly [id: string]: number }[] = [
-  { calm: 100, documents: 200, emptied: 220, rolling: 150, instances: 200 },
+  { calm: 100, emptied: 220, rolling: 150, instances: 200, documents: 200 },
   { cluster: 200 },
   { sentinel: 200 },
   { always: 200 },

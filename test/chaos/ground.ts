@@ -41,7 +41,7 @@ export interface GroundOptions {
 /** Milliseconds for which an instance that is about to end says that it is not ready. */
 const DRAIN_MS = 1_500;
 const REHEARSAL_MS = 30_000;
-/** The same on all grounds with one database. */
+/** The same on all grounds, which may share a database. */
 const PIN_KEY = randomBytes(32).toString('hex');
 
 export async function openGround(options: GroundOptions): Promise<Ground> {

@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { startMongo } from '../support/mongo-server.ts';
+import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { builtServer } from './built.ts';
 import { chaos } from './chaos.ts';
 import { leave } from './documents.ts';
@@ -29,40 +29,38 @@ const chosen = values.scenario.split(',').map((id) => {
   if (!scenario) throw new Error(`--scenario knows ${Object.keys(SCENARIOS).join(', ')}, but not "${id}".`);
   return scenario;
 });
+const DATABASE = `chaos-${process.pid}`;
 const isShown = process.stderr.isTTY;
 const rows: { name: string; tally: Tally }[] = [];
 let failed = 0;
 
 console.log(`${availableParallelism()} cores, Node ${process.versions.node}`);
 const { main } = await builtServer();
-const mongo = await startMongo();
-const database = `chaos-${process.pid}`;
-try {
-  for (const scenario of chosen) {
-    const { name } = scenario;
-    if (scenario === SCENARIOS.documents && !mongo.restart) {
+for (const scenario of chosen) {
+  const mongo = await startMongo();
+  const { name } = scenario;
+  try {
+    if (scenario === SCENARIOS.documents && !mongo.restart)
       console.log(`${name}: left out, MONGODB_URL is not ours to kill`);
-      continue;
-    }
+    else failed += await take(scenario, mongo);
+  } catch (error) {
     // One that cannot be run must not cost the others' numbers.
-    failed += await take(scenario).catch((error) => {
-      console.log(`${name}: ${error instanceof Error ? error.stack : error}`);
-      return 1;
-    });
+    console.log(`${name}: ${error instanceof Error ? error.stack : error}`);
+    failed++;
+  } finally {
+    await leave(mongo, DATABASE);
   }
-} finally {
-  await leave(mongo, database);
 }
 console.log(`\n${table(rows)}\n\n${CAPTION}`);
 if (failed) console.log(pc.red(`${failed} broken promises`));
 process.exitCode = failed ? 1 : 0;
 
 /** The number of broken promises. */
-async function take(scenario: Scenario): Promise<number> {
+async function take(scenario: Scenario, mongo: MongoServer): Promise<number> {
   const { name } = scenario;
   const start = performance.now();
   const onProgress = (tally: Tally) => progress(name, { tally, start });
-  const ground = await openGround({ store: scenario.store, main, mongo, database });
+  const ground = await openGround({ store: scenario.store, main, mongo, database: DATABASE });
   const { tally, breaches, logged } = await chaos(ground, {
     ...{ scenario, turns, callers },
     ...(isShown && { onProgress }),
