@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startRedis } from '../support/redis-server.ts';
 import { cpuUs, drive, type Load, start, stop, type Target } from './load.ts';
 import { median, type Row, us } from './measure.ts';
 
@@ -20,14 +21,16 @@ export async function ussdRows(): Promise<Row[]> {
   const data = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
   const quiet = { PORT: '0', RATE_LIMIT_MAX: '1000000000', LOG_LEVEL: 'warn', MENUS_DIR: join(ROOT, 'menus') };
   const main = join(ROOT, 'dist/server/main.js');
+  const redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec'] });
   const targets = [
     await start([FLOOR, 'raw']),
     await start([FLOOR, 'koa']),
     await start([main], { ...quiet, DATA_DIR: data }),
     await start([main], { ...quiet, DATA_DIR: ':memory:' }),
+    await start([main], { ...quiet, DATA_DIR: join(data, 'redis'), REDIS_URL: redis.url }),
   ];
   try {
-    const [raw, koa, durable, memory] = await cpuPerRequest(targets);
+    const [raw, koa, durable, memory, shared] = await cpuPerRequest(targets);
     const row = (what: string, own: number, floor: number, atLeast?: number): Row => ({
       what,
       measured: `${us(own)} · ${us(floor)}`,
@@ -38,10 +41,12 @@ export async function ussdRows(): Promise<Row[]> {
       row('USSD turn, embedded store, durable, against raw node:http POST', durable!, raw!, 0.36),
       row('USSD turn, embedded store, durable, against Koa + router + body parser', durable!, koa!),
       row('USSD turn, memory store, against raw node:http POST', memory!, raw!),
+      row('USSD turn, Redis (append-only, every second), against raw node:http POST', shared!, raw!, 0.26),
       row('Koa + router + body parser against raw node:http POST', koa!, raw!),
     ];
   } finally {
     await Promise.all(targets.map(stop));
+    await redis.stop();
     rmSync(data, { recursive: true, force: true });
   }
 }
