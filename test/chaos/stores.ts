@@ -46,7 +46,7 @@ export function votesOf({ nodes }: Place): string[] {
       .split('\n')
       .map((line) => `${port} ${line}`),
   );
-  return lines.filter((line) => /fail|Cluster state|MASTER|master/i.test(line));
+  return lines.filter((line) => /fail(ed|ing|over)|Cluster state|MASTER/.test(line));
 }
 
 const WAIT_MS = 40_000;

@@ -50,6 +50,8 @@ export async function startBridge(path: string, had?: number): Promise<Bridge> {
 
 async function stop(server: Server, sockets: ReadonlySet<Socket>, sql: Sql): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Who is let in at this very moment would ask a database that is gone, and wait.
+  server.removeAllListeners('connection').on('connection', (late) => late.destroy());
   for (const socket of sockets) socket.destroy();
   await closed;
   await sql.end({ timeout: 0 });
