@@ -55,6 +55,7 @@ const BROKEN: { readonly [sentence: string]: Broken } = {
 
 const servers: MongoServer[] = [];
 const outcomes = new Map<string, Promise<Outcome>>();
+const ends: Promise<void>[] = [];
 
 test.before(async () => {
   const builds = await builtServer();
@@ -65,7 +66,7 @@ test.before(async () => {
 });
 
 test.after(async () => {
-  await Promise.allSettled(outcomes.values());
+  await Promise.all(ends);
   for (const server of new Set(servers)) await leave(server, DATABASE);
 });
 
@@ -95,7 +96,7 @@ function begin({ main, broken }: Built): void {
   const [first, ...others] = jobs;
   let after = Promise.resolve();
   for (const job of others) after = done(job, after);
-  void done(first!, Promise.resolve());
+  ends.push(after, done(first!, Promise.resolve()));
 }
 
 /** Never rejects: each outcome does, where it is asked for. */
