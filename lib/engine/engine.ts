@@ -1,4 +1,4 @@
-// The engine: what it is made of, and the line in which the turns of one session wait for each other.
+// The engine: what it is made of.
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
@@ -7,6 +7,7 @@ import { type Keyring, shortMac } from '../keyring.ts';
 import type { Json, SnapshotStore } from '../store/store.ts';
 import { type Calls, callRunner } from './calls.ts';
 import { type Conversation, type Library, library } from './conversation.ts';
+import { workLine } from './line.ts';
 import type { RecordProblem } from './record.ts';
 import type { Services } from './service.ts';
 import type { AtRest } from './transition.ts';
@@ -70,7 +71,7 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
   const proofKey = options.keyring?.subkey('secret-proof/v1') ?? randomBytes(32);
-  const line = sessionLine();
+  const line = workLine(WAITING_MAX, 'requests of one session');
   const calls = callRunner(options.services ?? {}, clock);
   return {
     store: options.store,
@@ -91,26 +92,6 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 const WAITING_MAX = 64;
-const NOBODY = Promise.resolve();
-
-function sessionLine() {
-  const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
-  const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(key) ?? { tail: NOBODY, length: 0 };
-    if (line.length >= WAITING_MAX)
-      return Promise.reject(
-        new TwinlineError('ERR_BUSY', `${WAITING_MAX} requests of one session are waiting already; try again later.`),
-      );
-    if (!line.length++) lines.set(key, line);
-    const turn = line.tail === NOBODY ? work() : line.tail.then(work);
-    const leave = () => {
-      if (!--line.length) lines.delete(key);
-    };
-    line.tail = turn.then(leave, leave);
-    return turn;
-  };
-  return { run, size: () => lines.size };
-}
 
 /** The conversation with this id, or ERR_FLOW_UNKNOWN with the names that there are. */
 export function currentConversation(engine: Engine, id: string): Conversation {

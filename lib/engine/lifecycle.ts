@@ -111,7 +111,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
   const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
   const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields });
-  const line = workLine(LIMITS.lifecycleQueue);
+  const line = workLine(LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
 
   /** Makes the calls that this process has to make, and those that follow from their answers. */

@@ -3,34 +3,31 @@
 import { TwinlineError } from '../errors.ts';
 
 export interface Line {
-  /** Runs `work` once everything that was called before for this key is done. Throws ERR_BUSY when too many wait. */
+  /** Runs `work` once everything that was called before for this key is done. Rejects with ERR_BUSY when too many wait. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Keys that somebody works on. */
   size(): number;
 }
 
-/** At most `waitingMax` wait for one key. */
-export function workLine(waitingMax: number): Line {
+const NOBODY = Promise.resolve();
+
+/** At most `waitingMax` wait for one key; `what` names them to who is turned away, such as `requests of one session`. */
+export function workLine(waitingMax: number, what: string): Line {
   const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
-  return {
-    run: async (key, work) => {
-      const line = lines.get(key) ?? { tail: Promise.resolve(), length: 0 };
-      if (line.length >= waitingMax)
-        throw new TwinlineError(
-          'ERR_BUSY',
-          `${waitingMax} requests for one thing are waiting already; try again later.`,
-        );
-      lines.set(key, line);
-      const turn = line.length ? line.tail.then(work) : work();
-      line.tail = turn.catch(() => {});
-      line.length++;
-      try {
-        return await turn;
-      } finally {
-        line.length--;
-        if (!line.length) lines.delete(key);
-      }
-    },
-    size: () => lines.size,
+  // Every turn of the engine passes here: one promise, and no async frame around the work.
+  const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const line = lines.get(key) ?? { tail: NOBODY, length: 0 };
+    if (line.length >= waitingMax)
+      return Promise.reject(
+        new TwinlineError('ERR_BUSY', `${waitingMax} ${what} are waiting already; try again later.`),
+      );
+    if (!line.length++) lines.set(key, line);
+    const turn = line.tail === NOBODY ? work() : line.tail.then(work);
+    const leave = () => {
+      if (!--line.length) lines.delete(key);
+    };
+    line.tail = turn.then(leave, leave);
+    return turn;
   };
+  return { run, size: () => lines.size };
 }

@@ -1,6 +1,6 @@
 // Where sessions and their indexes lie in Redis: 64 buckets, each on one node of a cluster.
 
-import { TwinlineError } from '../errors.ts';
+import { checkPrefix } from './redis-names.ts';
 
 /** Everything of one bucket shares its hash tag, so one script may touch it all in one atomic step. */
 export interface Bucket {
@@ -31,11 +31,7 @@ const TAGS = (
 
 /** The places under a prefix of letters, digits and `:._-`. Throws ERR_CONFIG for another. */
 export function placesUnder(prefix: string): Places {
-  if (!/^[\w:.-]{0,64}$/.test(prefix))
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      `The prefix of keys in Redis must be up to 64 letters, digits and :._- ; it was ${JSON.stringify(prefix)}.`,
-    );
+  checkPrefix(prefix);
   const buckets = TAGS.map((tag): Bucket => {
     const start = `${prefix}{${tag}}`;
     return {
