@@ -25,3 +25,8 @@ export function openText(keyring: Keyring, { purpose, label }: Seal, sealed: str
   if (!key || !ivBytes) return undefined;
   return openBytes(key, [purpose, ...label], { iv: ivBytes, body: Buffer.from(body, 'base64url') })?.toString();
 }
+
+/** The id of the key that sealed a text; '' when it is no sealed text. */
+export function sealerOf(sealed: string): string {
+  return sealed.split('$')[1] ?? '';
+}

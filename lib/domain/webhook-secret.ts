@@ -1,13 +1,12 @@
 // Secrets of webhooks: made, sealed for the store, and used to sign what is sent (Standard Webhooks 1.0).
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { decode, IV_BYTES, openBytes, sealBytes } from '../aead.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
+import { openText, type Seal, sealerOf, sealText } from '../sealed-text.ts';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
-const VERSION = 'v1';
 
 /** Whose secret it is: a sealed one opens for no other webhook. */
 export interface Owner {
@@ -20,23 +19,18 @@ export function makeSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** The text to store, `v1$<kid>$<iv>$<ciphertext and tag>`. */
+/** The secret as text to store. */
 export function sealSecret(keyring: Keyring, owner: Owner, secret: string): string {
-  const key = keyring.subkey('webhook-secret/v1')!;
-  const { iv, body } = sealBytes(key, labelOf(owner), Buffer.from(secret));
-  return [VERSION, keyring.active, iv.toString('base64url'), body.toString('base64url')].join('$');
+  return sealText(keyring, sealOf(owner), secret);
 }
 
 /** The secret; throws ERR_CONFIG when the key that sealed it is not configured, or it was sealed for another webhook. */
 export function openSecret(keyring: Keyring, owner: Owner, sealed: string): string {
-  const [version, kid = '', iv = '', body = ''] = sealed.split('$');
-  const key = version === VERSION ? keyring.subkey('webhook-secret/v1', kid) : undefined;
-  const ivBytes = decode(iv, IV_BYTES);
-  const plain = key && ivBytes && openBytes(key, labelOf(owner), { iv: ivBytes, body: Buffer.from(body, 'base64url') });
-  if (plain) return plain.toString();
+  const secret = openText(keyring, sealOf(owner), sealed);
+  if (secret !== undefined) return secret;
   throw new TwinlineError(
     'ERR_CONFIG',
-    `The secret of webhook ${owner.id} needs the key ${JSON.stringify(kid)}, which is not configured or another one. Give the webhook a new secret.`,
+    `The secret of webhook ${owner.id} needs the key ${JSON.stringify(sealerOf(sealed))}, which is not configured or another one. Give the webhook a new secret.`,
   );
 }
 
@@ -59,6 +53,6 @@ function keyBytes(secret: string): Buffer {
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret);
 }
 
-function labelOf({ tenant, id }: Owner): readonly string[] {
-  return ['webhook-secret', VERSION, tenant, id];
+function sealOf({ tenant, id }: Owner): Seal {
+  return { purpose: 'webhook-secret/v1', label: [tenant, id] };
 }
