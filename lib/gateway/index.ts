@@ -1,6 +1,10 @@
-// What `import … from 'twinline/gateway'` gives: HTTP requests for gRPC services, their replies as JSON.
+// What `import … from 'twinline/gateway'` gives: HTTP requests for gRPC services, the way to the node, replies as JSON.
 
+export { type BreakerOptions, type GuardedChannel, guardedChannel } from './breaker.ts';
+export { type AnswerCache, type CacheOptions, entityTag, openCache } from './cache.ts';
+export type { Answer, Call, Channel, ChannelOptions, MessageStream, Metadata, Status, StreamCall } from './channel.ts';
 export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './descriptors.ts';
+export { HEIGHT, headersOf, metadataOf } from './forward.ts';
 export { type GatewaySettings, parseGatewayFile } from './gateway-file.ts';
 export {
   createStatusAnswers,
@@ -11,10 +15,12 @@ export {
   type StatusAnswers,
   type StatusOptions,
 } from './http-status.ts';
+export { http2Channel } from './http2-channel.ts';
 export type { JsonForm } from './json-field.ts';
 export { createJsonWriters, type JsonWriter, type JsonWriterOptions, type JsonWriters } from './json-writer.ts';
 export { LEGACY_PROFILES, type LegacyName, type LegacyProfile, legacyRewrites } from './legacy.ts';
 export type { Bind, HttpInput } from './query.ts';
+export { type Reflected, type ReflectionOptions, reflect } from './reflection.ts';
 export { compileRewrites, type Rewrite, type RewriteOptions, type RewritePath } from './rewrite.ts';
 export { createRouteTable, type Match, type Route, type RouteTable } from './route.ts';
 export { type QueryParameter, type RouteRow, routeRows } from './route-list.ts';
