@@ -71,11 +71,11 @@ export function createApp(deps: AppDeps): App {
   const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
   const cors = crossOrigin(config);
   const router = new Router({ sensitive: true, strict: true });
-  router.use(jsonBody() as never);
+  router.use(jsonBody());
   healthRoutes(router, health, config);
   ussdDebugRoutes(router, gateway, operators);
   if (config.metricsPort === undefined)
-    router.get('/metrics', operators as never, async (ctx) => {
+    router.get('/metrics', operators, async (ctx) => {
       ctx.type = METRICS_TYPE;
       ctx.body = metrics.render(await health.stores());
     });
@@ -97,7 +97,7 @@ export function createApp(deps: AppDeps): App {
     .use(limited(limiter, (ctx) => clientOf(ctx.req)))
     .use(deps.domain)
     .use(deps.agent)
-    .use(router.routes() as Middleware)
+    .use(router.routes())
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   const listener = guarded(app.callback(), overload, health);

@@ -71,22 +71,22 @@ export function docsRoutes(router: Router, document: () => OpenApiDocument): voi
 
   router.get('/openapi.json', (ctx) => {
     text ??= served('application/json', JSON.stringify(document()));
-    send(ctx as never, text, 'no-cache');
+    send(ctx, text, 'no-cache');
   });
   router.get('/docs', async (ctx) => {
     if (!folder) {
       ctx.status = 503;
-      return sendPage(ctx as never, messagePage('The documentation was not built', html`<p>Run npm run build.</p>`));
+      return sendPage(ctx, messagePage('The documentation was not built', html`<p>Run npm run build.</p>`));
     }
-    await policy(ctx as never, async () => {});
+    await policy(ctx, async () => {});
     ctx.type = 'html';
     ctx.body = DOCS;
   });
-  router.get('/docs/errors', (ctx) => sendPage(ctx as never, errorsPage()));
+  router.get('/docs/errors', (ctx) => sendPage(ctx, errorsPage()));
   router.get('/docs/:file', async (ctx) => {
     const file = await (files.get(ctx.params.file!) ?? fileOf(ctx.params.file!));
     if (!file) throw new Refusal('not-found');
-    send(ctx as never, file, 'public, max-age=3600');
+    send(ctx, file, 'public, max-age=3600');
   });
 }
 

@@ -47,7 +47,7 @@ export async function readBody(ctx: Context, types: readonly string[] = JSON_TYP
     const known = types.filter((name) => name !== '' && !name.includes('form')).join(' or ');
     throw refuse('unsupported-media-type', `A body of type ${JSON.stringify(type)} is not read here. Send ${known}.`);
   }
-  await parse(ctx as never, async () => {});
+  await parse(ctx, async () => {});
   const { body: value, rawBody: text = '' } = ctx.request as { body?: unknown; rawBody?: string };
   if (isForm(type) && !LOOKS_LIKE_JSON.test(text)) throw noForms();
   const wrong = text === '' ? 'is empty' : flawOf(text, value as Json);

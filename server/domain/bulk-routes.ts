@@ -45,9 +45,9 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, onFault }: B
   router.post('/v1/bulk', (ctx) => {
     const caller = callerOf(ctx);
     requireRole(caller, 'import in bulk');
-    requireLines(ctx as never);
-    const dryRun = flag(ctx as never, 'dryRun');
-    const key = keyOf(ctx as never);
+    requireLines(ctx);
+    const dryRun = flag(ctx, 'dryRun');
+    const key = keyOf(ctx);
     if (running >= LIMITS.bulkRequests)
       throw new Refusal('unavailable', `${running} imports are under way already. Try again when one has ended.`);
     running++;
@@ -56,7 +56,7 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, onFault }: B
     ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
     const rows = bulk(caller, { lines: linesOf(ctx.req), dryRun, key });
     // A client that sends everything before it reads must not be waited for while it waits for us.
-    const body = Readable.from(answers(ctx as never, rows), {
+    const body = Readable.from(answers(ctx, rows), {
       objectMode: false,
       highWaterMark: LIMITS.bulkAnswerBytes,
     });

@@ -36,22 +36,22 @@ export function cardRoutes(router: Router, deps: CardDeps): void {
 
   router.get('/v1/domains/:did/card', async (ctx) => {
     const domain = await registry.get(callerOf(ctx), ctx.params.did!);
-    const type = acceptedType(ctx as never);
+    const type = acceptedType(ctx);
     const place = await placeOf(documents, domain);
-    const card = cardOf(domain, { place, base: baseOf(ctx as never) });
+    const card = cardOf(domain, { place, base: baseOf(ctx) });
     ctx.set('Cache-Control', 'private, no-cache');
-    send(ctx as never, type, await issuer.issue(card, clock.now()));
+    send(ctx, type, await issuer.issue(card, clock.now()));
   });
 
   router.get(`${STATUS_PREFIX}:list`, async (ctx) => {
-    const type = acceptedType(ctx as never);
+    const type = acceptedType(ctx);
     const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
     const list = Number(number);
-    const url = number && statusListUrl(baseOf(ctx as never), list, purpose as StatusPurpose);
+    const url = number && statusListUrl(baseOf(ctx), list, purpose as StatusPurpose);
     const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
     if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
     ctx.set('Cache-Control', 'public, no-cache');
-    send(ctx as never, type, found);
+    send(ctx, type, found);
   });
 }
 

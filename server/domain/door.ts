@@ -55,7 +55,7 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
       // Who listens in this process hears of a write at once.
       if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
     };
-    const asked = () => deps.pages.browsers(ctx as never, () => known(ctx, answer));
+    const asked = () => deps.pages.browsers(ctx, () => known(ctx, answer));
     return told(ctx, () => (ctx.path.startsWith(STATUS_PREFIX) ? answer() : asked()));
   };
   return Object.assign(door, { routes: [...routesOf(router), ...IDENTIFIER_ROUTES] });

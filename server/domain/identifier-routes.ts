@@ -60,7 +60,7 @@ export function identifierDoor({ keys, resolve, onFault }: IdentifierDeps): Midd
   return (ctx, next) => {
     if (!ctx.path.startsWith(PREFIX)) return next();
     // Nobody needs a key; but whoever sends one is told only of its own tenant.
-    const asked = () => answer(ctx as unknown as Context);
+    const asked = () => answer(ctx);
     return told(ctx, () => (ctx.get('authorization') === '' ? asked() : known(ctx, asked)));
   };
 }

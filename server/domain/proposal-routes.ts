@@ -57,8 +57,8 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
       const { id: did } = await registry.get(caller, ctx.params.did!);
       requireRole(caller, 'propose');
       requireRepresentative(governance, caller);
-      const body = await readBody(ctx as never);
-      await answerOnce(ctx as never, { idempotency, caller, body }, async (reserved) => {
+      const body = await readBody(ctx);
+      await answerOnce(ctx, { idempotency, caller, body }, async (reserved) => {
         const id = reserved?.slice(-32);
         const made = await verification.propose(caller, { did, body: body.value, ...(id !== undefined && { id }) });
         return { status: 201, headers: headersOf(made), body: proposalView(made) };
@@ -66,10 +66,10 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     });
 
     router.get(`${root}/proposals`, async (ctx) => {
-      const { limit, cursor } = pageOf(ctx as never);
+      const { limit, cursor } = pageOf(ctx);
       const query = { did: ctx.params.did!, limit, ...(cursor !== undefined && { cursor }) };
       const { items, next } = await verification.list(callerOf(ctx), query);
-      page(ctx as never, { items: items.map(proposalView), next });
+      page(ctx, { items: items.map(proposalView), next });
     });
 
     router.get(`${root}/verification`, async (ctx) => {
@@ -87,31 +87,31 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
       const caller = callerOf(ctx);
       const { id: did } = await registry.get(caller, ctx.params.did!);
       requireRole(caller, 'issue credits');
-      const body = await readBody(ctx as never);
-      await answerOnce(ctx as never, { idempotency, caller, body }, async (reserved) => {
+      const body = await readBody(ctx);
+      await answerOnce(ctx, { idempotency, caller, body }, async (reserved) => {
         const issued = await credits.issue(caller, { did, body: body.value, id: reserved?.slice(-32) });
         return { status: 201, headers: {}, body: issued };
       });
     });
 
     router.get(`${root}/credits`, async (ctx) => {
-      page(ctx as never, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...pageOf(ctx as never) }));
+      page(ctx, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...pageOf(ctx) }));
     });
   }
 
   router.get('/v1/proposals', async (ctx) => {
-    const { limit, cursor } = pageOf(ctx as never);
+    const { limit, cursor } = pageOf(ctx);
     const { items, next } = await verification.list(callerOf(ctx), { limit, ...(cursor !== undefined && { cursor }) });
-    page(ctx as never, { items: items.map(proposalView), next });
+    page(ctx, { items: items.map(proposalView), next });
   });
 
   router.get('/v1/proposals/:id', async (ctx) => {
     const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
     ctx.vary('Accept');
-    if (prefersHtml(ctx as never)) return pages.show(ctx as never, proposal, { rationales: true });
+    if (prefersHtml(ctx)) return pages.show(ctx, proposal, { rationales: true });
     ctx.set(headersOf(proposal));
     ctx.body = proposalView(proposal);
-    if (!isKnown(ctx as never, headersOf(proposal).ETag)) return;
+    if (!isKnown(ctx, headersOf(proposal).ETag)) return;
     ctx.status = 304;
     ctx.body = null;
   });
@@ -126,7 +126,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
   });
 
   router.get('/v1/proposals/:id/votes', async (ctx) => {
-    const { limit, cursor } = pageOf(ctx as never);
+    const { limit, cursor } = pageOf(ctx);
     const before =
       cursor === undefined
         ? undefined
@@ -136,16 +136,16 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
       limit,
       ...(before !== undefined && { before }),
     });
-    page(ctx as never, { items, next: next === undefined ? undefined : String(next) });
+    page(ctx, { items, next: next === undefined ? undefined : String(next) });
   });
 
   router.post('/v1/proposals/:id/votes', async (ctx) => {
     const caller = callerOf(ctx);
     const id = ctx.params.id!;
     await verification.permit(caller, { id, action: 'vote' });
-    const body = await readBody(ctx as never);
-    await answerOnce(ctx as never, { idempotency, caller, body }, async () => {
-      const { proposal, ballot } = await verification.vote(caller, { id, body: body.value, key: keyOf(ctx as never) });
+    const body = await readBody(ctx);
+    await answerOnce(ctx, { idempotency, caller, body }, async () => {
+      const { proposal, ballot } = await verification.vote(caller, { id, body: body.value, key: keyOf(ctx) });
       return { status: 201, headers: headersOf(proposal), body: { ...proposalView(proposal), ballot } };
     });
   });
@@ -160,9 +160,9 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
       const caller: Caller = callerOf(ctx);
       const id = ctx.params.id!;
       await verification.permit(caller, { id, action });
-      const body = hasBody(ctx as never) ? await readBody(ctx as never) : NO_BODY;
-      await answerOnce(ctx as never, { idempotency, caller, body }, async () => {
-        const proposal = await act(caller, { id, body: body.value, key: keyOf(ctx as never) });
+      const body = hasBody(ctx) ? await readBody(ctx) : NO_BODY;
+      await answerOnce(ctx, { idempotency, caller, body }, async () => {
+        const proposal = await act(caller, { id, body: body.value, key: keyOf(ctx) });
         return { status: 200, headers: headersOf(proposal), body: proposalView(proposal) };
       });
     });

@@ -39,8 +39,8 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
   router.post(PATH, async (ctx) => {
     const caller = callerOf(ctx);
     requireRole(caller, 'create twins');
-    const body = await readBody(ctx as never);
-    await answerOnce(ctx as never, { idempotency, caller, body }, async (did) => {
+    const body = await readBody(ctx);
+    await answerOnce(ctx, { idempotency, caller, body }, async (did) => {
       const protocol = await protocols.create(caller, body.value, did);
       const headers = { Location: `${PATH}/${encodeURIComponent(protocol.body.did)}`, ETag: `"${protocol.version}"` };
       return { status: 201, headers, body: protocolView(protocol) };
@@ -60,8 +60,8 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
     const { at, view } = readView(ctx.query);
     const protocol = at === undefined ? present : await versionOf(protocols, present, { at, now: clock.now() });
     if (view === 'composed') ctx.body = await composed(protocols, protocol);
-    else show(ctx as never, protocol);
-    if (view === 'composed' || !isKnown(ctx as never, `"${protocol.version}"`)) return;
+    else show(ctx, protocol);
+    if (view === 'composed' || !isKnown(ctx, `"${protocol.version}"`)) return;
     ctx.status = 304;
     ctx.body = null;
   });
@@ -71,8 +71,8 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
     const present = await protocols.get(caller, ctx.params.did!);
     requireRole(caller, 'change twins');
     requireController(caller, present.body.controllers);
-    const { type, value } = await readBody(ctx as never, PATCH_TYPES);
-    const expected = expectedRevision(ctx as never, present.version);
+    const { type, value } = await readBody(ctx, PATCH_TYPES);
+    const expected = expectedRevision(ctx, present.version);
     if (expected === undefined)
       throw refuse('precondition-required', 'Send If-Match with the ETag of the version that you have seen.');
     if (expected !== present.version)
@@ -84,7 +84,7 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
     const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
     const after = patched(base, { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value });
     const body = Object.fromEntries(Object.entries(after as JsonObject).filter(([, part]) => part !== null));
-    show(ctx as never, await protocols.change(caller, present.body.did, { expected, body }));
+    show(ctx, await protocols.change(caller, present.body.did, { expected, body }));
   });
 }
 

@@ -52,8 +52,8 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     router.post(path, async (ctx) => {
       const caller = callerOf(ctx);
       requireRole(caller, 'create twins');
-      const body = await readBody(ctx as never);
-      await answerOnce(ctx as never, { idempotency, caller, body }, async (did) => {
+      const body = await readBody(ctx);
+      await answerOnce(ctx, { idempotency, caller, body }, async (did) => {
         const domain = await registry.create(caller, { body: body.value, wanted, ...(did !== undefined && { did }) });
         const location = `${path}/${encodeURIComponent(domain.id)}`;
         const headers = { Location: location, ETag: etagOf(domain, clock.now()) };
@@ -62,9 +62,9 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     });
 
     router.get(path, async (ctx) => {
-      const query = listQuery(ctx as never);
+      const query = listQuery(ctx);
       const { items, next } = await registry.list(callerOf(ctx), query);
-      if (next !== undefined) ctx.set('Link', `<${pageUrl(ctx as never, path, next)}>; rel="next"`);
+      if (next !== undefined) ctx.set('Link', `<${pageUrl(ctx, path, next)}>; rel="next"`);
       ctx.body = { items: items.map((item) => domainView(item, clock.now())), next: next ?? null };
     });
 
@@ -77,8 +77,8 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
         ctx.body = await registry.composed(domain);
         return;
       }
-      show(ctx as never, domain);
-      if (!isKnown(ctx as never, etagOf(domain, clock.now()))) return;
+      show(ctx, domain);
+      if (!isKnown(ctx, etagOf(domain, clock.now()))) return;
       ctx.status = 304;
       ctx.body = null;
     });
@@ -87,26 +87,26 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
       const caller = callerOf(ctx);
       const present = await registry.get(caller, ctx.params.did!);
       mayChange(caller, present);
-      const { type, value } = await readBody(ctx as never, PATCH_TYPES);
+      const { type, value } = await readBody(ctx, PATCH_TYPES);
       const patch = { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value } as const;
-      const expected = expectedRevision(ctx as never, present.revision);
-      show(ctx as never, await registry.patch(caller, { did: present.id, patch, expected }));
+      const expected = expectedRevision(ctx, present.revision);
+      show(ctx, await registry.patch(caller, { did: present.id, patch, expected }));
     });
 
     router.post(`${path}/:did/transfer`, async (ctx) => {
       const caller = callerOf(ctx);
       const present = await registry.get(caller, ctx.params.did!);
       mayChange(caller, present);
-      const { value } = await readBody(ctx as never);
-      const expected = expectedRevision(ctx as never, present.revision);
-      show(ctx as never, await registry.transfer(caller, { did: present.id, body: value, expected }));
+      const { value } = await readBody(ctx);
+      const expected = expectedRevision(ctx, present.revision);
+      show(ctx, await registry.transfer(caller, { did: present.id, body: value, expected }));
     });
 
     router.delete(`${path}/:did`, async (ctx) => {
       const caller = callerOf(ctx);
       const present = await registry.get(caller, ctx.params.did!);
-      const expected = expectedRevision(ctx as never, present.revision);
-      show(ctx as never, await registry.deactivate(caller, { did: present.id, expected }));
+      const expected = expectedRevision(ctx, present.revision);
+      show(ctx, await registry.deactivate(caller, { did: present.id, expected }));
     });
 
     router.get(`${path}/:did/history`, async (ctx) => {
@@ -117,7 +117,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
         limit,
         ...(before !== undefined && { before }),
       });
-      if (page.next !== undefined) ctx.set('Link', `<${pageUrl(ctx as never, ctx.path, page.next)}>; rel="next"`);
+      if (page.next !== undefined) ctx.set('Link', `<${pageUrl(ctx, ctx.path, page.next)}>; rel="next"`);
       ctx.body = { items: page.items, next: page.next ?? null };
     });
 

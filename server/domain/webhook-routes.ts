@@ -26,36 +26,36 @@ export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks
   router.post(PATH, async (ctx) => {
     const caller = callerOf(ctx);
     requireRole(caller, 'manage webhooks');
-    const made = await webhooks.create(caller, (await readBody(ctx as never)).value);
+    const made = await webhooks.create(caller, (await readBody(ctx)).value);
     ctx.status = 201;
     ctx.set('Location', `${PATH}/${made.webhook.id}`);
-    show(ctx as never, made);
+    show(ctx, made);
   });
 
   router.get(PATH, async (ctx) => {
-    const page = await paged(webhooks.list(callerOf(ctx), pageOf(ctx as never)));
-    answerPage(ctx as never, page.next);
+    const page = await paged(webhooks.list(callerOf(ctx), pageOf(ctx)));
+    answerPage(ctx, page.next);
     ctx.body = {
       items: page.items.map(({ webhook, progress }) => webhookView(webhook, progress?.body)),
       next: page.next ?? null,
     };
   });
 
-  router.get(`${PATH}/:id`, async (ctx) => show(ctx as never, await webhooks.get(callerOf(ctx), ctx.params.id!)));
+  router.get(`${PATH}/:id`, async (ctx) => show(ctx, await webhooks.get(callerOf(ctx), ctx.params.id!)));
 
   router.patch(`${PATH}/:id`, async (ctx) => {
     const caller = callerOf(ctx);
     const { webhook } = await webhooks.get(caller, ctx.params.id!);
-    const { value } = await readBody(ctx as never, CHANGE_TYPES);
-    const expected = expectedRevision(ctx as never, webhook.revision);
-    show(ctx as never, await webhooks.change(caller, webhook.id, { body: value, expected }));
+    const { value } = await readBody(ctx, CHANGE_TYPES);
+    const expected = expectedRevision(ctx, webhook.revision);
+    show(ctx, await webhooks.change(caller, webhook.id, { body: value, expected }));
   });
 
-  router.delete(`${PATH}/:id`, async (ctx) => show(ctx as never, await webhooks.remove(callerOf(ctx), ctx.params.id!)));
+  router.delete(`${PATH}/:id`, async (ctx) => show(ctx, await webhooks.remove(callerOf(ctx), ctx.params.id!)));
 
   router.get(`${PATH}/:id/deliveries`, async (ctx) => {
-    const page = await paged(webhooks.letters(callerOf(ctx), { id: ctx.params.id!, ...pageOf(ctx as never) }));
-    answerPage(ctx as never, page.next);
+    const page = await paged(webhooks.letters(callerOf(ctx), { id: ctx.params.id!, ...pageOf(ctx) }));
+    answerPage(ctx, page.next);
     ctx.body = { items: page.items.map(letterView), next: page.next ?? null };
   });
 

@@ -74,9 +74,9 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
   const router = new Router({ sensitive: true, strict: true });
   router.get('/v1/proposals/:id', (ctx, next) => {
     const { pass } = ctx.query;
-    if (pass !== undefined) return byPass(ctx as never, ctx.params.id!, pass);
-    if (ctx.get('authorization') !== '' || !prefersHtml(ctx as never)) return next();
-    return turnedAway(ctx as never, 'none', ctx.params.id);
+    if (pass !== undefined) return byPass(ctx, ctx.params.id!, pass);
+    if (ctx.get('authorization') !== '' || !prefersHtml(ctx)) return next();
+    return turnedAway(ctx, 'none', ctx.params.id);
   });
 
   return {

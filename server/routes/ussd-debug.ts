@@ -6,7 +6,7 @@ import type { UssdGateway } from '../../lib/ussd/gateway.ts';
 
 /** `GET /api/ussd/debug/:sessionId` and `GET /api/ussd/sessions`, behind `operators`. */
 export function ussdDebugRoutes(router: Router, gateway: UssdGateway, operators: Middleware): void {
-  router.get('/api/ussd/debug/:sessionId', operators as never, async (ctx) => {
+  router.get('/api/ussd/debug/:sessionId', operators, async (ctx) => {
     const sessionId = ctx.params.sessionId as string;
     const debugInfo = await gateway.inspect(sessionId);
     if (debugInfo) {
@@ -16,7 +16,7 @@ export function ussdDebugRoutes(router: Router, gateway: UssdGateway, operators:
     ctx.status = 404;
     ctx.body = { error: 'Session not found', sessionId };
   });
-  router.get('/api/ussd/sessions', operators as never, async (ctx) => {
+  router.get('/api/ussd/sessions', operators, async (ctx) => {
     const activeSessions = await gateway.sessions();
     ctx.body = { activeSessions, count: activeSessions.length };
   });

@@ -59,7 +59,7 @@ interface Dialect {
 function addRoutes(router: Router, base: string, dialect: Dialect): void {
   for (const route of dialect.adapter.routes) {
     const serve = server(base, route, dialect);
-    const layer = router.register(base + route.path, [route.method], [serve as never], router.opts);
+    const layer = router.register(base + route.path, [route.method], [serve], router.opts);
     // The router adds HEAD to GET, and a dialect that asks with GET would take a turn that nobody sees.
     if (layer) layer.methods = [route.method];
   }
