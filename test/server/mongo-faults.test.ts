@@ -15,7 +15,7 @@ import { withFolder } from '../support/process.ts';
 import { LOGIN, pastWaiting } from './login.ts';
 import { atOnce, json, type Served, withServer } from './serve.ts';
 
-const test = suite('MongoDB faults', { timeoutMs: 120_000 } as never);
+const test = suite('MongoDB faults', { timeoutMs: 120_000 });
 
 const DEADLINE_MS = 1_200;
 const GRACE_MS = 250;

@@ -10,7 +10,7 @@ import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { caller, hangUpAll } from '../support/phone.ts';
 import { withServer } from './serve.ts';
 
-const test = suite('MongoDB stores', { timeoutMs: 60_000 } as never);
+const test = suite('MongoDB stores', { timeoutMs: 60_000 });
 
 const KEYS = {
   PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 import { startProcess, withFolder } from '../support/process.ts';
 import { ask } from './serve.ts';
 
-const test = suite('process', { timeoutMs: 60_000 } as never);
+const test = suite('process', { timeoutMs: 60_000 });
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MEMORY = { DATA_DIR: ':memory:' };

@@ -13,7 +13,7 @@ import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { LOGIN, pastWaiting } from './login.ts';
 import { atOnce, json, type Served, withServer } from './serve.ts';
 
-const test = suite('store faults', { timeoutMs: 60_000 } as never);
+const test = suite('store faults', { timeoutMs: 60_000 });
 
 const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
 const DEADLINE_MS = 600;

@@ -7,7 +7,7 @@ import { fits } from '../../lib/flow/gsm7.ts';
 import { hangUpAll, postUssd } from '../support/phone.ts';
 import { startProcess, withFolder } from '../support/process.ts';
 
-const test = suite('random walks', { timeoutMs: 240_000 } as never);
+const test = suite('random walks', { timeoutMs: 240_000 });
 
 const WALKS = 3_400; // through each of the three flows
 const AT_ONCE = 48;

@@ -11,7 +11,7 @@ import { startProcess } from '../../support/process.ts';
 import { type Served, withServer } from '../serve.ts';
 import { COOKING, didOf, files, KEYS, keyOf, PROTOCOL, place, problem } from './place.ts';
 
-const test = suite('keys and rules of the domain service', { timeoutMs: 60_000 } as never);
+const test = suite('keys and rules of the domain service', { timeoutMs: 60_000 });
 
 async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'twinline-keys-'));

@@ -12,7 +12,7 @@ import { type RunningServer, startProcess, withFolder } from '../../support/proc
 import { type Answer, ask as askUrl } from '../serve.ts';
 import { asker, COOKING, created, files, type Name, PROTOCOL, path, type View, view, YES } from './place.ts';
 
-const test = suite('the domain service under kill -9', { timeoutMs: 240_000 } as never);
+const test = suite('the domain service under kill -9', { timeoutMs: 240_000 });
 
 const KILLS = 12;
 const VOTES_PER_KILL = 9;
