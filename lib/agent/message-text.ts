@@ -5,6 +5,7 @@ import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import { MESSAGE_PIECE } from './kinds.ts';
 import type { Message } from './message.ts';
+import { piecesOf } from './well-formed.ts';
 
 /** What the document of a message holds of its text. */
 export type Kept = {
@@ -14,6 +15,9 @@ export type Kept = {
   readonly message: JsonObject | null;
   readonly pieces: number;
 };
+
+// Three bytes of UTF-8 at most for each UTF-16 unit. JSON escapes half surrogate pairs: what is left are whole ones.
+const PIECE_CHARS = Math.floor(LIMITS.messagePieceBytes / 3);
 
 type Piece = JsonObject & { readonly session: string; readonly text: string };
 
@@ -27,7 +31,7 @@ export async function keepMessage(
   const text = JSON.stringify(message);
   const bytes = Buffer.byteLength(text);
   if (bytes <= LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as JsonObject, pieces: 0 };
-  const pieces = piecesOf(text);
+  const pieces = piecesOf(text, PIECE_CHARS);
   for (const [at, piece] of pieces.entries())
     await keepPiece(documents, pieceId(message.id, fence, at), { session, text: piece });
   return { bytes, message: null, pieces: pieces.length };
@@ -70,21 +74,4 @@ async function keepPiece(documents: DocumentStore, id: string, body: Piece): Pro
     const old = await documents.get<Piece>(MESSAGE_PIECE, id);
     if (old && old.body.text !== body.text) await documents.replace(MESSAGE_PIECE, id, old.revision, body);
   }
-}
-
-// JSON escapes half surrogate pairs, so every whole pair stays together if a piece does not end after its first half.
-function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
-  const most = Math.floor(LIMITS.messagePieceBytes / 3);
-  for (let from = 0; from < text.length; ) {
-    let to = Math.min(from + most, text.length);
-    if (to < text.length && isFirstHalf(text.charCodeAt(to - 1))) to--;
-    pieces.push(text.slice(from, to));
-    from = to;
-  }
-  return pieces;
-}
-
-export function isFirstHalf(code: number): boolean {
-  return code >= 0xd800 && code < 0xdc00;
 }

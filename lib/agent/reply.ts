@@ -8,10 +8,9 @@ import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { Heard, HeardCall } from './heard.ts';
 import type { MessageToolCall } from './message.ts';
-import { isFirstHalf } from './message-text.ts';
 import type { Run } from './run.ts';
 import type { AnyFrame, RunFault } from './run-log.ts';
-import { shortJson, wellFormed, wellFormedText } from './well-formed.ts';
+import { isFirstHalf, piecesOf, shortJson, wellFormed, wellFormedText } from './well-formed.ts';
 
 export interface Reply {
   /** Says that the run has begun, or goes on. */
@@ -99,7 +98,8 @@ export function makeReply({ run, heard, clock, maxBytes, write }: ReplyOptions):
   }
 
   async function say(more: string): Promise<void> {
-    for (const content of chunks(more)) await write({ name: 'message', data: { content, timestamp: time() } });
+    for (const content of piecesOf(more, LIMITS.deltaChars))
+      await write({ name: 'message', data: { content, timestamp: time() } });
   }
 
   /** What of `more` has not been heard before. */
@@ -151,7 +151,7 @@ export function makeReply({ run, heard, clock, maxBytes, write }: ReplyOptions):
       const fitting = fit(more);
       reasoning += fitting;
       // Reasoning is not kept frame by frame: after a takeover it is told again.
-      for (const piece of chunks(fitting)) await write(think(piece, false));
+      for (const piece of piecesOf(fitting, LIMITS.deltaChars)) await write(think(piece, false));
     },
     async called({ kind, id, name, args }) {
       if (calls.has(id)) return;
@@ -209,18 +209,6 @@ function commonLength(a: string, b: string): number {
   let at = 0;
   while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at++;
   return at > 0 && isFirstHalf(a.charCodeAt(at - 1)) ? at - 1 : at;
-}
-
-// Never between the halves of a surrogate pair.
-function chunks(text: string): string[] {
-  const pieces: string[] = [];
-  for (let from = 0; from < text.length; ) {
-    let to = Math.min(from + LIMITS.deltaChars, text.length);
-    if (to < text.length && isFirstHalf(text.charCodeAt(to - 1))) to--;
-    pieces.push(text.slice(from, to));
-    from = to;
-  }
-  return pieces;
 }
 
 function cutTo(text: string, bytes: number): string {

@@ -1,4 +1,4 @@
-// Text and JSON from outside as stores and frames can carry them: no half surrogate pairs, and not too long.
+// Text and JSON as stores and frames can carry them: no half surrogate pairs, and not too long.
 
 import { LIMITS } from '../limits.ts';
 import type { Json } from '../store/store.ts';
@@ -15,6 +15,23 @@ export function wellFormed(value: Json): Json {
   if (Array.isArray(value)) return value.map(wellFormed);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [wellFormedText(name), wellFormed(inner)]));
+}
+
+/** The text in pieces of at most `most` UTF-16 units, cut between characters. */
+export function piecesOf(text: string, most: number): string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + most, text.length);
+    if (to < text.length && isFirstHalf(text.charCodeAt(to - 1))) to--;
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return pieces;
+}
+
+/** Whether a UTF-16 unit is the first of a surrogate pair. */
+export function isFirstHalf(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
 }
 
 /** A value as JSON text; one of more than LIMITS.frameJsonBytes bytes is told only by its size. */
