@@ -13,12 +13,13 @@ import { type Proposal, proposalView } from '../../lib/domain/proposal.ts';
 import { requireRepresentative } from '../../lib/domain/propose.ts';
 import type { Registry } from '../../lib/domain/registry.ts';
 import type { VerificationService } from '../../lib/domain/verification.ts';
-import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
 import { type ProposalPages, prefersHtml } from '../pages/proposal-pages.ts';
 import { callerOf } from './authenticate.ts';
 import { type Body, readBody } from './body.ts';
 import { isKnown } from './conditional.ts';
-import { LIMIT, once, wholeNumber } from './parameters.ts';
+import { answerPage, readPage } from './paging.ts';
+import { once, wholeNumber } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
 
 export interface ProposalDeps {
@@ -38,19 +39,6 @@ const NO_BODY: Body = { type: '', value: null, text: '' };
 export function proposalRoutes(router: Router, deps: ProposalDeps): void {
   const { documents, registry, verification, credits, governance, idempotency, pages, clock } = deps;
 
-  const page = (ctx: Context, { items, next }: { items: readonly JsonObject[]; next?: string | undefined }) => {
-    if (next !== undefined) {
-      const query = new URLSearchParams(ctx.querystring);
-      query.set('cursor', next);
-      ctx.set('Link', `<${ctx.path}?${query}>; rel="next"`);
-    }
-    ctx.body = { items, next: next ?? null };
-  };
-  const pageOf = (ctx: Context) => ({
-    limit: wholeNumber(ctx.query.limit, { ...LIMIT, most: 1_000 }),
-    cursor: once(ctx.query, ['cursor']).cursor,
-  });
-
   for (const root of ['/v1/domains/:did', '/v1/entities/:did']) {
     router.post(`${root}/proposals`, async (ctx) => {
       const caller = callerOf(ctx);
@@ -66,10 +54,9 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     });
 
     router.get(`${root}/proposals`, async (ctx) => {
-      const { limit, cursor } = pageOf(ctx);
-      const query = { did: ctx.params.did!, limit, ...(cursor !== undefined && { cursor }) };
+      const query = { did: ctx.params.did!, ...readPage(ctx.query) };
       const { items, next } = await verification.list(callerOf(ctx), query);
-      page(ctx, { items: items.map(proposalView), next });
+      answerPage(ctx, { items: items.map(proposalView), next });
     });
 
     router.get(`${root}/verification`, async (ctx) => {
@@ -95,14 +82,13 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     });
 
     router.get(`${root}/credits`, async (ctx) => {
-      page(ctx, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...pageOf(ctx) }));
+      answerPage(ctx, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...readPage(ctx.query) }));
     });
   }
 
   router.get('/v1/proposals', async (ctx) => {
-    const { limit, cursor } = pageOf(ctx);
-    const { items, next } = await verification.list(callerOf(ctx), { limit, ...(cursor !== undefined && { cursor }) });
-    page(ctx, { items: items.map(proposalView), next });
+    const { items, next } = await verification.list(callerOf(ctx), readPage(ctx.query));
+    answerPage(ctx, { items: items.map(proposalView), next });
   });
 
   router.get('/v1/proposals/:id', async (ctx) => {
@@ -126,7 +112,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
   });
 
   router.get('/v1/proposals/:id/votes', async (ctx) => {
-    const { limit, cursor } = pageOf(ctx);
+    const { limit, cursor } = readPage(ctx.query);
     const before =
       cursor === undefined
         ? undefined
@@ -136,7 +122,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
       limit,
       ...(before !== undefined && { before }),
     });
-    page(ctx, { items, next: next === undefined ? undefined : String(next) });
+    answerPage(ctx, { items, next: next === undefined ? undefined : String(next) });
   });
 
   router.post('/v1/proposals/:id/votes', async (ctx) => {

@@ -14,7 +14,8 @@ import type { JsonObject } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 import { PATCH_TYPES, readBody } from './body.ts';
 import { expectedRevision, isKnown } from './conditional.ts';
-import { LIMIT, once, readView, wholeNumber } from './parameters.ts';
+import { answerPage, readPage } from './paging.ts';
+import { readView } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
 
 export interface ProtocolDeps {
@@ -48,11 +49,8 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
   });
 
   router.get(PATH, async (ctx) => {
-    const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 1_000 });
-    const { cursor } = once(ctx.query, ['cursor']);
-    const { items, next } = await protocols.list(callerOf(ctx), { limit, ...(cursor !== undefined && { cursor }) });
-    if (next !== undefined) ctx.set('Link', `<${PATH}?limit=${limit}&cursor=${encodeURIComponent(next)}>; rel="next"`);
-    ctx.body = { items: items.map(protocolView), next: next ?? null };
+    const { items, next } = await protocols.list(callerOf(ctx), readPage(ctx.query));
+    answerPage(ctx, { items: items.map(protocolView), next });
   });
 
   router.get(`${PATH}/:did`, async (ctx) => {

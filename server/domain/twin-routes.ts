@@ -15,6 +15,7 @@ import type { JsonObject } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 import { PATCH_TYPES, readBody } from './body.ts';
 import { etagOf, expectedRevision, isKnown } from './conditional.ts';
+import { answerPage } from './paging.ts';
 import { LIMIT, once, readView, wholeNumber } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
 
@@ -64,8 +65,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
     router.get(path, async (ctx) => {
       const query = listQuery(ctx);
       const { items, next } = await registry.list(callerOf(ctx), query);
-      if (next !== undefined) ctx.set('Link', `<${pageUrl(ctx, path, next)}>; rel="next"`);
-      ctx.body = { items: items.map((item) => domainView(item, clock.now())), next: next ?? null };
+      answerPage(ctx, { items: items.map((item) => domainView(item, clock.now())), next });
     });
 
     router.get(`${path}/:did`, async (ctx) => {
@@ -117,8 +117,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
         limit,
         ...(before !== undefined && { before }),
       });
-      if (page.next !== undefined) ctx.set('Link', `<${pageUrl(ctx, ctx.path, page.next)}>; rel="next"`);
-      ctx.body = { items: page.items, next: page.next ?? null };
+      answerPage(ctx, page);
     });
 
     router.get(`${path}/:did/graph`, async (ctx) => {
@@ -148,10 +147,4 @@ function listQuery(ctx: Context): ListQuery {
 function historyCursor(cursor: string): number {
   if (/^\d{1,10}$/.test(cursor)) return Number(cursor);
   throw refuse('bad-cursor', 'The cursor is damaged. Send `next` back as it came.');
-}
-
-function pageUrl(ctx: Context, path: string, cursor: string): string {
-  const query = new URLSearchParams(ctx.querystring);
-  query.set('cursor', cursor);
-  return `${path}?${query}`;
 }

@@ -10,7 +10,8 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { callerOf } from './authenticate.ts';
 import { JSON_TYPES, readBody } from './body.ts';
 import { expectedRevision } from './conditional.ts';
-import { wholeNumber } from './parameters.ts';
+import { answerPage } from './paging.ts';
+import { LIMIT, wholeNumber } from './parameters.ts';
 
 const PATH = '/v1/webhooks';
 const CHANGE_TYPES = ['application/merge-patch+json', ...JSON_TYPES];
@@ -34,11 +35,8 @@ export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks
 
   router.get(PATH, async (ctx) => {
     const page = await paged(webhooks.list(callerOf(ctx), pageOf(ctx)));
-    answerPage(ctx, page.next);
-    ctx.body = {
-      items: page.items.map(({ webhook, progress }) => webhookView(webhook, progress?.body)),
-      next: page.next ?? null,
-    };
+    const items = page.items.map(({ webhook, progress }) => webhookView(webhook, progress?.body));
+    answerPage(ctx, { items, next: page.next });
   });
 
   router.get(`${PATH}/:id`, async (ctx) => show(ctx, await webhooks.get(callerOf(ctx), ctx.params.id!)));
@@ -55,8 +53,7 @@ export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks
 
   router.get(`${PATH}/:id/deliveries`, async (ctx) => {
     const page = await paged(webhooks.letters(callerOf(ctx), { id: ctx.params.id!, ...pageOf(ctx) }));
-    answerPage(ctx, page.next);
-    ctx.body = { items: page.items.map(letterView), next: page.next ?? null };
+    answerPage(ctx, { items: page.items.map(letterView), next: page.next });
   });
 
   router.post(`${PATH}/:id/deliveries/:seq/retry`, async (ctx) => {
@@ -66,15 +63,8 @@ export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks
 }
 
 function pageOf(ctx: Context): { limit: number; cursor?: string | undefined } {
-  const limit = wholeNumber(ctx.query.limit, { name: 'limit', least: 1, most: 200, usual: 20, reason: 'bad-limit' });
+  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 200 });
   return { limit, cursor: ctx.query.cursor === undefined ? undefined : String(ctx.query.cursor) };
-}
-
-function answerPage(ctx: Context, next: string | undefined): void {
-  if (next === undefined) return;
-  const query = new URLSearchParams(ctx.querystring);
-  query.set('cursor', next);
-  ctx.set('Link', `<${ctx.path}?${query}>; rel="next"`);
 }
 
 async function paged<T>(page: Promise<T>): Promise<T> {
