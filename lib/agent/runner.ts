@@ -12,6 +12,7 @@ import { type Heard, hear } from './heard.ts';
 import { type HeldRun, holdRun, type StopReason } from './lease.ts';
 import { type LogWriter, logWriter } from './log-writer.ts';
 import type { Transcript } from './message.ts';
+import { patiently } from './patiently.ts';
 import { makeReply, type Reply } from './reply.ts';
 import { type Given, giveReply } from './respond.ts';
 import type { Responder, TurnSecrets, Usage } from './responder.ts';
@@ -55,7 +56,6 @@ export interface Runner {
   lookAtAll(): void;
   /** Stops every responder and lets others go on with the runs. */
   halt(): void;
-  readonly size: number;
 }
 
 /** The process that this is, as others address it. */
@@ -93,9 +93,6 @@ export function makeRunner(options: RunnerOptions): Runner {
     halt: () => {
       for (const lease of held.values()) lease.halt('closing');
     },
-    get size() {
-      return held.size;
-    },
   };
 }
 
@@ -109,13 +106,13 @@ async function openLog({ logs, clock }: RunnerOptions, held: HeldRun): Promise<O
   const { id: run, context } = held.run;
   const { fence } = context;
   const claim = { fence, expiresAt: clock.now() + LIMITS.runLogAliveMs };
-  const opened = await patiently(held, clock, () => logs.open(logOf(run), claim));
+  const opened = await whileHeld(held, clock, () => logs.open(logOf(run), claim));
   const onFenced = () => held.halt('lost');
   if (opened.kind === 'fenced') {
     onFenced();
     throw lostRun(run);
   }
-  const heard = opened.last > 0 ? await patiently(held, clock, () => hear(logs, run)) : NOTHING_HEARD;
+  const heard = opened.last > 0 ? await whileHeld(held, clock, () => hear(logs, run)) : NOTHING_HEARD;
   const writer = logWriter({ logs, clock, run, fence, last: heard.last, lost: held.lost, onFenced });
   return { writer, heard, isEnded: opened.ended };
 }
@@ -127,10 +124,10 @@ async function carryOut(options: RunnerOptions, held: HeldRun, secrets: TurnSecr
   const { clock, room, sessions, transcript } = options;
   const [{ writer, heard }, session] = await Promise.all([
     openLog(options, held),
-    patiently(held, clock, () => sessions.read(run.body.session)),
+    whileHeld(held, clock, () => sessions.read(run.body.session)),
   ]);
   // Of a session that was deleted meanwhile nothing is kept.
-  if (session) await patiently(held, clock, () => transcript.write(questionOf(run), { ...run.body, fence: 1 }));
+  if (session) await whileHeld(held, clock, () => transcript.write(questionOf(run), { ...run.body, fence: 1 }));
   else held.halt('aborted');
   const write = (frame: AnyFrame) => {
     tellRoom(room, run, frame);
@@ -188,20 +185,20 @@ async function finish(options: RunnerOptions, held: HeldRun, { reply, writer, gi
   await writer.flush();
   const answer = answerOf(run, reply.said());
   if (answer && isKept)
-    await patiently(held, clock, () => transcript.write(answer, { ...run.body, fence: run.context.fence }));
+    await whileHeld(held, clock, () => transcript.write(answer, { ...run.body, fence: run.context.fence }));
   // From here on there is nothing to renew: the run ends, or somebody else has it.
   held.letGo();
-  const ended = await patiently(held, clock, () => runs.end(run, status));
+  const ended = await whileHeld(held, clock, () => runs.end(run, status));
   if (!ended) throw lostRun(run.id);
   await writer.end({ name: 'done', data: doneData(run.id, status, partialText(status, reply.said().text)) });
   onEnd?.({ runId: run.id, owner: run.body.owner, session: run.body.session, status, usage, ...(fault && { fault }) });
   await options.onFree(run.body.session);
-  const title = given.title ?? titleOf(run.body.request.message);
+  const title = titleOf(given.title ?? run.body.request.message);
   if (answer && isKept)
-    await patiently(held, clock, () =>
-      sessions.change(run.body.session, (body) => ({ title: body.title ?? (titleOf(title) || null) })),
+    await whileHeld(held, clock, () =>
+      sessions.change(run.body.session, (body) => ({ title: body.title ?? (title || null) })),
     );
-  await patiently(held, clock, () => runs.seal(ended));
+  await whileHeld(held, clock, () => runs.seal(ended));
 }
 
 /** A run that has ended without a last frame: it was aborted in line, or its process died too early. */
@@ -209,8 +206,8 @@ async function closeLog(options: RunnerOptions, held: HeldRun): Promise<void> {
   const { run } = held;
   const { clock, runs, sessions, transcript } = options;
   const { writer, heard, isEnded } = await openLog(options, held);
-  const session = await patiently(held, clock, () => sessions.read(run.body.session));
-  if (session) await patiently(held, clock, () => transcript.write(questionOf(run), { ...run.body, fence: 1 }));
+  const session = await whileHeld(held, clock, () => sessions.read(run.body.session));
+  if (session) await whileHeld(held, clock, () => transcript.write(questionOf(run), { ...run.body, fence: 1 }));
   const status = run.state as RunEnd;
   if (!isEnded) {
     if (!heard.names.has('run')) {
@@ -220,7 +217,7 @@ async function closeLog(options: RunnerOptions, held: HeldRun): Promise<void> {
     await writer.end({ name: 'done', data: doneData(run.id, status, partialText(status, heard.text)) });
   }
   await options.onFree(run.body.session);
-  await patiently(held, clock, () => runs.seal(run));
+  await whileHeld(held, clock, () => runs.seal(run));
 }
 
 function partialText(status: RunEnd, text: string): string | undefined {
@@ -230,15 +227,8 @@ function partialText(status: RunEnd, text: string): string | undefined {
 }
 
 /** Tries again what a store refuses for the moment, as long as the run is held. */
-async function patiently<T>(held: HeldRun, clock: Clock, work: () => Promise<T>): Promise<T> {
-  for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof TwinlineError && error.retry) || held.lost.aborted) throw error;
-    }
-    await clock.wait(pause, held.lost);
-  }
+function whileHeld<T>({ lost }: HeldRun, clock: Clock, work: () => Promise<T>): Promise<T> {
+  return patiently({ clock, signal: lost }, work);
 }
 
 const TOLD: { readonly [name in FrameName]?: RoomEvent } = {

@@ -10,6 +10,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { CompiledFlow } from '../../flow/compile.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject, SnapshotStore } from '../../store/store.ts';
+import { patiently } from '../patiently.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { decisionOf, meaningOf } from './flow-input.ts';
 import { partQueue } from './part-queue.ts';
@@ -94,18 +95,13 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
 const keyOf = (session: string) => `agent/${session}`;
 
 /** The reply to a turn, tried again as long as somebody wants it and the store may come back. */
-async function answer(
+function answer(
   engine: Engine,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<string> {
-  for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
-    try {
-      return replyOf(await taken(engine, { flow, key, turn }));
-    } catch (error) {
-      if (!(error instanceof TwinlineError && error.retry) || turn.signal.aborted) throw error;
-    }
-    await engine.clock.wait(pause, turn.signal);
-  }
+  return patiently({ clock: engine.clock, signal: turn.signal }, async () =>
+    replyOf(await taken(engine, { flow, key, turn })),
+  );
 }
 
 async function taken(
