@@ -5,7 +5,7 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel } from '../store/channel.ts';
 import type { LogStore } from '../store/log-store.ts';
-import type { DocumentStore, Json, JsonObject } from '../store/store.ts';
+import type { DocumentStore, Json } from '../store/store.ts';
 import { type Follower, follower } from './follow.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { waitingLine } from './line.ts';
@@ -239,7 +239,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 const holderTopic = (holder: string) => `agent/${holder}`;
 
 function checkRequest(request: RunRequest): void {
-  if (fitsJson(request as RunRequest & JsonObject, LIMITS.agentRequestBytes)) return;
+  if (fitsJson(request, LIMITS.agentRequestBytes)) return;
   throw new TwinlineError(
     'ERR_INPUT',
     `A message and what comes with it may have ${LIMITS.agentRequestBytes} bytes of JSON. Send less, or attachments by their addresses.`,

@@ -12,7 +12,7 @@ export type Kept = {
   /** Of the whole message as JSON. */
   readonly bytes: number;
   /** Null when it is in pieces. */
-  readonly message: JsonObject | null;
+  readonly message: Message | null;
   readonly pieces: number;
 };
 
@@ -30,7 +30,7 @@ export async function keepMessage(
 ): Promise<Kept> {
   const text = JSON.stringify(message);
   const bytes = Buffer.byteLength(text);
-  if (bytes <= LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as JsonObject, pieces: 0 };
+  if (bytes <= LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as Message, pieces: 0 };
   const pieces = piecesOf(text, PIECE_CHARS);
   for (const [at, piece] of pieces.entries())
     await keepPiece(documents, pieceId(message.id, fence, at), { session, text: piece });
@@ -42,7 +42,7 @@ export async function readMessage(
   id: string,
   { message, pieces, fence }: Kept & { readonly fence: number },
 ): Promise<Message> {
-  if (message) return message as unknown as Message;
+  if (message) return message;
   const texts: string[] = [];
   for (let at = 0; at < pieces; at++)
     texts.push((await documents.get<Piece>(MESSAGE_PIECE, pieceId(id, fence, at)))?.body.text ?? '');

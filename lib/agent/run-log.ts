@@ -2,7 +2,7 @@
 
 import type { RunEnd } from '../../machines/agent-stream.ts';
 import type { Frame } from '../store/log-store.ts';
-import type { Json, JsonObject } from '../store/store.ts';
+import type { JsonObject } from '../store/store.ts';
 
 /** Why a reply failed, as users may read it: faults of the operator are told as `unknown` with status 500. */
 export type RunFault = {
@@ -119,5 +119,5 @@ export function doneData(run: string, status: RunEnd, partialText?: string): Fra
 
 /** The data of a frame as values. */
 export function dataOf<Name extends FrameName>(frame: RunFrame, _name: Name): FrameData[Name] {
-  return JSON.parse(frame.data) as FrameData[Name] & Json;
+  return JSON.parse(frame.data) as FrameData[Name];
 }

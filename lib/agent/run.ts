@@ -47,7 +47,7 @@ export type StoredRun = JsonObject & {
   readonly session: string;
   readonly turn: number;
   readonly requestId: string;
-  readonly request: RunRequest & JsonObject;
+  readonly request: RunRequest;
   /** Milliseconds since 1970. */
   readonly created: number;
   readonly status: RunState;
@@ -128,7 +128,7 @@ export function runs({ documents, clock, holder }: RunOptions): Runs {
 
   async function insert(run: NewRun, inLine: boolean): Promise<Run> {
     const { owner, session, turn, requestId, request } = run;
-    const body = { owner, session, turn, requestId, request: request as RunRequest & JsonObject, created: clock.now() };
+    const body = { owner, session, turn, requestId, request, created: clock.now() };
     const input = { session, turn, inLine, holder, leaseMs };
     return (await machines.begin(randomUUID(), { input, body })).instance;
   }
