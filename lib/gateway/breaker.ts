@@ -2,9 +2,9 @@
 
 import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
-import { type Call, type Channel, GRPC, type Metadata, type Status, type StreamCall } from './channel.ts';
-import { messageStream } from './message-stream.ts';
-import { made } from './statuses.ts';
+import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
+import { endedStream } from './message-stream.ts';
+import { made, unmade } from './statuses.ts';
 
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default LIMITS.breakerFailures */
@@ -35,8 +35,6 @@ export interface GuardedChannel extends Channel {
 
 const RESTING = made(GRPC.unavailable, 'The node did not answer and is left alone for a while.');
 const FULL = made(GRPC.unavailable, 'Too many calls to the node are running.');
-const NOTHING = Buffer.alloc(0);
-const NONE: Metadata = [];
 
 /**
  * The same channel, which refuses calls with UNAVAILABLE at once when too many run, and for a pause after UNAVAILABLE or
@@ -103,8 +101,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     ...channel,
     unary: (call) => {
       const leave = enter(call);
-      if (typeof leave !== 'function')
-        return Promise.resolve({ status: leave, bytes: NOTHING, headers: NONE, trailers: NONE });
+      if (typeof leave !== 'function') return Promise.resolve(unmade(leave));
       return channel.unary(call).then((answer) => {
         leave(answer.status);
         return answer;
@@ -128,10 +125,3 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
 
 /** Whether a call reached the node; `unknown`: it says nothing about the node. */
 type Verdict = 'reached' | 'failed' | 'unknown';
-
-function endedStream(status: Status) {
-  return messageStream((sink) => {
-    sink.end({ status, trailers: NONE });
-    return { pause: () => {}, resume: () => {}, cancel: () => {} };
-  });
-}

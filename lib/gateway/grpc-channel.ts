@@ -5,7 +5,7 @@ import { type CallOptions, Client, connectivityState, credentials, Metadata as H
 import { LIMITS } from '../limits.ts';
 import type { Answer, Call, Channel, ChannelHealth, ChannelOptions, Metadata, Status, StreamCall } from './channel.ts';
 import { checkUpstream } from './http2-channel.ts';
-import { messageStream, type Sink, type Source } from './message-stream.ts';
+import { endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
 import * as statuses from './statuses.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -22,19 +22,18 @@ export function grpcChannel(options: ChannelOptions): Channel {
   let idle: (() => void) | undefined;
   let trouble: string | undefined;
 
-  /** Counts the call as running, gives what it needs, and tells how it ended in the words of a channel. */
-  function begin(call: Call | StreamCall, cancel: () => void) {
+  /** Counts the call as running; gives what tells how it ended, in the words of a channel. */
+  function begin(call: Call | StreamCall, cancel: () => void): (object: StatusObject) => Status {
     const abort = () => cancel();
     call.signal?.addEventListener('abort', abort, { once: true });
     running.add(abort);
-    const settle = (object: StatusObject): Status => {
+    return (object) => {
       call.signal?.removeEventListener('abort', abort);
       running.delete(abort);
       if (!running.size) idle?.();
       if (object.code === status.UNAVAILABLE) trouble = object.details;
       return told(object, answerBytes);
     };
-    return { settle };
   }
 
   async function unary(call: Call): Promise<Answer> {
@@ -50,7 +49,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     return new Promise((resolve) => {
       let headers = NONE;
       let bytes: Buffer = NOTHING;
-      const { settle } = begin(call, () => made.cancel());
+      const settle = begin(call, () => made.cancel());
       const made = client.makeUnaryRequest(
         call.path,
         same,
@@ -74,7 +73,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
   }
 
   function stream(call: StreamCall, sink: Sink): Source {
-    const { settle } = begin(call, () => made.cancel());
+    const settle = begin(call, () => made.cancel());
     const made = client.makeBidiStreamRequest(call.path, same, same, headersOf(call), callOptions(call, deadlineMs));
     let isOver = false;
     made.on('metadata', (metadata: Headers) => sink.headers(metadataOf(metadata)));
@@ -107,15 +106,12 @@ export function grpcChannel(options: ChannelOptions): Channel {
     name: upstream,
     unary: (call) => {
       const why = refused(call);
-      return why ? Promise.resolve({ status: why, bytes: NOTHING, headers: NONE, trailers: NONE }) : unary(call);
+      return why ? Promise.resolve(statuses.unmade(why)) : unary(call);
     },
-    stream: (call) =>
-      messageStream((sink) => {
-        const why = refused(call);
-        if (!why) return stream(call, sink);
-        sink.end({ status: why, trailers: NONE });
-        return { pause: () => {}, resume: () => {}, cancel: () => {} };
-      }),
+    stream: (call) => {
+      const why = refused(call);
+      return why ? endedStream(why) : messageStream((sink) => stream(call, sink));
+    },
     health: () => ({
       state: closing ? 'closed' : STATES[client.getChannel().getConnectivityState(false)],
       ...(trouble !== undefined && { trouble }),

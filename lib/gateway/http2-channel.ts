@@ -6,7 +6,7 @@ import type { Answer, Channel, ChannelOptions, Metadata } from './channel.ts';
 import { GRPC } from './channel.ts';
 import { http2Call } from './http2-call.ts';
 import { http2Link } from './http2-link.ts';
-import { messageStream, type Sink } from './message-stream.ts';
+import { endedStream, messageStream, type Sink } from './message-stream.ts';
 import * as statuses from './statuses.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -27,7 +27,7 @@ export function http2Channel(options: ChannelOptions): Channel {
     name: upstream,
     unary: (call) => {
       const refused = statuses.refusal(call);
-      if (refused) return Promise.resolve({ status: refused, bytes: NOTHING, headers: NONE, trailers: NONE });
+      if (refused) return Promise.resolve(statuses.unmade(refused));
       return new Promise((resolve) => {
         const source = http2Call(
           call,
@@ -36,13 +36,10 @@ export function http2Channel(options: ChannelOptions): Channel {
         );
       });
     },
-    stream: (call) =>
-      messageStream((sink) => {
-        const refused = statuses.refusal(call);
-        if (!refused) return http2Call(call, place, sink);
-        sink.end({ status: refused, trailers: NONE });
-        return { pause: () => {}, resume: () => {}, cancel: () => {} };
-      }),
+    stream: (call) => {
+      const refused = statuses.refusal(call);
+      return refused ? endedStream(refused) : messageStream((sink) => http2Call(call, place, sink));
+    },
     health: link.health,
     ready: (ms) => readyWithin(link.open, { ms, isReady: () => link.health().state === 'ready' }),
     close: link.close,

@@ -1,7 +1,7 @@
 // A stream of messages for one reader: what comes waits for him, and when much waits, the sender is told to wait too.
 
 import { LIMITS } from '../limits.ts';
-import type { MessageStream, Metadata, StreamEnd } from './channel.ts';
+import type { MessageStream, Metadata, Status, StreamEnd } from './channel.ts';
 
 /** Where a call puts what comes from the node; `end` is the last. */
 export interface Sink {
@@ -75,6 +75,14 @@ export function messageStream(start: (sink: Sink) => Source): MessageStream {
   }
 
   return { headers: headers.promise, messages: messages(), end: end.promise };
+}
+
+/** A stream that is over before it began. */
+export function endedStream(status: Status): MessageStream {
+  return messageStream((sink) => {
+    sink.end({ status, trailers: [] });
+    return { pause: () => {}, resume: () => {}, cancel: () => {} };
+  });
 }
 
 function promised<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {

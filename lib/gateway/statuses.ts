@@ -3,13 +3,20 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
 import { LIMITS } from '../limits.ts';
-import { type Call, GRPC, type Status, type StreamCall } from './channel.ts';
+import { type Answer, type Call, GRPC, type Status, type StreamCall } from './channel.ts';
 import { metadataTrouble } from './metadata.ts';
 
 /** A status of the channel. Its message names no address: it goes to whoever asked. */
 export function made(code: number, message: string): Status {
   return { code, message, from: 'channel' };
 }
+
+/** The answer to a call that was not made. */
+export function unmade(status: Status): Answer {
+  return { status, bytes: NOTHING, headers: [], trailers: [] };
+}
+
+const NOTHING = Buffer.alloc(0);
 
 export const UNREACHABLE = made(GRPC.unavailable, 'The node cannot be reached.');
 export const LOST = made(GRPC.unavailable, 'The connection to the node was lost.');
