@@ -2,6 +2,7 @@
 
 import { type DescField, type DescMessage, type DescOneof, ScalarType } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { named } from './named.ts';
 import {
   enumParser,
   isZero,
@@ -110,12 +111,13 @@ function open(draft: Draft, path: FieldPath): Draft {
   return at;
 }
 
-function takeOneof(draft: Draft, { oneof, ...field }: DescField): void {
+function takeOneof(draft: Draft, field: DescField): void {
+  const { oneof } = field;
   if (!oneof) return;
   const taken = draft.oneofs.get(oneof);
-  if (taken && (taken.number !== field.number || !field.message))
+  if (taken && (taken !== field || !field.message))
     throw new Error(`field already set for oneof ${JSON.stringify(oneof.name)}`);
-  draft.oneofs.set(oneof, field as DescField);
+  draft.oneofs.set(oneof, field);
 }
 
 function setEntry(
@@ -204,14 +206,6 @@ function writeOne(writer: BinaryWriter, number: number, { type, value }: { type:
 function typeOf(field: DescField): ScalarType {
   if (field.message) return ScalarType.BYTES;
   return field.enum ? ScalarType.INT32 : field.scalar!;
-}
-
-function named<Result>(what: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw new Error(`${what}: ${(error as Error).message}`);
-  }
 }
 
 function few(texts: readonly string[]): string {

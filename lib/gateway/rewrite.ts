@@ -1,5 +1,6 @@
 // Paths of a deployment made into paths of the descriptors: prefixes, then rewrites, both still encoded.
 
+import { named } from './named.ts';
 import { createPathTree } from './path-tree.ts';
 import { parseTemplate, type Template, type Variable } from './template.ts';
 
@@ -98,13 +99,5 @@ export function isPrefix(text: string): boolean {
     return verb === '' && segments.every(({ kind }) => kind === 'literal');
   } catch {
     return false;
-  }
-}
-
-function named<Result>(text: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw new Error(`${text}: ${(error as Error).message}`);
   }
 }

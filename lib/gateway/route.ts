@@ -5,6 +5,7 @@ import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { type Descriptors, refused } from './descriptors.ts';
 import { type HttpRule, httpRules } from './http-rule.ts';
+import { named } from './named.ts';
 import { createPathTree, type PathTree } from './path-tree.ts';
 import { decodePath } from './percent.ts';
 import { type Bind, compileBinding } from './query.ts';
@@ -115,7 +116,7 @@ function addRoute(tree: PathTree<ByMethod>, { rpc, rule, method, descriptors }: 
     variables,
     body,
     responseBody,
-    bind: compile(rule, () => compileBinding({ input, variables, body, registry: descriptors.registry })),
+    bind: named(rule.template, () => compileBinding({ input, variables, body, registry: descriptors.registry })),
   };
   const placed = tree.at(template, () => new Map());
   const other = placed.get(route.method)?.route;
@@ -126,15 +127,7 @@ function addRoute(tree: PathTree<ByMethod>, { rpc, rule, method, descriptors }: 
 
 function templateOf(rule: HttpRule): Template {
   if (!rule.method || !rule.template) throw new Error('its google.api.http option names no method and path');
-  return compile(rule, () => parseTemplate(rule.template));
-}
-
-function compile<Result>({ template }: HttpRule, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw new Error(`${template}: ${(error as Error).message}`);
-  }
+  return named(rule.template, () => parseTemplate(rule.template));
 }
 
 function match(tree: PathTree<ByMethod>, method: string, path: string): Match {
