@@ -11,8 +11,9 @@ import type { StoredRun } from '../../lib/agent/run.ts';
 import { compileFlow } from '../../lib/flow/compile.ts';
 import type { Flow } from '../../lib/flow/flow.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
+import { numbersFrom } from '../support/random.ts';
 import { ANN, framesOf, type Ground, ground, newSession, scripted, settled, shownText, soundLog } from './ground.ts';
-import { mortal, randomFrom } from './mortal.ts';
+import { mortal } from './mortal.ts';
 
 const test = suite('agent runs through crashes');
 
@@ -241,7 +242,7 @@ for (const [name, story] of Object.entries(STORIES))
 test('processes that die again and again, at calls that chance picks', async () => {
   let deaths = 0;
   for (let seed = 1; seed <= 60; seed++) {
-    const random = randomFrom(seed);
+    const random = numbersFrom(seed);
     const story = Object.values(STORIES)[seed % Object.keys(STORIES).length]!;
     const lives = Array.from({ length: 6 }, () => Math.floor(random() * 30)).values();
     deaths += await live(story, lives, random() < 0.5);

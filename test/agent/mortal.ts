@@ -39,14 +39,3 @@ export function mortal(here: Ground, { calls, lastWrite }: { calls: number; last
   });
   return { stores: Object.fromEntries(stores) as Body['stores'], death, isAlive: () => left >= 0 };
 }
-
-/** Numbers in [0, 1) that the seed decides (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

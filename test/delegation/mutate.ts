@@ -1,19 +1,15 @@
 // A seeded source of broken tokens: it starts from good ones and changes bits, CBOR, fields, names, blocks or the text.
 
 import { Signature } from '@ucanto/core';
+import { numbersFrom } from '../support/random.ts';
 import { CBOR, cidOf, type Fields, link, type Part, type Parts, pack, part, partsOf, varint } from './tokens.ts';
 
-/** Whole numbers from 0 to below `limit`, the same ones for the same seed (mulberry32). */
+/** Whole numbers from 0 to below `limit`, the same ones for the same seed. */
 export type Dice = (limit: number) => number;
 
 export function diceOf(seed: number): Dice {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * limit);
-  };
+  const next = numbersFrom(seed);
+  return (limit) => Math.floor(next() * limit);
 }
 
 type Mutation = (token: string, dice: Dice) => string;

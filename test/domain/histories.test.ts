@@ -15,6 +15,7 @@ import {
   PROPOSAL_STATES,
   type ProposalContext,
 } from '../../machines/domain-verification.ts';
+import { numbersFrom } from '../support/random.ts';
 
 const test = suite('histories of proposals', { timeoutMs: 120_000 });
 
@@ -54,7 +55,7 @@ test(`${HISTORIES} of them: restored equals live, ends are ends, no ballot is lo
   const entered = new Map<string, number>();
   for (let seed = 1; seed <= HISTORIES; seed++) {
     try {
-      entered.set('', (entered.get('') ?? 0) + history(randomFrom(seed), entered));
+      entered.set('', (entered.get('') ?? 0) + history(numbersFrom(seed), entered));
     } catch (error) {
       (error as Error).message += ` (history ${seed})`;
       throw error;
@@ -66,7 +67,7 @@ test(`${HISTORIES} of them: restored equals live, ends are ends, no ballot is lo
 });
 
 test('a ballot at the very moment of the close, or of a stranger, is none', () => {
-  const input = inputOf(randomFrom(1), (list) => list[0]!);
+  const input = inputOf(numbersFrom(1), (list) => list[0]!);
   const { record } = firstStep(input, options(T0));
   const ballot = (voter: string) => ({ type: 'CAST', voter, vote: 'yes' }) as EventObject;
   const { closesAt } = contextOf(record);
@@ -214,14 +215,3 @@ function count(entered: Map<string, number>, state: string): void {
 }
 
 test.run();
-
-/** Numbers in [0, 1) that the seed decides (mulberry32). */
-function randomFrom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

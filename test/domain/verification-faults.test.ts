@@ -8,6 +8,7 @@ import { registry } from '../../lib/domain/registry.ts';
 import type { VerificationService } from '../../lib/domain/verification.ts';
 import { memoryDocuments } from '../../lib/store/memory.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import { numbersFrom } from '../support/random.ts';
 import { governance, operator, owner, type Polls, polls, rep, voter } from './voting.ts';
 
 const test = suite('verification through crashes');
@@ -181,7 +182,7 @@ for (const [name, story] of Object.entries(STORIES))
 test('processes that die again and again, at calls that chance picks', async () => {
   let deaths = 0;
   for (let seed = 1; seed <= 300; seed++) {
-    const random = randomFrom(seed);
+    const random = numbersFrom(seed);
     const story = Object.values(STORIES)[seed % Object.keys(STORIES).length]!;
     const lives = Array.from({ length: 8 }, () => Math.floor(random() * 14)).values();
     deaths += await live(story, lives, random() < 0.5);
@@ -190,14 +191,3 @@ test('processes that die again and again, at calls that chance picks', async () 
 });
 
 test.run();
-
-/** Numbers in [0, 1) that the seed decides (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -11,6 +11,7 @@ import { compileMachine } from '../../lib/engine/transition.ts';
 import { takeTurn, wakeSession } from '../../lib/engine/turn.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Json, SnapshotStore } from '../../lib/store/store.ts';
+import { numbersFrom } from '../support/random.ts';
 import { KEY, place, settled } from './support.ts';
 
 const test = suite('chaos');
@@ -66,7 +67,7 @@ interface Walk {
 }
 
 async function walk(kind: Door, seed: number): Promise<Walk> {
-  const random = randomFrom(seed);
+  const random = numbersFrom(seed);
   const chance = (probability: number) => random() < probability;
   const done = new Map<string, string>();
   let faults = 0;
@@ -178,14 +179,3 @@ for (const kind of ['numbers', 'keys'] as const)
   });
 
 test.run();
-
-/** Numbers in [0, 1) that the seed decides (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -14,6 +14,7 @@ import type { DrivenClock } from '../../lib/flow/test-clock.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { conEnd } from '../../lib/ussd/reply.ts';
+import { numbersFrom } from '../support/random.ts';
 import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 
 const test = suite('walks');
@@ -47,17 +48,6 @@ function mapOf(list: readonly Flow[]): ReadonlyMap<string, Flow> {
 }
 
 type Random = () => number;
-
-// mulberry32: the same seed walks the same way.
-function randomOf(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const oneOf = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
 
@@ -205,7 +195,7 @@ test(`${TURNS} random turns over all shipped flows end in a screen that fits, an
   const gc = (globalThis as { gc?: () => void }).gc;
   let before = 0;
   for (const [at, flow] of flows.entries()) {
-    const random = randomOf(at + 1);
+    const random = numbersFrom(at + 1);
     const walker = walk(flow, random);
     const seen = new Set<string>();
     let longest = 0;
@@ -232,7 +222,7 @@ test(`${TURNS} random turns over all shipped flows end in a screen that fits, an
 
 test('the same seed walks the same way: a turn depends on nothing but its record, input and services', async () => {
   for (const flow of flows) {
-    const [one, two] = [walk(flow, randomOf(7)), walk(flow, randomOf(7))];
+    const [one, two] = [walk(flow, numbersFrom(7)), walk(flow, numbersFrom(7))];
     for (let turn = 0; turn < 300; turn++) {
       await one.take();
       await two.take();
@@ -244,7 +234,7 @@ test('the same seed walks the same way: a turn depends on nothing but its record
 test('exit ends the session from every screen of every shipped flow', async () => {
   for (const flow of flows) {
     const asking = new Set([...flow.screens].filter(([, { screen }]) => isInteractive(screen)).map(([path]) => path));
-    const { caller, take } = walk(flow, randomOf(11));
+    const { caller, take } = walk(flow, numbersFrom(11));
     for (let turn = 0; asking.size && turn < TURNS / 2; turn++) {
       await take();
       const { screen } = caller;

@@ -1,5 +1,7 @@
 // Numbers that a seed decides, and nothing else.
 
+import { numbersFrom } from '../support/random.ts';
+
 export interface Random {
   /** In [0, 1). */
   next(): number;
@@ -10,13 +12,8 @@ export interface Random {
 
 /** mulberry32 behind one round of mixing, so that neighbouring seeds have nothing in common. */
 export function randomFrom(seed: number): Random {
-  let state = Math.imul(seed ^ (seed >>> 16) ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(seed, 0xc2b2ae35);
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const state = Math.imul(seed ^ (seed >>> 16) ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(seed, 0xc2b2ae35);
+  const next = numbersFrom(state);
   const below = (end: number) => Math.floor(next() * end);
   // Without a draw where the answer is known: a calm world costs nothing.
   const chance = (probability: number) => probability > 0 && next() < probability;
