@@ -1,7 +1,7 @@
 // A proposal about a domain: ballots are cast until it is decided, and what was decided is carried out.
 //
 // Pure: what ballots amount to is a hand. The context holds copies of everything that the decision rests on, so nothing
-// that changes outside while it is open can change it. `opened`, `closing` and `decided` are passed through, never kept.
+// that changes outside while it is open can change it. `closing` and `decided` are passed through, never kept.
 
 import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
 

@@ -1,4 +1,4 @@
-// The feed of events: every change of a twin or a proposal, numbered, for good. Numbers survive restarts.
+// The feed of events: every change of a twin, protocol or proposal and every credit, numbered, for good. Numbers survive restarts.
 
 import type { DocumentStore, JsonObject, Kind } from '../store/store.ts';
 import { type Journaled, revisionOf } from './journal.ts';

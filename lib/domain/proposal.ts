@@ -58,7 +58,7 @@ export function proposalFields({ state, context }: AtRest): JsonObject {
   return { status: state as string, openFor: isUndecided(state) ? openKey(subject, kind as ProposalKind) : null };
 }
 
-/** The record of INTERFACE 4.2. */
+/** What clients read of a proposal. */
 export function proposalView({ id, revision, body, context, state }: Proposal): ProposalView {
   const { rules, voters, reason, decidedAt, passesAt } = context;
   const path = `/v1/proposals/${id}`;

@@ -54,7 +54,7 @@ export type StoredDomain = Journaled & {
   readonly validUntil: string | null;
   readonly created: number;
   readonly updated: number;
-  /** `<relation> <did>` and `<did>` of everything that this twin points at; see graph.ts. */
+  /** `<relation> <did>` and `<did>` of everything that this twin points at; see edges.ts. */
   readonly edges: readonly string[];
   readonly targets: readonly string[];
   /** Written before its parent, and hidden while the parent is missing; else null. */
@@ -81,7 +81,7 @@ export function validityOf(
   return 'valid';
 }
 
-/** The record of INTERFACE 4.1. */
+/** What clients read of a twin; `now` decides whether it is valid. */
 export function domainView({ revision, body }: Pick<Domain, 'revision' | 'body'>, now: number): DomainView {
   const path = `/v1/domains/${encodeURIComponent(body.did)}`;
   return {

@@ -68,7 +68,7 @@ export type Ballot = JsonObject & {
   readonly at: string;
 };
 
-/** Every function throws refusals of problems.ts; see INTERFACE for the rules behind them. */
+/** Every function throws refusals of problems.ts. */
 export interface VerificationService {
   /** `id` is reserved for this request, so that a repeated one finds what the first has made. @default a new one */
   propose(caller: Caller, proposal: { did: string; body: unknown; id?: string }): Promise<Proposal>;

@@ -47,7 +47,7 @@ const INHERITED = {
 const DOMAIN_FIELDS: { readonly [name: string]: Schema } = {
   did: DID,
   type: { type: 'string', examples: ['Organisation', 'Device'] },
-  canonicalClass: { type: 'string', description: 'The type without its suffix or path' },
+  canonicalClass: { type: 'string', description: 'What a twin of its type stands for' },
   controller: CONTROLLERS,
   class: { type: 'string', description: 'The protocol, as it was named when this was made' },
   protocol: { type: 'string', description: 'The same as `class`' },
