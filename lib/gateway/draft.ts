@@ -2,6 +2,7 @@
 
 import { type DescField, type DescMessage, type DescOneof, ScalarType } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { named } from './named.ts';
 import {
   enumParser,
@@ -165,7 +166,7 @@ function encodeWrapped(type: ScalarType, value: Value): Uint8Array {
   return writer.finish();
 }
 
-const IMPLICIT = 2;
+const { IMPLICIT } = FeatureSet_FieldPresence;
 
 function encodeField(writer: BinaryWriter, field: DescField, value: Value | Value[] | Map<Value, Value> | Draft): void {
   if (value instanceof Map) for (const [key, one] of value) encodeEntry(writer, field, { key, value: one });

@@ -3,13 +3,11 @@
 import type { Registry } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
-import type { Status } from './channel.ts';
+import { GRPC, type Status } from './channel.ts';
 import type { JsonWriter, JsonWriters } from './json-writer.ts';
 
 // By gRPC code, from 0: the table of grpc-gateway v2.
 const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
-const RESOURCE_EXHAUSTED = 8;
-const UNIMPLEMENTED = 12;
 
 /** The HTTP status for a gRPC code; 500 for codes that are not defined. */
 export function httpStatus(code: number): number {
@@ -78,9 +76,9 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
   return {
     ofStatus: (status, bytes) => {
       const { code, from } = status;
-      if (code === UNIMPLEMENTED) return answer(501, REFUSALS.disabled);
+      if (code === GRPC.unimplemented) return answer(501, REFUSALS.disabled);
       // The node may ask for fewer requests; a reply that is too large for the gateway is no fault of the client.
-      const http = code === RESOURCE_EXHAUSTED && from === 'channel' ? 502 : httpStatus(code);
+      const http = code === GRPC.resourceExhausted && from === 'channel' ? 502 : httpStatus(code);
       const details = bytes && from === 'node' ? detailsOf(bytes, writeDetail).map(clean) : [];
       return answer(code === 0 ? 500 : http, { code, message: clean(status.message) }, details);
     },
@@ -90,7 +88,7 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
     },
     ofError: (error) => {
       const { code: name, message = '', reason } = (error ?? {}) as Partial<TwinlineError>;
-      if (reason === 'too-large') return answer(502, { code: RESOURCE_EXHAUSTED, message: clean(message) });
+      if (reason === 'too-large') return answer(502, { code: GRPC.resourceExhausted, message: clean(message) });
       const code = name !== undefined && Object.hasOwn(ERRORS, name) ? ERRORS[name] : undefined;
       if (code === undefined) return answer(500, { code: 13, message: 'Internal error' });
       return answer(httpStatus(code), { code, message: clean(message) });

@@ -1,12 +1,13 @@
 // What the Cosmos form prints for fields that are not set.
 
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { gogoOptions } from './gogo.ts';
 import { scalarDefault } from './json-scalars.ts';
 
-const IMPLICIT = 2;
+const { IMPLICIT } = FeatureSet_FieldPresence;
 
 // The JSON of well-known types with nothing set; the others are objects of their fields.
 const WELL_KNOWN: { readonly [name: string]: string } = {
@@ -77,7 +78,8 @@ function zero(type: ScalarType): string {
   return type === ScalarType.BYTES ? 'null' : scalarDefault(type);
 }
 
-function enumDefault(type: DescEnum): string {
+/** JSON of the first value of an enum. */
+export function enumDefault(type: DescEnum): string {
   return type.typeName === 'google.protobuf.NullValue' ? 'null' : JSON.stringify(type.values[0]!.name);
 }
 

@@ -1,9 +1,10 @@
 // How one field is written as JSON: its key, its values by type and form, its default.
 
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../errors.ts';
 import { gogoOptions } from './gogo.ts';
-import { unsetJson } from './json-default.ts';
+import { enumDefault, unsetJson } from './json-default.ts';
 import type { TypeWriter } from './json-dynamic.ts';
 import { type FieldPlan, nested, type ObjectPlan, writeList, writeMap, writeSingle } from './json-object.ts';
 import { decimal, rawJson, scalarDefault, scalarWriter, type ValueWriter, whole, wireOf } from './json-scalars.ts';
@@ -25,7 +26,7 @@ export interface Types {
   defaultOf(type: DescMessage): string;
 }
 
-const IMPLICIT = 2;
+const { IMPLICIT } = FeatureSet_FieldPresence;
 
 /** Fields by number, with everything that stands between them when they are not set. */
 export function objectPlan(fields: readonly DescField[], types: Types): ObjectPlan {
@@ -142,13 +143,8 @@ function unsetMapValue(field: DescField & { fieldKind: 'map' }, types: Types): (
     const type = types.typeOf(field.message);
     return (job) => type.write(job, job.at);
   }
-  const json = Buffer.from(field.enum ? nameOfFirst(field.enum) : scalarDefault(field.scalar));
+  const json = Buffer.from(field.enum ? enumDefault(field.enum) : scalarDefault(field.scalar));
   return (job) => literal(job, json);
-}
-
-function nameOfFirst(type: DescEnum): string {
-  if (type.typeName === 'google.protobuf.NullValue') return 'null';
-  return JSON.stringify(type.values[0]!.name);
 }
 
 // Writes the key as a value, and takes that back.
@@ -166,7 +162,7 @@ function plainUnset(field: DescField): string {
   if (field.fieldKind === 'list') return '[]';
   if (field.fieldKind === 'map') return '{}';
   if (field.message || field.presence !== IMPLICIT || field.oneof) return 'null';
-  return field.enum ? nameOfFirst(field.enum) : scalarDefault(field.scalar);
+  return field.enum ? enumDefault(field.enum) : scalarDefault(field.scalar);
 }
 
 function refuseGroups(field: DescField): void {

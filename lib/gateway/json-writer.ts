@@ -9,6 +9,7 @@ import { fieldPlan, type JsonForm, objectPlan, onlyField, type Types } from './j
 import { inOrder, type ObjectPlan, writeFields, writeObject } from './json-object.ts';
 import { scalarDefault, type ValueWriter } from './json-scalars.ts';
 import { duration, fieldMask, type MessageWriter, timestamp } from './json-well-known.ts';
+import { WRAPPERS } from './values.ts';
 import { deeper, type Job } from './wire.ts';
 
 export interface JsonWriterOptions {
@@ -147,12 +148,6 @@ function compileTypes(registry: Registry, form: JsonForm): Types {
     return new Map(kinds);
   }
 }
-
-const WRAPPERS: ReadonlySet<string> = new Set(
-  ['Double', 'Float', 'Int64', 'UInt64', 'Int32', 'UInt32', 'Bool', 'String', 'Bytes'].map(
-    (name) => `google.protobuf.${name}Value`,
-  ),
-);
 
 const notYet: MessageWriter = () => {
   throw new Error('a message type is used before it is compiled');
