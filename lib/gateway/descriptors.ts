@@ -118,7 +118,7 @@ function missingTypes(
   file: FileDescriptorProto,
   { files, declared }: { files: Files; declared: ReadonlySet<string> },
 ): Detail[] {
-  const absent = [...new Set([...referencesOf(file)])].filter((name) => !declared.has(name));
+  const absent = [...new Set(referencesOf(file))].filter((name) => !declared.has(name));
   if (!absent.length) return [];
   const imports = file.dependency.filter((name) => !files.has(name));
   const why = imports.length ? `the imports ${imports.join(', ')} are missing` : 'no file declares them';

@@ -50,8 +50,8 @@ export const CHECKS: { readonly [name: string]: Check } = {
     }
     return value;
   },
-  rewrites: rewrites,
-  legacy: listOf((value, at, report) => oneOf(...LEGACY_NAMES)(value, at, report)),
+  rewrites,
+  legacy: listOf(oneOf(...LEGACY_NAMES)),
   disabled: listOf(rpcPattern),
   unknownRoute: oneOf(404, 501),
   gate: (value, at, report) => {
