@@ -1,5 +1,6 @@
 // The delegations that users have stored: checked before, sealed at rest, expired and revoked in time.
 
+import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle.ts';
@@ -14,7 +15,6 @@ import { DELEGATION } from './kinds.ts';
 import { mintInvocation } from './mint.ts';
 import type { OracleKey } from './oracle-key.ts';
 import { TOKEN_REASONS } from './reason.ts';
-import { recent } from './recent.ts';
 import type { Revocations } from './revocations.ts';
 import type { Capability } from './ucan.ts';
 
@@ -68,7 +68,9 @@ export function delegations(options: DelegationsOptions): Delegations {
     clock,
   });
   // What was minted, by user; forgotten with the delegation that it rests on.
-  const minted = recent<ReadonlyMap<string, { token: string; until: number }>>(LIMITS.tokensKept);
+  const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>({
+    max: LIMITS.tokensKept,
+  });
 
   // A crash between the tombstone and the machine leaves a grant that does not count any more: it ends here.
   async function current(user: string): Promise<Current | undefined> {

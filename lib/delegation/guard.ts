@@ -1,6 +1,7 @@
 // The guard: text in, who issued it and what it grants out, or one word why not. Each step is cheaper than the next.
 
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
@@ -9,7 +10,6 @@ import { type Chain, readChain } from './chain.ts';
 import { type IssuerKeys, type Proven, prove } from './claim.ts';
 import { issuerKeys, type ResolveKeys } from './issuer-keys.ts';
 import { type Refused, refuse } from './reason.ts';
-import { recent } from './recent.ts';
 import { type Accepted, expiryOf, judge, type Rules, type TokenKind } from './rules.ts';
 import type { Capability } from './ucan.ts';
 
@@ -69,7 +69,7 @@ interface Known {
 export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
   const rules = rulesOf(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
-  const known = recent<Known>(LIMITS.tokensKept);
+  const known = new LRUCache<string, Known>({ max: LIMITS.tokensKept });
   let running = 0;
 
   const check = async (text: string, kind: TokenKind): Promise<Invocation | Refused> => {

@@ -1,10 +1,10 @@
 // The keys of issuers that are no did:key: found by method, kept for a while, in bounded time, number and space.
 
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { IssuerKeys } from './claim.ts';
 import { didMethod } from './principal.ts';
-import { recent } from './recent.ts';
 
 /**
  * Finds the keys that a DID may sign with, each as did:key. Rejects when it cannot; `signal` aborts when the time is over.
@@ -20,7 +20,7 @@ interface Known {
 
 /** Asks once however many ask at the same time; remembers failures for half a minute, so that nobody can be hammered. */
 export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, clock: Clock): IssuerKeys {
-  const known = recent<Known>(LIMITS.issuerKeysKept);
+  const known = new LRUCache<string, Known>({ max: LIMITS.issuerKeysKept });
   let running = 0;
 
   const look = async (resolve: ResolveKeys, did: string): Promise<readonly string[] | undefined> => {

@@ -2,8 +2,8 @@
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { DID } from '@ucanto/core';
+import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../limits.ts';
-import { recent } from './recent.ts';
 
 /** What tells a kind of key: its multicodec, the length of a public one, and how a signature by it begins in a UCAN. */
 interface KeyKind {
@@ -60,7 +60,7 @@ export function readPrincipal(bytes: Uint8Array): string | undefined {
   return kind && given.length === kind.bytes + 2 ? keyDid(given) : undefined;
 }
 
-const written = recent<string>(LIMITS.issuerKeysKept);
+const written = new LRUCache<string, string>({ max: LIMITS.issuerKeysKept });
 
 // Base58 is slow to write.
 function keyDid(bytes: Buffer): string {
@@ -80,7 +80,7 @@ export function didMethod(did: string): string {
   return did.split(':', 2)[1] ?? '';
 }
 
-const known = recent<IssuerKey>(LIMITS.issuerKeysKept);
+const known = new LRUCache<string, IssuerKey>({ max: LIMITS.issuerKeysKept });
 
 /** The key of a did:key; undefined when it is none, or one of a kind that is not accepted. Keeps the latest ones. */
 export function issuerKey(did: string): IssuerKey | undefined {
