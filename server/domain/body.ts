@@ -57,7 +57,8 @@ export async function readBody(ctx: Context, types: readonly string[] = JSON_TYP
 
 const LOOKS_LIKE_JSON = /^\s*[{[]/;
 
-function mediaType(ctx: Pick<Context, 'get'>): string {
+/** The type that the body of a request is said to have: in lower case, without parameters, '' when it says none. */
+export function mediaType(ctx: Pick<Context, 'get'>): string {
   return ctx.get('content-type').split(';')[0]!.trim().toLowerCase();
 }
 

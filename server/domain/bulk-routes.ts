@@ -14,7 +14,9 @@ import type { DocumentStore } from '../../lib/store/store.ts';
 import { Refusal } from '../errors.ts';
 import { allowLongUpload } from '../long-uploads.ts';
 import { callerOf } from './authenticate.ts';
+import { mediaType } from './body.ts';
 import { told } from './problem.ts';
+import { keyOf } from './repeat.ts';
 
 export interface BulkDeps {
   readonly documents: DocumentStore;
@@ -47,7 +49,7 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, onFault }: B
     requireRole(caller, 'import in bulk');
     requireLines(ctx);
     const dryRun = flag(ctx, 'dryRun');
-    const key = keyOf(ctx);
+    const key = checkedKey(ctx);
     if (running >= LIMITS.bulkRequests)
       throw new Refusal('unavailable', `${running} imports are under way already. Try again when one has ended.`);
     running++;
@@ -91,7 +93,7 @@ function rowView(row: Row, onFault: (error: unknown) => void) {
 }
 
 function requireLines(ctx: Context): void {
-  const type = ctx.get('content-type').split(';')[0]!.trim().toLowerCase();
+  const type = mediaType(ctx);
   if (!READ.has(type))
     throw refuse('unsupported-media-type', `A body of type ${JSON.stringify(type)} is not read here. Send ${NDJSON}.`);
   const coding = ctx.get('content-encoding').trim().toLowerCase();
@@ -106,9 +108,8 @@ function flag(ctx: Context, name: string): boolean {
   throw refuse('bad-request', `${name}=${JSON.stringify(given)} is neither true nor false.`);
 }
 
-function keyOf(ctx: Context): string | undefined {
-  const key = ctx.get('idempotency-key');
-  if (key === '') return undefined;
-  if (key.length <= LIMITS.idempotencyKeyChars) return key;
+function checkedKey(ctx: Context): string | undefined {
+  const key = keyOf(ctx);
+  if (key === undefined || key.length <= LIMITS.idempotencyKeyChars) return key;
   throw refuse('bad-request', `An Idempotency-Key has at most ${LIMITS.idempotencyKeyChars} characters.`);
 }

@@ -24,11 +24,13 @@ export function expectedRevision(ctx: Context, present: number): number | undefi
   return Number.isInteger(revisions[0]) ? revisions[0]! : 0;
 }
 
-/** Whether the client has this version already. */
-export function isKnown(ctx: Context, etag: string): boolean {
+/** Answers 304 in place of the body when the client has this version already. */
+export function spareKnown(ctx: Context, etag: string): void {
   const tags = ctx
     .get('if-none-match')
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes(etag) || tags.includes('*');
+  if (!tags.includes(etag) && !tags.includes('*')) return;
+  ctx.status = 304;
+  ctx.body = null;
 }

@@ -17,10 +17,10 @@ import type { DocumentStore } from '../../lib/store/store.ts';
 import { type ProposalPages, prefersHtml } from '../pages/proposal-pages.ts';
 import { callerOf } from './authenticate.ts';
 import { type Body, readBody } from './body.ts';
-import { isKnown } from './conditional.ts';
+import { spareKnown } from './conditional.ts';
 import { answerPage, readPage } from './paging.ts';
 import { once, wholeNumber } from './parameters.ts';
-import { answerOnce } from './repeat.ts';
+import { answerOnce, keyOf } from './repeat.ts';
 
 export interface ProposalDeps {
   readonly documents: DocumentStore;
@@ -97,9 +97,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     if (prefersHtml(ctx)) return pages.show(ctx, proposal, { rationales: true });
     ctx.set(headersOf(proposal));
     ctx.body = proposalView(proposal);
-    if (!isKnown(ctx, headersOf(proposal).ETag)) return;
-    ctx.status = 304;
-    ctx.body = null;
+    spareKnown(ctx, headersOf(proposal).ETag);
   });
 
   router.get('/v1/proposals/:id/page-link', async (ctx) => {
@@ -160,11 +158,6 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
 
 function headersOf({ id, revision }: Proposal) {
   return { Location: `/v1/proposals/${id}`, ETag: `"${revision}"` } as const;
-}
-
-function keyOf(ctx: Context): string | undefined {
-  const key = ctx.get('idempotency-key');
-  return key === '' ? undefined : key;
 }
 
 function hasBody(ctx: Context): boolean {

@@ -13,7 +13,7 @@ import { type Protocol, type Protocols, protocolView, requireController } from '
 import type { JsonObject } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 import { PATCH_TYPES, readBody } from './body.ts';
-import { expectedRevision, isKnown } from './conditional.ts';
+import { expectedRevision, spareKnown } from './conditional.ts';
 import { answerPage, readPage } from './paging.ts';
 import { readView } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
@@ -57,11 +57,12 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
     const present = await protocols.get(callerOf(ctx), ctx.params.did!);
     const { at, view } = readView(ctx.query);
     const protocol = at === undefined ? present : await versionOf(protocols, present, { at, now: clock.now() });
-    if (view === 'composed') ctx.body = await composed(protocols, protocol);
-    else show(ctx, protocol);
-    if (view === 'composed' || !isKnown(ctx, `"${protocol.version}"`)) return;
-    ctx.status = 304;
-    ctx.body = null;
+    if (view === 'composed') {
+      ctx.body = await composed(protocols, protocol);
+      return;
+    }
+    show(ctx, protocol);
+    spareKnown(ctx, `"${protocol.version}"`);
   });
 
   router.patch(`${PATH}/:did`, async (ctx) => {

@@ -19,20 +19,26 @@ export interface RepeatOptions {
   readonly body: Pick<Body, 'text'>;
 }
 
+/** The Idempotency-Key of a request, if it has one. */
+export function keyOf(ctx: Pick<Context, 'get'>): string | undefined {
+  const key = ctx.get('idempotency-key');
+  return key === '' ? undefined : key;
+}
+
 /** Answers the request with what `work` gives, once per Idempotency-Key. `work` gets the DID that is reserved for it. */
 export async function answerOnce(
   ctx: Context,
   { idempotency, caller, body }: RepeatOptions,
   work: (did?: string) => Promise<Answer>,
 ): Promise<void> {
-  const key = ctx.get('idempotency-key');
+  const key = keyOf(ctx);
   const scope = [caller.tenant, caller.principal, ctx.method, ctx.path];
   const once = async (did: string) => ({ ...(await work(did)) });
   const {
     status,
     headers,
     body: answer,
-  } = key === '' ? await work() : await idempotency.once({ scope, key, content: body.text }, once);
+  } = key === undefined ? await work() : await idempotency.once({ scope, key, content: body.text }, once);
   ctx.status = status;
   ctx.set({ ...headers });
   ctx.body = answer;

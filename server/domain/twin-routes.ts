@@ -11,10 +11,11 @@ import { refuse } from '../../lib/domain/problems.ts';
 import { requireController } from '../../lib/domain/protocol.ts';
 import { type Domain, domainView } from '../../lib/domain/record.ts';
 import type { Registry } from '../../lib/domain/registry.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 import { PATCH_TYPES, readBody } from './body.ts';
-import { etagOf, expectedRevision, isKnown } from './conditional.ts';
+import { etagOf, expectedRevision, spareKnown } from './conditional.ts';
 import { answerPage } from './paging.ts';
 import { LIMIT, once, readView, wholeNumber } from './parameters.ts';
 import { answerOnce } from './repeat.ts';
@@ -78,9 +79,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
         return;
       }
       show(ctx, domain);
-      if (!isKnown(ctx, etagOf(domain, clock.now()))) return;
-      ctx.status = 304;
-      ctx.body = null;
+      spareKnown(ctx, etagOf(domain, clock.now()));
     });
 
     router.patch(`${path}/:did`, async (ctx) => {
@@ -124,7 +123,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
       const { rel, direction } = once(ctx.query, ['rel', 'direction']);
       ctx.body = await registry.graph(callerOf(ctx), {
         did: ctx.params.did!,
-        depth: wholeNumber(ctx.query.depth, { name: 'depth', least: 1, most: 8, usual: 1 }),
+        depth: wholeNumber(ctx.query.depth, { name: 'depth', least: 1, most: LIMITS.graphDepth, usual: 1 }),
         ...(rel !== undefined && { relation: rel }),
         ...(direction !== undefined && { direction: direction as Direction }),
       });
@@ -140,7 +139,7 @@ function mayChange(caller: Caller, { body }: Domain): void {
 
 function listQuery(ctx: Context): ListQuery {
   const fields = once(ctx.query, LIST_FIELDS);
-  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 1_000 });
+  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: LIMITS.pageSizeMax });
   return { ...fields, limit };
 }
 
