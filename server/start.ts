@@ -14,7 +14,7 @@ import type { Config } from './config.ts';
 import { openDomain } from './domain/open.ts';
 import { healthOf, type StoreHealth, type Watched } from './health.ts';
 import { type HostOptions, openHost } from './host.ts';
-import { listen } from './listen.ts';
+import { type Listening, listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, METRICS_TYPE } from './metrics.ts';
 import { type OverloadLimits, overloadWatch } from './overload.ts';
@@ -123,13 +123,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     domain: domain.door,
     agent: agent.door,
   });
-  const metricsDoor =
-    config.metricsPort === undefined
-      ? undefined
-      : await listen(
-          plainMetrics(async () => metrics.render(await health.stores())),
-          { host: config.host, port: config.metricsPort },
-        );
+  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
   later(() => metricsDoor?.close(0));
   const door = await listen(app.listener, config);
 
@@ -139,18 +133,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   });
   const onProblem = () => metrics.problem('reload');
   // An edited flow is served by every door.
-  const shared: Library = {
-    get ids() {
-      return engine.library.ids;
-    },
-    current: engine.library.current,
-    exact: engine.library.exact,
-    add: (next) => {
-      engine.library.add(next);
-      agent.add(next as CompiledFlow);
-    },
-  };
-  const reload = watchMenus({ menus: menuFolder, library: shared, log, onProblem });
+  const library = alsoAdding(engine.library, agent.add);
+  const reload = watchMenus({ menus: menuFolder, library, log, onProblem });
   later(reload.close);
   later(sweeper.stop);
   await reload.ready;
@@ -182,6 +166,20 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   };
 }
 
+function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Library {
+  return {
+    get ids() {
+      return library.ids;
+    },
+    current: library.current,
+    exact: library.exact,
+    add: (next) => {
+      library.add(next);
+      add(next as CompiledFlow);
+    },
+  };
+}
+
 function watchedStores({ snapshots, documents }: Stores): Watched[] {
   return [
     { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping() },
@@ -191,6 +189,14 @@ function watchedStores({ snapshots, documents }: Stores): Watched[] {
 
 function storeTeller(log: Log): (store: StoreHealth) => void {
   return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
+}
+
+// Undefined where metrics have no port of their own.
+async function openMetrics(
+  { host, metricsPort: port }: Config,
+  render: () => Promise<string>,
+): Promise<Listening | undefined> {
+  return port === undefined ? undefined : listen(plainMetrics(render), { host, port });
 }
 
 function plainMetrics(render: () => Promise<string>): RequestListener {
