@@ -31,7 +31,7 @@ export interface Config {
   readonly governanceFile: string | undefined;
   /** Of the agent service; signs credentials, too. */
   readonly oracleKey: string;
-  /** How others reach this server, without a slash at the end; undefined: as each request says. */
+  /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
   readonly publicUrl: string | undefined;
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
   readonly trustedProxies: readonly string[];
