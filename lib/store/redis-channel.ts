@@ -3,8 +3,7 @@
 import type { Channel } from './channel.ts';
 import { checkMessage, checkTopic } from './channel-rules.ts';
 import { closedError } from './input.ts';
-import type { RedisAt } from './redis.ts';
-import { connectRedis } from './redis-connection.ts';
+import { connectionOf, type RedisAt } from './redis-connection.ts';
 import { channelName, checkPrefix } from './redis-names.ts';
 import { redisSubscriber } from './redis-subscriber.ts';
 
@@ -21,7 +20,7 @@ export type RedisChannelOptions = RedisAt & {
 export function redisChannel(options: RedisChannelOptions): Channel {
   const { prefix = 'twinline:' } = options;
   checkPrefix(prefix);
-  const connection = 'connection' in options ? options.connection.share() : connectRedis(options);
+  const connection = connectionOf(options);
   const subscriber = redisSubscriber(connection);
   const isCluster = connection.kind === 'cluster';
   let closed = false;

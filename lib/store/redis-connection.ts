@@ -57,6 +57,14 @@ export interface RedisConnection {
   close(): Promise<void>;
 }
 
+/** Where Redis is: an address, see {@link connectRedis}, or a connection that others use too and that stays open. */
+export type RedisAt = { readonly url: string } | { readonly connection: RedisConnection };
+
+/** A connection for one user, who closes it. */
+export function connectionOf(at: RedisAt): RedisConnection {
+  return 'connection' in at ? at.connection.share() : connectRedis(at);
+}
+
 /** Opens a connection; returns at once and connects in the background, again and again. Throws ERR_CONFIG for a bad URL. */
 export function connectRedis(options: RedisConnectionOptions): RedisConnection {
   const { url, commandMs = LIMITS.redisCommandMs, connectMs = LIMITS.redisConnectMs } = options;

@@ -6,8 +6,7 @@ import { checkLimit, closedError } from './input.ts';
 import { followers } from './log-follow.ts';
 import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from './log-rules.ts';
 import type { AppendResult, LogPage, LogState, LogStore, OpenResult, ReadOptions } from './log-store.ts';
-import type { RedisAt } from './redis.ts';
-import { connectRedis, type RedisConnection } from './redis-connection.ts';
+import { connectionOf, type RedisAt, type RedisConnection } from './redis-connection.ts';
 import { redisDurability } from './redis-durability.ts';
 import { logScripts } from './redis-log-scripts.ts';
 import { channelName, checkPrefix, logNames } from './redis-names.ts';
@@ -27,7 +26,7 @@ const PREFIX = 'twinline:';
 
 /** As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
 export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore> {
-  const connection = connectionOf(options);
+  const connection = connected(options);
   try {
     return logsOn(connection, { durability: await redisDurability(connection), ...options });
   } catch (error) {
@@ -46,12 +45,13 @@ export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore
  * Throws ERR_CONFIG for a bad URL or prefix.
  */
 export function redisLogs(options: RedisLogsOptions): LogStore {
-  return logsOn(connectionOf(options), options);
+  return logsOn(connected(options), options);
 }
 
-function connectionOf({ prefix = PREFIX, ...options }: RedisLogsOptions): RedisConnection {
+// In this order: when the prefix is refused, no connection is left open.
+function connected({ prefix = PREFIX, ...at }: RedisLogsOptions): RedisConnection {
   checkPrefix(prefix);
-  return 'connection' in options ? options.connection.share() : connectRedis(options);
+  return connectionOf(at);
 }
 
 function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'url' | 'connection'>): LogStore {
