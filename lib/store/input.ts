@@ -1,7 +1,10 @@
-// What callers hand to a store, checked alike by every backend: keys, ids, limits.
+// What callers hand to a store, checked alike by every backend: keys, ids, limits, moments.
 
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+
+/** The latest moment that a Date can hold, in milliseconds. */
+export const LAST_MOMENT = 8.64e15;
 
 // ES2024, in every Node that we run on; the compiler's library is one edition behind.
 type Text = string & { isWellFormed(): boolean };

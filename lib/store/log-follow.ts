@@ -35,7 +35,7 @@ interface Topic {
   readonly sleeping: Set<() => void>;
   readonly reads: Map<string, SharedRead>;
   watching: Promise<() => void> | undefined;
-  seen: LogPage | undefined;
+  seen: Seen | undefined;
 }
 
 interface SharedRead {

@@ -2,11 +2,8 @@
 
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { checkKey, checkLimit, isWellFormed } from './input.ts';
+import { checkKey, checkLimit, isWellFormed, LAST_MOMENT } from './input.ts';
 import type { AppendOptions, AppendResult, Claim, Frame, LogPage, LogState, ReadOptions } from './log-store.ts';
-
-/** The latest moment that a Date can hold, in milliseconds. */
-const LAST_MOMENT = 8.64e15;
 
 /** What a backend keeps of a log besides its frames. */
 export interface LogHead extends LogState {

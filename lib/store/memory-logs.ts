@@ -15,12 +15,7 @@ import {
   pageOf,
 } from './log-rules.ts';
 import type { LogStore } from './log-store.ts';
-import { compareText, sortedList } from './sorted.ts';
-
-interface Timed {
-  readonly at: number;
-  readonly log: string;
-}
+import { byTime, sortedList, type Timed } from './sorted.ts';
 
 interface Held {
   head: LogHead;
@@ -35,8 +30,12 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
   const following = followers({ clock, read: async (log, options) => readPage(log, options) });
   let closed = false;
 
-  function living(log: string): Held | undefined {
+  function check(): void {
     if (closed) throw closedError('memory');
+  }
+
+  function living(log: string): Held | undefined {
+    check();
     const held = logs.get(log);
     return held && held.head.expiresAt > clock.now() ? held : undefined;
   }
@@ -44,15 +43,15 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
   function set(log: string, head: LogHead, texts: string[]): void {
     const old = logs.get(log)?.head.expiresAt;
     if (old !== head.expiresAt) {
-      if (old !== undefined) expiry.delete({ at: old, log });
-      expiry.add({ at: head.expiresAt, log });
+      if (old !== undefined) expiry.delete({ at: old, key: log });
+      expiry.add({ at: head.expiresAt, key: log });
     }
     logs.set(log, { head, texts });
     following.changed(log);
   }
 
   function drop(log: string): void {
-    expiry.delete({ at: logs.get(log)!.head.expiresAt, log });
+    expiry.delete({ at: logs.get(log)!.head.expiresAt, key: log });
     logs.delete(log);
     following.changed(log);
   }
@@ -129,17 +128,17 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     },
     async sweep(now, limit) {
       checkLimit(limit);
-      living('');
+      check();
       const expired: string[] = [];
-      for (const { at, log } of expiry.ascend()) {
+      for (const { at, key } of expiry.ascend()) {
         if (at > now || expired.length === limit) break;
-        expired.push(log);
+        expired.push(key);
       }
       for (const log of expired) drop(log);
       return expired.length;
     },
     async ping() {
-      living('');
+      check();
     },
     async close() {
       closed = true;
@@ -147,8 +146,4 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
       following.close();
     },
   };
-}
-
-function byTime(a: Timed, b: Timed): number {
-  return a.at - b.at || compareText(a.log, b.log);
 }

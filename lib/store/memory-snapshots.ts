@@ -2,13 +2,8 @@
 
 import { type Clock, systemClock } from '../clock.ts';
 import { checkKey, checkLimit, closedError } from './input.ts';
-import { compareText, sortedList } from './sorted.ts';
+import { byTime, compareText, sortedList, type Timed } from './sorted.ts';
 import type { SessionCommit, SnapshotStore, StoredSession } from './store.ts';
-
-interface Timed {
-  readonly at: number;
-  readonly key: string;
-}
 
 interface Held {
   readonly session: StoredSession;
@@ -136,8 +131,4 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       sessions.set(entry.key, { session, filed: session.expiresAt });
     }
   }
-}
-
-function byTime(a: Timed, b: Timed): number {
-  return a.at - b.at || compareText(a.key, b.key);
 }

@@ -1,13 +1,12 @@
 // How Redis holds one session: a line of numbers and the three texts behind it, all in one string.
 
+import { LAST_MOMENT } from './input.ts';
 import type { SessionCommit, StoredSession } from './store.ts';
 
 // "revision,expiresAt,dueAt,ended,length of turn key,length of reply,": the scripts read the first four.
 const NUMBERS = 6;
 /** Bytes in which the numbers that scripts read are found. */
 export const HEAD_BYTES = 56;
-/** The latest moment that a Date can hold, in milliseconds. */
-const LAST_MOMENT = 8.64e15;
 
 /** Lengths are in UTF-16 units, as {@link decodeSession} counts them. */
 export function encodeSession(session: SessionCommit, revision: number): string {

@@ -4,22 +4,19 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
 import { checkKey, checkLimit } from './input.ts';
-import { connectRedis, type RedisConnection } from './redis-connection.ts';
+import { connectionOf, type RedisAt, type RedisConnection } from './redis-connection.ts';
 import { redisDurability } from './redis-durability.ts';
 import { type Bucket, type Places, placesUnder } from './redis-places.ts';
 import { sessionScripts } from './redis-scripts.ts';
 import { decodeSession, encodeSession, expiryOf } from './redis-session.ts';
 import { mergeFirst } from './redis-walk.ts';
-import { compareText } from './sorted.ts';
+import { byTime, compareText, type Timed } from './sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from './store.ts';
 
 export { type RedisChannelOptions, redisChannel } from './redis-channel.ts';
-export { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
+export { connectRedis, type RedisAt, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts';
 export { redisDurability } from './redis-durability.ts';
 export { openRedisLogs, type RedisLogsOptions, redisLogs } from './redis-logs.ts';
-
-/** Where Redis is: an address, see {@link connectRedis}, or a connection that others use too and that stays open. */
-export type RedisAt = { readonly url: string } | { readonly connection: RedisConnection };
 
 export type RedisSnapshotsOptions = RedisAt & {
   /** What every key in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
@@ -66,15 +63,6 @@ export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
 
 function placesOf({ prefix = 'twinline:' }: RedisSnapshotsOptions): Places {
   return placesUnder(prefix);
-}
-
-function connectionOf(options: RedisAt): RedisConnection {
-  return 'connection' in options ? options.connection.share() : connectRedis(options);
-}
-
-interface Timed {
-  readonly at: number;
-  readonly key: string;
 }
 
 type StoreOptions = Pick<RedisSnapshotsOptions, 'clock' | 'durability' | 'claimMs'>;
@@ -217,8 +205,4 @@ function shareOut(found: readonly Share[], limit: number): Share[] {
     left -= share;
   }
   return shares;
-}
-
-function byTime(a: Timed, b: Timed): number {
-  return a.at - b.at || compareText(a.key, b.key);
 }

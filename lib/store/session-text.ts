@@ -1,5 +1,6 @@
 // How LMDB holds one session: a header of fixed width and the three texts behind it, all in one string.
 
+import { LAST_MOMENT } from './input.ts';
 import type { SessionCommit, StoredSession } from './store.ts';
 
 // Numbers are digits of 7 bits, highest first: one byte each in UTF-8, read without parsing (3× faster than decimal
@@ -9,8 +10,6 @@ const BITS_28 = 2 ** 28;
 const AT = { flags: 0, turnKey: 1, reply: 5, expiresAt: 9, filed: 17, base: 25, dueAt: 33, text: 41 } as const;
 const ENDED = 1;
 const TIMER = 2;
-/** The latest moment that a Date can hold, in milliseconds. */
-const LAST_MOMENT = 8.64e15;
 
 /** What the store itself keeps with a session. */
 export interface Filing {

@@ -86,6 +86,16 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** What stands in an order of time; of one moment, in that of the keys. */
+export interface Timed {
+  readonly at: number;
+  readonly key: string;
+}
+
+export function byTime(a: Timed, b: Timed): number {
+  return a.at - b.at || compareText(a.key, b.key);
+}
+
 // Surrogates stand for code points above all others, though their own numbers are not the highest.
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
