@@ -2,15 +2,12 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { listenLow } from '../support/mongo/ports.ts';
+import { listenLow } from '../support/ports.ts';
 
 export interface Ledger {
   readonly port: number;
   /** What was sold to a phone number, in units of its own. */
   soldTo(phone: string): number;
-  /** Purchases, and requests for one that was made already. */
-  readonly sold: number;
-  readonly repeated: number;
   close(): Promise<void>;
 }
 
@@ -27,12 +24,10 @@ const SLOW_MS = 40;
 export async function startLedger({ knowsKeys = true }: LedgerOptions = {}): Promise<Ledger> {
   const receipts = new Map<string, string>();
   const purchases = new Map<string, number[]>();
-  let repeated = 0;
   const of = (phone: string) => purchases.get(phone) ?? [];
 
   const sell = (key: string, { phone, price }: { phone: string; price: number }) => {
     const known = receipts.get(key);
-    if (known) repeated++;
     if (known && knowsKeys) return { ok: true, receipt: known };
     purchases.set(phone, [...of(phone), price]);
     const receipt = `R${of(phone).length}-${phone.slice(-9)}`;
@@ -58,12 +53,6 @@ export async function startLedger({ knowsKeys = true }: LedgerOptions = {}): Pro
   return {
     port,
     soldTo: (phone) => of(phone).length,
-    get sold() {
-      return [...purchases.values()].reduce((sum, { length }) => sum + length, 0);
-    },
-    get repeated() {
-      return repeated;
-    },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

@@ -2,7 +2,7 @@
 // connection was refused, before anything was sent. When nobody is ready it goes to all.
 
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { listenLow } from './mongo/ports.ts';
+import { listenLow } from './ports.ts';
 
 export interface Balancer {
   readonly url: string;

@@ -1,6 +1,7 @@
 // A TCP proxy on loopback that does to a connection what networks and dying machines do; what it does can change at any time.
 
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { listenLow } from './ports.ts';
 
 export type Fault =
   | { readonly kind: 'pass' }
@@ -84,9 +85,8 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
     }
   };
 
-  const first = await listenSomewhere(take);
-  const { port } = first;
-  let { server } = first;
+  const server = createServer(take);
+  const port = await listenLow(server);
 
   const cut = (how: (wire: Wire) => void) => {
     for (const wire of [...wires]) how(wire);
@@ -100,7 +100,7 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
       if (server.listening) await closed(server);
       return;
     }
-    if (!server.listening) server = await listening(take, port);
+    if (!server.listening) await listenLow(server, port);
     if (next.kind === 'reset') cut((wire) => wire.client.resetAndDestroy());
     // Replies were dropped on these: nobody can go on in the middle of a protocol.
     cut((wire) => wire.deaf && destroy(wire));
@@ -139,28 +139,6 @@ function hangUp({ client, server }: Wire): void {
 function destroy({ client, server }: Wire): void {
   client.destroy();
   server.destroy();
-}
-
-// Ports above are given to outgoing connections: a closed one could be gone when it is needed again.
-const PORTS = { from: 20_000, to: 32_000 };
-
-async function listenSomewhere(take: (socket: Socket) => void): Promise<{ server: Server; port: number }> {
-  for (;;) {
-    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
-    const server = await listening(take, port).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') return undefined;
-      throw error;
-    });
-    if (server) return { server, port };
-  }
-}
-
-function listening(take: (socket: Socket) => void, port: number): Promise<Server> {
-  const server = createServer(take);
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve(server));
-  });
 }
 
 const closed = (server: Server) => new Promise<void>((resolve) => server.close(() => resolve()));

@@ -2,9 +2,10 @@
 // the DocumentDB engine that Debian packages.
 
 import { MongoClient } from 'mongodb';
-import { chrootLacks, onPath, prepareChroot } from './mongo/chroot.ts';
+import { chrootLacks, prepareChroot } from './mongo/chroot.ts';
 import { startEngine } from './mongo/engine.ts';
 import { startMongod } from './mongo/mongod.ts';
+import { onPath } from './on-path.ts';
 import { skipped } from './skip.ts';
 
 export interface MongoServer {

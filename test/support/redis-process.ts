@@ -1,10 +1,11 @@
 // One redis-server process of a test: on a free port of 127.0.0.1, in a folder of its own, gone when the test process is.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { onPath } from './on-path.ts';
 import { skipped } from './skip.ts';
 
 export interface RedisProcess {
@@ -167,16 +168,5 @@ function isFree(port: number): Promise<boolean> {
     const probe = createServer();
     probe.once('error', () => resolve(false));
     probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)));
-  });
-}
-
-function onPath(program: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
   });
 }

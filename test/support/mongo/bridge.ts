@@ -3,8 +3,8 @@
 
 import { createServer, type Server, type Socket } from 'node:net';
 import postgres, { type Options, type Sql } from 'postgres';
+import { listenLow } from '../ports.ts';
 import { answers, type Reply } from './answers.ts';
-import { listenLow } from './ports.ts';
 import { type Command, frames, readCommand, writeReply } from './wire.ts';
 
 export interface Bridge {

@@ -2,10 +2,11 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onPath } from '../on-path.ts';
 
 const TOOLS = ['debootstrap', 'unshare', 'setpriv', 'chroot', 'flock', 'apt-get'];
 const RECIPE = ['build-chroot.sh', 'fill-chroot.sh'];
@@ -13,19 +14,6 @@ const RECIPE = ['build-chroot.sh', 'fill-chroot.sh'];
 /** The path of a file beside this one. */
 export function beside(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
-}
-
-/** Where a program is on PATH; undefined when it is not. */
-export function onPath(program: string): string | undefined {
-  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program));
-  return candidates.find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }
 
 /**

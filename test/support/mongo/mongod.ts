@@ -2,8 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
+import { freePort } from '../ports.ts';
 import { startGuarded } from './guarded.ts';
-import { freePort } from './ports.ts';
 
 const START_MS = 30_000;
 const ELECTION_TRIES = 200;

@@ -1,6 +1,7 @@
 // Finds or builds what `npm test` needs for its MongoDB server: node --import tsx test/support/mongo/prepare.ts
 
-import { chrootLacks, onPath, prepareChroot } from './chroot.ts';
+import { onPath } from '../on-path.ts';
+import { chrootLacks, prepareChroot } from './chroot.ts';
 
 const lacks = chrootLacks();
 if (process.env.MONGODB_URL || onPath('mongod')) console.log('MongoDB is here: there is nothing to build.');
