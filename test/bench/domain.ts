@@ -13,9 +13,8 @@ import { type Registry, registry } from '../../lib/domain/registry.ts';
 import { verification } from '../../lib/domain/verification.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
-import { type Case, measure, type Row, us } from './measure.ts';
+import { atOnce, type Case, measure, type Row, us } from './measure.ts';
 
-const AT_ONCE = 32;
 const FEW = 1_000;
 const MANY = 200_000;
 const PER_TYPE = 100;
@@ -197,7 +196,7 @@ async function clocked(sum: [number, number], count: number, run: () => Promise<
 
 const spread = (at: number, within: number) => (at * 7_919) % within;
 
-/** Does `work` with one number after the other, AT_ONCE at a time. */
+/** Does `work` with one number after the other, several at a time. */
 function repeat(name: string, work: (at: number) => Promise<void>): Case {
   let taken = 0;
   return {
@@ -208,12 +207,4 @@ function repeat(name: string, work: (at: number) => Promise<void>): Case {
       return atOnce(count, (at) => work(from + at));
     },
   };
-}
-
-async function atOnce(count: number, work: (at: number) => Promise<void>, workers = AT_ONCE): Promise<void> {
-  let taken = 0;
-  const worker = async () => {
-    while (taken < count) await work(taken++);
-  };
-  await Promise.all(Array.from({ length: workers }, worker));
 }

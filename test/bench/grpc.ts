@@ -5,12 +5,11 @@ import type { Channel } from '../../lib/gateway/channel.ts';
 import { grpcChannel } from '../../lib/gateway/grpc-channel.ts';
 import { http2Channel } from '../../lib/gateway/http2-channel.ts';
 import { start, stop } from './load.ts';
-import { type Case, measure, type Row, us } from './measure.ts';
+import { atOnce, type Case, measure, type Row, us } from './measure.ts';
 
 const REPLY_BYTES = 5_800;
 const REQUEST = Buffer.alloc(40, 'x');
 const PATH = '/ixo.entity.v1beta1.Query/Entity';
-const AT_ONCE = 32;
 const DEADLINE_MS = 10_000;
 const SERVER = 'test/bench/grpc-floor.mjs';
 
@@ -49,7 +48,7 @@ function channelCase(name: string, channel: Channel): Case {
     const { status, bytes } = await channel.unary({ path: PATH, request: REQUEST, deadlineMs: DEADLINE_MS });
     if (status.code !== 0 || bytes.length !== REPLY_BYTES) throw new Error(`${name}: ${JSON.stringify(status)}`);
   };
-  return { name, run: (count) => lanes(count, one) };
+  return { name, run: (count) => atOnce(count, one) };
 }
 
 function rawHttp2(upstream: string): Case & { close(): void } {
@@ -66,12 +65,5 @@ function rawHttp2(upstream: string): Case & { close(): void } {
       stream.on('end', () => (bytes === REPLY_BYTES + 5 ? resolve() : reject(new Error(`${bytes} bytes`))));
       stream.end(body);
     });
-  return { name: 'node:http2', run: (count) => lanes(count, one), close: () => session.destroy() };
-}
-
-async function lanes(count: number, one: () => Promise<void>): Promise<void> {
-  const lane = async () => {
-    for (let at = 0; at < count / AT_ONCE; at++) await one();
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return { name: 'node:http2', run: (count) => atOnce(count, one), close: () => session.destroy() };
 }

@@ -43,6 +43,15 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)]!;
 }
 
+/** Does `work` with the numbers from 0 to below `count`, so many at a time. */
+export async function atOnce(count: number, work: (at: number) => Promise<void>, workers = 32): Promise<void> {
+  let taken = 0;
+  const worker = async () => {
+    while (taken < count) await work(taken++);
+  };
+  await Promise.all(Array.from({ length: workers }, worker));
+}
+
 /** One line of the table that `npm run bench` prints. */
 export interface Row {
   readonly what: string;

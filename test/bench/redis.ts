@@ -4,10 +4,9 @@ import type { Redis } from 'ioredis';
 import { connectRedis, type RedisConnection, redisSnapshots } from '../../lib/store/redis.ts';
 import type { SessionCommit } from '../../lib/store/store.ts';
 import { startRedis } from '../support/redis-server.ts';
-import { type Case, measure, type Row, us } from './measure.ts';
+import { atOnce, type Case, measure, type Row, us } from './measure.ts';
 
 const SESSIONS = 10_000;
-const AT_ONCE = 32;
 const HOUR_MS = 3_600_000;
 // 1,024 characters in all, of no pattern that a layout could profit from.
 const RECORD_CHARS = 900;
@@ -54,12 +53,8 @@ function blind(connection: RedisConnection): Case {
   return { name: 'blind', run: (count) => turns(count, turn) };
 }
 
-async function turns(count: number, turn: (at: number) => Promise<void>): Promise<void> {
-  let taken = 0;
-  const worker = async () => {
-    while (taken < count) await turn((taken++ * 7_919) % SESSIONS);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+function turns(count: number, turn: (at: number) => Promise<void>): Promise<void> {
+  return atOnce(count, (at) => turn((at * 7_919) % SESSIONS));
 }
 
 const filler = Array.from({ length: 64 }, () => randomText(RECORD_CHARS));

@@ -10,7 +10,7 @@ import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
 import { memorySnapshots } from '../../lib/store/memory.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { menuFlow } from './flows.ts';
-import { type Case, measure, type Row, us } from './measure.ts';
+import { atOnce, type Case, measure, type Row, us } from './measure.ts';
 
 const AT_ONCE = 64;
 const HOUR = 3_600;
@@ -112,11 +112,7 @@ async function turns(
   engine: Engine,
   { flow, first, sessions, count }: { flow: string; first: number; sessions: number; count: number },
 ): Promise<void> {
-  let taken = 0;
-  const worker = async () => {
-    while (taken < count) await turn(engine, { flow, at: first + ((taken++ * 7_919) % sessions) });
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await atOnce(count, (at) => turn(engine, { flow, at: first + ((at * 7_919) % sessions) }), AT_ONCE);
 }
 
 let number = 0;
