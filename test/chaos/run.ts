@@ -6,6 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
+import { clear, count, isShown, show } from '../support/command-line.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { builtServer } from './built.ts';
 import { chaos } from './chaos.ts';
@@ -30,7 +31,6 @@ const chosen = values.scenario.split(',').map((id) => {
   return scenario;
 });
 const DATABASE = `chaos-${process.pid}`;
-const isShown = process.stderr.isTTY;
 const rows: { name: string; tally: Tally }[] = [];
 let failed = 0;
 
@@ -65,7 +65,7 @@ async function take(scenario: Scenario, mongo: MongoServer): Promise<number> {
     ...{ scenario, turns, callers },
     ...(isShown && { onProgress }),
   }).finally(ground.close);
-  if (isShown) process.stderr.write('\r\x1b[K');
+  clear();
   rows.push({ name, tally });
   if (breaches.length) console.log([name, ...breaches, ...logged].join('\n  '));
   console.log(pc.dim(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`));
@@ -75,11 +75,5 @@ async function take(scenario: Scenario, mongo: MongoServer): Promise<number> {
 function progress(name: string, { tally, start }: { tally: Tally; start: number }): void {
   const rate = (tally.turns / (performance.now() - start)) * 1000;
   const words = `${name}: ${tally.turns.toLocaleString('en')} of ${turns.toLocaleString('en')} turns, ${Math.round(rate)} a second, ${tally.faults} faults`;
-  process.stderr.write(`\r\x1b[K${pc.dim(words)}`);
-}
-
-function count(name: string, text: string): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new Error(`--${name} must be a whole number from 1, but is "${text}".`);
+  show(words);
 }

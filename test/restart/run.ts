@@ -5,29 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import pc from 'picocolors';
+import { clear, count, isShown, show } from '../support/command-line.ts';
 import { type Restarts, restartLoop, wordsOf } from './loop.ts';
 
 const { values } = parseArgs({ options: { cycles: { type: 'string', default: '1000' } } });
-const cycles = Number(values.cycles);
-if (!Number.isSafeInteger(cycles) || cycles < 1)
-  throw new Error(`--cycles must be a whole number from 1, but is "${values.cycles}".`);
+const cycles = count('cycles', values.cycles);
 const start = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'twinline-restarts-'));
-const isShown = process.stderr.isTTY;
 
 function progress(so: Restarts): void {
   const rate = (so.cycles / (performance.now() - start)) * 1000;
   const left = Math.max(0, Math.round((cycles - so.cycles) / rate));
-  process.stderr.write(
-    `\r\x1b[K${pc.dim(`${so.cycles} of ${cycles} cycles, ${rate.toFixed(1)} a second, ${left} s left`)}`,
-  );
+  show(`${so.cycles} of ${cycles} cycles, ${rate.toFixed(1)} a second, ${left} s left`);
 }
 
 try {
   const writer = fileURLToPath(new URL('./writer.js', import.meta.url));
   const so = await restartLoop({ folder, cycles, writer, ...(isShown && { onRound: progress }) });
-  if (isShown) process.stderr.write('\r\x1b[K');
+  clear();
   console.log(`${wordsOf(so)} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -3,6 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { killed } from '../support/process.ts';
 import type { Options } from './options.ts';
 import { addTo, newTally, type Tally } from './tally.ts';
 
@@ -56,10 +57,11 @@ export async function simulateInPool(
         onProgress?.({ tally, failed, hash });
       }
     } finally {
-      await stop(worker);
+      await killed(worker);
     }
   };
-  await Promise.all(Array.from({ length: processes }, work));
+  const enough = Math.ceil(whole.count / STRETCH);
+  await Promise.all(Array.from({ length: Math.min(processes, enough) }, work));
   return { tally, failed: failed.sort((a, b) => a - b), hash };
 }
 
@@ -79,10 +81,4 @@ async function ask(worker: ChildProcess, stretch: Stretch): Promise<Sum> {
   } finally {
     ended.abort();
   }
-}
-
-async function stop(worker: ChildProcess): Promise<void> {
-  if (worker.exitCode !== null || worker.signalCode !== null) return;
-  worker.kill('SIGKILL');
-  await once(worker, 'exit');
 }

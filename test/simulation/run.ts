@@ -7,6 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
+import { clear, count, isShown, show } from '../support/command-line.ts';
 import { describeFailure, lineOf } from './failure.ts';
 import { simulate } from './many.ts';
 import { readChanges } from './options.ts';
@@ -35,12 +36,11 @@ const whole: Stretch = {
 const setup = setupOf(whole.store);
 if (values.trace) await tell();
 const start = performance.now();
-const isShown = process.stderr.isTTY;
 const sum = await simulateInPool(whole, {
-  processes: Math.min(count('processes', values.processes), Math.ceil(whole.count / 250)),
+  processes: count('processes', values.processes),
   ...(isShown && { onProgress: progress }),
 });
-if (isShown) process.stderr.write('\r\x1b[K');
+clear();
 for (const seed of sum.failed.slice(0, SHOWN_MAX))
   console.log(`${await describeFailure({ seed, store: whole.store, changes: whole.changes })}\n`);
 const seconds = (performance.now() - start) / 1000;
@@ -64,11 +64,5 @@ function progress({ tally, failed }: Sum): void {
   const rate = (tally.seeds / (performance.now() - start)) * 1000;
   const left = Math.round((whole.count - tally.seeds) / rate);
   const words = `${tally.seeds.toLocaleString('en')} of ${whole.count.toLocaleString('en')} seeds, ${Math.round(rate)} a second, ${left} s left, ${failed.length} failed`;
-  process.stderr.write(`\r\x1b[K${pc.dim(words)}`);
-}
-
-function count(name: string, text: string): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new Error(`--${name} must be a whole number from 1, but is "${text}".`);
+  show(words);
 }

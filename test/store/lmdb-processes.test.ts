@@ -12,6 +12,7 @@ import * as assert from 'uvu/assert';
 import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../contract/snapshot-bench.ts';
+import { killed } from '../support/process.ts';
 
 const CHILD = fileURLToPath(new URL('./lmdb-child.ts', import.meta.url));
 const KILL_ROUNDS = 5;
@@ -29,7 +30,7 @@ test.before.each(() => {
 });
 
 test.after.each(async () => {
-  for (const child of children) await end(child);
+  for (const child of children) await killed(child);
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -69,7 +70,7 @@ test('whatever a killed process had acknowledged is there, and others write on',
     await Promise.all(writers.map(message));
     const own = writeFor(150, `${round}`);
     await pause(20 + Math.random() * 80);
-    await Promise.all(writers.map(end));
+    await Promise.all(writers.map(killed));
     assert.ok((await own) > 0);
     for (const [key, revision] of told) {
       const found = read(key);
@@ -110,12 +111,6 @@ function start(job: string, name = ''): ChildProcess {
 async function message(child: ChildProcess): Promise<unknown> {
   const [what] = await once(child, 'message');
   return what;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
 }
 
 function read(key: string) {

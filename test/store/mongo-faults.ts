@@ -7,6 +7,7 @@ import type { Change, DocumentStore } from '../../lib/store/store.ts';
 import { PERSON, PLAIN } from '../contract/document-bench.ts';
 import { refuses, session } from '../contract/snapshot-bench.ts';
 import { type Fault, type FaultProxy, faultProxy, PASS } from '../support/fault-proxy.ts';
+import { numbersFrom } from '../support/random.ts';
 import type { MongoBench } from './mongo-bench.ts';
 
 const ANSWER_MS = 400;
@@ -91,7 +92,7 @@ export function mongoFaults({ url, prefixOf }: MongoBench): void {
     const near = mongoDocuments({ url, prefix });
     await near.declare([PERSON, PLAIN]);
     const stores = [0, 1, 2].map(() => mongoDocuments({ connection: far, prefix }));
-    const random = seeded(SEED);
+    const random = numbersFrom(SEED);
     let ends = false;
     let isQuiet = false;
     const read: Change[] = [];
@@ -173,12 +174,4 @@ async function persistently<T>(call: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (performance.now() > until) throw error;
     }
-}
-
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { mongoDocuments } from '../../lib/store/mongo.ts';
 import type { Change } from '../../lib/store/store.ts';
 import { PERSON } from '../contract/document-bench.ts';
+import { killed } from '../support/process.ts';
 import type { MongoBench } from './mongo-bench.ts';
 
 const CHILD = fileURLToPath(new URL('./mongo-child.ts', import.meta.url));
@@ -19,7 +20,7 @@ export function mongoProcesses({ url }: MongoBench): void {
   const children: ChildProcess[] = [];
 
   test.after.each(async () => {
-    await Promise.all(children.splice(0).map(end));
+    await Promise.all(children.splice(0).map(killed));
   });
 
   test('two processes that begin at once lose no count, share the unique values, and may be killed', async () => {
@@ -41,7 +42,7 @@ export function mongoProcesses({ url }: MongoBench): void {
       await pause(60);
     }
     // In the middle of whatever it does, relaying too.
-    await Promise.all(both.map(end));
+    await Promise.all(both.map(killed));
     await follow();
 
     const counters = await Promise.all([0, 1, 2].map((at) => store.get<{ n: number }>(PERSON, `counter${at}`)));
@@ -68,10 +69,4 @@ export function mongoProcesses({ url }: MongoBench): void {
   });
 
   test.run();
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
 }

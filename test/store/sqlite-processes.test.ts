@@ -11,6 +11,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
 import { PERSON } from '../contract/document-bench.ts';
+import { killed } from '../support/process.ts';
 
 const CHILD = fileURLToPath(new URL('./sqlite-child.ts', import.meta.url));
 const NAMES = ['one', 'two'];
@@ -24,7 +25,7 @@ test.before.each(() => {
 });
 
 test.after.each(async () => {
-  for (const child of children.splice(0)) await end(child);
+  for (const child of children.splice(0)) await killed(child);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -39,7 +40,7 @@ test('two processes that begin at once lose no count, share the unique values, a
   for (const [at, child] of both.entries())
     child.on('message', (revision: number) => acknowledged.set(NAMES[at]!, revision));
   await pause(150);
-  await Promise.all(both.map(end));
+  await Promise.all(both.map(killed));
 
   const store = sqliteDocuments({ path });
   const counters = await Promise.all([0, 1, 2].map((at) => store.get<{ n: number }>(PERSON, `counter${at}`)));
@@ -59,9 +60,3 @@ test('two processes that begin at once lose no count, share the unique values, a
 });
 
 test.run();
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}

@@ -1,6 +1,7 @@
-// Real server processes for tests: started, killed with -9, started again on the same data.
+// Real processes for tests, servers above all: started, killed with -9, started again on the same data.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,13 @@ function runningServer(child: ChildProcess, { url, printed, exited }: Known): Ru
     return exited;
   };
   return { url, pid: child.pid!, printed, signal, kill: async () => void (await signal('SIGKILL')) };
+}
+
+/** kill -9 to a child that may be gone already; resolves when it is. */
+export async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
 }
 
 /** A folder that is removed afterwards. */
