@@ -17,8 +17,6 @@ export interface ChaosOptions {
   readonly scenario: Scenario;
   /** Turns that callers take at least. */
   readonly turns: number;
-  /** @default by chance */
-  readonly seed?: number;
   /** Callers at the same time. @default 24 */
   readonly callers?: number;
   /** What they do, one after the other. @default mostly what needs no PIN, which costs most of the time */
@@ -49,9 +47,9 @@ const TIMEOUT_MS = 12_000;
 
 /** Lets the scenario happen on a ground of its store. */
 export async function chaos(ground: Ground, options: ChaosOptions): Promise<Outcome> {
-  const { scenario, turns, callers = 24, timeoutMs = TIMEOUT_MS, seed = randomBytes(4).readUInt32LE() } = options;
+  const { scenario, turns, callers = 24, timeoutMs = TIMEOUT_MS } = options;
   const { fleet, place, mongo } = ground;
-  const random = randomFrom(seed);
+  const random = randomFrom(randomBytes(4).readUInt32LE());
   const tally = newTally();
   const balancer = scenario.isBalanced ? await startBalancer(fleet.urls) : undefined;
   const urls = () => (balancer ? [balancer.url] : fleet.urls());

@@ -33,8 +33,6 @@ export interface GroundOptions {
   readonly database: string;
   /** Instances. @default 3 */
   readonly size?: number;
-  /** More for their environment. */
-  readonly env?: Readonly<Record<string, string>>;
   readonly ledger?: LedgerOptions;
 }
 
@@ -70,7 +68,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
 }
 
 function environment(
-  { mongo, database, env }: GroundOptions,
+  { mongo, database }: GroundOptions,
   { folder, place, ledger }: { folder: string; place: Place; ledger: Ledger },
 ) {
   const menus = join(folder, 'menus');
@@ -86,7 +84,6 @@ function environment(
     SERVICE_HTTP_HOSTS: `localhost:${ledger.port}`,
     DRAIN_DELAY_MS: String(DRAIN_MS),
     LOG_LEVEL: 'warn',
-    ...env,
   };
 }
 

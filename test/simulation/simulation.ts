@@ -3,7 +3,7 @@
 import { decodeRecord } from '../../lib/engine/record.ts';
 import type { SnapshotStore, StoredSession } from '../../lib/store/store.ts';
 import { type Caller, startCaller } from './caller.ts';
-import { type CallerAtEnd, type Checker, type Violation, watchWith } from './checker.ts';
+import { type CallerAtEnd, type Violation, watchWith } from './checker.ts';
 import { allCheckers } from './checkers/all.ts';
 import { type Instance, KEYRING, keyOf, startInstance } from './instance.ts';
 import { createLedger } from './ledger.ts';
@@ -21,8 +21,6 @@ export interface Setup {
   /** @default true */
   readonly isSealed?: boolean;
   readonly keepsTrace?: boolean;
-  /** @default allCheckers */
-  readonly checkers?: () => Checker[];
 }
 
 export interface Outcome {
@@ -54,7 +52,7 @@ export function createSimulation(seed: number, setup: Setup = {}): Simulation {
   const random = randomFrom(seed);
   const world = createWorld(random, { keepsTrace: setup.keepsTrace ?? false });
   const tally = newTally();
-  const watch = watchWith((setup.checkers ?? allCheckers)(), () => world.trace.length);
+  const watch = watchWith(allCheckers(), () => world.trace.length);
   const store = (setup.backend ?? plainStore)(world.now);
   const start = world.now();
   let isCalm = false;

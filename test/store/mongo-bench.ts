@@ -1,12 +1,11 @@
 // Collections for tests of the MongoDB stores: as good as new for each test, without building their indexes each time.
 
 import { type Db, MongoClient } from 'mongodb';
-import { type MongoServer, startMongo } from '../support/mongo-server.ts';
+import { startMongo } from '../support/mongo-server.ts';
 
 export interface MongoBench {
   /** With a database of its own. */
   readonly url: string;
-  readonly server: MongoServer;
   readonly db: Db;
   /** The prefix of a folder: another folder has other, empty collections. One folder at a time. */
   prefixOf(folder: string): Promise<string>;
@@ -25,7 +24,6 @@ export async function openMongoBench(): Promise<MongoBench> {
 
   return {
     url: url.href,
-    server,
     db,
     async prefixOf(folder) {
       if (current?.folder === folder) return current.prefix;

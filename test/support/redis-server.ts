@@ -83,7 +83,7 @@ async function replicasSeen(client: Redis): Promise<string> {
 }
 
 /** About three seconds; resolves when the replica is in step and every Sentinel knows it and the other Sentinels. */
-export async function startRedisSentinel({ args = [] }: { args?: readonly string[] } = {}): Promise<RedisSentinels> {
+export async function startRedisSentinel(): Promise<RedisSentinels> {
   const started: RedisProcess[] = [];
   const stop = () => stopAll(started);
   const keep = <T extends RedisProcess>(server: T): T => {
@@ -91,8 +91,8 @@ export async function startRedisSentinel({ args = [] }: { args?: readonly string
     return server;
   };
   try {
-    const master = keep(await startRedis({ args: [...REPLICATION, ...args] }));
-    const following = ['--replicaof', `127.0.0.1 ${master.port}`, ...REPLICATION, ...args];
+    const master = keep(await startRedis({ args: REPLICATION }));
+    const following = ['--replicaof', `127.0.0.1 ${master.port}`, ...REPLICATION];
     const replica = keep(await startRedis({ args: following }));
     await withClients([replica], (clients) =>
       all(clients, (client) => client.info('replication'), /master_link_status:up/),
