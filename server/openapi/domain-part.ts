@@ -23,6 +23,12 @@ export const PAGE = {
   cursor: { description: '`next` of the page before', schema: TEXT },
 } as const satisfies { readonly [name: string]: Parameter };
 
+/** Of lists with shorter pages. */
+export const SHORT_PAGE = {
+  ...PAGE,
+  limit: { ...PAGE.limit, schema: { ...PAGE.limit.schema, maximum: 200 } },
+} as const;
+
 export const IDEMPOTENCY_KEY: { readonly [name: string]: Parameter } = {
   'Idempotency-Key': {
     description:

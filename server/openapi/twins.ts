@@ -21,6 +21,7 @@ import {
   NOT_CHANGED,
   ONCE_PROBLEMS,
   PAGE,
+  SHORT_PAGE,
 } from './domain-part.ts';
 import type { Part, Route } from './operation.ts';
 
@@ -172,13 +173,7 @@ function routesOf(path: string, Noun: 'Domain' | 'Entity'): Route[] {
       path: `${one}/history`,
       id: `list${Noun}History`,
       summary: 'Who changed what, and when',
-      query: {
-        limit: {
-          description: 'Entries on a page',
-          schema: { type: 'integer', minimum: 1, maximum: 200, default: 20 },
-        },
-        cursor: PAGE.cursor,
-      },
+      query: SHORT_PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: HISTORY } } },
       problems: ['bad-request', 'bad-cursor', 'not-found'],
     },

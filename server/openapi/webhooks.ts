@@ -3,7 +3,7 @@
 import { page } from '../../lib/domain/schema/twin-answers.ts';
 import { LETTER_ANSWER, WEBHOOK_ANSWER } from '../../lib/domain/schema/webhook-answers.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../../lib/domain/schema/webhooks.ts';
-import { domainPart, IF_MATCH, JSON_TYPE, PAGE } from './domain-part.ts';
+import { domainPart, IF_MATCH, JSON_TYPE, SHORT_PAGE } from './domain-part.ts';
 import type { Part } from './operation.ts';
 
 const PATH = '/v1/webhooks';
@@ -12,10 +12,6 @@ const WEBHOOK_PAGE = page(WEBHOOK_ANSWER, 'A page of webhooks');
 const LETTER_PAGE = page(LETTER_ANSWER, 'A page of events that could not be delivered');
 const ETAG = { ETag: 'Its revision' };
 const SHOWN = { description: 'The webhook', types: { [JSON_TYPE]: WEBHOOK_ANSWER }, headers: ETAG };
-const SHORT_PAGE = {
-  limit: { description: 'Entries on a page', schema: { type: 'integer', minimum: 1, maximum: 200, default: 20 } },
-  cursor: PAGE.cursor,
-} as const;
 
 export const WEBHOOKS_PART: Part = domainPart({
   tag: 'Webhooks',
