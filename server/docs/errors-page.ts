@@ -17,7 +17,7 @@ interface Entry extends Advice {
 }
 
 /** Every problem type, by status. */
-export function problemEntries(): Entry[] {
+function problemEntries(): Entry[] {
   const names = Object.keys(PROBLEM_ADVICE) as (Reason | RefusalKind)[];
   const entries = names.map((name) => {
     const problem = name in PROBLEMS ? PROBLEMS[name as Reason] : undefined;
@@ -31,7 +31,7 @@ export function problemEntries(): Entry[] {
 }
 
 /** Every error code, in the order of its table. */
-export function codeEntries(): Entry[] {
+function codeEntries(): Entry[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).map((name) => {
     const { means, retry } = ERROR_CODES[name];
     const { status } = REFUSALS[REFUSAL_OF[name]];
