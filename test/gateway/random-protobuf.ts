@@ -23,6 +23,7 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt';
+import { numbersFrom } from '../support/random.ts';
 
 export interface Random {
   /** From 0 to `below` − 1. */
@@ -32,15 +33,9 @@ export interface Random {
   once(times: number): boolean;
 }
 
-/** Mulberry32. */
 export function randomFrom(seed: number): Random {
-  let state = seed | 0;
-  const int = (below: number): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const next = numbersFrom(seed);
+  const int = (below: number): number => (next() * 2 ** 32) % below;
   return { int, pick: (list) => list[int(list.length)]!, once: (times) => int(times) === 0 };
 }
 
