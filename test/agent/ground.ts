@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { type Agent, type AgentOptions, openAgent, type SendRequest } from '../../lib/agent/agent.ts';
 import type { Part, Responder, ResponderTurn } from '../../lib/agent/responder.ts';
 import type { RunFrame } from '../../lib/agent/run-log.ts';
-import { SimulatedClock } from '../../lib/clock.ts';
+import { type Clock, SimulatedClock } from '../../lib/clock.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryChannel, memoryDocuments, memoryLogs, memorySnapshots } from '../../lib/store/memory.ts';
@@ -72,6 +72,9 @@ export const endless = (before = '', more: Partial<Responder> = {}) =>
     if (before) yield { type: 'text', text: before };
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   }, more);
+
+/** A clock on which a process never wakes up: it renews nothing. */
+export const asleep = (clock: Clock): Clock => ({ now: clock.now, wait: () => new Promise<void>(() => {}) });
 
 export async function newSession(agent: Agent, owner = ANN): Promise<string> {
   return (await agent.sessions.create(owner)).sessionId;

@@ -5,7 +5,19 @@ import * as assert from 'uvu/assert';
 import { LIMITS } from '../../lib/limits.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryLogs } from '../../lib/store/memory.ts';
-import { ANN, framesOf, ground, newSession, say, saying, scripted, settled, shownText, soundLog } from './ground.ts';
+import {
+  ANN,
+  endless,
+  framesOf,
+  ground,
+  newSession,
+  say,
+  saying,
+  scripted,
+  settled,
+  shownText,
+  soundLog,
+} from './ground.ts';
 
 const test = suite('many runs');
 
@@ -76,11 +88,7 @@ test('a reader that stops taking holds one read, and neither the run nor other r
 
 test('a process takes so many runs at a time, and a session so many in line', async () => {
   const here = ground();
-  const stuck = scripted(async function* ({ signal }) {
-    yield { type: 'text', text: 'x' };
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-  });
-  const agent = await here.agent(stuck);
+  const agent = await here.agent(endless('x'));
   const session = await newSession(agent);
   await say(agent, session, 'live');
   for (let at = 1; at < LIMITS.runsPerSession; at++) await say(agent, session, `${at}`, { multitask: 'enqueue' });

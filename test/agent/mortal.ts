@@ -5,7 +5,6 @@ import type { Ground } from './ground.ts';
 export interface Body {
   readonly stores: Pick<Ground, 'documents' | 'logs' | 'channel' | 'snapshots'>;
   readonly death: Promise<'dead'>;
-  isAlive(): boolean;
 }
 
 const CALLS = {
@@ -37,5 +36,5 @@ export function mortal(here: Ground, { calls, lastWrite }: { calls: number; last
     const dying = methods.map((method) => [method, living((...args) => store[method]!(...args))]);
     return [name, { ...store, ...Object.fromEntries(dying) }];
   });
-  return { stores: Object.fromEntries(stores) as Body['stores'], death, isAlive: () => left >= 0 };
+  return { stores: Object.fromEntries(stores) as Body['stores'], death };
 }

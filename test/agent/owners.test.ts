@@ -6,7 +6,19 @@ import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type Run, runs } from '../../lib/agent/run.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { ANN, endless, framesOf, ground, newSession, say, scripted, settled, shownText, soundLog } from './ground.ts';
+import {
+  ANN,
+  asleep,
+  endless,
+  framesOf,
+  ground,
+  newSession,
+  say,
+  scripted,
+  settled,
+  shownText,
+  soundLog,
+} from './ground.ts';
 
 const test = suite('owners of a run');
 
@@ -23,9 +35,6 @@ function gated(texts: readonly string[], more: Partial<Responder> = {}) {
   }, more);
   return { responder, open };
 }
-
-/** A clock on which this process never wakes up: it renews nothing. */
-const asleep = (clock: { now(): number }) => ({ now: clock.now, wait: () => new Promise<void>(() => {}) });
 
 test('a run whose owner sleeps too long is taken over; what the sleeper still writes is refused', async () => {
   const here = ground();

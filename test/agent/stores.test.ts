@@ -19,7 +19,19 @@ import { redisLogs } from '../../lib/store/redis-logs.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';
-import { ANN, endless, framesOf, type Ground, ground, newSession, say, saying, shownText, soundLog } from './ground.ts';
+import {
+  ANN,
+  asleep,
+  endless,
+  framesOf,
+  type Ground,
+  ground,
+  newSession,
+  say,
+  saying,
+  shownText,
+  soundLog,
+} from './ground.ts';
 import { effectsIn, folderStores, shopResponder } from './killed-place.ts';
 
 const test = suite('agent runs on shared stores', { timeoutMs: 60_000 });
@@ -67,8 +79,7 @@ for (const [name, open] of Object.entries(PLACES))
         const waiting = await begin(endless('half'));
         const session = await newSession(talking);
         await answersAndAborts({ talking, waiting, session });
-        const asleep = { now: clock.now, wait: () => new Promise<void>(() => {}) };
-        const sleeper = await begin(endless('so'), { clock: asleep });
+        const sleeper = await begin(endless('so'), { clock: asleep(clock) });
         const runId = await say(sleeper, session, 'again');
         await until(waiting, { runId, event: 'message' });
         await clock.advance(LIMITS.runLeaseMs);
