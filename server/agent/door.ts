@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
-import type { EventStreams } from '../domain/event-streams.ts';
+import type { EventStreams } from '../event-streams.ts';
 import { routesOf, type ServedRoute } from '../route-list.ts';
 import { type AuthOptions, authenticateUsers } from './authenticate.ts';
 import { delegationRoutes } from './delegation-routes.ts';

@@ -8,7 +8,7 @@ import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import type { RunView } from '../../lib/agent/run.ts';
 import { sseText } from '../../lib/agent/run-log.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import type { EventStreams } from '../domain/event-streams.ts';
+import type { EventStreams } from '../event-streams.ts';
 import { agentUser } from './authenticate.ts';
 import { readAbort, readMessage, type SendBody } from './dto.ts';
 import { nest } from './nest.ts';
@@ -110,7 +110,7 @@ async function stream(
     const following = await agent.follow({ owner: user.did, runId: run.runId, after, signal });
     if (following) for await (const frames of following.frames) yield frames.map(sseText).join('');
   };
-  streams.serve(ctx, { tenant: user.did, hello: '', messages, mayRead: () => true });
+  streams.serve(ctx, { owner: user.did, hello: '', messages, mayRead: () => true });
 }
 
 async function reply(

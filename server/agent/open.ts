@@ -21,7 +21,7 @@ import { memoryChannel, memoryLogs } from '../../lib/store/memory.ts';
 import type { RedisConnection } from '../../lib/store/redis-connection.ts';
 import { IN_MEMORY } from '../config/generated.ts';
 import type { Config } from '../config.ts';
-import { eventStreams } from '../domain/event-streams.ts';
+import { eventStreams } from '../event-streams.ts';
 import type { Log } from '../log.ts';
 import type { Stores } from '../stores.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
@@ -59,7 +59,8 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     options.onProblem();
     log.error({ err: error }, what);
   };
-  refuseSecrets(options.conversations, config.agent.flow);
+  const isOurs = ({ id }: CompiledFlow) => id === config.agent.flow;
+  options.conversations.filter(isOurs).forEach(refuseSecrets);
   await documents.declare(DELEGATION_KINDS);
   const revoked = revocations({ documents });
   const { logs, channel } = await runStores(config, options.redis);
@@ -102,8 +103,16 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
   });
   return {
     door,
-    add: responder.add,
-    sweep: async () => (await Promise.all([agent.sweep(), granted.sweep()])).some((count) => count >= SWEEP_FULL),
+    add: (conversation) => {
+      try {
+        if (isOurs(conversation)) refuseSecrets(conversation);
+        responder.add(conversation);
+      } catch (error) {
+        told(error, 'chats go on with the flow as it was');
+      }
+    },
+    sweep: async () =>
+      (await Promise.all([agent.sweep(), granted.sweep()])).some((count) => count >= LIMITS.sweepBatch),
     drain: async (waitMs) => {
       await agent.close(waitMs);
       streams.close();
@@ -116,17 +125,14 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
 }
 
 // A chat keeps what is typed, and shows it again: nobody may be asked for a PIN there.
-function refuseSecrets(conversations: readonly CompiledFlow[], name: string): void {
-  const screens = conversations.find(({ id }) => id === name)?.screens ?? new Map();
+function refuseSecrets({ id, screens }: CompiledFlow): void {
   for (const [path, { screen, scope }] of screens)
     if (screen.type === 'input' && scope.flow.vars?.[screen.save]?.secret)
       throw new TwinlineError(
         'ERR_CONFIG',
-        `AGENT_FLOW=${name} asks for the secret "${screen.save}" on its screen "${path}", and chats keep what is typed. Choose a flow that asks for no secrets.`,
+        `AGENT_FLOW=${id} asks for the secret "${screen.save}" on its screen "${path}", and chats keep what is typed. Choose a flow that asks for no secrets.`,
       );
 }
-
-const SWEEP_FULL = LIMITS.sweepBatch;
 
 async function runStores(
   config: Config,

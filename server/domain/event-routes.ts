@@ -9,8 +9,8 @@ import type { Feed } from '../../lib/domain/follow.ts';
 import { refuse } from '../../lib/domain/problems.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import type { EventStreams } from '../event-streams.ts';
 import { callerOf, recheckOf } from './authenticate.ts';
-import type { EventStreams } from './event-streams.ts';
 
 export interface EventDeps {
   readonly documents: DocumentStore;
@@ -22,8 +22,8 @@ export interface EventDeps {
 export function eventRoutes(router: Router, { documents, feed, streams }: EventDeps): void {
   router.get('/v1/events', async (ctx) => {
     const { tenant } = callerOf(ctx);
-    const wants = wantedOf(ctx as never);
-    const given = positionOf(ctx as never);
+    const wants = wantedOf(ctx);
+    const given = positionOf(ctx);
     if (given !== undefined && !(await hasReached(documents, given)))
       throw refuse(
         'bad-request',
@@ -35,7 +35,7 @@ export function eventRoutes(router: Router, { documents, feed, streams }: EventD
     const messages = async function* (signal: AbortSignal) {
       for await (const event of feed.follow(tenant, { after, signal })) if (wants(event)) yield messageOf(event);
     };
-    if (ctx.method !== 'HEAD') return streams.serve(ctx as never, { tenant, hello, messages, mayRead: recheckOf(ctx) });
+    if (ctx.method !== 'HEAD') return streams.serve(ctx, { owner: tenant, hello, messages, mayRead: recheckOf(ctx) });
     ctx.status = 200;
     ctx.type = 'text/event-stream';
   });

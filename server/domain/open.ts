@@ -17,11 +17,11 @@ import { type SenderOptions, webhookSender } from '../../lib/domain/webhook-addr
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import { eventStreams } from '../event-streams.ts';
 import type { Log } from '../log.ts';
 import { proposalPages } from '../pages/proposal-pages.ts';
 import { type ApiKeys, DEFAULT_TENANT } from './api-keys.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
-import { eventStreams } from './event-streams.ts';
 import { readDomainFiles } from './files.ts';
 
 export interface DomainService {

@@ -11,7 +11,7 @@ import { feed } from '../../lib/domain/follow.ts';
 import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { memoryDocuments } from '../../lib/store/memory.ts';
-import { type EventStreams, eventStreams } from '../../server/domain/event-streams.ts';
+import { type EventStreams, eventStreams } from '../../server/event-streams.ts';
 import { listen } from '../../server/listen.ts';
 import { startProcess, withFolder } from '../support/process.ts';
 import { type DomainClient, domainClient, headersOf, type Who, writeKeys } from './domain-client.ts';
@@ -139,7 +139,7 @@ test('a tenant sees its own events only, and filters let through what they name'
 interface StreamBench {
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
-  readonly most?: { all: number; perTenant: number };
+  readonly most?: { all: number; perOwner: number };
   readonly messages: (signal: AbortSignal) => AsyncIterable<string>;
   readonly mayRead?: () => boolean;
 }
@@ -152,7 +152,7 @@ async function withStreams(bench: StreamBench, work: (url: string, streams: Even
   app.use((ctx: Context) => {
     const tenant = String(ctx.query.tenant ?? 'one');
     try {
-      streams.serve(ctx, { tenant, hello: ': hello\n\n', messages, mayRead });
+      streams.serve(ctx, { owner: tenant, hello: ': hello\n\n', messages, mayRead });
     } catch {
       ctx.status = 503;
     }
@@ -206,7 +206,7 @@ test('a reader that takes nothing costs a bounded amount of memory and is cut of
 });
 
 test('streams are counted, in all and for each tenant, and a closed one makes room', () =>
-  withStreams({ most: { all: 3, perTenant: 2 }, messages: nothing }, async (url) => {
+  withStreams({ most: { all: 3, perOwner: 2 }, messages: nothing }, async (url) => {
     const open = (tenant: string) => readEvents(`${url}/?tenant=${tenant}`, {});
     const one = [await open('one'), await open('one')];
     assert.is((await open('one')).status, 503);

@@ -2,12 +2,13 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { LIMITS } from '../../lib/limits.ts';
-import { Refusal } from '../errors.ts';
-import { WAITING } from '../guard.ts';
+import { LIMITS } from '../lib/limits.ts';
+import { Refusal } from './errors.ts';
+import { WAITING } from './guard.ts';
 
 export interface StreamSource {
-  readonly tenant: string;
+  /** Whose streams are counted together: a tenant or a user. */
+  readonly owner: string;
   /** What the stream begins with. */
   readonly hello: string;
   /** The messages in the form of the wire, until the signal aborts. */
@@ -29,12 +30,12 @@ export interface StreamOptions {
   /** @default LIMITS.eventStallMs */
   readonly stallMs?: number;
   /** How many at a time. @default LIMITS.eventStreams, LIMITS.eventStreamsPerTenant */
-  readonly most?: { readonly all: number; readonly perTenant: number };
+  readonly most?: { readonly all: number; readonly perOwner: number };
   readonly onProblem: (error: unknown) => void;
 }
 
 interface Stream {
-  readonly tenant: string;
+  readonly owner: string;
   readonly ended: AbortController;
 }
 
@@ -50,17 +51,17 @@ const SHUTDOWN = 'event: shutdown\ndata: {"reason":"connect again"}\n\n';
 export function eventStreams({
   heartbeatMs = LIMITS.eventHeartbeatMs,
   stallMs = LIMITS.eventStallMs,
-  most = { all: LIMITS.eventStreams, perTenant: LIMITS.eventStreamsPerTenant },
+  most = { all: LIMITS.eventStreams, perOwner: LIMITS.eventStreamsPerTenant },
   onProblem,
 }: StreamOptions): EventStreams {
   const open = new Set<Stream>();
   let closed = false;
 
-  function admit(tenant: string): Stream {
-    const ofTenant = [...open].filter((stream) => stream.tenant === tenant).length;
-    if (closed || open.size >= most.all || ofTenant >= most.perTenant)
+  function admit(owner: string): Stream {
+    const ofOwner = [...open].filter((stream) => stream.owner === owner).length;
+    if (closed || open.size >= most.all || ofOwner >= most.perOwner)
       throw new Refusal('unavailable', 'There are too many open streams of events. Close one, or try again later.');
-    const stream = { tenant, ended: new AbortController() };
+    const stream = { owner, ended: new AbortController() };
     open.add(stream);
     return stream;
   }
@@ -78,7 +79,7 @@ export function eventStreams({
 
   return {
     serve(ctx, source) {
-      const stream = admit(source.tenant);
+      const stream = admit(source.owner);
       const { res } = ctx;
       ctx.respond = false;
       ctx.status = 200;
