@@ -14,3 +14,11 @@ export function routesOf({ stack }: Router): ServedRoute[] {
     methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
   );
 }
+
+/** The methods that an address takes; none when the router does not know it. */
+export function methodsAt(
+  router: Router,
+  { path, method }: { readonly path: string; readonly method: string },
+): string[] {
+  return [...new Set(router.match(path, method).path.flatMap(({ methods }) => methods))];
+}

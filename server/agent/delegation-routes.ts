@@ -10,7 +10,7 @@ import { nest } from './nest.ts';
 /** Adds the routes; `ctx.state.user` is known. */
 export function delegationRoutes(router: Router, delegations: Delegations): void {
   router.post('/delegation', async (ctx) => {
-    const { raw } = await readDelegation(ctx as never);
+    const { raw } = await readDelegation(ctx);
     try {
       ctx.body = { ok: true, ...(await delegations.store(agentUser(ctx).did, raw)) };
     } catch (error) {

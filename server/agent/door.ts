@@ -5,7 +5,7 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { EventStreams } from '../event-streams.ts';
-import { routesOf, type ServedRoute } from '../route-list.ts';
+import { methodsAt, routesOf, type ServedRoute } from '../route-list.ts';
 import { type AuthOptions, authenticateUsers } from './authenticate.ts';
 import { delegationRoutes } from './delegation-routes.ts';
 import { messageRoutes } from './message-routes.ts';
@@ -42,7 +42,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
 }
 
 function nowhere(ctx: ParameterizedContext, router: Router): void {
-  const methods = [...new Set(router.match(ctx.path, ctx.method).path.flatMap(({ methods }) => methods))];
+  const methods = methodsAt(router, ctx);
   if (!methods.length) throw nest(404, `Cannot ${ctx.method} ${ctx.path}`);
   ctx.set('Allow', methods.join(', '));
   throw nest(405, `${ctx.path} takes ${methods.join(', ')}`);

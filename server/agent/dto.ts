@@ -164,7 +164,7 @@ const parse = bodyParser({
 });
 
 async function read<T>(ctx: Context, fields: Fields): Promise<T> {
-  await parse(ctx as never, async () => {});
+  await parse(ctx, async () => {});
   const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
   const value = (rawBody.trim() === '' ? {} : body) as Json;
   const problems = problemsOf(fields, value);

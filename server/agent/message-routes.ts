@@ -25,31 +25,31 @@ export function messageRoutes(router: Router, deps: MessageDeps): void {
 
   // Before the route of a session that would be called abort.
   router.post('/messages/abort', async (ctx) => {
-    const { sessionId: session, runId } = await readAbort(ctx as never);
+    const { sessionId: session, runId } = await readAbort(ctx);
     const aborted = await agent.abort({ owner: agentUser(ctx).did, session, ...(runId !== undefined && { runId }) });
     if (aborted === undefined) throw unknownSession();
     ctx.body = { success: aborted };
   });
 
   router.post('/messages/:sessionId', async (ctx) => {
-    const body = await readMessage(ctx as never);
-    const session = await ownSession(ctx as never, agent);
-    const run = await accepted(agent, requestOf(ctx as never, session, body));
+    const body = await readMessage(ctx);
+    const session = await ownSession(ctx, agent);
+    const run = await accepted(agent, requestOf(ctx, session, body));
     ctx.set('X-Run-Id', run.runId);
-    if (body.stream) await stream(ctx as never, deps, { run, after: 0 });
-    else ctx.body = await reply(ctx as never, agent, { run, session, whole: body.returnAllMessages ?? false });
+    if (body.stream) await stream(ctx, deps, { run, after: 0 });
+    else ctx.body = await reply(ctx, agent, { run, session, whole: body.returnAllMessages ?? false });
   });
 
   router.get('/runs/:runId', async (ctx) => {
     const { did } = agentUser(ctx);
     const { runId } = ctx.params as { runId: string };
-    const after = positionOf(ctx as never);
+    const after = positionOf(ctx);
     const following = await agent.follow({ owner: did, runId, after });
     if (!following) throw nest(404, 'Run not found');
     ctx.set('X-Run-Id', runId);
     // Every frame names the request that began the run, and so does the answer that carries them.
     ctx.set('X-Request-Id', following.run.requestId);
-    await stream(ctx as never, deps, { run: following.run, after });
+    await stream(ctx, deps, { run: following.run, after });
   });
 }
 

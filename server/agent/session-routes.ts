@@ -15,8 +15,8 @@ export function sessionRoutes(router: Router, agent: Agent): void {
   });
 
   router.get('/sessions', async (ctx) => {
-    const limit = numberOf(ctx as never, 'limit', { least: 1, most: 100, usual: 20 });
-    const offset = numberOf(ctx as never, 'offset', { least: 0, most: 1_000_000, usual: 0 });
+    const limit = numberOf(ctx, 'limit', { least: 1, most: 100, usual: 20 });
+    const offset = numberOf(ctx, 'offset', { least: 0, most: 1_000_000, usual: 0 });
     ctx.body = await agent.sessions.list(agentUser(ctx).did, { limit, offset });
   });
 
@@ -32,9 +32,9 @@ export function sessionRoutes(router: Router, agent: Agent): void {
   });
 
   router.get('/sessions/:sessionId/messages', async (ctx) => {
-    const session = await ownSession(ctx as never, agent);
+    const session = await ownSession(ctx, agent);
     const { before, after } = ctx.query as { before?: string; after?: string };
-    const limit = numberOf(ctx as never, 'limit', { least: 1, most: 100, usual: 20 });
+    const limit = numberOf(ctx, 'limit', { least: 1, most: 100, usual: 20 });
     const page = agent.transcript.page(session, { limit, ...(before && { before }), ...(after && { after }) });
     ctx.body = await page.catch((error: unknown) => {
       if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw nest(400, [error.message]);
@@ -43,7 +43,7 @@ export function sessionRoutes(router: Router, agent: Agent): void {
   });
 
   router.get('/messages/:sessionId', async (ctx) => {
-    ctx.body = { messages: await agent.transcript.all(await ownSession(ctx as never, agent)) };
+    ctx.body = { messages: await agent.transcript.all(await ownSession(ctx, agent)) };
   });
 }
 
