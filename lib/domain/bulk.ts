@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import { isObject } from '../shape.ts';
 import type { DocumentStore, Json, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { dryRun } from './dry-run.ts';
@@ -124,9 +125,8 @@ async function takeLine(
 }
 
 function formOf(value: Json): { kind: Kinds; body: JsonObject } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('A line is a JSON object.', [{ field: '/', error: 'must be an object' }]);
-  const { kind, idempotencyKey: _key, ...body } = value as JsonObject;
+  if (!isObject(value)) throw invalid('A line is a JSON object.', [{ field: '/', error: 'must be an object' }]);
+  const { kind, idempotencyKey: _key, ...body } = value;
   if (kind === 'protocol') return { kind, body: { type: 'Protocol', ...body } };
   if (kind === undefined) return { kind: body.type === 'Protocol' ? 'protocol' : 'domain', body };
   if (kind === 'domain' || kind === 'entity') return { kind, body };
@@ -162,8 +162,8 @@ function namesOf({ alsoKnownAs }: JsonObject): string[] {
 
 /** The key of a line: its own, or one from that of the request for a line that nothing else tells from its like. */
 function keyOf({ value, line }: { value: Json; line: number }, key: string | undefined): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRecordLine(value)) return undefined;
-  const { idempotencyKey: own, externalId, alsoKnownAs } = value as JsonObject;
+  if (!isObject(value) || isRecordLine(value)) return undefined;
+  const { idempotencyKey: own, externalId, alsoKnownAs } = value;
   if (typeof own === 'string') return own;
   if (own !== undefined)
     throw invalid('The key of the line cannot be used.', [{ field: '/idempotencyKey', error: 'must be a string' }]);
@@ -210,8 +210,8 @@ function waitingList() {
 }
 
 function ownNames(value: Json): Json[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
-  const { externalId, alsoKnownAs, idempotencyKey } = value as JsonObject;
+  if (!isObject(value)) return [];
+  const { externalId, alsoKnownAs, idempotencyKey } = value;
   return [externalId, idempotencyKey, ...[alsoKnownAs].flat()].filter((name) => typeof name === 'string');
 }
 

@@ -3,6 +3,7 @@
 import type { ProposalRules } from '../../machines/domain-verification.ts';
 import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import { isObject } from '../shape.ts';
 import { DEFAULT_GOVERNANCE } from './default-governance.ts';
 import { isDid } from './did.ts';
 import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './fraction.ts';
@@ -207,10 +208,6 @@ function known(value: Values, names: readonly string[], { at, report }: { at: st
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'string') return parsePower(value);
   return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shown(value: unknown): string {

@@ -1,6 +1,7 @@
 // Merge patches (RFC 7396) and JSON patches (RFC 6902), applied to a copy.
 
 import { applyPatch, type Operation } from 'rfc6902';
+import { isObject } from '../shape.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { refuse } from './problems.ts';
 import { checked } from './schema/check.ts';
@@ -51,8 +52,4 @@ function operated(target: JsonObject, patch: Json): Json {
   throw refuse('invalid', `Operation ${failed} of the JSON Patch cannot be applied, so nothing was changed.`, {
     details: [{ field, error: `"${op}" at ${path}: there is no such place` }],
   });
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,8 +3,9 @@
 import type { StateValue } from 'xstate';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import { isCount, isListOf, isObject, isText } from '../shape.ts';
 import type { JsonObject, StoredDocument } from '../store/store.ts';
-import type { Timer } from './timers.ts';
+import { isTimer, type Timer } from './timers.ts';
 import type { AtRest, Machine } from './transition.ts';
 
 /** A call that has been decided on and not been answered. */
@@ -88,13 +89,6 @@ export function dueAt({ timers, calls }: Pick<LifecycleRecord, 'timers' | 'calls
   return times.length ? Math.min(...times) : null;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isText = (value: unknown) => typeof value === 'string';
-const isListOf = (value: unknown, sound: (item: unknown) => boolean) => Array.isArray(value) && value.every(sound);
-const isTimer = (timer: unknown) =>
-  isObject(timer) && isText(timer.id) && isCount(timer.at) && isObject(timer.event) && isText(timer.event.type);
 const isCall = (call: unknown) =>
   isObject(call) &&
   [call.id, call.service, call.key].every(isText) &&
@@ -102,7 +96,7 @@ const isCall = (call: unknown) =>
   isCount(call.tries) &&
   isCount(call.at);
 
-function isSound(raw: Record<string, unknown>): boolean {
+function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
     isText(raw.id) &&
     isCount(raw.version) &&

@@ -4,8 +4,9 @@ import type { StateValue } from 'xstate';
 import { TwinlineError } from '../errors.ts';
 import { shortMac } from '../keyring.ts';
 import { LIMITS } from '../limits.ts';
+import { isCount, isListOf, isObject, isText } from '../shape.ts';
 import type { JsonObject } from '../store/store.ts';
-import type { Timer } from './timers.ts';
+import { isTimer, type Timer } from './timers.ts';
 import type { AtRest } from './transition.ts';
 
 /** A service call whose answer has not been applied yet. */
@@ -85,7 +86,7 @@ export function decodeRecord(key: string, text: string, seals: readonly Buffer[]
   const json = seals.length ? text.slice(SEAL_CHARS) : text;
   const isSealed = (seal: Buffer) => shortMac(seal, [key, json]) === text.slice(0, SEAL_CHARS);
   if (seals.length && !seals.some(isSealed)) return 'tampered';
-  let raw: Record<string, unknown>;
+  let raw: unknown;
   try {
     raw = JSON.parse(json);
   } catch {
@@ -116,22 +117,13 @@ export function decodeRecord(key: string, text: string, seals: readonly Buffer[]
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isListOf = (value: unknown, sound: (item: unknown) => boolean) =>
-  value === undefined || (Array.isArray(value) && value.every(sound));
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
-
-const isText = (value: unknown) => typeof value === 'string';
-const isTimer = (timer: unknown) =>
-  isObject(timer) && isText(timer.id) && isCount(timer.at) && isObject(timer.event) && isText(timer.event.type);
 const isCall = (call: unknown) =>
   isObject(call) &&
   [call.id, call.service, call.key].every(isText) &&
   isCount(call.until) &&
   (call.input === undefined || isObject(call.input));
 
-function isSound(raw: Record<string, unknown>): boolean {
+function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
     typeof raw.f === 'string' &&
     isCount(raw.v) &&
@@ -140,11 +132,11 @@ function isSound(raw: Record<string, unknown>): boolean {
     isCount(raw.b) &&
     (typeof raw.s === 'string' || isObject(raw.s)) &&
     isObject(raw.c) &&
-    isListOf(raw.u, isText) &&
+    (raw.u === undefined || isListOf(raw.u, isText)) &&
     (raw.y === undefined || (isObject(raw.y) && Object.values(raw.y).every((ids) => isListOf(ids, isText)))) &&
     isObject(raw.d) &&
-    isListOf(raw.t, isTimer) &&
-    isListOf(raw.k, isCall) &&
+    (raw.t === undefined || isListOf(raw.t, isTimer)) &&
+    (raw.k === undefined || isListOf(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
     (raw.p === undefined || isCount(raw.p))
   );

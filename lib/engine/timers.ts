@@ -1,6 +1,7 @@
 // Timers are data: XState forgets `after` when a snapshot is restored, so deadlines live in the record.
 
 import type { EventObject } from 'xstate';
+import { isCount, isObject, isText } from '../shape.ts';
 
 export interface Timer {
   readonly id: string;
@@ -8,6 +9,10 @@ export interface Timer {
   readonly at: number;
   readonly event: EventObject;
 }
+
+/** Whether what was stored as a timer is one. */
+export const isTimer = (timer: unknown): boolean =>
+  isObject(timer) && isText(timer.id) && isCount(timer.at) && isObject(timer.event) && isText(timer.event.type);
 
 /** Adds a timer; one with the same id is replaced. Timers stay sorted by time, then by age. */
 export function setTimer(timers: readonly Timer[], timer: Timer): Timer[] {

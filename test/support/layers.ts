@@ -24,7 +24,12 @@ const ENGINE = ['base', 'store', 'engine', 'machines'];
 
 /** The first area that matches a path is its area. `import type` may point anywhere. */
 export const AREAS: readonly Area[] = [
-  { name: 'base', files: /^lib\/(aead|sealed-text|errors|clock|limits|keyring)\.ts$/, uses: [], packages: /^node:/ },
+  {
+    name: 'base',
+    files: /^lib\/(aead|sealed-text|errors|clock|limits|keyring|shape)\.ts$/,
+    uses: [],
+    packages: /^node:/,
+  },
   { name: 'store', files: /^lib\/store\//, uses: ['base'], packages: NO_DOOR },
   { name: 'engine', files: /^lib\/engine\//, uses: ENGINE, packages: NO_DOOR },
   { name: 'flow', files: /^lib\/flow\//, uses: ENGINE, packages: NO_DOOR },
