@@ -1,14 +1,14 @@
 // New twins. An organisation comes with its first membership group; nobody ever sees it without one.
 
 import { createHash } from 'node:crypto';
-import { TwinlineError } from '../errors.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isOfKind } from './class.ts';
 import { mintDid } from './did.ts';
 import { requireDomain } from './find.ts';
+import { insertOnce } from './guarded-write.ts';
 import { DOMAIN } from './kinds.ts';
 import { addPart, reveal } from './parts.ts';
-import { invalid, refuse } from './problems.ts';
+import { invalid } from './problems.ts';
 import { listOf, requireController } from './protocol.ts';
 import type { Domain, StoredDomain, SubDomain } from './record.ts';
 import { NEW_TWIN } from './schema/bodies.ts';
@@ -128,14 +128,8 @@ function controllersOf(caller: Caller, given: NewTwin['controller']): readonly s
   ]);
 }
 
-// A document with this DID is from an earlier try of the same request: DIDs are not chosen by clients.
-async function insert({ documents }: Ground, twin: StoredDomain): Promise<Domain> {
-  try {
-    return await documents.insert(DOMAIN, twin.did, twin);
-  } catch (error) {
-    if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
-    const known = await documents.get<StoredDomain>(DOMAIN, twin.did);
-    if (known) return known;
-    throw refuse('already-exists', 'An alsoKnownAs or the externalId belongs to another domain. Use other names.');
-  }
+const NAME_TAKEN = 'An alsoKnownAs or the externalId belongs to another domain. Use other names.';
+
+function insert({ documents }: Ground, twin: StoredDomain): Promise<Domain> {
+  return insertOnce(documents, { kind: DOMAIN, body: twin, taken: NAME_TAKEN });
 }

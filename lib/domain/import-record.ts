@@ -2,9 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { TwinlineError } from '../errors.ts';
+import { isObject } from '../shape.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
-import { archive, guarded, type Journaled, keptRevision } from './journal.ts';
+import { guarded } from './guarded-write.ts';
+import { archive, type Journaled, keptRevision } from './journal.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from './kinds.ts';
 import { invalid, refuse } from './problems.ts';
 import { checked } from './schema/check.ts';
@@ -44,7 +46,7 @@ interface Wanted {
 
 /** Whether a line is one of an export. */
 export function isRecordLine(value: Json): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'import' in value;
+  return isObject(value) && 'import' in value;
 }
 
 /** Takes a line; throws `role-missing`, `invalid`, or `already-exists` when something else has its id or its names. */

@@ -4,7 +4,6 @@ import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store/store.ts';
 import { JOURNAL } from './kinds.ts';
-import { refuse } from './problems.ts';
 
 /** Something that happened to a twin or a proposal, as the feed tells it. */
 export interface DomainEvent {
@@ -62,16 +61,6 @@ export async function archive(documents: DocumentStore, kind: Kind, old: StoredD
 /** The time of the next write of a document: never before its last one. */
 export function stamp({ journal }: Journaled, clock: Pick<Clock, 'now'>): number {
   return Math.max(clock.now(), journal.at);
-}
-
-/** Runs a write; throws `already-exists` with `taken` when a unique value is taken. */
-export async function guarded<T>(write: () => Promise<T>, taken: string): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') throw refuse('already-exists', taken);
-    throw error;
-  }
 }
 
 function roots({ tenant, journal }: Journaled): JsonObject {

@@ -1,13 +1,14 @@
 // Protocols: the templates of twins. Stored by DID, found by alias; every version stays what it was.
 
 import type { Clock } from '../clock.ts';
-import { type Detail, TwinlineError } from '../errors.ts';
+import type { Detail } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isDid, mintDid } from './did.ts';
 import { mayBeId } from './find.ts';
-import { guarded, type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from './journal.ts';
+import { guarded, insertOnce } from './guarded-write.ts';
+import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from './journal.ts';
 import { PROTOCOL } from './kinds.ts';
 import { findPage } from './page.ts';
 import { invalid, refuse, requireFits } from './problems.ts';
@@ -128,7 +129,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         journal: { at: now, by: caller.principal, action: 'create', events: [{ type: 'protocol.created', data: {} }] },
       };
       requireFits(stored, 'The protocol');
-      return insert(documents, stored);
+      return protocolOf(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
     },
     async change(caller, did, { expected, body: given }) {
       requireRole(caller, 'change twins');
@@ -168,18 +169,6 @@ const unknownParent: Detail = { field: '/parent', error: 'must name a protocol o
 const ownAncestor: Detail = { field: '/parent', error: 'leads back to this protocol' };
 const tooDeep: Detail = { field: '/parent', error: `has ${LIMITS.protocolDepth - 1} ancestors or more` };
 const ALIAS_TAKEN = 'One of the names in alsoKnownAs belongs to another protocol. Use other names.';
-
-// A document with this DID is from an earlier try of the same request: DIDs are not chosen by clients.
-async function insert(documents: DocumentStore, stored: StoredProtocol): Promise<Protocol> {
-  try {
-    return protocolOf(await documents.insert(PROTOCOL, stored.did, stored));
-  } catch (error) {
-    if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
-    const known = await documents.get<StoredProtocol>(PROTOCOL, stored.did);
-    if (known) return protocolOf(known);
-    throw refuse('already-exists', ALIAS_TAKEN);
-  }
-}
 
 function protocolOf({ revision, body }: StoredDocument<StoredProtocol>): Protocol {
   return { version: revision, body };
