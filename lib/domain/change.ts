@@ -1,6 +1,7 @@
 // Changes of a twin: patch, transfer, deactivation. Who votes on it votes on what it was: a material change counts.
 
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../shape.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isMembershipGroup, isOrganisation } from './create.ts';
@@ -8,6 +9,7 @@ import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.
 import { findDomain, requireDomain } from './find.ts';
 import { replaceJournaled, stamp } from './journal.ts';
 import { DOMAIN } from './kinds.ts';
+import { MATERIAL } from './material.ts';
 import { addPart, removePart } from './parts.ts';
 import { type Patch, patched } from './patch.ts';
 import { invalid, isRefusal, refuse } from './problems.ts';
@@ -53,7 +55,7 @@ export async function patchTwin(
     throw refuse('precondition-required', 'Send If-Match with the ETag of the record that you have seen.');
   requireRevision(old, change.expected);
   const view = domainView(old, ground.clock.now());
-  const after = patched(view, change.patch) as JsonObject;
+  const after = requireObject(patched(view, change.patch));
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
   const parts = partsOf(after);
@@ -155,9 +157,12 @@ function changedReference(before: JsonObject, after: JsonObject): string {
   throw invalid('A twin has a protocol.', [{ field: `/${changed[0]}`, error: 'must name a protocol' }]);
 }
 
+function requireObject(after: Json): JsonObject {
+  if (isObject(after)) return after;
+  throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
+}
+
 function refuseFixedFields(before: JsonObject, after: JsonObject): void {
-  if (typeof after !== 'object' || after === null || Array.isArray(after))
-    throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
   const free = new Set<string>([...CHANGEABLE, 'class', 'protocol']);
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !free.has(name));
   const details = names
@@ -193,8 +198,6 @@ interface Write {
 }
 
 const COMPARED = [...CHANGEABLE, 'class', 'classReference', 'classVersion', 'controllers'] as const;
-/** What a vote is held on. */
-export const MATERIAL = ['type', 'class', 'controllers', 'properties', 'relationships'] as const;
 
 async function write(ground: ChangeGround, caller: Caller, { old, body, action }: Write): Promise<Domain> {
   const differs = (field: keyof StoredDomain) => !isDeepStrictEqual(plain(old.body[field]), plain(body[field]));

@@ -1,9 +1,11 @@
-// What a vote is held on, as a hash: a domain that differs in it is another one than the voters have seen.
+// What a vote is held on, and its hash: a domain that differs in it is another one than the voters have seen.
 
 import type { Json, JsonObject } from '../store/store.ts';
-import { MATERIAL } from './change.ts';
 import { canonicalHash } from './jcs.ts';
 import type { StoredDomain } from './record.ts';
+
+/** The fields that a vote is held on. */
+export const MATERIAL = ['type', 'class', 'controllers', 'properties', 'relationships'] as const;
 
 /** Of everything that is material about a domain; see MATERIAL. */
 export function materialHash(body: Pick<StoredDomain, (typeof MATERIAL)[number]>): string {
