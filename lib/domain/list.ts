@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts';
 import { type Filter, matches, parseFilter } from './filter.ts';
 import { isVisible } from './find.ts';
 import { DOMAIN } from './kinds.ts';
-import { badCursor, findPage } from './page.ts';
+import { badCursor, findPage, requireLimit } from './page.ts';
 import { refuse } from './problems.ts';
 import type { Protocols } from './protocol.ts';
 import { type Domain, domainView, type StoredDomain, validityOf } from './record.ts';
@@ -66,8 +66,7 @@ const BY_FIELD: { readonly [sort: string]: string } = { updated: 'updated', name
 /** Finds a page; throws `bad-filter`, `bad-cursor`, `bad-limit` or `bad-request`. */
 export async function listTwins(ground: ListGround, caller: Caller, query: ListQuery): Promise<Page> {
   const limit = query.limit ?? 20;
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageSizeMax)
-    throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${LIMITS.pageSizeMax}.`);
+  requireLimit(limit);
   const equal = await equalitiesOf(ground, caller, query);
   if (!equal) return { items: [] };
   const holds = conditionOf(query, equal, ground.clock.now());

@@ -1,6 +1,7 @@
 // One page of documents, for clients: what a store says of a cursor that it does not know, in words of the domain.
 
 import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject, Kind, Query, StoredDocument } from '../store/store.ts';
 import { refuse } from './problems.ts';
 
@@ -17,6 +18,12 @@ export async function findPage<Body extends JsonObject>(
     if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw badCursor();
     throw error;
   }
+}
+
+/** Throws `bad-limit` unless a page may have so many items. */
+export function requireLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.pageSizeMax) return;
+  throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${LIMITS.pageSizeMax}.`);
 }
 
 export function badCursor(): TwinlineError {

@@ -5,7 +5,6 @@ import { domainVerification, type ProposalContext } from '../../machines/domain-
 import type { Clock } from '../clock.ts';
 import { lifecycle } from '../engine/lifecycle.ts';
 import { compileMachine } from '../engine/transition.ts';
-import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import {
   execute,
@@ -25,8 +24,7 @@ import { requireDomain } from './find.ts';
 import type { Governance, Rules, VoterPower } from './governance.ts';
 import { revisionsOf } from './journal.ts';
 import { PROPOSAL } from './kinds.ts';
-import { findPage } from './page.ts';
-import { refuse } from './problems.ts';
+import { findPage, requireLimit } from './page.ts';
 import {
   type Context,
   isUndecided,
@@ -127,8 +125,7 @@ export function verification(options: VerificationOptions): VerificationService 
     execute: (caller, request) => execute(ground, caller, request),
 
     async list(caller, { did, limit = 20, cursor } = {}) {
-      if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageSizeMax)
-        throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${LIMITS.pageSizeMax}.`);
+      requireLimit(limit);
       const subject = did === undefined ? undefined : (await requireDomain(documents, caller, did)).id;
       const { tenant } = caller;
       const where = subject === undefined ? { tenant } : { tenant, subject };
