@@ -4,6 +4,7 @@ import {
   ALIASES,
   CONTROLLER,
   DID_REFERENCE,
+  INHERITED_LISTS,
   LISTS,
   METADATA,
   PROPERTIES,
@@ -65,10 +66,7 @@ const PROTOCOL_PARTS = {
     additionalProperties: text(64, 'A type of twin, with or without the suffix Entity'),
     maxProperties: 256,
   },
-  linkedResource: LISTS.linkedResource,
-  linkedClaim: LISTS.linkedClaim,
-  linkedEntity: LISTS.linkedEntity,
-  accordedRight: LISTS.accordedRight,
+  ...INHERITED_LISTS,
 } satisfies Record<string, Schema>;
 
 export const NEW_PROTOCOL: Schema = {

@@ -81,6 +81,11 @@ export const LISTS = {
   ),
 } as const satisfies Record<string, Schema>;
 
+const { services: _services, verifiableCredential: _credentials, ...inherited } = LISTS;
+
+/** Those of them that a protocol has, too, and hands down. */
+export const INHERITED_LISTS = inherited;
+
 export const ALIASES: Schema = {
   description: 'Other names under which this is found: one or a list',
   oneOf: [DID_OR_URI(), { type: 'array', items: DID_OR_URI(), maxItems: LIMITS.aliasesPerTwin, uniqueItems: true }],

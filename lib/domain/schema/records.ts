@@ -1,7 +1,7 @@
 // Records of an export, as JSON Schemas: an import takes nothing that the service could not have written itself.
 
 import { STATUSES } from '../record.ts';
-import { LISTS, METADATA, type Schema, text } from './parts.ts';
+import { INHERITED_LISTS, LISTS, METADATA, type Schema, text } from './parts.ts';
 
 const KINDS = ['protocol', 'domain', 'proposal', 'credit'];
 const MS: Schema = {
@@ -45,7 +45,6 @@ function body(properties: { readonly [name: string]: Schema }): Schema {
   return { type: 'object', required: Object.keys(all), properties: all };
 }
 
-const { services, verifiableCredential, ...INHERITED } = LISTS;
 const TIMES = { created: MS, updated: MS };
 
 /** Carried kind → its stored form, without the tenant; `revision`: what is kept of earlier proposals. */
@@ -60,7 +59,7 @@ export const STORED = {
     metadata: METADATA,
     properties: OBJECT,
     relationships: { type: 'object', additionalProperties: text(64, 'A type of twin') },
-    ...INHERITED,
+    ...INHERITED_LISTS,
     ...TIMES,
   }),
   domain: body({
@@ -75,9 +74,7 @@ export const STORED = {
     metadata: METADATA,
     properties: OBJECT,
     relationships: OBJECT,
-    services,
-    verifiableCredential,
-    ...INHERITED,
+    ...LISTS,
     parent: orNull(DID),
     subDomains: {
       type: 'array',

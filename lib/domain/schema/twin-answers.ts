@@ -1,7 +1,7 @@
 // What the domain service answers about twins and protocols, as JSON Schemas.
 
 import { STATUSES } from '../record.ts';
-import { LISTS, type Schema, TIME } from './parts.ts';
+import { INHERITED_LISTS, LISTS, type Schema, TIME } from './parts.ts';
 
 const DID: Schema = { type: 'string', format: 'did', examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] };
 const TEXT: Schema = { type: 'string' };
@@ -37,13 +37,6 @@ export function page(of: Schema, description: string): Schema {
   });
 }
 
-const INHERITED = {
-  linkedResource: LISTS.linkedResource,
-  linkedClaim: LISTS.linkedClaim,
-  linkedEntity: LISTS.linkedEntity,
-  accordedRight: LISTS.accordedRight,
-};
-
 const DOMAIN_FIELDS: { readonly [name: string]: Schema } = {
   did: DID,
   type: { type: 'string', examples: ['Organisation', 'Device'] },
@@ -58,9 +51,7 @@ const DOMAIN_FIELDS: { readonly [name: string]: Schema } = {
   metadata: NAMED,
   properties: NAMED,
   relationships: NAMED,
-  services: LISTS.services,
-  verifiableCredential: LISTS.verifiableCredential,
-  ...INHERITED,
+  ...LISTS,
   parent: MAYBE_DID,
   subDomains: { type: 'array', items: DID },
   alsoKnownAs: { type: 'array', items: TEXT },
@@ -98,7 +89,7 @@ const PROTOCOL_FIELDS: { readonly [name: string]: Schema } = {
   metadata: NAMED,
   properties: { type: 'object', description: 'Name → the name of a type, or a JSON Schema' },
   relationships: { type: 'object', additionalProperties: TEXT, description: 'Role → the type of twin that fills it' },
-  ...INHERITED,
+  ...INHERITED_LISTS,
   controller: CONTROLLERS,
   version: REVISION,
   revision: { ...(REVISION as object), description: 'The same as `version`' },
