@@ -6,7 +6,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore } from '../store/store.ts';
@@ -27,7 +26,6 @@ import {
 export interface DeliveryOptions extends AttemptGround {
   /** With DOMAIN_KINDS declared. */
   readonly documents: DocumentStore;
-  readonly clock: Clock;
   readonly feed: Feed;
   readonly onProblem?: (error: unknown) => void;
 }

@@ -176,15 +176,15 @@ type Decide = (asked: About & { readonly outcome?: string }, body: StoredDomain)
 type Answer = Change | Unchanged;
 type Unchanged = { readonly status?: never; readonly changed?: string };
 
-function service({ documents, clock }: ExecutionGround, decide: Decide): Service {
+function service(ground: ExecutionGround, decide: Decide): Service {
   return async (input, { session }) => {
     const { subject, ...about } = input as JsonObject & { readonly subject: string };
     for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
-      const old = await documents.get<StoredDomain>(DOMAIN, subject);
+      const old = await ground.documents.get<StoredDomain>(DOMAIN, subject);
       if (!old) return { changed: 'domain-deactivated' };
       const answer = decide({ ...(about as unknown as Omit<About, 'id'>), id: session.id }, old.body);
       if (answer.status === undefined) return answer as Json;
-      if (await write({ documents, clock }, old, answer)) return {};
+      if (await write(ground, old, answer)) return {};
     }
     throw new TwinlineError(
       'ERR_CONFLICT',
@@ -194,7 +194,7 @@ function service({ documents, clock }: ExecutionGround, decide: Decide): Service
 }
 
 async function write(
-  { documents, clock }: Pick<ExecutionGround, 'documents' | 'clock'>,
+  { documents, clock }: ExecutionGround,
   old: Domain,
   { status, verification, action, event }: Change,
 ): Promise<boolean> {

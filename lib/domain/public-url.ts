@@ -21,6 +21,6 @@ export function isPublicHost(hostname: string): boolean {
 }
 
 /** Whether this IP address belongs to the public internet. */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
 }

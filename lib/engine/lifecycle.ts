@@ -120,10 +120,10 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     let last: Opened = settled;
     const todo = [...settled.mine];
     try {
-      for (let call = todo.shift(); call; call = todo.shift()) {
-        const { key, ...rest } = call;
+      while (todo.length > 0) {
+        const call = todo.shift()!;
         const answer = await calls.make(id, call);
-        const next: Settled = await line.run(id, () => runner.answer(id, { key, ...rest }, answer));
+        const next: Settled = await line.run(id, () => runner.answer(id, call, answer));
         todo.push(...next.mine);
         last = next;
       }
