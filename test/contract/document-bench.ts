@@ -1,30 +1,11 @@
 // What the promises of a DocumentStore are shown with: a store, kinds, a clock that stands still, and short words.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { SimulatedClock } from '../../lib/clock.ts';
 import type { DocumentStore, JsonObject, Kind, Query } from '../../lib/store/store.ts';
+import { type Bench, type Open, type Promises, withBench } from './bench.ts';
 
-/** Where a store is opened: the same folder means the same data, another folder other data. */
-export interface Where {
-  readonly folder: string;
-  readonly clock: SimulatedClock;
-}
-
-/** Opens the store under test, again and again. */
-export type OpenDocuments = (where: Where) => DocumentStore | Promise<DocumentStore>;
-
-/** A new store for one promise; PERSON and PLAIN are declared. */
-export interface DocumentBench {
-  readonly store: DocumentStore;
-  readonly clock: SimulatedClock;
-  /** Another store on the same data, with the same kinds declared. */
-  again(): Promise<DocumentStore>;
-}
-
-/** Sentence → what shows that it is kept. */
-export type DocumentPromises = { readonly [sentence: string]: (bench: DocumentBench) => Promise<void> };
+export type OpenDocuments = Open<DocumentStore>;
+/** PERSON and PLAIN are declared. */
+export type DocumentPromises = Promises<DocumentStore>;
 
 export const PERSON: Kind = {
   name: 'Person',
@@ -42,22 +23,17 @@ export const PERSON: Kind = {
 /** Differs from the other kind only in case, and has no index. */
 export const PLAIN: Kind = { name: 'person', indexes: {} };
 
-/** Opens a store in a new folder and cleans up behind `keep`, whatever it did. */
-export async function withDocuments(open: OpenDocuments, keep: (bench: DocumentBench) => Promise<void>): Promise<void> {
-  const where = { folder: mkdtempSync(join(tmpdir(), 'twinline-store-')), clock: new SimulatedClock() };
-  const opened: DocumentStore[] = [];
-  const again = async () => {
-    const store = await open(where);
-    opened.push(store);
+export function withDocuments(
+  open: OpenDocuments,
+  keep: (bench: Bench<DocumentStore>) => Promise<void>,
+): Promise<void> {
+  const declared = async (store: DocumentStore) => {
     await store.declare([PERSON, PLAIN]);
     return store;
   };
-  try {
-    await keep({ store: await again(), clock: where.clock, again });
-  } finally {
-    for (const store of opened) await store.close();
-    rmSync(where.folder, { recursive: true, force: true });
-  }
+  return withBench(open, async ({ store, clock, again }) =>
+    keep({ store: await declared(store), clock, again: async () => declared(await again()) }),
+  );
 }
 
 /** Inserts documents by id. */

@@ -1,46 +1,21 @@
 // What the promises of a LogStore are shown with: a store, a clock that stands still, and short words.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { SimulatedClock } from '../../lib/clock.ts';
 import type { AppendOptions, Claim, FollowOptions, Frame, LogStore } from '../../lib/store/log-store.ts';
-import type { Where } from './snapshot-bench.ts';
+import { type Bench, type Open, type Promises, withBench } from './bench.ts';
 
 export { refuses } from './snapshot-bench.ts';
 
-/** Opens the store under test, again and again: the same folder means the same data. */
-export type OpenLogs = (where: Where) => LogStore | Promise<LogStore>;
-
-/** A new store for one promise. */
-export interface LogBench {
-  readonly store: LogStore;
-  readonly clock: SimulatedClock;
-  /** Another store on the same data; the same one when it keeps things in memory. */
-  again(): Promise<LogStore>;
-}
-
-/** Sentence → what shows that it is kept. */
-export type LogPromises = { readonly [sentence: string]: (bench: LogBench) => Promise<void> };
+export type OpenLogs = Open<LogStore>;
+export type LogPromises = Promises<LogStore>;
 
 export const MINUTE = 60_000;
 
-/** Opens a store in a new folder and cleans up behind `keep`, whatever it did. */
-export async function withLogs(open: OpenLogs, keep: (bench: LogBench) => Promise<void>): Promise<void> {
-  const where = { folder: mkdtempSync(join(tmpdir(), 'twinline-logs-')), clock: new SimulatedClock() };
-  const opened: LogStore[] = [];
-  const again = async () => {
-    if (opened[0]?.durability === 'memory' && opened[0].name === 'memory') return opened[0];
-    opened.push(await open(where));
-    return opened.at(-1)!;
-  };
-  try {
-    await keep({ store: await again(), clock: where.clock, again });
-  } finally {
-    for (const store of opened) await store.close();
-    rmSync(where.folder, { recursive: true, force: true });
-  }
+/** What is kept in memory is opened once. */
+export function withLogs(open: OpenLogs, keep: (bench: Bench<LogStore>) => Promise<void>): Promise<void> {
+  return withBench(open, ({ store, clock, again }) =>
+    keep({ store, clock, again: store.name === 'memory' ? async () => store : again }),
+  );
 }
 
 /** A claim that lasts a minute. */

@@ -1,50 +1,14 @@
 // What the promises of a SnapshotStore are shown with: a store, a clock that stands still, and short words.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { SimulatedClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../../lib/store/store.ts';
+import type { Open, Promises } from './bench.ts';
 
-/** Where a store is opened: the same folder means the same data, another folder other data. */
-export interface Where {
-  readonly folder: string;
-  readonly clock: SimulatedClock;
-}
-
-/** Opens the store under test, again and again. */
-export type OpenSnapshots = (where: Where) => SnapshotStore | Promise<SnapshotStore>;
-
-/** A new store for one promise. */
-export interface SnapshotBench {
-  readonly store: SnapshotStore;
-  readonly clock: SimulatedClock;
-  /** Another store on the same data. */
-  again(): Promise<SnapshotStore>;
-}
-
-/** Sentence → what shows that it is kept. */
-export type SnapshotPromises = { readonly [sentence: string]: (bench: SnapshotBench) => Promise<void> };
+export type OpenSnapshots = Open<SnapshotStore>;
+export type SnapshotPromises = Promises<SnapshotStore>;
 
 export const MINUTE = 60_000;
-
-/** Opens a store in a new folder and cleans up behind `keep`, whatever it did. */
-export async function withStore(open: OpenSnapshots, keep: (bench: SnapshotBench) => Promise<void>): Promise<void> {
-  const where = { folder: mkdtempSync(join(tmpdir(), 'twinline-store-')), clock: new SimulatedClock() };
-  const opened: SnapshotStore[] = [];
-  const again = async () => {
-    opened.push(await open(where));
-    return opened.at(-1)!;
-  };
-  try {
-    await keep({ store: await again(), clock: where.clock, again });
-  } finally {
-    for (const store of opened) await store.close();
-    rmSync(where.folder, { recursive: true, force: true });
-  }
-}
 
 /** A commit that expires in a minute. */
 export function session(clock: { now(): number }, changes: Partial<SessionCommit> = {}): SessionCommit {

@@ -3,7 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { skipped } from '../support/skip.ts';
-import { type OpenSnapshots, withStore } from './snapshot-bench.ts';
+import { withBench } from './bench.ts';
+import type { OpenSnapshots } from './snapshot-bench.ts';
 import { SNAPSHOT_COMMITS } from './snapshot-commits.ts';
 import { SNAPSHOT_LIFE } from './snapshot-life.ts';
 import { snapshotModel } from './snapshot-model.ts';
@@ -22,11 +23,11 @@ export function snapshotStoreContract(
   for (const [sentence, keep] of Object.entries(PROMISES))
     test(sentence, () => {
       if (skip[sentence] !== undefined) skipped(skip[sentence]);
-      return withStore(open, keep);
+      return withBench(open, keep);
     });
 
   test('any order of calls ends as it does in a plain map', () =>
-    snapshotModel((keep) => withStore(open, ({ store, clock }) => keep(store, clock))));
+    snapshotModel((keep) => withBench(open, ({ store, clock }) => keep(store, clock))));
 
   test('every promise that is skipped exists', () => {
     for (const sentence of Object.keys(skip)) assert.ok(sentence in PROMISES, sentence);

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { openRedisLogs, redisLogs } from '../../lib/store/redis-logs.ts';
+import type { Where } from '../contract/bench.ts';
 import { followAll, numbered, readAll, refuses } from '../contract/log-bench.ts';
 import { ownersAreReplaced, writersAreKilled } from '../contract/log-processes.ts';
 import { logStoreContract } from '../contract/log-store.ts';
-import type { Where } from '../contract/snapshot-bench.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';
 

@@ -12,7 +12,8 @@ import { LIMITS } from '../../lib/limits.ts';
 import { openRedisSnapshots, redisSnapshots } from '../../lib/store/redis.ts';
 import { placesUnder } from '../../lib/store/redis-places.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { committed, MINUTE, refuses, session, type Where } from '../contract/snapshot-bench.ts';
+import type { Where } from '../contract/bench.ts';
+import { committed, MINUTE, refuses, session } from '../contract/snapshot-bench.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
 
