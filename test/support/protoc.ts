@@ -7,46 +7,33 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PROTOC = fileURLToPath(import.meta.resolve('protoc/protoc.cjs'));
+const WELL_KNOWN = join(dirname(PROTOC), 'include');
 // Benchmarks run from a build elsewhere, but in the same folder.
 const KEPT = join(process.cwd(), 'test/fixtures/protos');
 
-/** Texts of .proto files by name; names that end in `.proto` without a text are those of the fixtures. */
-export type ProtoFiles = Readonly<Record<string, string>>;
-
-/** Bytes of a FileDescriptorSet of these files and what they import. */
-export function compileProtos(files: ProtoFiles, { imports = true }: { imports?: boolean } = {}): Uint8Array {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-protoc-'));
-  try {
-    for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
-    }
-    return run(Object.keys(files), { folders: [folder, KEPT], out: join(folder, 'set.binpb'), imports });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** Bytes of a FileDescriptorSet of these .proto files, texts by name, and of what they import, which may be fixtures. */
+export function compileProtos(files: Readonly<Record<string, string>>): Uint8Array {
+  return compile(Object.keys(files), files);
 }
 
 /** The same for files among the fixtures, such as `demo/library.proto`. */
 export function compileKept(...names: readonly string[]): Uint8Array {
+  return compile(names, {});
+}
+
+function compile(names: readonly string[], texts: Readonly<Record<string, string>>): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'twinline-protoc-'));
+  const set = join(folder, 'set.binpb');
   try {
-    return run(names, { folders: [KEPT], out: join(folder, 'set.binpb'), imports: true });
+    for (const [name, text] of Object.entries(texts)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    const paths = [folder, KEPT, WELL_KNOWN].flatMap((path) => ['-I', path]);
+    const options = [`--descriptor_set_out=${set}`, '--include_imports'];
+    execFileSync(process.execPath, [PROTOC, ...paths, ...options, ...names], { stdio: ['ignore', 'ignore', 'pipe'] });
+    return readFileSync(set);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-interface Run {
-  readonly folders: readonly string[];
-  readonly out: string;
-  readonly imports: boolean;
-}
-
-function run(names: readonly string[], { folders, out, imports }: Run): Uint8Array {
-  const well = join(dirname(PROTOC), 'include');
-  const paths = [...folders, well].flatMap((folder) => ['-I', folder]);
-  const options = [`--descriptor_set_out=${out}`, ...(imports ? ['--include_imports'] : [])];
-  execFileSync(process.execPath, [PROTOC, ...paths, ...options, ...names], { stdio: ['ignore', 'ignore', 'pipe'] });
-  return readFileSync(out);
 }
