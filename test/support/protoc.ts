@@ -21,7 +21,12 @@ export function compileKept(...names: readonly string[]): Uint8Array {
   return compile(names, {});
 }
 
-function compile(names: readonly string[], texts: Readonly<Record<string, string>>): Uint8Array {
+/** The same for files below another folder. */
+export function compileFrom(root: string, ...names: readonly string[]): Uint8Array {
+  return compile(names, {}, root);
+}
+
+function compile(names: readonly string[], texts: Readonly<Record<string, string>>, root = KEPT): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'twinline-protoc-'));
   const set = join(folder, 'set.binpb');
   try {
@@ -29,7 +34,7 @@ function compile(names: readonly string[], texts: Readonly<Record<string, string
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
-    const paths = [folder, KEPT, WELL_KNOWN].flatMap((path) => ['-I', path]);
+    const paths = [folder, root, WELL_KNOWN].flatMap((path) => ['-I', path]);
     const options = [`--descriptor_set_out=${set}`, '--include_imports'];
     execFileSync(process.execPath, [PROTOC, ...paths, ...options, ...names], { stdio: ['ignore', 'ignore', 'pipe'] });
     return readFileSync(set);
