@@ -1,0 +1,26 @@
+// The verbs of the command line, in the order in which help lists them.
+
+import type { Verb } from './verb.ts';
+import { chatVerb } from './verbs/chat.ts';
+import { completionVerb } from './verbs/completion.ts';
+import { configVerb } from './verbs/config.ts';
+import { doctorVerb } from './verbs/doctor.ts';
+import { exportVerb } from './verbs/export.ts';
+import { importVerb } from './verbs/import.ts';
+import { lintVerb } from './verbs/lint.ts';
+import { startVerb } from './verbs/start.ts';
+import { testVerb } from './verbs/test.ts';
+import { tokenVerb } from './verbs/token.ts';
+
+export const VERBS: Readonly<Record<string, Verb>> = {
+  start: startVerb,
+  chat: chatVerb,
+  lint: lintVerb,
+  test: testVerb,
+  config: configVerb,
+  doctor: doctorVerb,
+  import: importVerb,
+  export: exportVerb,
+  token: tokenVerb,
+  completion: completionVerb(() => VERBS),
+};
