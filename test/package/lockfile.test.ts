@@ -9,10 +9,11 @@ const packages = Object.entries(locked).filter(([folder]) => folder !== '');
 const test = suite('lockfile');
 
 test('it lists the dependencies of package.json, each pinned exactly', () => {
-  const { dependencies, devDependencies } = manifest;
+  const { dependencies, devDependencies, optionalDependencies } = manifest;
   assert.equal(locked['']?.dependencies, dependencies);
   assert.equal(locked['']?.devDependencies, devDependencies);
-  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+  assert.equal(locked['']?.optionalDependencies, optionalDependencies);
+  const loose = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
     ([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range),
   );
   assert.equal(loose, []);
