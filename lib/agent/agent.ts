@@ -1,6 +1,7 @@
 // The agent service without HTTP: sessions, messages that are answered by runs, and everything that can be asked of them.
 
 import { type Clock, systemClock } from '../clock.ts';
+import type { Watch } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel } from '../store/channel.ts';
@@ -31,6 +32,8 @@ export interface AgentOptions {
   readonly clock?: Clock;
   /** Bytes of one reply. @default LIMITS.agentReplyBytes */
   readonly replyBytes?: number;
+  /** Whoever looks on at runs. */
+  readonly watch?: Watch | undefined;
   /** Told of every run that has ended, by the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
   /** Told of what fails when nobody waits for it. */
@@ -102,7 +105,7 @@ export interface Agent extends Follower {
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
   await documents.declare(AGENT_KINDS);
-  const runs = runsOf({ documents, clock, holder: newHolder() });
+  const runs = runsOf({ documents, clock, holder: newHolder(), watch: options.watch });
   const sessions = sessionsOf({ documents, clock, oracle: options.oracle });
   const transcript = transcriptOf(documents);
   const room = rooms(channel, onProblem);

@@ -14,6 +14,7 @@ import {
 import type { Clock } from '../clock.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle.ts';
 import { type AtRest, compileMachine } from '../engine/transition.ts';
+import type { Watch } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
@@ -114,14 +115,17 @@ export interface RunOptions {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly holder: string;
+  /** Whoever looks on at runs. */
+  readonly watch?: Watch | undefined;
 }
 
-export function runs({ documents, clock, holder }: RunOptions): Runs {
+export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
   const machines = lifecycle<RunContext, StoredRun>({
     documents,
     kind: RUN,
     machine: MACHINE,
     clock,
+    watch,
     fields: fieldsOf,
   });
   const leaseMs = LIMITS.runLeaseMs;

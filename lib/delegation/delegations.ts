@@ -5,6 +5,7 @@ import { type DelegationContext, delegationMachine, type StoreEvent } from '../.
 import type { Clock } from '../clock.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle.ts';
 import { compileMachine } from '../engine/transition.ts';
+import type { Watch } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
 import { LIMITS } from '../limits.ts';
@@ -30,6 +31,8 @@ export interface DelegationsOptions {
   readonly key: OracleKey;
   /** The DID that issues them, when it is not that of the key. */
   readonly issuer?: string;
+  /** Whoever looks on at delegations. */
+  readonly watch?: Watch | undefined;
   /** After a token was revoked: whoever came in with it has to go. */
   readonly onRevoked?: (revoked: { readonly user: string; readonly keys: readonly string[] }) => void;
 }
@@ -66,6 +69,7 @@ export function delegations(options: DelegationsOptions): Delegations {
     kind: DELEGATION,
     machine: compileMachine(delegationMachine()),
     clock,
+    watch: options.watch,
   });
   // What was minted, by user; forgotten with the delegation that it rests on.
   const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>({

@@ -5,6 +5,7 @@ import { domainVerification, type ProposalContext } from '../../machines/domain-
 import type { Clock } from '../clock.ts';
 import { lifecycle } from '../engine/lifecycle.ts';
 import { compileMachine } from '../engine/transition.ts';
+import type { Watch } from '../engine/watch.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import {
   execute,
@@ -46,6 +47,8 @@ export interface VerificationOptions {
   readonly governance: Governance;
   /** Who may vote in a tenant when the rules name no voters. @default nobody */
   readonly electorate?: (tenant: string) => readonly VoterPower[];
+  /** Whoever looks on at proposals. */
+  readonly watch?: Watch | undefined;
   /** Told of what fails when nobody waits for it. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
@@ -104,6 +107,7 @@ export function verification(options: VerificationOptions): VerificationService 
     calls: { release: { tries: Number.POSITIVE_INFINITY }, present: { tries: Number.POSITIVE_INFINITY } },
     fields: proposalFields,
     write: writeProposal,
+    watch: options.watch,
     ...(options.onProblem && { onProblem: options.onProblem }),
   });
   const ground: VotingGround = { documents, clock, governance, proposals, electorate };

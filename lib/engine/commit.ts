@@ -5,6 +5,8 @@ import type { CommitResult, StoredSession } from '../store/store.ts';
 import type { Reply } from './conversation.ts';
 import type { Engine } from './engine.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
+import type { AtRest } from './transition.ts';
+import type { Sighting } from './watch.ts';
 import { viewOf, type Work } from './work.ts';
 
 export interface SessionWriter {
@@ -60,12 +62,12 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
       const reply = replyOf(work);
       const owed = owedAfter(work, turnKey);
       if (!isWritten(await write({ turnKey: turnKey ?? `#${work.turn}`, reply, owed }))) return undefined;
-      publish(engine, work, { revision: expected, ended: reply.kind === 'end' });
+      publish(engine, work, { revision: expected, ended: reply.kind === 'end', reply: reply.text });
       return reply;
     },
     commitQuietly: async () => {
       const written = isWritten(await write({ ...last, owed: owedBy(work) }));
-      if (written) publish(engine, work, { revision: expected, ended: false });
+      if (written) publish(engine, work, { revision: expected, ended: false, reply: undefined });
       return written;
     },
   };
@@ -127,25 +129,48 @@ function shelved(engine: Engine, work: Work) {
   return work.conversation.shelve(work.live.context, (secret) => engine.prove(work.key, secret));
 }
 
+interface Committed {
+  readonly revision: number;
+  readonly ended: boolean;
+  /** What the caller reads; undefined when nobody waits for it. */
+  readonly reply: string | undefined;
+}
+
 // The turn is stored by now, so whoever watches cannot make it fail.
-function publish(engine: Engine, work: Work, committed: { revision: number; ended: boolean }): void {
+function publish(engine: Engine, work: Work, committed: Committed): void {
   try {
     report(engine, work, committed);
+    if (work.trail) engine.watch?.saw(sightingOf(engine, work, committed));
   } catch (error) {
     engine.onProblem?.({ key: work.key, reason: 'background', error });
   }
 }
 
-function report(engine: Engine, work: Work, { revision, ended }: { revision: number; ended: boolean }): void {
+function report(engine: Engine, work: Work, { revision, ended }: Committed): void {
   if (engine.onFact) for (const fact of work.facts) engine.onFact(fact);
-  engine.onTurn?.({
-    key: work.key,
-    conversation: work.conversation.id,
-    version: work.conversation.version,
-    turn: work.turn,
-    events: work.events,
-    rest: { ...work.conversation.machine.rest(work.live), context: shelved(engine, work) },
+  if (!engine.onTurn) return;
+  const { key, turn, events, conversation } = work;
+  const { id, version } = conversation;
+  engine.onTurn({ key, conversation: id, version, turn, events, rest: shownRest(engine, work), revision, ended });
+}
+
+function sightingOf(engine: Engine, work: Work, { revision, ended, reply }: Committed): Sighting {
+  const { key, conversation, born, door, waiting } = work;
+  const { passages, typed, answers } = work.trail!;
+  return {
+    kind: 'turn',
+    machine: conversation.id,
+    version: conversation.version,
+    key,
     revision,
+    at: engine.clock.now(),
+    rest: shownRest(engine, work),
     ended,
-  });
+    passages,
+    turn: { born, door, reply, waiting, typed, answers },
+  };
+}
+
+function shownRest(engine: Engine, work: Work): AtRest {
+  return { ...work.conversation.machine.rest(work.live), context: shelved(engine, work) };
 }

@@ -30,6 +30,13 @@ export interface CallPolicy {
   readonly secret: boolean;
 }
 
+export interface Shown {
+  /** What was typed where the conversation stood. */
+  input(view: View, input: Json): string | null;
+  /** What the service of the call with this id gave. */
+  output(id: string, output: Json): Json;
+}
+
 /** What the engine must know to keep one kind of conversation. Everything here is pure. */
 export interface Conversation {
   readonly id: string;
@@ -48,6 +55,8 @@ export interface Conversation {
   /** The context as it may be stored: without secrets. */
   shelve(context: JsonObject, prove: Prove): JsonObject;
   callPolicy(id: string): CallPolicy;
+  /** What may be shown to those who watch; null for a secret. Without it they see neither inputs nor answers. */
+  readonly shown?: Shown;
   /** Milliseconds of silence after which a session is forgotten, where that is sooner than the engine's. */
   readonly ttlMs?: number;
   /** A rest of an older version in terms of this one, or undefined when it has no place here. */

@@ -11,6 +11,7 @@ import { workLine } from './line.ts';
 import type { RecordProblem } from './record.ts';
 import type { Services } from './service.ts';
 import type { AtRest } from './transition.ts';
+import type { Watch } from './watch.ts';
 
 /** Something a machine reported (an action that is not XState's own); published after the turn is committed. */
 export interface Fact {
@@ -44,6 +45,8 @@ export interface EngineOptions {
   readonly ttlSeconds?: number;
   readonly onFact?: (fact: Fact) => void;
   readonly onTurn?: (report: TurnReport) => void;
+  /** Whoever looks on: is shown each turn that is stored. */
+  readonly watch?: Watch | undefined;
   /** Something went wrong where nobody waits for an answer. */
   readonly onProblem?: (problem: { key: string; reason: RecordProblem | 'background'; error?: unknown }) => void;
 }
@@ -58,6 +61,7 @@ export interface Engine {
   readonly seals: readonly Buffer[];
   readonly onFact: EngineOptions['onFact'];
   readonly onTurn: EngineOptions['onTurn'];
+  readonly watch: Watch | undefined;
   readonly onProblem: EngineOptions['onProblem'];
   /** A keyed hash of a secret, bound to the session. */
   prove(key: string, secret: string): string;
@@ -82,6 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
     seals: options.keyring?.ids.map((id) => options.keyring!.subkey('record-seal/v1', id)!) ?? [],
     onFact: options.onFact,
     onTurn: options.onTurn,
+    watch: options.watch,
     onProblem: options.onProblem,
     prove: (key, secret) => shortMac(proofKey, [key, secret]),
     inOrder: line.run,

@@ -18,6 +18,7 @@ import {
 import { firstStep, nextStep, type StepOptions, type Stepped } from './lifecycle-step.ts';
 import { type Entry, notFound, type Write } from './lifecycle-write.ts';
 import type { AtRest } from './transition.ts';
+import type { Watch } from './watch.ts';
 
 /** A document and what its machine's record says. */
 export interface Opened {
@@ -38,12 +39,13 @@ export interface RunOptions {
   readonly calls: LifecycleCalls;
   readonly write: Write;
   readonly fields: ((rest: AtRest) => JsonObject) | undefined;
+  readonly watch: Watch | undefined;
 }
 
 /** What the journal of a step says, and the key of a command to remember. */
 export type Noted = Omit<Entry, 'facts'>;
 
-export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields }: RunOptions) {
+export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch }: RunOptions) {
   const { machine } = expected;
   const open = (document: StoredDocument): Opened => ({ document, record: readRecord(document, expected) });
   const now = ({ record }: Opened) => Math.max(record.at, clock.now());
@@ -56,26 +58,45 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     dueAt: dueAt(record),
   });
 
+  /** Shows a step to those who watch; it is stored, so they cannot make it fail. */
+  function show({ document, record }: Opened, from: LifecycleRecord | undefined, event: string | undefined): void {
+    if (event === undefined || !watch?.isWatched()) return;
+    watch.saw({
+      kind: 'step',
+      machine: machine.id,
+      version: expected.version,
+      key: `${kind.name}/${document.id}`,
+      revision: document.revision,
+      at: record.at,
+      rest: record.rest,
+      ended: machine.resume({ state: record.rest.state, context: {} }).status === 'done',
+      passages: [{ event, from: from?.rest.state ?? null, to: record.rest.state }],
+    });
+  }
+
   async function insert(
     id: string,
     kept: JsonObject,
     { input, ...noted }: Omit<Noted, 'at'> & { input: JsonObject },
   ): Promise<Settled> {
     const at = clock.now();
-    const { record, facts } = firstStep(input, options(id, at));
+    const { record, facts, event } = firstStep(input, options(id, at));
     const entry = { ...noted, at, facts };
     const document = await write({ documents, kind, id, old: undefined, body: bodyOf(kept, record), entry });
-    return { document: document!, record, mine: record.calls };
+    const settled = { document: document!, record, mine: record.calls };
+    show(settled, undefined, event);
+    return settled;
   }
 
   /** Undefined when another writer was first. */
   async function replace(
     { document, record: before }: Opened,
-    { record, facts }: Stepped,
+    { record, facts, event }: Stepped,
     noted: Noted,
   ): Promise<Settled | undefined> {
     const body = bodyOf(document.body, record);
     const written = await write({ documents, kind, id: document.id, old: document, body, entry: { ...noted, facts } });
+    if (written) show({ document: written, record }, before, event);
     const known = new Set(before.calls.map(({ key, tries }) => `${key} ${tries}`));
     return (
       written && {
@@ -176,8 +197,8 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
         const noted = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
         if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted };
         // The machine goes on as one that waits for this answer; it may not need it any more.
-        const { facts, record: next } = nextStep(record, outcome.event, options(id, at)) ?? silent(record);
-        return { facts, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted };
+        const { record: next, ...told } = nextStep(record, outcome.event, options(id, at)) ?? silent(record);
+        return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted };
       }),
     /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
     putOff: async (document: StoredDocument) => {

@@ -28,6 +28,8 @@ export interface StepOptions {
 export interface Stepped {
   readonly record: LifecycleRecord;
   readonly facts: readonly LifecycleFact[];
+  /** The type of the event; absent when the machine took none. */
+  readonly event?: string;
 }
 
 interface Work extends StepOptions {
@@ -43,7 +45,7 @@ interface Work extends StepOptions {
 export function firstStep(input: JsonObject, options: StepOptions): Stepped {
   const step = options.machine.begin({ ...input, at: options.at });
   const work: Work = { ...options, live: step.live, timers: [], calls: [], steps: 1, facts: [], queue: [] };
-  return finish(work, step, []);
+  return { ...finish(work, step, []), event: 'xstate.init' };
 }
 
 /** The record after `event`, to which `at` is added; undefined when the machine does not take it where it is. */
@@ -54,7 +56,7 @@ export function nextStep(record: LifecycleRecord, event: EventObject, options: S
   if (step.live === live) return undefined;
   const { timers, calls } = record;
   const work: Work = { ...options, live, timers, calls, steps: record.steps + 1, facts: [], queue: [] };
-  return finish(work, step, record.commands);
+  return { ...finish(work, step, record.commands), event: event.type };
 }
 
 const dated = (event: EventObject, at: number) => ({ ...event, at }) as EventObject;

@@ -16,6 +16,7 @@ import { plainWrite, type Write } from './lifecycle-write.ts';
 import { workLine } from './line.ts';
 import type { Services } from './service.ts';
 import type { AtRest, Machine } from './transition.ts';
+import type { Watch } from './watch.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {
@@ -79,6 +80,8 @@ export interface LifecycleOptions {
   readonly fields?: (rest: AtRest) => JsonObject;
   /** Writes one step. @default a plain insert or replace, which drops the facts */
   readonly write?: Write;
+  /** Whoever looks on: is shown each event that is stored. */
+  readonly watch?: Watch | undefined;
   /** Told of what fails when nobody waits for it. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
@@ -110,7 +113,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
   const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
-  const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields });
+  const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch: options.watch });
   const line = workLine(LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
 

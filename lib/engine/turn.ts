@@ -14,6 +14,7 @@ import type { Engine } from './engine.ts';
 import { type Live, type Opened, openStored } from './open.ts';
 import type { RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
+import { noteTyped } from './watch.ts';
 import { beginWork, feed, fireDue, giveAnswer, resumeWork, viewOf, type Work, type WorkingCall } from './work.ts';
 
 /** What a door sees of the stored session when it decides what a request means. */
@@ -204,11 +205,16 @@ async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }
   fireDue(engine, work);
   const leave =
     work.calls.length && inputs.length ? work.conversation.interrupt?.(viewOf(work), inputs[0]!) : undefined;
-  if (leave) feed(engine, work, leave);
+  if (leave) {
+    if (work.trail) noteTyped(work.trail, inputs[0]!, { conversation: work.conversation, view: viewOf(work) });
+    feed(engine, work, leave);
+  }
   let settled: Settled = work.calls.length ? await settle(engine, work, { writer, until }) : 'rested';
   for (const input of leave ? [] : inputs) {
     if (settled !== 'rested') break;
-    const event = work.conversation.read(viewOf(work), input, (secret) => engine.prove(attempt.key, secret));
+    const view = viewOf(work);
+    if (work.trail) noteTyped(work.trail, input, { conversation: work.conversation, view });
+    const event = work.conversation.read(view, input, (secret) => engine.prove(attempt.key, secret));
     if (event) feed(engine, work, event);
     fireDue(engine, work);
     if (work.calls.length) settled = await settle(engine, work, { writer, until });

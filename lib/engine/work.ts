@@ -13,6 +13,7 @@ import type { PendingCall, SessionRecord } from './record.ts';
 import type { ServiceSession } from './service.ts';
 import { cancelTimer, freeTimerId, setTimer, type Timer } from './timers.ts';
 import { type CallEffect, type Effect, NO_EVENT, type Step } from './transition.ts';
+import { newTrail, noteAnswer, type Trail } from './watch.ts';
 
 /** A call in the working copy of a session. */
 export interface WorkingCall {
@@ -48,6 +49,8 @@ export interface Work {
   readonly queue: EventObject[];
   readonly facts: Fact[];
   readonly events: string[];
+  /** There when somebody watched as the turn began. */
+  readonly trail: Trail | undefined;
 }
 
 /** Begins a conversation at its initial state. `after` is the record of an earlier dial with the same key. */
@@ -76,11 +79,15 @@ export function beginWork(
     queue: [],
     facts: [],
     events: [],
+    trail: newTrail(engine.watch),
   };
+  work.trail?.passages.push({ event: BEGIN, from: null, to: step.live.value });
   absorb(engine, work, step);
   drain(engine, work);
   return work;
 }
+
+const BEGIN = 'xstate.init';
 
 /** Continues a session from its record. */
 export function resumeWork(engine: Engine, key: string, { conversation, record, isMigrated, live }: Live): Work {
@@ -103,6 +110,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     queue: [],
     facts: [],
     events: [],
+    trail: newTrail(engine.watch),
   };
   if (isMigrated) adopt(engine, work);
   return work;
@@ -154,6 +162,7 @@ export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, an
   hop(work);
   work.calls = work.calls.filter((other) => other.call.key !== call.key);
   work.answered.push(call.key);
+  if (work.trail) noteAnswer(work.trail, answer, { conversation: work.conversation, ...call });
   takeAnswer(engine, work, { actorId: call.id, answer });
   drain(engine, work);
 }
@@ -177,7 +186,9 @@ const UNUSABLE: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_EXPRESSION'])
 function take(engine: Engine, work: Work, event: EventObject): void {
   if (work.live.status !== 'active') return;
   work.events.push(event.type);
+  const from = work.live.value;
   absorb(engine, work, work.conversation.machine.step(work.live, event));
+  work.trail?.passages.push({ event: event.type, from, to: work.live.value });
 }
 
 function hop(work: Work): void {

@@ -23,6 +23,7 @@ import { input } from './screens/input.ts';
 import { list } from './screens/list.ts';
 import { menu } from './screens/menu.ts';
 import type { Place, ScreenKind, StateConfig } from './screens/screen.ts';
+import { shownOf } from './shown.ts';
 
 const KINDS = { menu, input, list, call, branch, flow: flowKind, end } as unknown as {
   readonly [type in Screen['type']]: ScreenKind<Screen>;
@@ -173,6 +174,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
     },
     shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
+    shown: shownOf(nodes),
     ...(session !== undefined && { ttlMs: session }),
     migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
   };
