@@ -1,6 +1,6 @@
 // The menus of a folder, from files to conversations: read → schema → lint → compile → their own tests.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { TwinlineError } from '../lib/errors.ts';
 import { type CompiledFlow, compileFlow } from '../lib/flow/compile.ts';
@@ -8,8 +8,16 @@ import type { Flow } from '../lib/flow/flow.ts';
 import { invalidFlow, loadFlows } from '../lib/flow/load.ts';
 import { FLOW_FILE } from '../lib/flow/parse.ts';
 import type { Problem } from '../lib/flow/problem.ts';
-import { FLOW_TEST_FILE, type ParsedFlowTests, parseFlowTests } from '../lib/flow/test-file.ts';
+import type { FlowSource } from '../lib/flow/source.ts';
+import {
+  FLOW_TEST_FILE,
+  type FlowTest,
+  type FlowTestFile,
+  type ParsedFlowTests,
+  parseFlowTests,
+} from '../lib/flow/test-file.ts';
 import { type FlowTestReport, runFlowTests } from '../lib/flow/test-run.ts';
+import { updateFlowTests } from '../lib/flow/test-update.ts';
 
 export interface MenuFolder {
   readonly folder: string;
@@ -64,21 +72,52 @@ export interface CheckedMenus extends Menus {
   readonly reports: readonly FlowTestReport[];
   /** Flows that have no tests beside them. */
   readonly untested: readonly string[];
+  /** Expectations that were written anew. */
+  readonly updated: number;
+}
+
+export interface CheckOptions {
+  /** Which flows are tested. @default all */
+  readonly flow?: ((name: string) => boolean) | undefined;
+  /** Which of their tests are run. @default all */
+  readonly test?: ((test: FlowTest) => boolean) | undefined;
+  /** Writes what the tests show now into their files before they are run. @default false */
+  readonly update?: boolean | undefined;
 }
 
 /** Reads, compiles and tests the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
-export async function checkMenus(folder: MenuFolder): Promise<CheckedMenus> {
+export async function checkMenus(folder: MenuFolder, options: CheckOptions = {}): Promise<CheckedMenus> {
+  const { flow: isMeant = () => true, test: isRun = () => true } = options;
   const menus = await readMenus(folder);
   const problems = [...menus.problems];
   const reports: FlowTestReport[] = [];
   const untested: string[] = [];
+  let updated = 0;
   for (const [name, compiled] of menus.compiled) {
-    const tests = await readTests(folder.folder, name);
-    if (!tests) untested.push(name);
-    problems.push(...(tests?.problems ?? []));
-    if (tests?.file) reports.push(await runFlowTests(compiled, tests.file));
+    if (!isMeant(name)) continue;
+    const found = await readTests(folder.folder, name);
+    if (!found) untested.push(name);
+    problems.push(...(found?.problems ?? []));
+    if (!found?.file) continue;
+    const { file, source } = found;
+    const update = options.update ? await rewrite(compiled, { file, source, only: isRun }) : undefined;
+    updated += update?.changed ?? 0;
+    const tests = (update?.file ?? file).tests.filter(isRun);
+    reports.push(await runFlowTests(compiled, { ...file, tests }));
   }
-  return { ...menus, problems, reports, untested };
+  return { ...menus, problems, reports, untested, updated };
+}
+
+interface Rewrite {
+  readonly file: FlowTestFile;
+  readonly source: FlowSource;
+  readonly only: (test: FlowTest) => boolean;
+}
+
+async function rewrite(compiled: CompiledFlow, { file, source, only }: Rewrite) {
+  const { text, changed } = await updateFlowTests(compiled, { file, text: source.text, only });
+  if (changed) await writeFile(source.file, text);
+  return { changed, file: changed ? parseFlowTests(text, source.file).file : file };
 }
 
 /** The tests beside a flow, or undefined when there are none. */

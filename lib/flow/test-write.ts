@@ -12,7 +12,7 @@ export function writeFlowTests(file: FlowTestFile): string {
 
 // `taken` is what stands before the value and behind it in its line.
 function write(value: Json, indent: string, taken: number): string {
-  const line = onOneLine(value);
+  const line = valueText(value);
   if (value === null || typeof value !== 'object' || indent.length + taken + line.length <= WIDTH) return line;
   const inside = `${indent}  `;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
@@ -25,11 +25,12 @@ function write(value: Json, indent: string, taken: number): string {
   return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
 }
 
-function onOneLine(value: Json): string {
+/** A value in one line, as it stands in such a file. */
+export function valueText(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(onOneLine).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
   const members = Object.entries(value as JsonObject).map(
-    ([key, item]) => `${JSON.stringify(key)}: ${onOneLine(item)}`,
+    ([key, item]) => `${JSON.stringify(key)}: ${valueText(item)}`,
   );
   return members.length ? `{ ${members.join(', ')} }` : '{}';
 }

@@ -5,30 +5,68 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { type Problem, problemLine } from '../../../lib/flow/problem.ts';
+import { PROBLEM_CODES } from '../../../lib/flow/problem-codes.ts';
 import { readMenus } from '../../menus.ts';
 import { serviceNames } from '../../services.ts';
+import { versionOf } from '../../version.ts';
+import { sarifOf } from '../sarif.ts';
 import { Usage, type Verb } from '../verb.ts';
+
+const OPTIONS = { json: { type: 'boolean' }, sarif: { type: 'boolean' }, codes: { type: 'boolean' } } as const;
+const CODE_COLUMN = 22;
 
 export const lintVerb: Verb = {
   summary: 'Check the menus: 0 without errors, 1 with',
   usage: '[folder or file] [options]',
-  options: { '--json': 'the problems as JSON', '(default)': 'the folder MENUS_DIR, else ./menus' },
+  options: {
+    '--json': 'the problems as JSON',
+    '--sarif': 'the problems as SARIF 2.1.0, for code hosts and editors',
+    '--codes': 'every code and what it means, and nothing else',
+    '(default)': 'the folder MENUS_DIR, else ./menus',
+  },
   run: async (args, env) => {
-    const options = { json: { type: 'boolean' } } as const;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    if (values.codes) return told([...PROBLEM_CODES].map(([code, means]) => `${code.padEnd(CODE_COLUMN)} ${means}`));
+    if (values.json && values.sarif) throw new Usage('Choose --json or --sarif.');
     const { folder, file } = placeOf(positionals, env);
-    const menus = await readMenus({ folder, services: await serviceNames(env) });
+    const { failures, ...menus } = await readMenus({ folder, services: await serviceNames(env) });
     const problems = menus.problems.filter((problem) => file === undefined || problem.file === file);
-    if (values.json) console.log(JSON.stringify(problems, null, 2));
-    else for (const problem of problems) console.log(drawn(problem));
-    for (const failure of menus.failures) console.error(pc.red(failure));
-    const errors = problems.filter((problem) => problem.severity === 'error').length + menus.failures.length;
+    const form = values.json ? 'json' : values.sarif ? 'sarif' : 'words';
     const flows = file === undefined ? menus.files.length : 1;
-    const warnings = problems.length + menus.failures.length - errors;
-    if (!values.json) console.log(`${count(flows, 'flow')}, ${count(errors, 'error')}, ${count(warnings, 'warning')}`);
-    return errors ? 1 : 0;
+    told(FORMS[form]({ problems, failures, flows }));
+    for (const failure of failures) console.error(pc.red(failure));
+    return failures.length || problems.some(isError) ? 1 : 0;
   },
 };
+
+interface Found {
+  readonly problems: readonly Problem[];
+  readonly failures: readonly string[];
+  /** How many were looked at. */
+  readonly flows: number;
+}
+
+const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: Found) => string[] } = {
+  words: ({ problems, failures, flows }) => {
+    const errors = problems.filter(isError).length + failures.length;
+    const warnings = problems.length + failures.length - errors;
+    return [
+      ...problems.map(drawn),
+      `${count(flows, 'flow')}, ${count(errors, 'error')}, ${count(warnings, 'warning')}`,
+    ];
+  },
+  json: ({ problems }) => [JSON.stringify(problems, null, 2)],
+  sarif: ({ problems, failures }) => [
+    JSON.stringify(sarifOf(problems, { version: versionOf(), folder: process.cwd(), failures }), null, 2),
+  ],
+};
+
+function told(lines: readonly string[]): 0 {
+  for (const line of lines) console.log(line);
+  return 0;
+}
+
+const isError = ({ severity }: Problem) => severity === 'error';
 
 /** The folder to look at, and the one file in it that is meant, if only one is. Throws {@link Usage}. */
 export function placeOf(positionals: readonly string[], env: NodeJS.ProcessEnv): { folder: string; file?: string } {
