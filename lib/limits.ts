@@ -46,6 +46,17 @@ export const LIMITS = {
   /** Items of a list variable. */
   listItems: 500,
 
+  // --- diagrams -----------------------------------------------------------------------------------------------------
+  /** States and arrows that are drawn at a time; of larger machines a part is shown. */
+  drawnStates: 150,
+  drawnArrows: 600,
+  /** Milliseconds and megabytes that laying out one diagram may take, and diagrams that may wait for it. */
+  layoutMs: 15_000,
+  layoutMemoryMb: 256,
+  layoutQueue: 32,
+  /** Diagrams that a process keeps. */
+  diagramsKept: 128,
+
   // --- USSD ---------------------------------------------------------------------------------------------------------
   /** GSM-7 septets on one screen: 160 octets. */
   screenSeptets: 182,
@@ -411,6 +422,21 @@ export const LIMITS = {
   toolResultBytes: 32_768,
   /** Calls of tools in one run. */
   toolCallsPerRun: 256,
+  /** Requests to a model that one reply may take: all but the last may end in calls of tools. */
+  modelSteps: 16,
+  /** Tries again of a request of which nothing has come yet. */
+  modelRetries: 2,
+  /** Milliseconds until a model begins to answer, and between two pieces of its answer. */
+  modelAnswerMs: 120_000,
+  modelStallMs: 60_000,
+  /** Bytes of one answer of a model as events, and of one event. */
+  modelStreamBytes: 67_108_864,
+  modelLineBytes: 4_194_304,
+  /** UTF-16 units of what was said before that a model is told; about 12,000 tokens of English. */
+  modelHistoryChars: 48_000,
+  /** UTF-16 units of JSON of what a tool gave that a model is told, and of the schema of a tool. */
+  modelToolChars: 32_768,
+  modelSchemaChars: 16_384,
   sessionTitleChars: 60,
   /** Sessions that a list can leave out before the first it shows. */
   sessionOffsetMax: 10_000,
@@ -418,6 +444,51 @@ export const LIMITS = {
   responderStateBytes: 65_536,
   /** Milliseconds after which what a deleted session has left is looked for once more. */
   sessionRemainsMs: 60_000,
+
+
+  // --- inspector ----------------------------------------------------------------------------------------------------
+  /** The last turns and steps that are kept while somebody watches, and for how many milliseconds after the last one left. */
+  inspectorMoments: 500,
+  inspectorLingerMs: 15_000,
+  /** Characters of one of them as JSON; a larger one comes without its context. */
+  inspectorMomentChars: 16_384,
+  /** Milliseconds in which what happens is collected before it is shown. */
+  inspectorBatchMs: 40,
+  /** Turns and steps that wait for one viewer; one that is slower is cut off, and may come back. */
+  inspectorQueue: 1_000,
+  /** Viewers of one process. */
+  inspectorViewers: 32,
+  /** Living sessions that a viewer is told of when it comes. */
+  inspectorSessions: 200,
+  /** Milliseconds between two words of an instance that somebody watches there, and after which silence means nobody does. */
+  inspectorPresenceMs: 2_000,
+  inspectorAbsenceMs: 7_000,
+  /** Milliseconds that a browser may look on after it has shown the operators' token. */
+  inspectorPassMs: 28_800_000,
+
+  // --- sockets ------------------------------------------------------------------------------------------------------
+  /** Sockets of one process, those of one user in it, and sessions that one of them listens to. */
+  sockets: 10_000,
+  socketsPerUser: 32,
+  sessionsPerSocket: 32,
+  /** Bytes of one message from a client: an invocation, a delegation and what is around them fit in. */
+  socketMessageBytes: 131_072,
+  /** Messages that a client may send at once, and per second after that; one that sends more is cut off. */
+  socketMessagesAtOnce: 200,
+  socketMessagesPerSecond: 50,
+  /** Bytes that wait for a slow client before it is cut off: it may come back for them. */
+  socketWaitingBytes: 1_048_576,
+  /** Milliseconds that a connection may exist before it says to whom it belongs. */
+  socketConnectMs: 5_000,
+  /** Milliseconds between two looks whether the token of a socket still counts. */
+  socketCheckMs: 60_000,
+  /** Milliseconds for which a client that lost its connection may come back for what it missed, and events kept for that. */
+  socketRecoveryMs: 120_000,
+  socketEventsKept: 10_000,
+  /** Milliseconds that a read of the events of other instances waits for one. */
+  socketBlockMs: 5_000,
+  /** Milliseconds that clients may take to say goodbye when the server stops. */
+  socketGoodbyeMs: 1_000,
 
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
