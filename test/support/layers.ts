@@ -33,6 +33,7 @@ export const AREAS: readonly Area[] = [
   { name: 'store', files: /^lib\/store\//, uses: ['base'], packages: NO_DOOR },
   { name: 'engine', files: /^lib\/engine\//, uses: ENGINE, packages: NO_DOOR },
   { name: 'flow', files: /^lib\/flow\//, uses: ENGINE, packages: NO_DOOR },
+  { name: 'diagram', files: /^lib\/diagram\//, uses: ['base', 'flow'], packages: NO_DOOR },
   { name: 'account', files: /^lib\/account\//, uses: ENGINE, packages: NO_DOOR },
   { name: 'ussd', files: /^lib\/ussd\//, uses: [...ENGINE, 'flow', 'account'], packages: NO_DOOR },
   { name: 'domain', files: /^lib\/domain\//, uses: ENGINE, packages: NO_DOOR },
@@ -49,7 +50,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'server',
     files: /^server\//,
-    uses: [...ENGINE, 'flow', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway', 'the barrel'],
+    uses: [...ENGINE, 'flow', 'diagram', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway', 'the barrel'],
     packages: /./,
   },
 ];

@@ -1,0 +1,111 @@
+// The drawing of a flow: a card for every screen, an arrow for every way on, chips for the keys that are everywhere.
+
+import type { CompiledFlow } from '../flow/compile.ts';
+import { exitScreen, isInteractive } from '../flow/flow.ts';
+import type { ScreenNode } from '../flow/node.ts';
+import { arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
+import { stepsOf } from './screen-steps.ts';
+import { screenLines } from './screen-words.ts';
+
+const GOODBYE = '$goodbye';
+
+/** Draws a flow and, inside the screens that call them, the flows that it calls. */
+export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
+  const nodes = [...screens.values()].filter((node) => node.path !== GOODBYE || hasExit(screens));
+  const steps = nodes.flatMap((node) => stepsOf(node, flow.flow));
+  const { drawn, chipped } = shared(steps);
+  const inner = nodes.filter(({ scope, path }) => path === scope.path + scope.flow.start);
+  const entered = inner.map(({ path, scope }) => ({ from: scope.path.slice(0, -1), to: path }));
+  const before = interactiveBefore(screens, [...steps, ...entered]);
+  const exit = hasExit(screens) ? (exitScreen(flow) ?? GOODBYE) : undefined;
+  const states = nodes.map((node): DrawnState => {
+    const failures = chipped.filter(({ from }) => from === node.path).map(failureChip);
+    const ways = keyChips(node, { before: before.get(node.path) ?? new Set(), start: flow.start });
+    const exits: Chip[] = node.path === exit ? [{ sign: 'exit', text: 'from any screen', events: ['exit'] }] : [];
+    return { ...cardOf(node), chips: [...serviceChips(node), ...failures, ...ways, ...exits] };
+  });
+  return {
+    id: flow.flow,
+    title: `Flow ${flow.flow}, version ${flow.version}`,
+    states,
+    arrows: arrowsOf(drawn),
+    starts: new Set(inner.map(({ path }) => path)),
+  };
+}
+
+function cardOf({ path, screen, scope }: ScreenNode): Omit<DrawnState, 'chips'> {
+  const title = path === GOODBYE ? 'Goodbye' : path.slice(scope.path.length);
+  const parent = scope.path.slice(0, -1);
+  const lines = screenLines(scope.flow, screen);
+  return { id: path, kind: screen.type, title, lines, ...(parent !== '' && { parent }) };
+}
+
+// Many calls fail to the same screen: the first arrow that leads there is enough to find it.
+function shared(steps: readonly Step[]): { drawn: Step[]; chipped: Step[] } {
+  const found = new Set(steps.filter(({ role, from, to }) => role === 'on' && from !== to).map(({ to }) => to));
+  const drawn: Step[] = [];
+  const chipped: Step[] = [];
+  const first = new Map<string, string>();
+  for (const step of steps) {
+    const { role, from, to } = step;
+    if (role === 'error' && (found.has(to) || (first.get(to) ?? from) !== from)) chipped.push(step);
+    else drawn.push(step);
+    if (role === 'error' && !first.has(to)) first.set(to, from);
+  }
+  return { drawn, chipped };
+}
+
+const failureChip = ({ to, event }: Step): Chip => ({ sign: 'error', text: lastOf(to), to, events: [event] });
+
+function serviceChips({ screen }: ScreenNode): Chip[] {
+  if (screen.type === 'list') return [{ sign: 'more', text: 'pages', events: ['more'] }];
+  if (screen.type !== 'call') return [];
+  const time = screen.timeout === undefined ? [] : [`${screen.timeout}${screen.retry ? ` × ${screen.retry + 1}` : ''}`];
+  return [{ sign: 'service', text: screen.service }, ...time.map((text): Chip => ({ sign: 'time', text }))];
+}
+
+function keyChips(
+  { screen, scope, path }: ScreenNode,
+  { before, start }: { before: ReadonlySet<string>; start: string },
+): Chip[] {
+  if (!isInteractive(screen) || screen.back === false || scope.keys.back === false) return [];
+  if (typeof screen.back === 'string')
+    return [{ sign: 'back', text: screen.back, to: scope.path + screen.back, events: ['back'] }];
+  if (before.size === 0) return [];
+  const [only] = before;
+  const back: Chip =
+    before.size === 1 && only !== undefined
+      ? { sign: 'back', text: lastOf(only), to: only, events: [`back.${only}`] }
+      : { sign: 'back', text: 'back', events: [...before].map((id) => `back.${id}`) };
+  const isFar = scope.keys.home !== false && path !== start && !(before.size === 1 && only === start);
+  return isFar ? [back, { sign: 'home', text: start, to: start, events: ['home'] }] : [back];
+}
+
+/** The screens that wait for an answer and may lie right behind each screen. */
+function interactiveBefore(
+  screens: CompiledFlow['screens'],
+  steps: readonly { readonly from: string; readonly to: string }[],
+): Map<string, Set<string>> {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of steps) next.set(from, (next.get(from) ?? new Set()).add(to));
+  const waits = (path: string) => isInteractive(screens.get(path)!.screen);
+  const before = new Map<string, Set<string>>();
+  for (const path of [...screens.keys()].filter(waits)) {
+    const passed = new Set<string>();
+    const work = [...(next.get(path) ?? [])];
+    for (let to = work.pop(); to !== undefined; to = work.pop()) {
+      if (passed.has(to) || to === path) continue;
+      passed.add(to);
+      const node = screens.get(to);
+      if (!node || node.screen.back === false) continue;
+      if (waits(to)) before.set(to, (before.get(to) ?? new Set()).add(path));
+      else work.push(...(next.get(to) ?? []));
+    }
+  }
+  return before;
+}
+
+const hasExit = (screens: CompiledFlow['screens']): boolean =>
+  [...screens.values()].some(({ screen, scope }) => isInteractive(screen) && scope.keys.exit !== false);
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);

@@ -1,0 +1,101 @@
+// The drawing of any XState machine, such as a lifecycle: its states, what happens inside them, where events lead.
+
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { arrowsOf, type Chip, cutLine, type Drawing, type DrawnState, type StateKind, type Step } from './drawing.ts';
+import { eventWords, guardWords, namesOf } from './machine-words.ts';
+
+const LINE_CHARS = 34;
+const INSIDE_LINES = 6;
+
+/** Draws a machine. States inside others are drawn in them; what leads nowhere is a line of its state. */
+export function machineDrawing(machine: AnyStateMachine): Drawing {
+  const nodes = inside(machine.root);
+  const steps = nodes.flatMap(stepsOf);
+  const leaving = new Set(steps.filter(({ from, to }) => from !== to).map(({ from }) => from));
+  const everywhere = stepsOf(machine.root);
+  const states = nodes.map((node): DrawnState => {
+    const id = idOf(node);
+    const parent = node.parent && node.parent !== machine.root ? idOf(node.parent) : undefined;
+    const chips = [...ownChips(node), ...everywhere.filter(({ to }) => to === id).map(anywhereChip)];
+    const kind = kindOf(node, leaving.has(id));
+    return { id, kind, title: node.key, lines: linesOf(node), chips, ...(parent !== undefined && { parent }) };
+  });
+  const starts = [machine.root, ...nodes].flatMap(startsOf);
+  return { id: machine.id, title: `Machine ${machine.id}`, states, arrows: arrowsOf(steps), starts: new Set(starts) };
+}
+
+const idOf = (node: AnyStateNode): string => node.path.join('.');
+
+function inside(node: AnyStateNode): AnyStateNode[] {
+  return Object.values(node.states).flatMap((state) => [state, ...inside(state)]);
+}
+
+function startsOf(node: AnyStateNode): string[] {
+  const children = Object.values(node.states);
+  if (children.length === 0) return [];
+  if (node.type === 'parallel') return children.map(idOf);
+  return (node.initial.target ?? []).map(idOf);
+}
+
+/** Every transition of a state, in order; those without a condition or event last in their list. */
+function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
+  return [...(node.always ?? []), ...[...node.transitions.values()].flat()];
+}
+
+function stepsOf(node: AnyStateNode): Step[] {
+  return transitionsOf(node).flatMap((transition) =>
+    (transition.target ?? []).map((target): Step => {
+      const guard = guardWords(transition.guard);
+      const event = transition.eventType === '' ? 'always' : transition.eventType;
+      const words = eventWords(transition);
+      return {
+        from: idOf(node),
+        to: idOf(target as AnyStateNode),
+        event,
+        label: guard === undefined ? words || 'else' : `${words} [${guard}]`.trim(),
+        role: event.startsWith('xstate.error.') ? 'error' : 'on',
+        ...(guard !== undefined && { guard }),
+      };
+    }),
+  );
+}
+
+function linesOf(node: AnyStateNode): string[] {
+  const entry = namesOf(node.entry);
+  const exit = namesOf(node.exit);
+  const stays = transitionsOf(node)
+    .filter(({ target, actions }) => target === undefined && actions.length > 0)
+    .map((transition) => {
+      const guard = guardWords(transition.guard);
+      return `${eventWords(transition)}${guard === undefined ? '' : ` [${guard}]`}`;
+    });
+  const lines = [
+    ...(entry.length ? [`entry: ${entry.join(', ')}`] : []),
+    ...(exit.length ? [`exit: ${exit.join(', ')}`] : []),
+    ...stays,
+  ].map((line) => cutLine(line, LINE_CHARS));
+  const rest = lines.length - INSIDE_LINES + 1;
+  return rest > 1 ? [...lines.slice(0, INSIDE_LINES - 1), `… ${rest} more`] : lines;
+}
+
+function ownChips(node: AnyStateNode): Chip[] {
+  const calls = node.invoke.map(({ src }): Chip => ({ sign: 'service', text: typeof src === 'string' ? src : 'actor' }));
+  const delays = [...new Set(node.after.map(({ delay }) => String(delay)))];
+  return [
+    ...calls,
+    ...delays.map((delay): Chip => ({ sign: 'time', text: /^\d+$/.test(delay) ? `${delay} ms` : delay })),
+  ];
+}
+
+const anywhereChip = ({ label, event, to }: Step): Chip => ({
+  ...{ sign: 'exit', text: `${cutLine(label, LINE_CHARS - 16)} from any state` },
+  ...{ to, events: [event] },
+});
+
+function kindOf(node: AnyStateNode, leaves: boolean): StateKind {
+  if (node.type === 'final') return 'end';
+  if (Object.keys(node.states).length) return 'flow';
+  if (node.invoke.length && leaves) return 'call';
+  if (node.always?.length && node.transitions.size === 0) return 'branch';
+  return leaves ? 'state' : 'end';
+}

@@ -1,0 +1,79 @@
+// A drawing as the graph that elkjs lays out, and what it answers as places.
+
+import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs';
+import { cardOf, labelOf } from '../../lib/diagram/card.ts';
+import { childrenOf, type Drawing, type DrawnState } from '../../lib/diagram/drawing.ts';
+import type { Box, Placed, Point } from '../../lib/diagram/placed.ts';
+
+const ROOT = 'root';
+
+// From top to bottom as people read, the start first, states in the order of the file where nothing speaks against it.
+const LAYERED: LayoutOptions = {
+  'elk.algorithm': 'layered',
+  'elk.direction': 'DOWN',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.separateConnectedComponents': 'false',
+  'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
+  'elk.layered.considerModelOrder.strategy': 'PREFER_NODES',
+  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+  'elk.layered.nodePlacement.favorStraightEdges': 'true',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '34',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '16',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '10',
+  'elk.spacing.nodeNode': '30',
+  'elk.spacing.edgeNode': '18',
+  'elk.spacing.edgeEdge': '12',
+  'elk.spacing.edgeLabel': '3',
+  'elk.spacing.nodeSelfLoop': '14',
+};
+
+const WHOLE: LayoutOptions = {
+  ...LAYERED,
+  'elk.padding': '[top=34,left=24,bottom=24,right=24]',
+  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
+  'elk.json.shapeCoords': 'ROOT',
+  'elk.json.edgeCoords': 'ROOT',
+};
+const HOLDER: LayoutOptions = { ...LAYERED, 'elk.padding': '[top=62,left=20,bottom=20,right=20]' };
+
+/** The graph of a drawing. */
+export function elkGraph(drawing: Drawing): ElkNode {
+  const held = childrenOf(drawing);
+  const reached = new Set(drawing.arrows.filter(({ from, to }) => from !== to).map(({ to }) => to));
+  const node = (state: DrawnState): ElkNode => {
+    const inside = held.get(state.id);
+    if (inside) return { id: `s:${state.id}`, children: inside.map(node), layoutOptions: HOLDER };
+    const { width, height } = cardOf(state);
+    const layer = drawing.starts.has(state.id) ? 'FIRST' : reached.has(state.id) ? undefined : 'LAST';
+    return {
+      ...{ id: `s:${state.id}`, width, height },
+      ...(layer && { layoutOptions: { 'elk.layered.layering.layerConstraint': layer } }),
+    };
+  };
+  const edges = drawing.arrows.map((arrow, at): ElkExtendedEdge => {
+    const { width, height, lines } = labelOf(arrow);
+    const label = { id: `l:${at}`, text: lines.join(' '), width, height };
+    return { id: `a:${at}`, sources: [`s:${arrow.from}`], targets: [`s:${arrow.to}`], labels: [label] };
+  });
+  return { id: ROOT, layoutOptions: WHOLE, children: (held.get(undefined) ?? []).map(node), edges };
+}
+
+/** What elkjs made of the graph of this drawing. */
+export function placedBy(drawing: Drawing, laid: ElkNode): Placed {
+  const boxes = new Map<string, Box>();
+  const note = (node: ElkNode): void => {
+    if (node.id !== ROOT) boxes.set(node.id.slice(2), boxOf(node));
+    for (const child of node.children ?? []) note(child);
+  };
+  note(laid);
+  const arrows = (laid.edges ?? []).map(({ sections = [], labels = [] }) => {
+    const [section] = sections;
+    const points: Point[] = section ? [section.startPoint, ...(section.bendPoints ?? []), section.endPoint] : [];
+    return { points, label: boxOf(labels[0] ?? {}) };
+  });
+  return { drawing, width: laid.width ?? 0, height: laid.height ?? 0, boxes, arrows };
+}
+
+function boxOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box {
+  return { x, y, width, height };
+}
