@@ -35,6 +35,8 @@ export interface HostOptions {
   readonly onProblem?: (where: 'ussd' | 'background') => void;
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
+  /** Puts something between flows and the services that they call. */
+  readonly services?: ((services: Services) => Services) | undefined;
 }
 
 /** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
@@ -57,8 +59,9 @@ interface Ground {
   readonly keyring: Keyring;
 }
 
-async function build(config: Config, { log, onProblem }: HostOptions, { stores, keyring }: Ground) {
-  const services = await allServices(config, log, { stores, keyring });
+async function build(config: Config, options: HostOptions, { stores, keyring }: Ground) {
+  const { log, onProblem, services: between = (services) => services } = options;
+  const services = between(await allServices(config, log, { stores, keyring }));
   const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   tellProblems(menus, log);

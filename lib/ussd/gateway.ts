@@ -1,7 +1,9 @@
 // The USSD door without HTTP: a phone request in, a screen out, always, within the deadline.
 
+import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { sessionKeys, viewSession } from '../engine/inspect.ts';
+import { openStored } from '../engine/open.ts';
 import { type TurnResult, takeTurn } from '../engine/turn.ts';
 import { pathOf } from '../flow/node.ts';
 import type { Keyring } from '../keyring.ts';
@@ -42,6 +44,8 @@ export interface UssdGateway {
   /** Answers a request of a dialect. Never rejects. */
   turn(request: UssdRequest, dialect: string): Promise<UssdReply>;
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
+  /** The path of the screen that a living session is at, and the version of the flow that it is in. */
+  locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: Conversation } | undefined>;
   /** Ids of living sessions. */
   sessions(): Promise<string[]>;
 }
@@ -80,7 +84,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
   // The turn goes on when its time is up: the telecom's retry then finds its answer.
   const turn = (request: UssdRequest, dialect: string): Promise<UssdReply> =>
     new Promise((resolve) => {
-      const key = keyOf(dialect, request.sessionId);
+      const key = ussdKey(dialect, request.sessionId);
       const timer = setTimeout(resolve, deadlineMs, UNAVAILABLE);
       const show = (reply: UssdReply) => {
         clearTimeout(timer);
@@ -95,8 +99,17 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
     for (const dialect of DIALECTS) {
-      const found = await debugOf(engine, keyOf(dialect, sessionId));
+      const found = await debugOf(engine, ussdKey(dialect, sessionId));
       if (found) return found;
+    }
+    return undefined;
+  };
+
+  const locate: UssdGateway['locate'] = async (sessionId) => {
+    for (const dialect of DIALECTS) {
+      const key = keyOf(dialect, sessionId);
+      const opened = openStored(engine, key, await engine.store.load(key));
+      if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
     }
     return undefined;
   };
@@ -106,10 +119,13 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
     return keys.map((key) => key.slice(key.indexOf(':', KEY_PREFIX.length) + 1));
   };
 
-  return { turn, inspect, sessions };
+  return { turn, inspect, locate, sessions };
 }
 
-const keyOf = (dialect: string, sessionId: string) => `${KEY_PREFIX}${dialect}:${sessionId}`;
+/** Under which a session of a dialect is stored. */
+export function ussdKey(dialect: string, sessionId: string): string {
+  return `${KEY_PREFIX}${dialect}:${sessionId}`;
+}
 
 const REFUSALS: { readonly [reason in Refusal]: UssdReply } = {
   'not-yours': INVALID_INPUT,

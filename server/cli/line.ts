@@ -1,8 +1,13 @@
 // The other end of a phone in the terminal: a server somewhere, or an engine in this process.
 
 import { randomUUID } from 'node:crypto';
+import { placeSession } from '../../lib/engine/place.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { stateOf } from '../../lib/flow/node.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { ussdKey } from '../../lib/ussd/gateway.ts';
 import type { UssdReply } from '../../lib/ussd/reply.ts';
+import type { UssdRequest } from '../../lib/ussd/request.ts';
 import type { Host } from '../host.ts';
 
 export interface Phone {
@@ -20,6 +25,10 @@ export interface Shown extends UssdReply {
 export interface Call {
   /** Types an answer; '' first, to dial. */
   type(answer: string): Promise<Shown>;
+  /** Sends what was typed last once more, byte by byte, as a telecom does that got no answer. */
+  again(): Promise<Shown>;
+  /** The telecom ends the session; false where nobody can be told. */
+  hangUp(): Promise<boolean>;
 }
 
 /** Begins a new session. */
@@ -31,13 +40,19 @@ export function lineTo(url: string, phone: Phone): Line {
   return () => {
     const sessionId = `chat-${randomUUID()}`;
     let text: string | undefined;
+    const again = async (): Promise<Shown> => {
+      const reply = await post(endpoint, { sessionId, ...phone, text: text ?? '' });
+      // What a server is asking for can only be guessed.
+      return { ...reply, secret: /\b(pin|password|passcode)\b/i.test(reply.text) };
+    };
     return {
-      type: async (answer) => {
+      type: (answer) => {
         text = text ? `${text}*${answer}` : answer;
-        const reply = await post(endpoint, { sessionId, ...phone, text });
-        // What a server is asking for can only be guessed.
-        return { ...reply, secret: /\b(pin|password|passcode)\b/i.test(reply.text) };
+        return again();
       },
+      again,
+      // The plain endpoint has no word for it: sessions end by silence.
+      hangUp: async () => false,
     };
   };
 }
@@ -57,30 +72,51 @@ async function post(endpoint: string, fields: object): Promise<UssdReply> {
   return { kind: word === 'CON' ? 'continue' : 'end', text };
 }
 
+export interface InsideLine extends Phone {
+  readonly flow: string;
+  /** The screen that a dial shows, and variables of the flow there. @default where the flow begins */
+  readonly from?: { readonly screen: string; readonly context: JsonObject } | undefined;
+}
+
+const DIALECT = 'africastalking';
+
 /** A phone on an engine in this process. It sends answers one by one, so no session is too long for it. */
-export function lineInside({ gateway, menus }: Host, { flow, ...phone }: Phone & { readonly flow: string }): Line {
-  const screens = menus.compiled.get(flow)!.screens;
+export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...phone }: InsideLine): Line {
+  const { screens, flow: written } = menus.compiled.get(flow)!;
   const isSecret = (path: string | undefined): boolean => {
     const node = path === undefined ? undefined : screens.get(path);
     return node?.screen.type === 'input' && node.scope.flow.vars?.[node.screen.save]?.secret === true;
   };
+  const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
+    const known = { sessionId, ...phone, msisdn: phone.phoneNumber };
+    const own = Object.entries(known).filter(([name]) => written.vars && Object.hasOwn(written.vars, name));
+    await placeSession(engine, ussdKey(DIALECT, sessionId), {
+      conversation: flow,
+      state: stateOf(screen),
+      context: { $stack: [], $page: 0, $bad: 0, ...Object.fromEntries(own), ...context },
+      door: { sessionId, ...phone, marks: '' },
+    });
+  };
   return () => {
     const sessionId = `chat-${randomUUID()}`;
     let turn = 0;
+    let last: UssdRequest | undefined;
+    const again = async (): Promise<Shown> => {
+      const reply = await gateway.turn(last!, DIALECT);
+      return { ...reply, secret: isSecret((await gateway.inspect(sessionId))?.state) };
+    };
     return {
       type: async (text) => {
-        const fresh = turn === 0;
-        const request = {
-          sessionId,
-          ...phone,
-          text,
-          event: 'turn',
-          mode: 'latest',
-          fresh,
-          turnId: `${turn++}`,
-        } as const;
-        const reply = await gateway.turn(request, 'africastalking');
-        return { ...reply, secret: isSecret((await gateway.inspect(sessionId))?.state) };
+        const isDial = turn === 0;
+        const fresh = isDial && from === undefined;
+        last = { sessionId, ...phone, text, event: 'turn', mode: 'latest', fresh, turnId: `${turn++}` };
+        if (isDial && from) await place(sessionId, from);
+        return again();
+      },
+      again,
+      hangUp: async () => {
+        await gateway.turn({ sessionId, ...phone, text: '', event: 'end', mode: 'latest' }, DIALECT);
+        return true;
       },
     };
   };

@@ -3,8 +3,9 @@
 import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
 import pc from 'picocolors';
+import { type Faults, faultyPhone } from './faults.ts';
 import { frame } from './frame.ts';
-import type { Line } from './line.ts';
+import type { Call, Line } from './line.ts';
 
 export interface TalkOptions {
   readonly line: Line;
@@ -12,27 +13,46 @@ export interface TalkOptions {
   readonly output: Writable;
 }
 
-/** Talks until the input ends; then the exit code. */
+/** Talks until the input ends, or somebody types /quit; then the exit code. */
 export async function talk({ line, input, output }: TalkOptions): Promise<0> {
   const keyboard = reader(input, output);
-  const say = (text: string) => output.write(`${text}\n`);
+  const say = (text: string) => void output.write(`${text}\n`);
+  const phone = faultyPhone((words) => say(pc.dim(words)));
   try {
     for (;;) {
-      const call = line();
-      let screen = await call.type('');
-      say(frame(screen.text, screen.kind));
-      while (screen.kind === 'continue') {
-        const answer = await keyboard.ask(screen.secret);
-        if (answer === undefined) return 0;
-        screen = await call.type(answer);
-        say(frame(screen.text, screen.kind));
-      }
+      const end = await session(line(), { keyboard, phone, say });
+      if (end === 'left') return 0;
+      if (end === 'again') continue;
       say(pc.dim('Enter dials again, Ctrl-D leaves.'));
-      if ((await keyboard.ask(false)) === undefined) return 0;
+      const typed = await keyboard.ask(false);
+      if (typed === undefined || typed.trim() === '/quit') return 0;
     }
   } finally {
     keyboard.close();
   }
+}
+
+interface Talking {
+  readonly keyboard: Keyboard;
+  readonly phone: Faults;
+  say(text: string): void;
+}
+
+// One session: until it ends, the phone dials anew, or nobody types any more.
+async function session(call: Call, { keyboard, phone, say }: Talking): Promise<'ended' | 'again' | 'left'> {
+  let screen = await call.type('');
+  say(frame(screen.text, screen.kind));
+  while (screen.kind === 'continue') {
+    const typed = await keyboard.ask(screen.secret);
+    if (typed === undefined) return 'left';
+    const outcome = await phone.take(call, typed);
+    if (outcome === 'quit') return 'left';
+    if (outcome === 'new') return 'again';
+    if (outcome === 'stay') continue;
+    screen = outcome;
+    say(frame(screen.text, screen.kind));
+  }
+  return 'ended';
 }
 
 interface Keyboard {
