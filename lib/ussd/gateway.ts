@@ -107,7 +107,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
 
   const locate: UssdGateway['locate'] = async (sessionId) => {
     for (const dialect of DIALECTS) {
-      const key = keyOf(dialect, sessionId);
+      const key = ussdKey(dialect, sessionId);
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
     }
