@@ -13,6 +13,7 @@ import { docsRoutes } from './docs/routes.ts';
 import type { DomainDoor } from './domain/door.ts';
 import { problems } from './domain/problem.ts';
 import { REFUSALS, Refusal } from './errors.ts';
+import type { QueryGateway } from './gateway/open.ts';
 import { guarded } from './guard.ts';
 import type { Health } from './health.ts';
 import type { Log } from './log.ts';
@@ -31,6 +32,7 @@ import type { Part } from './openapi/operation.ts';
 import { documentedParts } from './openapi/parts.ts';
 import type { Overload } from './overload.ts';
 import { pageRoutes } from './pages/routes.ts';
+import type { ToolPages } from './pages/tools.ts';
 import { routesOf, type ServedRoute } from './route-list.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
@@ -50,6 +52,9 @@ export interface AppDeps {
   /** Everything below /v1. */
   readonly domain: DomainDoor;
   readonly agent: AgentDoor;
+  readonly toolPages: ToolPages;
+  /** Undefined where there is none. */
+  readonly query?: QueryGateway | undefined;
   /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
   readonly plugins?: readonly ((router: object) => void)[];
   /** Of the routes that plugins add, for /openapi.json. */
@@ -80,11 +85,15 @@ export function createApp(deps: AppDeps): App {
       ctx.body = metrics.render(await health.stores());
     });
   pageRoutes(router);
+  deps.toolPages(router, clientOf);
   const parts = [...documentedParts(config), ...(deps.documentation ?? [])];
-  docsRoutes(router, () => openApiDocument({ parts, version: versionOf(), url: config.publicUrl }));
+  const allParts = () => (query ? [...parts, query.part()] : parts);
+  docsRoutes(router, () => openApiDocument({ parts: allParts(), version: versionOf(), url: config.publicUrl }));
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus });
+  const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
+  const query = deps.query?.door(own);
   const app = new Koa({ env: config.environment });
   app
     .use(ussd)
@@ -93,16 +102,20 @@ export function createApp(deps: AppDeps): App {
     .use(securityHeaders())
     .use(answerErrors({ log, metrics }))
     .use(toldAsProblems())
+    .use(query?.told ?? pass)
     .use(turnedAway(overload))
     .use(limited(limiter, (ctx) => clientOf(ctx.req)))
     .use(deps.domain)
     .use(deps.agent)
+    .use(query?.answer ?? pass)
     .use(router.routes())
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   const listener = guarded(app.callback(), overload, health);
-  return { listener, routes: [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)] };
+  return { listener, routes: query ? [...own, ...query.routes] : own };
 }
+
+const pass: Middleware = (_ctx, next) => next();
 
 function limiterOf({ config, redis, metrics, log }: AppDeps): Limiter {
   const local = rateLimiter(config.rateLimit);

@@ -49,6 +49,8 @@ export interface Config {
     readonly deadlineMs: number;
     readonly errorStatus: number;
   };
+  /** Of the query gateway; undefined: there is none. */
+  readonly gatewayFile: string | undefined;
   readonly agent: {
     /** The DID that tokens must name; undefined: the did:key of the oracle's key. */
     readonly did: string | undefined;
@@ -113,6 +115,7 @@ function configOf(values: Values, menusAreSet: boolean): Config {
       deadlineMs: values.USSD_TURN_DEADLINE_MS,
       errorStatus: values.USSD_ERROR_STATUS,
     },
+    gatewayFile: values.GATEWAY_FILE,
     agent: {
       did: values.ORACLE_DID,
       name: 'Twinline',

@@ -110,8 +110,8 @@ export function eventStreams({
   };
 }
 
-// Whether the reader took what waited for it before its time was over, and nothing else came to an end.
-function drained(res: ServerResponse, options: { signal: AbortSignal; stallMs: number }): Promise<boolean> {
+/** Whether the reader took what waited for it before its time was over, and nothing else came to an end. */
+export function drained(res: ServerResponse, options: { signal: AbortSignal; stallMs: number }): Promise<boolean> {
   const { signal, stallMs } = options;
   return new Promise((resolve) => {
     const settle = (took: boolean) => {

@@ -12,6 +12,8 @@ export interface Metrics {
   /** A request of another door; `route` is its template. */
   request(method: string, route: string, status: number): void;
   problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
+  /** Adds lines of a door that counts for itself, made anew each time. */
+  add(lines: () => readonly string[]): void;
   /** Prometheus text, version 0.0.4, with how the stores are now. */
   render(stores: readonly StoreHealth[]): string;
 }
@@ -27,30 +29,29 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
   const dials = new Map<string, number>();
   const requests = new Map<string, number>();
   const problems = new Map<string, number>();
-  const buckets = new Array<number>(BUCKETS_MS.length + 1).fill(0);
-  let totalMs = 0;
+  const durations = createDurations();
+  const others: (() => readonly string[])[] = [];
 
   return {
     turn: (dialect, outcome, ms) => {
       count(turns, `dialect="${dialect}",outcome="${outcome}"`);
-      let at = 0;
-      while (at < BUCKETS_MS.length && ms > BUCKETS_MS[at]!) at++;
-      buckets[at]!++;
-      totalMs += ms;
+      durations.add(ms);
     },
     dial: (dialect) => count(dials, `dialect="${dialect}"`),
     request: (method, route, status) =>
       count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
     problem: (where) => count(problems, `where="${where}"`),
+    add: (lines) => void others.push(lines),
     render: (stores) => {
       const { user, system } = process.cpuUsage();
       return [
         ...counter('twinline_ussd_turns_total', 'USSD requests by dialect and outcome.', turns),
         ...counter('twinline_ussd_sessions_started_total', 'First dials by dialect.', dials),
-        ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', { buckets, totalMs }),
+        ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', durations),
         ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
         ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
+        ...others.flatMap((lines) => lines()),
         ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),
         ...gauge('twinline_event_loop_delay_seconds', 'Delay, 99th percentile.', overload.loopDelayMs / 1e3),
         ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
@@ -75,11 +76,13 @@ function samples(name: string, values: Samples): string[] {
   return [...values].map(([labels, value]) => `${name}${labels && `{${labels}}`} ${value}`);
 }
 
-function counter(name: string, help: string, values: Samples): string[] {
+/** Lines of a counter; the keys of `values` are its labels, as `a="b",c="d"`. */
+export function counter(name: string, help: string, values: Samples): string[] {
   return [...heading(name, help, 'counter'), ...samples(name, values)];
 }
 
-function gauge(name: string, help: string, value: number | Samples): string[] {
+/** Lines of a gauge. */
+export function gauge(name: string, help: string, value: number | Samples): string[] {
   const values = typeof value === 'number' ? new Map([['', value]]) : value;
   return [...heading(name, help, 'gauge'), ...samples(name, values)];
 }
@@ -88,7 +91,33 @@ function storesUp(stores: readonly StoreHealth[]): Samples {
   return new Map(stores.map(({ keeps, kind, away }) => [`store="${keeps}",kind="${kind}"`, away ? 0 : 1]));
 }
 
-function histogram(name: string, help: string, seen: { buckets: readonly number[]; totalMs: number }): string[] {
+/** How long things took. */
+export interface Durations {
+  add(ms: number): void;
+  /** Counts by bucket, the last of them for all that took longer. */
+  readonly buckets: readonly number[];
+  readonly totalMs: number;
+}
+
+export function createDurations(): Durations {
+  const buckets = new Array<number>(BUCKETS_MS.length + 1).fill(0);
+  let totalMs = 0;
+  return {
+    buckets,
+    get totalMs() {
+      return totalMs;
+    },
+    add: (ms) => {
+      let at = 0;
+      while (at < BUCKETS_MS.length && ms > BUCKETS_MS[at]!) at++;
+      buckets[at]!++;
+      totalMs += ms;
+    },
+  };
+}
+
+/** Lines of a histogram, in seconds. */
+export function histogram(name: string, help: string, seen: Pick<Durations, 'buckets' | 'totalMs'>): string[] {
   let sum = 0;
   const lines = seen.buckets.map((value, at) => {
     sum += value;

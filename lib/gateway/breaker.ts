@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
 import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
 import { endedStream } from './message-stream.ts';
-import { made, unmade } from './statuses.ts';
+import { FULL, made, unmade } from './statuses.ts';
 
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default LIMITS.breakerFailures */
@@ -34,7 +34,6 @@ export interface GuardedChannel extends Channel {
 }
 
 const RESTING = made(GRPC.unavailable, 'The node did not answer and is left alone for a while.');
-const FULL = made(GRPC.unavailable, 'Too many calls to the node are running.');
 
 /**
  * The same channel, which refuses calls with UNAVAILABLE at once when too many run, and for a pause after UNAVAILABLE or

@@ -1,6 +1,6 @@
 // Answers that are kept in memory for as long as they are true, and one call for all who ask the same at the same time.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
@@ -16,6 +16,8 @@ export interface CacheKey {
   readonly height?: string | undefined;
   /** Everything else that goes to the node, in a fixed order: the forwarded headers. */
   readonly forwarded?: Metadata;
+  /** What tells running calls apart whose answers are the same, such as a deadline of its own that the node is told. */
+  readonly apart?: string;
 }
 
 export interface CacheOptions<T> {
@@ -128,7 +130,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
       }
       misses++;
       // Who knows of a new height does not join a call that began before it.
-      const call = isLatest ? `${height}\n${key}` : key;
+      const call = `${isLatest ? height : ''}\n${what.apart ?? ''}\n${key}`;
       return calls.join(call, waiting, async (signal) => {
         const answer = await load(signal);
         keep(key, { answer, isLatest });
@@ -142,7 +144,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
 
 /** A strong entity tag for a body, with its quotes. */
 export function entityTag(body: Uint8Array): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }
 
 const KEY_BYTES = 512;
@@ -150,10 +152,7 @@ const KEY_BYTES = 512;
 // No two keys have the same text: paths and heights hold no NUL, and JSON writes it as an escape.
 function keyText({ path, request, height, forwarded = [] }: CacheKey): string {
   const bytes = Buffer.from(request.buffer, request.byteOffset, request.length);
-  const asked =
-    bytes.length > KEY_BYTES
-      ? `#${createHash('sha256').update(bytes).digest('base64')}`
-      : `=${bytes.toString('latin1')}`;
+  const asked = bytes.length > KEY_BYTES ? `#${hash('sha256', bytes, 'base64')}` : `=${bytes.toString('latin1')}`;
   const at = height === '0' ? '' : (height ?? '');
   return `${path}\0${JSON.stringify(at)}\0${forwarded.length ? JSON.stringify(forwarded) : ''}\0${asked}`;
 }

@@ -34,6 +34,7 @@ export const CHECKS: { readonly [name: string]: Check } = {
     if (typeof value !== 'boolean') report(at, `must be true, false or {"ca":"file.pem"}; it is ${shownValue(value)}`);
     return value;
   },
+  channel: oneOf('http2', 'grpc-js'),
   descriptors: path,
   reflection: yesOrNo,
   json: oneOf('cosmos', 'proto3'),

@@ -13,6 +13,8 @@ export interface GatewaySettings {
   readonly upstream: string;
   /** `ca`: path of a PEM file, relative to the GATEWAY_FILE. */
   readonly tls: boolean | { readonly ca: string };
+  /** `grpc-js` costs twice as much per call; it balances over all addresses of a name and takes compressed answers. */
+  readonly channel: 'http2' | 'grpc-js';
   /** Where descriptors come from: a file, relative to the GATEWAY_FILE, or the node itself. */
   readonly descriptors: { readonly kind: 'file'; readonly path: string } | { readonly kind: 'reflection' };
   readonly json: JsonForm;
@@ -41,6 +43,7 @@ export interface GatewaySettings {
 
 const DEFAULTS = {
   tls: false,
+  channel: 'http2',
   json: 'cosmos',
   prefixes: {},
   rewrites: [],

@@ -1,7 +1,7 @@
 // What `import … from 'twinline/gateway'` gives: HTTP requests for gRPC services, the way to the node, replies as JSON.
 
 export { type BreakerOptions, type GuardedChannel, guardedChannel } from './breaker.ts';
-export { type AnswerCache, type CacheOptions, entityTag, openCache } from './cache.ts';
+export { type AnswerCache, type CacheOptions, type CacheResult, entityTag, openCache } from './cache.ts';
 export type { Answer, Call, Channel, ChannelOptions, MessageStream, Metadata, Status, StreamCall } from './channel.ts';
 export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './descriptors.ts';
 export { HEIGHT, headersOf, metadataOf } from './forward.ts';

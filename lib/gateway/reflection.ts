@@ -30,7 +30,8 @@ const VERSIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alph
 
 /**
  * Reads all services of a node with their files and what these import. Rejects with ERR_SERVICE when the node offers no
- * reflection, breaks off or names a service that it cannot describe, and with ERR_INPUT when it sends too much.
+ * reflection (reason `not-offered`), breaks off or names a service that it cannot describe, and with ERR_INPUT when it
+ * sends too much.
  */
 export async function reflect(channel: Channel, options: ReflectionOptions = {}): Promise<Reflected> {
   const { deadlineMs = LIMITS.reflectionMs, maxFiles = LIMITS.reflectionFiles, signal } = options;
@@ -128,14 +129,15 @@ async function* ask(channel: Channel, { service, questions, ...call }: Question)
 }
 
 function asError(channel: Channel, error: unknown): unknown {
-  return error instanceof NotOffered ? refused(channel, 'it offers no reflection') : error;
+  return error instanceof NotOffered ? refused(channel, 'it offers no reflection', 'not-offered') : error;
 }
 
-function refused(channel: Channel, why: string): TwinlineError {
+function refused(channel: Channel, why: string, reason?: 'not-offered'): TwinlineError {
   return new TwinlineError(
     'ERR_SERVICE',
     `Cannot read the descriptors of the node ${channel.name}: ${why}. ` +
       'Turn on server reflection at the node, or give a file of descriptors.',
+    reason && { reason },
   );
 }
 

@@ -20,6 +20,8 @@ const SHARED = {
     'If-None-Match',
     'Idempotency-Key',
     'Last-Event-ID',
+    'x-cosmos-block-height',
+    'Grpc-Timeout',
   ],
   exposeHeaders: [
     'X-Request-Id',
@@ -30,6 +32,7 @@ const SHARED = {
     'Accept-Patch',
     'Allow',
     'WWW-Authenticate',
+    'X-Cosmos-Block-Height',
   ],
 };
 

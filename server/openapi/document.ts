@@ -2,7 +2,7 @@
 
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { operationOf, type Part, pathNames } from './operation.ts';
+import { operationOf, type Part, pathNames, pathParameter } from './operation.ts';
 import { PROBLEM, REFUSED } from './refusals.ts';
 
 export interface DocumentOptions {
@@ -58,7 +58,7 @@ function pathsOf(parts: readonly Part[]): OpenApiDocument['paths'] {
     for (const route of part.routes) {
       const { path, id } = route;
       const method = route.method.toLowerCase();
-      const unknown = pathNames(path).find((name) => part.parameters?.[name] === undefined);
+      const unknown = pathNames(path).find((name) => pathParameter(route, part, name) === undefined);
       if (unknown) throw wrong(`${route.method} ${path}: the parameter ${unknown} is not described`);
       if (paths[path]?.[method]) throw wrong(`${route.method} ${path} is documented twice`);
       if (ids.has(id)) throw wrong(`${route.method} ${path}: another operation has the id ${id}, too`);

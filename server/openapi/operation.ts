@@ -40,10 +40,14 @@ export interface Route {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
+  /** Of the names in its path, where they differ from those of its part. */
+  readonly parameters?: { readonly [name: string]: Parameter };
   readonly query?: { readonly [name: string]: Parameter };
   readonly headers?: { readonly [name: string]: Parameter };
   readonly body?: RequestContent;
   readonly answers: { readonly [status: number]: Answered };
+  /** Names of security schemes, one of which it needs. @default those of its part */
+  readonly security?: readonly string[];
   /** Refusals of the domain service that it may answer with, besides those that all of its part have. */
   readonly problems?: readonly Reason[];
 }
@@ -71,10 +75,10 @@ const PROBLEM_TYPE = 'application/problem+json';
 
 /** The OpenAPI operation of a route; `problem` is the schema of problem documents. */
 export function operationOf(route: Route, part: Part, problem: Schema): object {
-  const { id, summary, description, body, security } = { ...route, security: part.security };
+  const { id, summary, description, body, security } = { security: part.security, ...route };
   const problems = refusals([...(part.problems ?? []), ...(route.problems ?? []), ...bodyProblems(route)], problem);
   const parameters = [
-    ...pathNames(route.path).map((name) => ({ name, in: 'path', ...part.parameters![name], required: true })),
+    ...pathNames(route.path).map((name) => ({ name, in: 'path', ...pathParameter(route, part, name), required: true })),
     ...Object.entries(route.query ?? {}).map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
     ...Object.entries(route.headers ?? {}).map(([name, parameter]) => ({ name, in: 'header', ...parameter })),
   ];
@@ -91,6 +95,11 @@ export function operationOf(route: Route, part: Part, problem: Schema): object {
     responses: Object.fromEntries(responses),
     security: (security ?? []).map((scheme) => ({ [scheme]: [] })),
   };
+}
+
+/** What is said of a name in the path of a route, if anything is. */
+export function pathParameter(route: Route, part: Part, name: string): Parameter | undefined {
+  return route.parameters?.[name] ?? part.parameters?.[name];
 }
 
 /** The names in a path: `did` of `/v1/domains/{did}`. */

@@ -1,0 +1,58 @@
+// What the gateway counts, and how its node is, as lines for Prometheus. Names of methods come from the descriptors only.
+
+import type { AnswerCache, GuardedChannel } from '../../lib/gateway/index.ts';
+import { counter, createDurations, gauge, histogram } from '../metrics.ts';
+
+export interface Counts {
+  /** A request was answered; `rpc` is undefined when it led to no method. */
+  answered(rpc: string | undefined, status: number): void;
+  /** A call of the node took so long. */
+  called(ms: number): void;
+  lines(): string[];
+}
+
+export interface Counted {
+  readonly channel: GuardedChannel;
+  readonly cache: Pick<AnswerCache<unknown>, 'stats'>;
+}
+
+/** Empty counts. */
+export function createCounts({ channel, cache }: Counted): Counts {
+  const requests = new Map<string, number>();
+  const upstream = createDurations();
+  const state = (states: readonly string[], now: string) =>
+    new Map(states.map((one) => [`state="${one}"`, one === now ? 1 : 0]));
+  return {
+    answered: (rpc = 'none', status) => {
+      const labels = `rpc="${rpc}",status="${Math.trunc(status / 100)}xx"`;
+      requests.set(labels, (requests.get(labels) ?? 0) + 1);
+    },
+    called: upstream.add,
+    lines: () => {
+      const { hits, misses, shared, entries, bytes, height } = cache.stats();
+      const breaker = channel.breaker();
+      const sources = { cache: hits, shared, node: misses - shared };
+      const from = new Map(Object.entries(sources).map(([name, count]) => [`from="${name}"`, count]));
+      const refused = new Map(Object.entries(breaker.refused).map(([why, count]) => [`reason="${why}"`, count]));
+      return [
+        ...counter('twinline_gateway_requests_total', 'Requests of the query gateway by method and status.', requests),
+        ...counter('twinline_gateway_reads_total', 'Reads by where their answer came from.', from),
+        ...histogram('twinline_gateway_upstream_seconds', 'Time that the node took for a call.', upstream),
+        ...gauge(
+          'twinline_gateway_upstream_state',
+          '1 for the state of the connection.',
+          state(LINKS, channel.health().state),
+        ),
+        ...gauge('twinline_gateway_breaker_state', '1 for the state of the breaker.', state(BREAKER, breaker.state)),
+        ...counter('twinline_gateway_calls_refused_total', 'Calls that were not made.', refused),
+        ...gauge('twinline_gateway_calls_running', 'Calls of the node that run.', breaker.running),
+        ...gauge('twinline_gateway_cache_entries', 'Answers that are kept.', entries),
+        ...gauge('twinline_gateway_cache_bytes', 'Bytes of the answers that are kept.', bytes),
+        ...gauge('twinline_gateway_block_height', 'The largest height that was seen.', height),
+      ];
+    },
+  };
+}
+
+const LINKS = ['idle', 'connecting', 'ready', 'failing', 'closed'];
+const BREAKER = ['closed', 'open', 'half-open'];

@@ -1,0 +1,85 @@
+// The query gateway of this server: what GATEWAY_FILE asks for, opened; and its orderly end.
+
+import { type GuardedChannel, guardedChannel, openCache } from '../../lib/gateway/index.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { ServedRoute } from '../route-list.ts';
+import { type Catalog, createCatalog } from './catalog.ts';
+import { createCounts } from './counts.ts';
+import { type GatewayDoor, gatewayDoor } from './door.ts';
+import { type GatewayFile, readGatewayFile } from './file.ts';
+import { descriptorsOf, type NodeWait, openChannel } from './node.ts';
+import type { Service } from './service.ts';
+import { openStreams } from './streams.ts';
+import { RENDERED, type Rendered } from './unary.ts';
+
+export interface QueryGateway {
+  /** Opens the door beside those of others, whose paths stay theirs. */
+  door(others: readonly ServedRoute[]): GatewayDoor;
+  /** For Prometheus. */
+  metrics(): string[];
+  /** Ends streams in order, so that the server can end. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly config: Pick<Config, 'gatewayFile' | 'storeWaitMs'>;
+  readonly log: Log;
+  readonly onProblem: () => void;
+}
+
+/**
+ * Opens the gateway; undefined where there is none. A node that must describe itself is waited for as stores are. Throws
+ * ERR_CONFIG with every problem, and ERR_SERVICE when the node does not describe itself.
+ */
+export async function openGateway({ config, log, onProblem }: GatewayOptions): Promise<QueryGateway | undefined> {
+  const { gatewayFile, storeWaitMs: patienceMs } = config;
+  if (gatewayFile === undefined) return undefined;
+  const file = readGatewayFile(gatewayFile);
+  const onWait = (reason: string) => log.warn({ reason }, 'waiting for the node of the query gateway');
+  const { catalog, channel } = await openCatalog(file, { patienceMs, onWait });
+  for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
+  const service = serviceOf(catalog, channel);
+  return {
+    door: (others) => {
+      const door = gatewayDoor({
+        service,
+        others,
+        onFault: (error, ctx) => {
+          onProblem();
+          log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the query gateway failed');
+        },
+      });
+      log.info({ upstream: channel.name, routes: door.routes.length }, 'the query gateway is open');
+      if (door.hidden.length)
+        log.warn({ templates: door.hidden }, 'routes cannot be reached: other doors have their paths');
+      return door;
+    },
+    metrics: service.counts.lines,
+    drain: service.streams.close,
+    close: channel.close,
+  };
+}
+
+/** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
+export async function openCatalog(
+  file: GatewayFile,
+  wait: NodeWait,
+): Promise<{ readonly catalog: Catalog; readonly channel: GuardedChannel }> {
+  const channel = await openChannel(file);
+  try {
+    const catalog = createCatalog(file, await descriptorsOf(file, channel, wait));
+    return { catalog, channel: guardedChannel(channel, { deadlineMs: file.settings.deadlineMs }) };
+  } catch (error) {
+    await channel.close();
+    throw error;
+  }
+}
+
+function serviceOf(catalog: Catalog, channel: GuardedChannel): Service {
+  // Without a cache nothing is kept, and calls that run are shared all the same.
+  const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
+  const cache = openCache<Rendered>({ ttlMs, maxBytes, ...RENDERED });
+  return { catalog, channel, cache, streams: openStreams(), counts: createCounts({ channel, cache }) };
+}

@@ -1,0 +1,72 @@
+// What a request to the gateway asks of the node: its message, its metadata, and how long it may take.
+
+import type { IncomingMessage } from 'node:http';
+import { TwinlineError } from '../../lib/errors.ts';
+import { type GatewaySettings, type Metadata, metadataOf, type Route } from '../../lib/gateway/index.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { Refusal } from '../errors.ts';
+
+export interface Asked {
+  readonly request: Buffer;
+  readonly metadata: Metadata;
+  readonly deadlineMs: number;
+  /** The deadline is the caller's own. */
+  readonly isHasty: boolean;
+}
+
+export interface Target {
+  readonly route: Route;
+  /** Decoded values of the path. */
+  readonly values: readonly string[];
+  /** As it came, without the question mark. */
+  readonly query: string;
+}
+
+/** Reads it all. Rejects with ERR_INPUT, and with a refusal for a body that is too large or encoded. */
+export async function readAsked(req: IncomingMessage, target: Target, settings: GatewaySettings): Promise<Asked> {
+  const { route, values, query } = target;
+  const deadlineMs = deadlineOf(req.headers['grpc-timeout'], settings.deadlineMs);
+  const forwarded = metadataOf(req.headers, settings.forwardHeaders);
+  if (forwarded.kind === 'refused') throw new TwinlineError('ERR_INPUT', forwarded.message);
+  const body = route.body === '' ? undefined : await readBytes(req);
+  return {
+    request: route.bind({ values, query, body }),
+    metadata: forwarded.metadata,
+    deadlineMs,
+    isHasty: deadlineMs < settings.deadlineMs,
+  };
+}
+
+const UNIT_MS: { readonly [unit: string]: number } = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** The smaller of what the caller allows (`Grpc-Timeout: 500m`) and what the gateway does. Throws ERR_INPUT. */
+function deadlineOf(text: string | string[] | undefined, mostMs: number): number {
+  if (text === undefined) return mostMs;
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(text)) ?? [];
+  if (digits === undefined)
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `Grpc-Timeout cannot be read: ${JSON.stringify(String(text).slice(0, 40))} is not up to eight digits and one of H, M, S, m, u, n.`,
+    );
+  return Math.min(mostMs, Number(digits) * UNIT_MS[unit!]!);
+}
+
+async function readBytes(req: IncomingMessage): Promise<Buffer> {
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new Refusal('unsupported-media-type', 'Bodies are read as they are: send no Content-Encoding');
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > LIMITS.jsonBodyBytes)
+        throw new Refusal('too-large', `The body is larger than ${LIMITS.jsonBodyBytes} bytes`);
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new TwinlineError('ERR_INPUT', 'The body broke off.');
+  }
+  return Buffer.concat(chunks);
+}

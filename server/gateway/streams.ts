@@ -1,0 +1,144 @@
+// Answers that are streams of messages: a line of JSON or an event for each, no faster than they are read.
+
+import type { ServerResponse } from 'node:http';
+import type { Context } from 'koa';
+import { type HttpAnswer, headersOf, type MessageStream } from '../../lib/gateway/index.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { drained } from '../event-streams.ts';
+import { WAITING } from '../guard.ts';
+import type { Plan } from './catalog.ts';
+import { answerOf } from './refusal.ts';
+import type { Asked } from './request.ts';
+import type { Service } from './service.ts';
+import { detailsIn } from './unary.ts';
+
+export interface Streams {
+  /** Answers with the stream of a call; resolves when all is over. */
+  answer(ctx: Context, plan: Plan, with_: { readonly asked: Asked; readonly service: Service }): Promise<void>;
+  /** Ends all streams with an error that says why. */
+  close(): void;
+}
+
+interface Form {
+  readonly type: string;
+  message(json: Buffer): Buffer;
+  error(body: string): string;
+}
+
+const FORMS: { readonly [type: string]: Form } = {
+  'application/x-ndjson': {
+    type: 'application/x-ndjson',
+    message: (json) => around('{"result":', json, '}\n'),
+    error: (body) => `{"error":${body}}\n`,
+  },
+  'text/event-stream': {
+    type: 'text/event-stream; charset=utf-8',
+    message: (json) => around('data: {"result":', json, '}\n\n'),
+    error: (body) => `event: error\ndata: {"error":${body}}\n\n`,
+  },
+};
+
+function around(before: string, json: Buffer, after: string): Buffer {
+  return Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
+}
+
+const STOPPING = '{"code":14,"message":"The server is stopping. Ask again.","details":[]}';
+
+export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
+  const open = new Set<AbortController>();
+  let isClosed = false;
+
+  async function answer(ctx: Context, plan: Plan, { asked, service }: { asked: Asked; service: Service }) {
+    const form = formOf(ctx);
+    if (ctx.method === 'HEAD') return head(ctx, form);
+    const ended = new AbortController();
+    const leave = () => ended.abort();
+    ctx.res.once('close', leave);
+    open.add(ended);
+    try {
+      const { request, metadata, deadlineMs } = asked;
+      const call = { path: plan.path, requests: [request], metadata, deadlineMs, signal: ended.signal };
+      const stream = service.channel.stream(call);
+      const messages = stream.messages[Symbol.asyncIterator]();
+      const first = await messages.next();
+      if (first.done && (await fails(ctx, stream, service))) return;
+      await begin(ctx, form, stream, service);
+      const lines = { first, messages, stream };
+      await pump(ctx.res, lines, { form, plan, service, signal: ended.signal });
+    } finally {
+      open.delete(ended);
+      ctx.res.off('close', leave);
+    }
+  }
+
+  async function pump(res: ServerResponse, { first, messages, stream }: Lines, way: Way): Promise<void> {
+    const { form, plan, service, signal } = way;
+    const { answers } = service.catalog;
+    let fault: HttpAnswer | undefined;
+    try {
+      for (let next = first; !next.done; next = await messages.next())
+        if (!res.write(form.message(plan.write(next.value))) && !(await drained(res, { signal, stallMs }))) break;
+    } catch (error) {
+      fault = answerOf(error, answers);
+    }
+    await messages.return?.();
+    const { status, trailers } = await stream.end;
+    if (res.destroyed) return;
+    // A reader that takes nothing would never see the end.
+    if (res.writableNeedDrain) return void res.destroy();
+    if (!fault && status.code !== 0 && !isClosed) fault = answers.ofStatus(status, detailsIn(trailers));
+    if (isClosed && signal.aborted) res.end(form.error(STOPPING));
+    else res.end(fault && form.error(fault.body));
+  }
+
+  return {
+    answer,
+    close() {
+      isClosed = true;
+      for (const ended of open) ended.abort();
+    },
+  };
+}
+
+interface Lines {
+  readonly first: IteratorResult<Buffer>;
+  readonly messages: AsyncIterator<Buffer>;
+  readonly stream: MessageStream;
+}
+
+interface Way {
+  readonly form: Form;
+  readonly plan: Plan;
+  readonly service: Service;
+  readonly signal: AbortSignal;
+}
+
+function formOf(ctx: Context): Form {
+  return FORMS[ctx.accepts(Object.keys(FORMS)) || 'application/x-ndjson']!;
+}
+
+function head(ctx: Context, { type }: Form): void {
+  ctx.status = 200;
+  ctx.set('Content-Type', type);
+}
+
+// A call that failed before its first message is answered like any other.
+async function fails(ctx: Context, { end, headers }: MessageStream, { catalog }: Service): Promise<boolean> {
+  const { status, trailers } = await end;
+  if (status.code === 0) return false;
+  const { http, body } = catalog.answers.ofStatus(status, detailsIn(trailers));
+  ctx.set(headersOf([...(await headers), ...trailers], catalog.settings.forwardHeaders));
+  ctx.status = http;
+  ctx.type = 'application/json';
+  ctx.body = body;
+  return true;
+}
+
+async function begin(ctx: Context, { type }: Form, { headers }: MessageStream, { catalog }: Service): Promise<void> {
+  ctx.set(headersOf(await headers, catalog.settings.forwardHeaders));
+  ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  ctx.respond = false;
+  ctx.status = 200;
+  ctx.res.flushHeaders();
+  ctx.res.emit(WAITING);
+}

@@ -1,0 +1,77 @@
+// A server with a query gateway in front of a scripted node, for the tests of one file.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'uvu';
+import { type Served, type ServeOptions, withServer } from '../serve.ts';
+import { type GroveNode, groveNode, type Script, SET } from './node.ts';
+
+export interface Place {
+  readonly server: Served;
+  readonly node: GroveNode;
+}
+
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** A folder with a descriptor set and a GATEWAY_FILE, and the environment that names it; gone when `work` is done. */
+export async function withFile<T>(settings: Settings, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-gateway-'));
+  try {
+    writeFileSync(join(folder, 'set.binpb'), SET);
+    writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ descriptors: 'set.binpb', ...settings }));
+    return await work({ GATEWAY_FILE: join(folder, 'gateway.json') });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A server and its node for one test. */
+export async function withGateway<T>(
+  settings: Settings,
+  work: (place: Place) => Promise<T>,
+  options: ServeOptions & { readonly set?: Uint8Array } = {},
+): Promise<T> {
+  const node = await groveNode(0, options.set);
+  try {
+    return await withFile({ upstream: node.upstream, ...settings }, (env) =>
+      withServer({ ...options, env: { ...env, ...options.env } }, (server) => work({ server, node })),
+    );
+  } finally {
+    node.stop();
+  }
+}
+
+/** One server and node for all tests of a suite; the script is that of the test. */
+export function sharedGateway(
+  test: Pick<Test, 'before' | 'after'>,
+  settings: Settings = {},
+): { readonly at: () => Place; scripted(script: Script): Place } {
+  let place: Place | undefined;
+  let done: () => void = () => {};
+  let ended: Promise<void> = Promise.resolve();
+  test.before(
+    () =>
+      new Promise<void>((ready, failed) => {
+        ended = withGateway(settings, (made) => {
+          place = made;
+          ready();
+          return new Promise<void>((resolve) => {
+            done = resolve;
+          });
+        });
+        ended.catch(failed);
+      }),
+  );
+  test.after(async () => {
+    done();
+    await ended;
+  });
+  return {
+    at: () => place!,
+    scripted: (script) => {
+      place!.node.script = script;
+      return place!;
+    },
+  };
+}
