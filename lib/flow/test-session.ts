@@ -7,6 +7,7 @@ import { TwinlineError } from '../errors.ts';
 import { memorySnapshots } from '../store/memory.ts';
 import type { CompiledFlow } from './compile.ts';
 import type { MarkedFlow } from './coverage.ts';
+import { asksForSecret } from './mask.ts';
 import { pathOf } from './node.ts';
 import { drivenClock } from './test-clock.ts';
 import { type FlowTestSetup, TEST_PHONE } from './test-file.ts';
@@ -76,7 +77,7 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
 
   return {
     take,
-    shown: (input) => (asksForSecret(compiled, screen) ? '****' : JSON.stringify(input)),
+    shown: (input) => (asksForSecret(compiled.screens.get(screen)) ? '****' : JSON.stringify(input)),
     unused: mocks.unused,
   };
 }
@@ -85,9 +86,4 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
 function dial({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
   const door = { sessionId: KEY, phoneNumber: phone, serviceCode: '*100#' };
   return { conversation: flow.flow, door, input: { ...door, msisdn: phone, ...given } };
-}
-
-function asksForSecret({ screens }: CompiledFlow, path: string): boolean {
-  const node = screens.get(path);
-  return node?.screen.type === 'input' && node.scope.flow.vars?.[node.screen.save]?.secret === true;
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { placeSession } from '../../lib/engine/place.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { asksForSecret } from '../../lib/flow/mask.ts';
 import { stateOf } from '../../lib/flow/node.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { ussdKey } from '../../lib/ussd/gateway.ts';
@@ -23,6 +24,7 @@ export interface Shown extends UssdReply {
 
 /** One session. */
 export interface Call {
+  readonly sessionId: string;
   /** Types an answer; '' first, to dial. */
   type(answer: string): Promise<Shown>;
   /** Sends what was typed last once more, byte by byte, as a telecom does that got no answer. */
@@ -46,6 +48,7 @@ export function lineTo(url: string, phone: Phone): Line {
       return { ...reply, secret: /\b(pin|password|passcode)\b/i.test(reply.text) };
     };
     return {
+      sessionId,
       type: (answer) => {
         text = text ? `${text}*${answer}` : answer;
         return again();
@@ -83,10 +86,7 @@ const DIALECT = 'africastalking';
 /** A phone on an engine in this process. It sends answers one by one, so no session is too long for it. */
 export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...phone }: InsideLine): Line {
   const { screens, flow: written } = menus.compiled.get(flow)!;
-  const isSecret = (path: string | undefined): boolean => {
-    const node = path === undefined ? undefined : screens.get(path);
-    return node?.screen.type === 'input' && node.scope.flow.vars?.[node.screen.save]?.secret === true;
-  };
+  const isSecret = (path: string | undefined) => path !== undefined && asksForSecret(screens.get(path));
   const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
     const known = { sessionId, ...phone, msisdn: phone.phoneNumber };
     const own = Object.entries(known).filter(([name]) => written.vars && Object.hasOwn(written.vars, name));
@@ -106,6 +106,7 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
       return { ...reply, secret: isSecret((await gateway.inspect(sessionId))?.state) };
     };
     return {
+      sessionId,
       type: async (text) => {
         const isDial = turn === 0;
         const fresh = isDial && from === undefined;

@@ -8,6 +8,7 @@ import { doctorVerb } from './verbs/doctor.ts';
 import { exportVerb } from './verbs/export.ts';
 import { importVerb } from './verbs/import.ts';
 import { lintVerb } from './verbs/lint.ts';
+import { replayVerb } from './verbs/replay.ts';
 import { startVerb } from './verbs/start.ts';
 import { testVerb } from './verbs/test.ts';
 import { tokenVerb } from './verbs/token.ts';
@@ -17,6 +18,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   chat: chatVerb,
   lint: lintVerb,
   test: testVerb,
+  replay: replayVerb,
   config: configVerb,
   doctor: doctorVerb,
   import: importVerb,

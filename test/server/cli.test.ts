@@ -194,7 +194,9 @@ test('chat refuses what it cannot dial with, before it dials', async () => {
     assert.match(err, /^Usage: twinline chat/m);
   }
   // Nothing is kept, so no store is asked for.
-  const unknown = await run(['chat', 'nowhere', '--menus', join(ROOT, 'menus')], { REDIS_URL: 'redis://127.0.0.1:1' });
+  const unknown = await run(['chat', 'nowhere', '--menus-dir', join(ROOT, 'menus')], {
+    REDIS_URL: 'redis://127.0.0.1:1',
+  });
   assert.is(unknown.code, 78);
   assert.match(unknown.err, /"nowhere".*Flows there:/);
 });

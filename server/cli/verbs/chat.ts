@@ -1,12 +1,18 @@
 // `twinline chat`: a phone in the terminal, on a server somewhere or on an engine in this process.
 
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
+import type { CompiledFlow } from '../../../lib/flow/compile.ts';
+import { suggest } from '../../../lib/flow/suggest.ts';
+import { isObject } from '../../../lib/shape.ts';
+import type { JsonObject } from '../../../lib/store/store.ts';
 import { readPhoneNumber, readServiceCode } from '../../../lib/ussd/request.ts';
 import { IN_MEMORY } from '../../config/generated.ts';
-import { type Config, readConfig } from '../../config.ts';
+import { readConfig } from '../../config.ts';
 import { EXIT_CONFIG } from '../../errors.ts';
-import { lineInside, lineTo, type Phone } from '../line.ts';
+import { type InsideLine, lineInside, lineTo, type Phone } from '../line.ts';
+import { recorder } from '../recorder.ts';
 import { talk } from '../talk.ts';
 import { Usage, type Verb } from '../verb.ts';
 
@@ -14,7 +20,10 @@ const OPTIONS = {
   url: { type: 'string' },
   phone: { type: 'string', default: '+263771234567' },
   code: { type: 'string', default: '*2233#' },
-  menus: { type: 'string' },
+  'menus-dir': { type: 'string' },
+  from: { type: 'string' },
+  context: { type: 'string' },
+  record: { type: 'string' },
 } as const;
 
 export const chatVerb: Verb = {
@@ -24,43 +33,84 @@ export const chatVerb: Verb = {
     '--url <address>': 'dial a running server, such as http://127.0.0.1:3000',
     '--phone <number>': `the phone, default ${OPTIONS.phone.default}`,
     '--code <code>': `the code that is dialled, default ${OPTIONS.code.default}`,
-    '--menus <folder>': 'MENUS_DIR: where flows are',
+    '--menus-dir <folder>': 'MENUS_DIR: where flows are',
+    '--from <screen>': 'begin at a screen of the flow, such as home or login.pin',
+    '--context <json>': 'variables of the flow there: JSON, or a file of it; with --from',
+    '--record <file>': 'write the dialogue down for twinline replay, behind what is there; secrets are masked',
+    '(while it runs)': 'type /help: retries, duplicates, lost screens, delays, timeouts',
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [flow, ...more] = positionals;
     if (more.length) throw new Usage(`One flow can be dialled, not ${positionals.length}.`);
     const phone = checked({ phoneNumber: values.phone, serviceCode: values.code });
-    if (values.url === undefined)
-      return inside({ ...env, ...from({ MENUS_DIR: values.menus, USSD_FLOW: flow }) }, phone);
+    const { url, from: screen, context, record } = values;
+    if (url === undefined) {
+      const given = { ...env, ...set({ MENUS_DIR: values['menus-dir'], USSD_FLOW: flow }) };
+      if (context !== undefined && screen === undefined)
+        throw new Usage('--context says what is known --from a screen.');
+      if (record !== undefined && screen !== undefined)
+        throw new Usage('A recording begins with a dial: leave --from out.');
+      const from = screen === undefined ? undefined : { screen, context: readContext(context) };
+      return inside(given, { phone, from, record });
+    }
     if (flow !== undefined) throw new Usage('The server at --url decides which flow answers: leave the flow out.');
-    if (!URL.canParse(values.url)) throw new Usage(`"${values.url}" is no address such as http://127.0.0.1:3000.`);
-    return talk({ line: lineTo(values.url, phone), input: process.stdin, output: process.stdout });
+    if (screen !== undefined || record !== undefined)
+      throw new Usage('What a server keeps is not seen from here: leave --from and --record out, or --url.');
+    if (!URL.canParse(url)) throw new Usage(`"${url}" is no address such as http://127.0.0.1:3000.`);
+    return talk({ line: lineTo(url, phone), input: process.stdin, output: process.stdout });
   },
 };
 
 const NOTHING_KEPT = { DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '' };
 
-async function inside(env: NodeJS.ProcessEnv, phone: Phone): Promise<number> {
+interface Inside {
+  readonly phone: Phone;
+  readonly from: InsideLine['from'];
+  /** A file. */
+  readonly record: string | undefined;
+}
+
+async function inside(env: NodeJS.ProcessEnv, { phone, from, record }: Inside): Promise<number> {
   const { config, problems } = readConfig({ LOG_LEVEL: 'warn', ...env, ...NOTHING_KEPT }, { makeKeys: true });
   for (const problem of problems) console.error(problem);
   if (!config) return EXIT_CONFIG;
   const [{ openHost }, { createLog }] = await Promise.all([import('../../host.ts'), import('../../log.ts')]);
+  const { flow } = config.ussd;
+  const recording = record === undefined ? undefined : recorder(record);
   // Screens go to standard output, troubles beside it.
-  const host = await openHost(config, { log: createLog(config, pino.destination(2)) });
+  const host = await openHost(config, { log: createLog(config, pino.destination(2)), services: recording?.services });
   try {
-    return await talk({
-      line: lineInside(host, { ...phone, flow: flowOf(config) }),
-      input: process.stdin,
-      output: process.stdout,
-    });
+    if (from) checkPlace(host.menus.compiled.get(flow)!, from);
+    const line = lineInside(host, { ...phone, flow, from });
+    const heard = recording?.line(line, { host, phone, flow }) ?? line;
+    return await talk({ line: heard, input: process.stdin, output: process.stdout });
   } finally {
     await host.engine.idle();
     await host.close();
+    recording?.close();
   }
 }
 
-const flowOf = ({ ussd }: Config) => ussd.flow;
+// JSON in the argument itself, or in a file.
+function readContext(text: string | undefined): JsonObject {
+  if (text === undefined) return {};
+  const isJson = text.trim().startsWith('{');
+  try {
+    const value = JSON.parse(isJson ? text : readFileSync(text, 'utf8')) as unknown;
+    if (isObject(value)) return value as JsonObject;
+  } catch {}
+  throw new Usage(`--context takes an object like {"balance": 20}, or a file that holds one, and not ${text}.`);
+}
+
+function checkPlace({ screens, flow }: CompiledFlow, { screen, context }: NonNullable<InsideLine['from']>): void {
+  if (!screens.has(screen))
+    throw new Usage(`The flow "${flow.flow}" has no screen "${screen}".${suggest(screen, screens.keys())}`);
+  const names = Object.keys(flow.vars ?? {});
+  const unknown = Object.keys(context).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Usage(`The flow "${flow.flow}" has no variable "${unknown}".${suggest(unknown, names)}`);
+}
 
 function checked(phone: Phone): Phone {
   try {
@@ -74,7 +124,7 @@ function checked(phone: Phone): Phone {
   }
 }
 
-function from(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function set(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );

@@ -1,0 +1,110 @@
+// `twinline replay`: dialogues of yesterday on the flow of today, and where they would go otherwise.
+
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import type { CompiledFlow } from '../../../lib/flow/compile.ts';
+import { invalidFlow } from '../../../lib/flow/load.ts';
+import { FLOW_FILE } from '../../../lib/flow/parse.ts';
+import { problemLine } from '../../../lib/flow/problem.ts';
+import { type Dialogue, dialoguesOf, parseRecording } from '../../../lib/flow/recording.ts';
+import { type ReplayedTurn, replayDialogue } from '../../../lib/flow/replay.ts';
+import { suggest } from '../../../lib/flow/suggest.ts';
+import { FLOW_TEST_FILE, parseFlowTests } from '../../../lib/flow/test-file.ts';
+import { flowNameOf, readMenus } from '../../menus.ts';
+import { Usage, type Verb } from '../verb.ts';
+
+const OPTIONS = { flow: { type: 'string' }, 'menus-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
+
+export const replayVerb: Verb = {
+  summary: 'Type recorded dialogues again on the flows of today: 0 when callers see the same, 1 otherwise',
+  usage: '<recording…> [options]',
+  options: {
+    '--flow <file|name>': 'the flow that answers; default the one that was recorded',
+    '--menus-dir <folder>': 'MENUS_DIR: where flows are',
+    '--json': 'every turn as JSON',
+    '(recordings)': `of chat --record, or *${FLOW_TEST_FILE}; services answer as they did then`,
+  },
+  run: async (args, env) => {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    if (!positionals.length) throw new Usage('Give at least one recording.');
+    const dialogues = positionals.flatMap(readDialogues);
+    const isFile = values.flow?.endsWith(FLOW_FILE) === true;
+    const folder = isFile
+      ? dirname(resolve(values.flow!))
+      : (values['menus-dir'] ?? (env.MENUS_DIR?.trim() || './menus'));
+    const name = isFile ? flowNameOf(values.flow!) : values.flow;
+    const flows = await flowsFor(dialogues, { folder, name });
+    const replays: Replay[] = [];
+    for (const dialogue of dialogues) {
+      const flow = flows.get(name ?? dialogue.flow)!;
+      replays.push({ dialogue, flow, turns: await replayDialogue(flow, dialogue) });
+    }
+    console.log(values.json ? JSON.stringify(replays.map(plain), null, 2) : words(replays));
+    return replays.some(({ turns }) => turns.some(isDifferent)) ? 1 : 0;
+  },
+};
+
+interface Replay {
+  readonly dialogue: Dialogue;
+  readonly flow: CompiledFlow;
+  readonly turns: readonly ReplayedTurn[];
+}
+
+function readDialogues(file: string): Dialogue[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Usage(`Cannot read ${file} (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  if (!file.endsWith(FLOW_TEST_FILE)) return parseRecording(text, file);
+  const { file: tests, problems } = parseFlowTests(text, file);
+  if (!tests) throw invalidFlow(`Cannot read the dialogues of ${file}.`, problems);
+  return dialoguesOf(tests);
+}
+
+interface Place {
+  readonly folder: string;
+  /** Of the flow that answers all of them. */
+  readonly name: string | undefined;
+}
+
+async function flowsFor(dialogues: readonly Dialogue[], { folder, name }: Place) {
+  const { compiled, problems, failures } = await readMenus({ folder });
+  const missing = dialogues.map(({ flow }) => name ?? flow).find((flow) => !compiled.has(flow));
+  if (missing === undefined) return compiled;
+  const why = [...problems.filter(({ severity }) => severity === 'error').map(problemLine), ...failures];
+  throw new Usage([`${folder} has no sound flow "${missing}".${suggest(missing, compiled.keys())}`, ...why].join('\n'));
+}
+
+const isDifferent = ({ outcome }: ReplayedTurn) => outcome === 'different';
+
+function plain({ dialogue: { name, version }, flow, turns }: Replay) {
+  return { dialogue: name, flow: flow.id, recorded: version ?? null, version: flow.version, turns };
+}
+
+function words(replays: readonly Replay[]): string {
+  const turns = replays.flatMap((replay) => replay.turns);
+  const count = (outcome: ReplayedTurn['outcome']) => turns.filter((turn) => turn.outcome === outcome).length;
+  const sum = `${count('same')} same, ${count('moved')} moved, ${count('different')} different`;
+  return [...replays.flatMap(drawn), `${replays.length} dialogues, ${turns.length} turns: ${sum}`].join('\n');
+}
+
+function drawn({ dialogue: { name, version }, flow, turns }: Replay): string[] {
+  const versions = version === undefined ? `version ${flow.version}` : `version ${version} → ${flow.version}`;
+  return [pc.bold(`${name} (${flow.id}, ${versions})`), ...turns.flatMap(lineOf)];
+}
+
+const MARKS: { readonly [outcome in ReplayedTurn['outcome']]: (line: string) => string } = {
+  same: (line) => `${pc.green('✓')} ${line}`,
+  moved: (line) => pc.yellow(`~ ${line}`),
+  different: (line) => pc.red(`✘ ${line}`),
+};
+
+function lineOf({ turn, typed, outcome, message = '', details = [] }: ReplayedTurn): string[] {
+  const what = turn === 1 ? 'dialled' : typed === '' ? '' : `typed ${typed}`;
+  const line = [String(turn), what, message].filter(Boolean).join('  ');
+  return [`  ${MARKS[outcome](line)}`, ...details.map((detail) => `      ${detail}`)];
+}
