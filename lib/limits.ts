@@ -490,6 +490,19 @@ export const LIMITS = {
   /** Milliseconds that clients may take to say goodbye when the server stops. */
   socketGoodbyeMs: 1_000,
 
+  // --- pages --------------------------------------------------------------------------------------------------------
+  /** Simulated phones whose service calls are remembered, and calls of each. */
+  simulatedSessions: 100,
+  simulatedCalls: 64,
+  /** Inputs of a dialogue that is saved as a flow test. */
+  simulatedInputs: 200,
+  /** Seconds that an invocation of the chat page lives; the page asks for another one in time. */
+  chatTokenSeconds: 300,
+  /** Seconds that a browser is the same user of the chat page: 30 days. */
+  chatUserSeconds: 2_592_000,
+  /** Seconds that an operator stays signed in in a browser. */
+  operatorPassSeconds: 28_800,
+
   // --- server -------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,

@@ -1,0 +1,100 @@
+// fetch for hosts that the operator has named: no redirects, and bounds for silence, for one line and for all of an answer.
+
+import type { Clock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+
+export interface FetchBounds {
+  readonly clock: Clock;
+  /** Milliseconds until the headers of an answer, and between two pieces of its body. */
+  readonly headersMs: number;
+  readonly stallMs: number;
+  /** Bytes of a body, and of a line of it: a parser of events keeps a line until it has all of it. */
+  readonly bytes: number;
+  readonly lineBytes: number;
+}
+
+/**
+ * A fetch that rejects with ERR_TIMEOUT or ERR_SERVICE when a bound is broken, also while the body is being read; no
+ * message holds the address. A redirect is a failure: what goes along with a request is for one host.
+ */
+export function boundedFetch(bounds: FetchBounds): typeof fetch {
+  const { clock, headersMs, stallMs } = bounds;
+  return async (input, init = {}) => {
+    const over = new AbortController();
+    const { signal } = init;
+    const stop = () => over.abort(signal?.reason);
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    const forget = () => signal?.removeEventListener('abort', stop);
+    const inTime = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+      const done = new AbortController();
+      void clock.wait(ms, done.signal).then(() => done.signal.aborted || over.abort(tooLate(ms)));
+      return work.finally(() => done.abort());
+    };
+    try {
+      const answer = await inTime(headersMs, fetch(input, { ...init, signal: over.signal, redirect: 'error' }));
+      const { body, status, statusText, headers } = answer;
+      if (!body) {
+        forget();
+        return answer;
+      }
+      const reader = body.getReader();
+      const take = () => inTime(stallMs, reader.read());
+      const end = (reason: unknown) => over.abort(reason);
+      return new Response(counted(bounds, { take, end, forget }), { status, statusText, headers });
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  };
+}
+
+interface Source {
+  readonly take: () => Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  readonly end: (reason: unknown) => void;
+  readonly forget: () => void;
+}
+
+// Pulled piece by piece: a reader that is slow itself lets no time run out.
+function counted({ bytes, lineBytes }: FetchBounds, { take, end, forget }: Source): ReadableStream<Uint8Array> {
+  let total = 0;
+  let line = 0;
+  const count = (piece: Uint8Array): void => {
+    total += piece.length;
+    const newline = piece.lastIndexOf(10);
+    line = newline < 0 ? line + piece.length : piece.length - newline - 1;
+    if (total > bytes) throw tooMuch(`more than ${bytes} bytes`);
+    if (line > lineBytes) throw tooMuch(`a line of more than ${lineBytes} bytes`);
+  };
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await take();
+          if (value) count(value);
+          if (value) controller.enqueue(value);
+          if (!done) return;
+          forget();
+          controller.close();
+        } catch (error) {
+          forget();
+          end(error);
+          throw error;
+        }
+      },
+      cancel(reason) {
+        forget();
+        end(reason ?? new DOMException('Nobody reads on.', 'AbortError'));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function tooLate(ms: number): TwinlineError {
+  return new TwinlineError('ERR_TIMEOUT', `Nothing came for ${ms} ms. Ask again, or less at once.`);
+}
+
+function tooMuch(what: string): TwinlineError {
+  return new TwinlineError('ERR_SERVICE', `The answer has ${what}. Ask for less.`);
+}

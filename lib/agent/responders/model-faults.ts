@@ -1,0 +1,120 @@
+// What goes wrong between a model and us: one of the kinds that clients know, in words that hold nothing of the provider.
+//
+// Bills and keys are the operator's: users hear that something is broken, and the log hears what.
+
+import { TwinlineError } from '../../errors.ts';
+import { isObject } from '../../shape.ts';
+import type { FaultKind, RunFault } from '../run-log.ts';
+
+/** What is known of a failure. */
+export interface ModelFailure {
+  readonly kind: FaultKind;
+  /** Of the provider's answer. */
+  readonly status?: number;
+  /** The provider's word for it, when it is one word. */
+  readonly word?: string;
+  /** Why, in words of our own. */
+  readonly why?: string;
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+const KIND_OF_STATUS: { readonly [status: number]: FaultKind } = {
+  401: 'auth',
+  402: 'billing',
+  403: 'auth',
+  407: 'auth',
+  408: 'timeout',
+  429: 'rate_limit',
+  504: 'timeout',
+  524: 'timeout',
+};
+
+// Providers tell more by a word than by the status; an error inside a stream has no other.
+const KIND_OF_WORD: readonly (readonly [RegExp, FaultKind])[] = [
+  [/quota|billing|credit|balance|payment/, 'billing'],
+  [/rate_?limit|too_many_requests|overloaded/, 'rate_limit'],
+  [/auth|api_?key|permission/, 'auth'],
+  [/timeout|timed_out/, 'timeout'],
+  [/server|internal|unavailable/, 'server'],
+];
+
+/** Classifies what the SDK threw, or what an `error` in a stream held. */
+export function failureOf(thrown: unknown): ModelFailure {
+  const error = rootOf(thrown);
+  if (error instanceof TwinlineError)
+    return { kind: error.code === 'ERR_TIMEOUT' ? 'timeout' : 'server', why: error.message };
+  if (!isObject(error)) return { kind: 'unknown' };
+  const told = isObject(error.data) && isObject(error.data.error) ? error.data.error : error;
+  const word = wordOf(told);
+  const status = statusOf(error.statusCode) ?? statusOf(told.code);
+  const kind = kindOf(error, { status, word });
+  return { kind, ...(status !== undefined && { status }), ...(word !== undefined && { word }) };
+}
+
+/** Whether the provider refused the request for what is in it. */
+export function isRejected({ status }: ModelFailure): boolean {
+  return status === 400 || status === 422;
+}
+
+const TOLD: { readonly [kind in FaultKind]: readonly [status: number, retryable: boolean, words: string] } = {
+  rate_limit: [429, true, 'The model is asked too much at the moment. Try again in a minute.'],
+  timeout: [504, true, 'The model did not answer in time.'],
+  server: [502, true, 'The model failed.'],
+  network: [503, true, 'The model cannot be reached.'],
+  billing: [500, false, 'The reply could not be made.'],
+  auth: [500, false, 'The reply could not be made.'],
+  byo_fallback: [500, false, 'The reply could not be made.'],
+  unknown: [500, false, 'The reply could not be made.'],
+};
+const OPERATORS: ReadonlySet<FaultKind> = new Set(['billing', 'auth', 'byo_fallback']);
+
+/** As users may read it. */
+export function faultOf({ kind }: ModelFailure): RunFault {
+  const [status, retryable, error] = TOLD[kind];
+  return { error, kind: OPERATORS.has(kind) ? 'unknown' : kind, source: 'platform', status, retryable };
+}
+
+/** As the operator may read it: what strangers wrote can hold keys, so it is left out. */
+export function problemOf({ kind, status, word, why }: ModelFailure): TwinlineError {
+  const answer = status === undefined ? '' : `, status ${status}`;
+  const said = word === undefined ? '' : `, "${word}"`;
+  const what = OPERATORS.has(kind) ? ' Check its key and its account.' : why === undefined ? '' : ` ${why}`;
+  return new TwinlineError('ERR_SERVICE', `The model did not answer: ${kind}${answer}${said}.${what}`);
+}
+
+// After its last try the SDK throws an error about all of them.
+function rootOf(thrown: unknown): unknown {
+  return isObject(thrown) && 'lastError' in thrown ? thrown.lastError : thrown;
+}
+
+type Known = { readonly status: number | undefined; readonly word: string | undefined };
+
+function kindOf(error: Fields, { status, word = '' }: Known): FaultKind {
+  const byWord = KIND_OF_WORD.find(([words]) => words.test(word))?.[1];
+  const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
+  // A 429 for an empty account is no matter of waiting; other statuses say more than words.
+  if (byStatus === 'rate_limit' && byWord === 'billing') return 'billing';
+  if (byStatus) return byStatus;
+  if (status !== undefined && status >= 500) return 'server';
+  if (status !== undefined) return byWord === 'billing' ? 'billing' : 'unknown';
+  return byWord ?? kindOfName(error);
+}
+
+// Without an answer there is an error of the SDK or of the system.
+function kindOfName({ name, message, code }: Fields): FaultKind {
+  if (/APICallError$/.test(String(name)) || /terminated|without a finish reason/.test(String(message)))
+    return 'network';
+  if (typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+)$/.test(code)) return 'network';
+  return /(JSONParse|TypeValidation|InvalidResponse|EmptyResponse)/.test(String(name)) ? 'server' : 'unknown';
+}
+
+function wordOf({ code, type }: Fields): string | undefined {
+  const words = [code, type].filter((one): one is string => typeof one === 'string' && /^[a-z][a-z_]{1,39}$/.test(one));
+  return words[0];
+}
+
+function statusOf(value: unknown): number | undefined {
+  const status = Number(value);
+  return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined;
+}

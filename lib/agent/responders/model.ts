@@ -1,0 +1,158 @@
+// The responder that asks a model, at any endpoint that speaks OpenAI's chat completions.
+//
+// One reply is a few requests: the model calls tools, hears what came of them, and goes on. The SDK makes the requests;
+// bounds, order and the words for what goes wrong are ours.
+
+import type { TextStreamPart, ToolSet } from 'ai';
+import { type Clock, systemClock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { boundedFetch } from '../bounded-fetch.ts';
+import { optionalPackage } from '../optional-package.ts';
+import type { Part, Responder, ResponderTurn } from '../responder.ts';
+import { type ModelEndpoint, providerSettings } from './model-endpoint.ts';
+import { failureOf, faultOf, isRejected, problemOf } from './model-faults.ts';
+import { hasImages, type Images, messagesOf, systemText } from './model-prompt.ts';
+import { modelTools, type Schemas } from './model-tools.ts';
+
+export interface ModelOptions {
+  readonly endpoint: ModelEndpoint;
+  /** The model that answers. */
+  readonly model: string;
+  /** Others that a message may ask for; what it asks for beside these is left out. @default none */
+  readonly others?: readonly string[];
+  /** What every reply is to begin from. @default a plain assistant */
+  readonly systemPrompt?: string;
+  /** What a user wants the model to know, if anything. @default nothing */
+  readonly about?: (user: string) => Promise<string | undefined>;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+  /** Told why a model failed, in words that hold nothing of what was sent or of the endpoint. */
+  readonly onProblem?: (error: TwinlineError) => void;
+}
+
+type Sdk = typeof import('ai');
+
+/** Opens the responder. Throws ERR_CONFIG when the packages that it needs are not installed. */
+export async function modelResponder(options: ModelOptions): Promise<Responder> {
+  const { endpoint, clock = systemClock, onProblem = () => {} } = options;
+  const [sdk, { createOpenAICompatible }] = await optionalPackage(
+    () => Promise.all([import('ai'), import('@ai-sdk/openai-compatible')]),
+    { purpose: 'ask a model', packages: 'ai@6 @ai-sdk/openai-compatible@2' },
+  );
+  const provider = createOpenAICompatible({
+    ...providerSettings(endpoint),
+    fetch: boundedFetch({
+      clock,
+      headersMs: LIMITS.modelAnswerMs,
+      stallMs: LIMITS.modelStallMs,
+      bytes: LIMITS.modelStreamBytes,
+      lineBytes: LIMITS.modelLineBytes,
+    }),
+  });
+  const known = new Set([options.model, ...(options.others ?? [])]);
+
+  async function* respond(turn: ResponderTurn): AsyncGenerator<Part> {
+    const { request } = turn;
+    const asked = request.model && known.has(request.model) ? request.model : options.model;
+    const [history, about] = await Promise.all([turn.history(), options.about?.(turn.owner)]);
+    const system = systemText({ prompt: options.systemPrompt, about, request, now: clock.now() });
+    for (const how of ['given', 'plain'] as const) {
+      const images: Images = how === 'given' ? 'shown' : 'described';
+      const schemas: Schemas = how === 'given' ? 'given' : 'open';
+      const messages = messagesOf(history, request, images);
+      const attempt = ask(sdk, turn, { model: provider(asked), system, messages, schemas });
+      const thrown = yield* attempt;
+      if (!thrown || turn.signal.aborted) return;
+      const failure = failureOf(thrown.error);
+      // An endpoint may refuse images, or what stands in the schemas of clients: then it is asked without.
+      const canBePlainer = how === 'given' && (turn.tools.tools.length > 0 || hasImages(request));
+      if (canBePlainer && isRejected(failure) && !thrown.hasBegun) continue;
+      onProblem(problemOf(failure));
+      yield { type: 'error', fault: faultOf(failure) };
+      return;
+    }
+  }
+
+  return { name: 'model', isResumable: false, respond };
+}
+
+type Asking = Pick<Parameters<Sdk['streamText']>[0], 'model' | 'system'> & {
+  readonly messages: ReturnType<typeof messagesOf>;
+  readonly schemas: Schemas;
+};
+
+/** Why a reply broke off, and whether anything of it was shown. */
+type Thrown = { readonly error: unknown; readonly hasBegun: boolean };
+
+async function* ask(sdk: Sdk, turn: ResponderTurn, asking: Asking): AsyncGenerator<Part, Thrown | undefined> {
+  const { schemas, ...prompt } = asking;
+  const over = new AbortController();
+  const stop = () => over.abort();
+  turn.signal.addEventListener('abort', stop, { once: true });
+  if (turn.signal.aborted) stop();
+  const order = callsInOrder(over.signal);
+  let hasBegun = false;
+  try {
+    const { fullStream } = sdk.streamText({
+      ...prompt,
+      tools: modelTools({ box: turn.tools, schemas, told: order.told, sdk }),
+      stopWhen: sdk.stepCountIs(LIMITS.modelSteps),
+      // The last request is for an answer, whatever the model would still like to do.
+      prepareStep: ({ stepNumber }) => (stepNumber === LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
+      maxRetries: LIMITS.modelRetries,
+      abortSignal: over.signal,
+      // Addresses go to the model as they are; this server fetches none of them.
+      experimental_download: async (wanted) => wanted.map(() => null),
+      onError: () => {},
+    });
+    for await (const part of fullStream) {
+      if (turn.signal.aborted) return undefined;
+      if (part.type === 'tool-call') order.seen(part.toolCallId);
+      if (part.type === 'error') return { error: part.error, hasBegun };
+      const shown = shownPart(part);
+      if (!shown && part.type !== 'tool-call') continue;
+      hasBegun ||= part.type !== 'finish-step';
+      if (shown) yield shown;
+    }
+    return hasBegun ? undefined : { error: EMPTY, hasBegun };
+  } catch (error) {
+    return { error, hasBegun };
+  } finally {
+    turn.signal.removeEventListener('abort', stop);
+    over.abort();
+  }
+}
+
+const EMPTY = new TwinlineError('ERR_SERVICE', 'The model answered with nothing.');
+
+function shownPart(part: TextStreamPart<ToolSet>): Part | undefined {
+  if (part.type === 'text-delta') return { type: 'text', text: part.text };
+  if (part.type === 'reasoning-delta') return { type: 'reasoning', text: part.text };
+  if (part.type !== 'finish-step') return undefined;
+  const { inputTokens = 0, outputTokens = 0 } = part.usage;
+  return { type: 'usage', usage: { inputTokens, outputTokens } };
+}
+
+// Tools tell readers of themselves at once, and the SDK is ahead of its reader: a call waits for what was said before it.
+function callsInOrder(signal: AbortSignal) {
+  const seen = new Set<string>();
+  const waiting = new Map<string, () => void>();
+  signal.addEventListener('abort', () => waiting.forEach((go) => void go()), { once: true });
+  return {
+    seen(call: string): void {
+      seen.add(call);
+      waiting.get(call)?.();
+    },
+    told: async (call: string): Promise<void> => {
+      if (seen.has(call) || signal.aborted) return;
+      const before = waiting.get(call);
+      await new Promise<void>((go) => {
+        waiting.set(call, () => {
+          before?.();
+          go();
+        });
+      });
+    },
+  };
+}
