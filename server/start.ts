@@ -12,12 +12,15 @@ import { openAgentService } from './agent/open.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDomain } from './domain/open.ts';
+import { openGateway } from './gateway/open.ts';
 import { healthOf, type StoreHealth, type Watched } from './health.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { type Listening, listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, METRICS_TYPE } from './metrics.ts';
 import { type OverloadLimits, overloadWatch } from './overload.ts';
+import { serviceRecorder } from './pages/simulator/recorder.ts';
+import { toolPages } from './pages/tools.ts';
 import { watchMenus } from './reload.ts';
 import type { ServedRoute } from './route-list.ts';
 import type { StorePlace, Stores } from './stores.ts';
@@ -79,7 +82,10 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const overload = overloadWatch(log, seams.overload);
   later(overload.stop);
   const metrics = createMetrics(overload);
-  const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores });
+  // Where nobody may open the page of phones, nothing is kept for it.
+  const recorder = serviceRecorder();
+  const watched = config.production && config.operatorToken === undefined ? {} : { services: recorder.watch };
+  const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores, ...watched });
   later(host.close);
   const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
   // In development a person is told, not the log.
@@ -107,6 +113,10 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   });
   later(agent.close);
 
+  const query = await openGateway({ config, log, onProblem: () => metrics.problem('http') });
+  later(async () => query?.close());
+  if (query) metrics.add(query.metrics);
+
   const adapters = createAdapters(config.ussd.textMode);
   const { plugins = [], documentation = [] } = seams;
   const app = createApp({
@@ -122,6 +132,9 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     documentation,
     domain: domain.door,
     agent: agent.door,
+    sockets: agent.sockets,
+    toolPages: toolPages({ config, keyring, gateway, flows: engine.library, recorder }),
+    query,
   });
   const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
   later(() => metricsDoor?.close(0));
@@ -144,6 +157,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     if (drainDelayMs > 0) await pause(drainDelayMs);
     const until = performance.now() + LIMITS.drainMs;
     domain.drain();
+    query?.drain();
     const answered = agent.drain(LIMITS.drainMs);
     await Promise.all([door.close(LIMITS.drainMs), answered]);
     // All answers are given; what goes on behind them (late calls) may still finish.
