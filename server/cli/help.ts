@@ -3,22 +3,24 @@
 import { suggest } from '../../lib/flow/suggest.ts';
 import type { Verb } from './verb.ts';
 
-const FLAG_COLUMN = 18;
+const FLAG_COLUMN_MAX = 34;
 
 /** Every verb in one line. */
 export function overview(verbs: Readonly<Record<string, Verb>>): string {
   const width = Math.max(...Object.keys(verbs).map((name) => name.length));
   const lines = Object.entries(verbs).map(([name, { summary }]) => `  ${name.padEnd(width)} ${summary}`);
-  return ['Usage: twinline <verb> [options]', '', ...lines, '', 'twinline <verb> --help tells more.'].join('\n');
+  const more = [
+    'twinline <verb> --help tells more.',
+    'Every verb takes --env-file <file>, for variables that are not set.',
+  ];
+  return ['Usage: twinline <verb> [options]', '', ...lines, '', ...more].join('\n');
 }
 
-/** One verb with its options; what is too wide for its column has a line of its own. */
+/** One verb with its options. */
 export function helpOf(name: string, { usage, summary, options }: Verb): string {
-  const lines = Object.entries(options).map(([flag, words]) =>
-    flag.length > FLAG_COLUMN
-      ? `  ${flag}\n  ${' '.repeat(FLAG_COLUMN)} ${words}`
-      : `  ${flag.padEnd(FLAG_COLUMN)} ${words}`,
-  );
+  const flags = Object.keys(options).map((flag) => flag.length);
+  const width = Math.max(0, ...flags.filter((length) => length <= FLAG_COLUMN_MAX));
+  const lines = Object.entries(options).map(([flag, words]) => `  ${flag.padEnd(width)} ${words}`);
   return [
     `Usage: twinline ${name} ${usage}`.trimEnd(),
     '',

@@ -8,6 +8,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/suggest.ts';
 import { EXIT_CONFIG, isConfigError } from '../errors.ts';
 import { versionOf } from '../version.ts';
+import { withEnvFile } from './env-file.ts';
 import { helpOf, overview, parseProblem } from './help.ts';
 import { Usage } from './verb.ts';
 import { VERBS } from './verbs.ts';
@@ -26,7 +27,8 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
     return complain(`twinline: there is no "${name}".${suggest(name, Object.keys(VERBS))}\n\n${overview(VERBS)}`);
   if (rest.includes('--help') || rest.includes('-h')) return say(helpOf(name, verb));
   try {
-    return await verb.run(rest, env);
+    const given = withEnvFile(rest, env);
+    return await verb.run(given.args, given.env, { envFiles: given.files });
   } catch (error) {
     if (error instanceof Usage) return complain(`${error.message}\n\n${helpOf(name, verb)}`);
     if (isParseError(error)) return complain(`${parseProblem(error, verb)}\n\n${helpOf(name, verb)}`);
