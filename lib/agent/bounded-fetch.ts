@@ -32,7 +32,8 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       return work.finally(() => done.abort());
     };
     try {
-      const answer = await inTime(headersMs, fetch(input, { ...init, signal: over.signal, redirect: 'error' }));
+      const answer = await inTime(headersMs, fetch(input, { ...init, signal: over.signal, redirect: 'manual' }));
+      if (answer.status >= 300 && answer.status < 400) throw redirected(answer.status);
       const { body, status, statusText, headers } = answer;
       if (!body) {
         forget();
@@ -44,6 +45,7 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       return new Response(counted(bounds, { take, end, forget }), { status, statusText, headers });
     } catch (error) {
       forget();
+      over.abort(error);
       throw error;
     }
   };
@@ -88,6 +90,13 @@ function counted({ bytes, lineBytes }: FetchBounds, { take, end, forget }: Sourc
       },
     },
     { highWaterMark: 0 },
+  );
+}
+
+function redirected(status: number): TwinlineError {
+  return new TwinlineError(
+    'ERR_SERVICE',
+    `It answered ${status}; redirects are not followed. Set the address that it leads to.`,
   );
 }
 

@@ -83,9 +83,12 @@ export function problemOf({ kind, status, word, why }: ModelFailure): TwinlineEr
   return new TwinlineError('ERR_SERVICE', `The model did not answer: ${kind}${answer}${said}.${what}`);
 }
 
-// After its last try the SDK throws an error about all of them.
+// After its last try the SDK throws an error about all of them; what our own fetch throws, it takes for a network's.
 function rootOf(thrown: unknown): unknown {
-  return isObject(thrown) && 'lastError' in thrown ? thrown.lastError : thrown;
+  const last = isObject(thrown) && 'lastError' in thrown ? thrown.lastError : thrown;
+  for (let error = last, depth = 0; isObject(error) && depth < 5; error = error.cause, depth++)
+    if (error instanceof TwinlineError) return error;
+  return last;
 }
 
 type Known = { readonly status: number | undefined; readonly word: string | undefined };
@@ -103,10 +106,10 @@ function kindOf(error: Fields, { status, word = '' }: Known): FaultKind {
 
 // Without an answer there is an error of the SDK or of the system.
 function kindOfName({ name, message, code }: Fields): FaultKind {
-  if (/APICallError$/.test(String(name)) || /terminated|without a finish reason/.test(String(message)))
-    return 'network';
-  if (typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+)$/.test(code)) return 'network';
-  return /(JSONParse|TypeValidation|InvalidResponse|EmptyResponse)/.test(String(name)) ? 'server' : 'unknown';
+  if (/without a finish reason/.test(String(message))) return 'network';
+  if (/(JSONParse|TypeValidation|InvalidResponse|EmptyResponse)/.test(String(name))) return 'server';
+  if (/APICallError$/.test(String(name)) || message === 'terminated') return 'network';
+  return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+)$/.test(code) ? 'network' : 'unknown';
 }
 
 function wordOf({ code, type }: Fields): string | undefined {
