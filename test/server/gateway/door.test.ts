@@ -1,31 +1,289 @@
 // The door of the query gateway: paths, methods, queries and bodies to calls of a node, replies and errors to HTTP.
 
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { json } from '../serve.ts';
+import { metadataOf } from './node.ts';
 import { sharedGateway } from './place.ts';
 
-const test = suite('door of the query gateway');
-const { scripted } = sharedGateway(test);
+const test = suite('door of the query gateway', { timeoutMs: 30_000 });
+const { at, scripted } = sharedGateway(test);
+
+const NOTHING = { tree: null, trees: [], text: '', counts: {}, extra: null };
+const status = (code: number, message: string, details: unknown[] = []) => ({ code, message, details });
+const ask = (path: string, how = {}) => at().server.ask(path, how);
 
 test('a path with a DID asks the node, and the reply is JSON in the Cosmos form', async () => {
+  const did = 'did:ixo:tree:1';
   const { server, node } = scripted(() => ({
-    reply: { tree: { id: 'did:ixo:tree:1', rings: '7', planted: '2024-01-02T03:04:05Z' } },
+    reply: { tree: { id: did, rings: '7', planted: '2024-01-02T03:04:05Z' } },
   }));
-  const { status, headers, json } = await server.ask('/grove/tree/did:ixo:tree:1?pagination.limit=5&unknown=1');
-  assert.is(status, 200);
-  assert.equal(node.last().request, { id: 'did:ixo:tree:1', pagination: { limit: '5' } });
+  const answer = await server.ask(`/grove/tree/${did}?pagination.limit=5&unknown=1`);
+  assert.is(answer.status, 200);
+  assert.equal(node.last().request, { id: did, pagination: { limit: '5' } });
   assert.is(node.last().rpc, 'Query/Tree');
-  assert.match(headers['content-type']!, /^application\/json/);
-  const tree = {
-    id: 'did:ixo:tree:1',
-    kind: '',
-    rings: '7',
-    planted: '2024-01-02T03:04:05Z',
-    birds: [],
-    parent: null,
-    seed: null,
+  assert.match(answer.headers['content-type']!, /^application\/json/);
+  const tree = { id: did, kind: '', rings: '7', planted: '2024-01-02T03:04:05Z', birds: [], parent: null, seed: null };
+  assert.equal(answer.json(), { ...NOTHING, tree });
+});
+
+test('paths are matched as they came and decoded after that', async () => {
+  const { server, node } = scripted(() => ({}));
+  const id = async (path: string) => {
+    const answer = await server.ask(path);
+    assert.is(answer.status, 200, `${path}: ${answer.text}`);
+    return [node.last().rpc, node.last().request.id ?? node.last().request.name];
   };
-  assert.equal(json(), { tree, trees: [], text: '', counts: {}, extra: null });
+  assert.equal(await id('/grove/tree/a%2Fmetadata'), ['Query/Tree', 'a/metadata']);
+  assert.equal(await id('/grove/tree/a/metadata'), ['Query/Metadata', 'a']);
+  assert.equal(await id('/grove/tree/%C3%A4%20b+c'), ['Query/Tree', 'ä b+c']);
+  assert.equal(await id('/grove/tree/'), ['Query/Tree', undefined]);
+  assert.equal(await id('/grove/tree/x:y'), ['Query/Tree', 'x:y']);
+  assert.equal(await id('/grove/places/a%2Fb'), ['Query/Named', 'places/a%2Fb']);
+  assert.equal(await id('/grove/files/a/b%2Fc/d'), ['Query/Named', 'a/b%2Fc/d']);
+});
+
+test('what is malformed is 400 in the form of the gateway, and asks nobody', async () => {
+  const { server, node } = scripted(() => ({}));
+  const before = node.seen.length;
+  const bad = [
+    '/grove/tree/%zz',
+    '/grove/tree/%ff',
+    '/grove/tree/a%00b',
+    '/grove/trees?at_least=x',
+    '/grove/trees?at_least=1&at_least=2',
+    '/grove/trees?pagination=1',
+    '/grove/trees?pagination.key=*',
+    '/grove/trees?note=%f',
+    '/grove/trees?a;b=1',
+    `/grove/tree/${'x'.repeat(9_000)}`,
+  ];
+  for (const path of bad) {
+    const answer = await server.ask(path);
+    assert.is(answer.status, 400, path);
+    const body = answer.json() as ReturnType<typeof status>;
+    assert.equal([body.code, body.details, typeof body.message], [3, [], 'string']);
+  }
+  for (const timeout of ['1x', '', '-1S', '123456789m', '1.5S'])
+    assert.is((await server.ask('/grove/params', { headers: { 'grpc-timeout': timeout } })).status, 400, timeout);
+  assert.is(node.seen.length, before);
+});
+
+test('a path without a route is 404, another method 405 with Allow, OPTIONS 204', async () => {
+  for (const path of ['/grove', '/grove/', '/grove/params/', '/grove/other', '/grove/tree/a/b'])
+    assert.equal([(await ask(path)).status, (await ask(path)).json()], [404, status(5, 'Not Found')], path);
+  const wrong = await ask('/grove/tree/1', { method: 'PUT' });
+  assert.equal([wrong.status, wrong.headers.allow], [405, 'DELETE, GET, HEAD, OPTIONS']);
+  assert.equal(wrong.json(), status(12, 'Method Not Allowed'));
+  const asked = await ask('/grove/tree/1', { method: 'OPTIONS' });
+  assert.equal([asked.status, asked.headers.allow, asked.text], [204, 'DELETE, GET, HEAD, OPTIONS', '']);
+  assert.is((await ask('/grove/other', { method: 'OPTIONS' })).status, 404);
+  const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
+  const allowed = await ask('/grove/tree/1', { method: 'OPTIONS', headers: preflight });
+  assert.equal([allowed.status, allowed.headers['access-control-allow-origin']], [204, '*']);
+});
+
+test('other doors keep their paths, in their own form', async () => {
+  assert.is((await ask('/health')).status, 200);
+  assert.is((await ask('/')).status, 200);
+  assert.equal(((await ask('/grov')).json() as { code: string }).code, 'not-found');
+  assert.equal(((await ask('//grove/params')).json() as { code: string }).code, 'not-found');
+  assert.is((await ask('/v1/domains')).status, 401);
+});
+
+test('HEAD asks as GET does and sends no body', async () => {
+  scripted(() => ({ reply: { text: 'long' } }));
+  const get = await ask('/grove/params');
+  const head = await ask('/grove/params', { method: 'HEAD' });
+  assert.equal([head.status, head.text, head.headers['content-length']], [200, '', get.headers['content-length']]);
+  assert.is(head.headers.etag, get.headers.etag);
+});
+
+test('what has not changed is 304', async () => {
+  scripted(() => ({ reply: { text: 'same' } }));
+  const { headers } = await ask('/grove/params');
+  const again = await ask('/grove/params', { headers: { 'if-none-match': `"x", ${headers.etag}` } });
+  assert.equal([again.status, again.text], [304, '']);
+  scripted(() => ({ reply: { text: 'new' } }));
+  assert.is((await ask('/grove/params', { headers: { 'if-none-match': headers.etag! } })).status, 200);
+});
+
+test('bodies go where the route says', async () => {
+  const { server, node } = scripted(() => ({ reply: { text: 'done' } }));
+  const sent = async (path: string, how: object) => {
+    const answer = await server.ask(path, how);
+    assert.is(answer.status, 200, answer.text);
+    return [node.last().rpc, node.last().request];
+  };
+  assert.equal(await sent('/grove/north/trees?watered=true', json({ id: 'oak', rings: 3 })), [
+    'Care/Plant',
+    { place: 'north', tree: { id: 'oak', rings: '3' }, watered: true },
+  ]);
+  assert.equal(await sent('/grove/tree/oak:prune', json({ place: 'south', tree: { id: 'other', kind: 'k' } })), [
+    'Care/Prune',
+    { place: 'south', tree: { id: 'oak', kind: 'k' } },
+  ]);
+  assert.equal(await sent('/grove/north/trees', { method: 'POST' }), ['Care/Plant', { place: 'north' }]);
+  assert.equal(await sent('/grove/tree/oak', { method: 'DELETE' }), ['Care/Fell', { id: 'oak' }]);
+  for (const method of ['GET', 'PUT', 'REPORT'])
+    assert.is((await sent('/grove/search?note=n', { method }))[0], 'Query/Search');
+});
+
+test('a body that cannot be read is refused in the form of the gateway', async () => {
+  const { server, node } = scripted(() => ({}));
+  const before = node.seen.length;
+  const refused = async (expected: readonly number[], how: object) => {
+    const answer = await server.ask('/grove/north/trees', { method: 'POST', ...how });
+    assert.equal([answer.status, (answer.json() as { code: number }).code], expected, answer.text);
+  };
+  await refused([400, 3], { body: '{' });
+  await refused([400, 3], { body: '{"rings":"x"}' });
+  await refused([400, 3], { body: Buffer.from([0xff]) });
+  await refused([413, 8], { body: Buffer.alloc(1_048_577, ' ') });
+  await refused([415, 3], { body: 'x', headers: { 'content-encoding': 'gzip' } });
+  assert.is(node.seen.length, before);
+  assert.is((await server.ask('/grove/params')).status, 200);
+});
+
+test('a field alone is the answer where the route says so', async () => {
+  scripted(() => ({ reply: { tree: { id: 'a' } } }));
+  assert.is(((await ask('/grove/first')).json() as { id: string }).id, 'a');
+  scripted(() => ({}));
+  assert.is((await ask('/grove/first')).text, 'null');
+});
+
+test('every code of the node has its HTTP status, with details, and no address', async () => {
+  const expected = [499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
+  for (const [at, http] of expected.entries()) {
+    const code = at + 1;
+    scripted(() => ({ status: { code, details: 'at 10.1.2.3:9090' } }));
+    const answer = await ask('/grove/params');
+    const message = code === 12 ? 'Not Implemented' : 'at address';
+    assert.equal([answer.status, answer.json()], [http, status(code, message)], `code ${code}`);
+  }
+  scripted(() => ({ status: { code: 99, details: 'odd' } }));
+  assert.equal([(await ask('/grove/params')).status, (await ask('/grove/params')).json()], [500, status(99, 'odd')]);
+});
+
+test('details of the node are told', async () => {
+  // code 5, message m, an Any of google.protobuf.StringValue "why"
+  const any = Buffer.concat([
+    Buffer.from([0x0a, 47]),
+    Buffer.from('type.googleapis.com/google.protobuf.StringValue'),
+    Buffer.from([0x12, 5, 0x0a, 3]),
+    Buffer.from('why'),
+  ]);
+  const rich = Buffer.concat([Buffer.from([8, 5, 0x12, 1]), Buffer.from('m'), Buffer.from([0x1a, any.length]), any]);
+  scripted(() => ({ status: { code: 5, details: 'm', metadata: metadataOf({ 'grpc-status-details-bin': rich }) } }));
+  const details = [{ '@type': 'type.googleapis.com/google.protobuf.StringValue', value: 'why' }];
+  assert.equal((await ask('/grove/params')).json(), status(5, 'm', details));
+});
+
+test('bytes that are no reply are 500, and a reply that is too large is 502', async () => {
+  scripted(() => ({ bytes: Buffer.from([0xff, 0xff]) }));
+  const answer = await ask('/grove/params');
+  assert.equal([answer.status, (answer.json() as { code: number }).code], [500, 13]);
+  scripted(() => ({ bytes: Buffer.alloc(11_000_000) }));
+  const large = await ask('/grove/params');
+  assert.equal([large.status, (large.json() as { code: number }).code], [502, 8]);
+});
+
+test('the height goes in and out, and nothing else of the headers does', async () => {
+  const { server, node } = scripted(() => ({ headers: { 'x-cosmos-block-height': '42', 'x-secret': 's' } }));
+  const headers = {
+    'x-cosmos-block-height': '41',
+    'x-other': 'o',
+    cookie: 'c',
+    authorization: 'Bearer k',
+    'grpc-metadata-x-other': 'p',
+  };
+  const answer = await server.ask('/grove/params', { headers });
+  assert.equal(node.last().metadata.get('x-cosmos-block-height'), ['41']);
+  for (const name of ['x-other', 'cookie', 'authorization', 'grpc-metadata-x-other'])
+    assert.equal(node.last().metadata.get(name), []);
+  assert.is(answer.headers['x-cosmos-block-height'], '42');
+  assert.is(answer.headers['grpc-metadata-x-cosmos-block-height'], '42');
+  assert.not.ok(JSON.stringify(answer.headers).includes('secret'));
+});
+
+test('Grpc-Timeout shortens the deadline, the node is told, and 504 is the end', async () => {
+  const { server, node } = scripted(() => ({ after: new Promise(() => {}) }));
+  const answer = await server.ask('/grove/tree/late', { headers: { 'grpc-timeout': '200m' } });
+  assert.equal([answer.status, (answer.json() as { code: number }).code], [504, 4]);
+  assert.ok(node.last().deadlineMs <= 200 && node.last().deadlineMs > 0, `${node.last().deadlineMs} ms`);
+  scripted(() => ({}));
+  await server.ask('/grove/params', { headers: { 'grpc-timeout': '9H' } });
+  assert.ok(node.last().deadlineMs > 1_000 && node.last().deadlineMs <= 10_000);
+});
+
+test('a client that leaves cancels the call', async () => {
+  const { server, node } = scripted(() => ({ after: new Promise(() => {}) }));
+  const stop = new AbortController();
+  const gone = fetch(`${server.url}/grove/tree/left`, { signal: stop.signal }).catch(() => 'gone');
+  await node.until((seen) => seen.at(-1)?.request.id === 'left');
+  stop.abort();
+  assert.is(await gone, 'gone');
+  await node.until((seen) => seen.at(-1)!.isCancelled);
+});
+
+test('100 who ask the same at the same time are one call', async () => {
+  let answer = () => {};
+  const { server, node } = scripted(() => ({
+    reply: { text: 'one' },
+    after: new Promise<void>((resolve) => (answer = resolve)),
+  }));
+  const before = node.seen.length;
+  const all = Array.from({ length: 100 }, () => server.ask('/grove/tree/shared'));
+  const waits = async () => /from="shared"\} (\d+)/.exec((await server.ask('/metrics')).text)?.[1];
+  while (Number(await waits()) < 99) await new Promise((resolve) => setImmediate(resolve));
+  answer();
+  for (const { status, text } of await Promise.all(all)) assert.ok(status === 200 && text.includes('"one"'));
+  assert.is(node.seen.length - before, 1);
+});
+
+test('what may change something is never shared', async () => {
+  let answer = () => {};
+  const wait = new Promise<void>((resolve) => (answer = resolve));
+  const { server, node } = scripted(() => ({ after: wait }));
+  const before = node.seen.length;
+  const both = [server.ask('/grove/tree/x', { method: 'DELETE' }), server.ask('/grove/tree/x', { method: 'DELETE' })];
+  await node.until((seen) => seen.length === before + 2);
+  answer();
+  for (const { status } of await Promise.all(both)) assert.is(status, 200);
+});
+
+// Unlike a client that closes its half of the connection: Node takes that for leaving.
+async function sent(url: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(bytes);
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+test('a request line with a fragment or a host of its own does no harm', async () => {
+  const { server } = scripted(() => ({}));
+  for (const line of [
+    'GET /grove/tree/a#b HTTP/1.1',
+    'GET http://other/grove/params HTTP/1.1',
+    'GET /grove/tree/\\ HTTP/1.1',
+  ])
+    assert.match(
+      await sent(server.url, `${line}\r\nHost: x\r\nConnection: close\r\n\r\n`),
+      /^HTTP\/1\.1 (200|400) /,
+      line,
+    );
+});
+
+test('messages inside Any are told by their descriptors', async () => {
+  const { server } = scripted(() => ({
+    reply: { extra: { '@type': 'type.googleapis.com/google.protobuf.StringValue', value: 'in' } },
+  }));
+  const { extra } = (await server.ask('/grove/params')).json() as { extra: unknown };
+  assert.equal(extra, { '@type': 'type.googleapis.com/google.protobuf.StringValue', value: 'in' });
 });
 
 test.run();

@@ -1,7 +1,15 @@
 // A real gRPC server that answers the methods of grove/query.proto as a script says, and remembers what it was asked.
 
 import { once } from 'node:events';
-import { type DescMessage, fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf';
+import {
+  type DescMessage,
+  fromBinary,
+  fromJson,
+  type JsonObject,
+  type Registry,
+  toBinary,
+  toJson,
+} from '@bufbuild/protobuf';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -63,6 +71,7 @@ const WAIT_MS = 10_000;
 
 export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveNode> {
   const descriptors = readDescriptorSet(set);
+  const { registry } = descriptors;
   const seen: Seen[] = [];
   const watchers = new Set<() => void>();
   const changed = () => {
@@ -91,7 +100,7 @@ export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveN
       await after;
       if (headers) call.sendMetadata(metadataOf(headers));
       if (status) answer(status);
-      else answer(null, bytes ?? encode(output, reply));
+      else answer(null, bytes ?? encode(output, reply, registry));
     };
 
   const streaming =
@@ -104,7 +113,8 @@ export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveN
       for (const reply of replies) {
         if (one.isCancelled) break;
         written++;
-        if (!call.write(encode(output, reply))) await Promise.race([once(call, 'drain'), once(call, 'cancelled')]);
+        if (!call.write(encode(output, reply, registry)))
+          await Promise.race([once(call, 'drain'), once(call, 'cancelled')]);
       }
       await after;
       if (status) call.emit('error', status);
@@ -177,8 +187,8 @@ function definition(path: string, responseStream: boolean) {
   return { path, requestStream: false, responseStream, ...bytes };
 }
 
-export function encode(type: DescMessage, json: JsonObject): Buffer {
-  return Buffer.from(toBinary(type, fromJson(type, json)));
+function encode(type: DescMessage, json: JsonObject, registry: Registry): Buffer {
+  return Buffer.from(toBinary(type, fromJson(type, json, { registry })));
 }
 
 export function metadataOf(entries: Readonly<Record<string, string | Buffer>>): Metadata {
