@@ -1,12 +1,9 @@
 // The services that flows may call: accounts, HTTP, and the modules of SERVICES.
 
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { isAbsolute, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Service, Services } from '../lib/engine/service.ts';
 import { TwinlineError } from '../lib/errors.ts';
 import type { Log } from './log.ts';
+import { importDefault } from './modules.ts';
 
 const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
 
@@ -46,28 +43,11 @@ export async function loadServices(
 type Tell = (why: string) => void;
 
 async function importServices(module: string, folder: string, problem: Tell): Promise<Services> {
-  try {
-    const loaded = (await import(locate(module, folder))) as { default?: unknown };
-    const services = loaded.default;
-    if (typeof services === 'object' && services !== null) return services as Services;
-    problem('has no default export that is an object. Write: export default { "bills.find": async (input) => … }');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
-    problem(missing ? 'is not there. Check the path or install the package.' : `cannot be loaded: ${message}`);
-  }
+  const imported = await importDefault(module, folder);
+  if (imported.kind === 'broken') problem(imported.why);
+  else if (typeof imported.value === 'object' && imported.value !== null) return imported.value as Services;
+  else problem('has no default export that is an object. Write: export default { "bills.find": async (input) => … }');
   return {};
-}
-
-function locate(module: string, folder: string): string {
-  const path = resolve(folder, module);
-  if (isAbsolute(module) || module.startsWith('.') || existsSync(path)) return pathToFileURL(path).href;
-  try {
-    return pathToFileURL(createRequire(join(folder, 'services')).resolve(module)).href;
-  } catch {
-    // Packages that can only be imported are looked for beside this one.
-    return module;
-  }
 }
 
 /** Names of all services that flows may call under this environment. Throws as {@link loadServices} does. */

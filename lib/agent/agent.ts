@@ -12,11 +12,13 @@ import { AGENT_KINDS } from './kinds.ts';
 import { waitingLine } from './line.ts';
 import { type Transcript, transcript as transcriptOf } from './message.ts';
 import { recovery as recoveryOf } from './recovery.ts';
+import type { Asked } from './respond.ts';
 import type { Responder, TurnSecrets } from './responder.ts';
 import { type Room, rooms } from './room.ts';
 import { isEnded, type NewRun, type Run, type RunRequest, type RunView, runs as runsOf, runView } from './run.ts';
 import { makeRunner, newHolder, type RunReport } from './runner.ts';
 import { type Oracle, type Sessions, sessions as sessionsOf } from './session.ts';
+import type { Told } from './told.ts';
 import { callResult, type HostTool } from './tool.ts';
 import { fitsJson } from './well-formed.ts';
 
@@ -32,8 +34,19 @@ export interface AgentOptions {
   readonly clock?: Clock;
   /** Bytes of one reply. @default LIMITS.agentReplyBytes */
   readonly replyBytes?: number;
+  /** Tells the sockets of a session in the place of the channel; `room.listen` then hears nothing. @default over the channel */
+  readonly tell?: Room['tell'];
   /** Whoever looks on at runs. */
   readonly watch?: Watch | undefined;
+  /**
+   * Awaited before a run ends, and tried again while the store is away; once more by whoever takes over when this process
+   * dies meanwhile: must act once per run.
+   */
+  readonly settle?: (report: RunReport) => Promise<void>;
+  /** What models should know of a user before they answer. */
+  readonly instructions?: (asked: Asked) => Promise<readonly string[]>;
+  /** Told of every typed event of the runs that this process drives. */
+  readonly onTold?: (told: Told) => void;
   /** Told of every run that has ended, by the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
   /** Told of what fails when nobody waits for it. */
@@ -52,6 +65,8 @@ export interface SendRequest {
   readonly secrets?: TurnSecrets;
   /** @default 'reject' */
   readonly multitask?: Multitask;
+  /** A UUID: while the run of this id is kept, sending it again throws ERR_EXISTS. @default a new one */
+  readonly runId?: string;
 }
 
 export type Sent =
@@ -108,7 +123,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const runs = runsOf({ documents, clock, holder: newHolder(), watch: options.watch });
   const sessions = sessionsOf({ documents, clock, oracle: options.oracle });
   const transcript = transcriptOf(documents);
-  const room = rooms(channel, onProblem);
+  const room: Room = { ...rooms(channel, onProblem), ...(options.tell && { tell: options.tell }) };
   const driven = new Set<Promise<void>>();
   let closing = false;
 
@@ -128,6 +143,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     room,
     hostTools: options.hostTools ?? (() => []),
     replyBytes: options.replyBytes ?? LIMITS.agentReplyBytes,
+    settle: options.settle,
+    instructions: options.instructions,
+    onTold: options.onTold,
     onEnd: options.onEnd,
     onFree: (session) => onFree(session).catch(onProblem),
   });
@@ -166,7 +184,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   }
 
   async function send({ multitask = 'reject', secrets = {}, ...asked }: SendRequest): Promise<Sent> {
-    const { owner, session, requestId, request } = asked;
+    const { owner, session, requestId, request, runId } = asked;
     checkRequest(request);
     if (!(await sessions.owns(owner, session))) return { kind: 'unknown' };
     const open = await runs.open(session);
@@ -176,7 +194,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     else if (open.length >= LIMITS.runsPerSession) return { kind: 'full' };
     const turn = await sessions.nextTurn(owner, session);
     if (turn === undefined) return { kind: 'unknown' };
-    const run = { owner, session, turn, requestId, request };
+    const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };
     const taken =
       (open.length ? undefined : await begin(run, secrets)) ??
       (multitask === 'reject' ? undefined : await queue(run, secrets));

@@ -21,6 +21,14 @@ export interface RespondOptions {
   readonly hostTools: () => readonly HostTool[];
   readonly clock: Clock;
   readonly onProblem: (error: unknown) => void;
+  readonly instructions?: ((asked: Asked) => Promise<readonly string[]>) | undefined;
+}
+
+/** Whose turn it is. */
+export interface Asked {
+  readonly owner: string;
+  readonly session: string;
+  readonly requestId: string;
 }
 
 export interface Giving {
@@ -135,6 +143,7 @@ function turnOf(options: RespondOptions, { held, reply, secrets, isResumed }: Gi
     isResumed,
     signal: held.stop,
     history: () => transcript.before(session, turn),
+    instructions: async () => (await options.instructions?.({ owner, session, requestId })) ?? [],
     tools: makeToolBox({ held, runs, reply, room, clock, hostTools: hostTools(), secrets, onProblem }),
     state: {
       get: () => sessions.stateOf(session, responder.name),

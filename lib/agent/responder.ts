@@ -45,6 +45,8 @@ export interface ResponderTurn {
   readonly request: RunRequest;
   /** What was said before this turn, the oldest first. */
   history(): Promise<Message[]>;
+  /** What plugins want a model to know of the user, each a few sentences. */
+  instructions?(): Promise<readonly string[]>;
   readonly tools: ToolBox;
   /** Aborts when nobody wants the reply any more: stop, and give no further parts. */
   readonly signal: AbortSignal;

@@ -68,6 +68,8 @@ export type RunView = {
 };
 
 export interface NewRun {
+  /** A UUID. @default a new one */
+  readonly id?: string;
   readonly owner: string;
   readonly session: string;
   readonly turn: number;
@@ -131,10 +133,12 @@ export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
   const leaseMs = LIMITS.runLeaseMs;
 
   async function insert(run: NewRun, inLine: boolean): Promise<Run> {
-    const { owner, session, turn, requestId, request } = run;
+    const { id = randomUUID(), owner, session, turn, requestId, request } = run;
     const body = { owner, session, turn, requestId, request, created: clock.now() };
     const input = { session, turn, inLine, holder, leaseMs };
-    return (await machines.begin(randomUUID(), { input, body })).instance;
+    const begun = await machines.begin(id, { input, body });
+    if (begun.repeated) throw new TwinlineError('ERR_EXISTS', `Run ${id} has been taken in before.`);
+    return begun.instance;
   }
 
   /** Undefined when the run is not there, or does not take the event where it is. */

@@ -14,12 +14,13 @@ import { type LogWriter, logWriter } from './log-writer.ts';
 import type { Transcript } from './message.ts';
 import { patiently } from './patiently.ts';
 import { makeReply, type Reply } from './reply.ts';
-import { type Given, giveReply } from './respond.ts';
+import { type Asked, type Given, giveReply } from './respond.ts';
 import type { Responder, TurnSecrets, Usage } from './responder.ts';
 import type { Room, RoomEvent } from './room.ts';
 import { isEnded, type Run, type Runs } from './run.ts';
 import { type AnyFrame, doneData, type FrameName, logOf, type RunFault } from './run-log.ts';
 import { type Sessions, titleOf } from './session.ts';
+import { type Told, toldRoom } from './told.ts';
 import type { HostTool } from './tool.ts';
 
 /** A run that has ended, for whoever counts; holds nothing of what was said. */
@@ -27,6 +28,7 @@ export interface RunReport {
   readonly runId: string;
   readonly owner: string;
   readonly session: string;
+  readonly requestId: string;
   readonly status: RunEnd;
   readonly usage: Usage;
   readonly fault?: RunFault;
@@ -43,6 +45,9 @@ export interface RunnerOptions {
   readonly clock: Clock;
   readonly replyBytes: number;
   readonly onProblem: (error: unknown) => void;
+  readonly settle?: ((report: RunReport) => Promise<void>) | undefined;
+  readonly instructions?: ((asked: Asked) => Promise<readonly string[]>) | undefined;
+  readonly onTold?: ((told: Told) => void) | undefined;
   readonly onEnd?: ((report: RunReport) => void) | undefined;
   /** A session has no live run any more. */
   readonly onFree: (session: string) => Promise<void>;
@@ -119,8 +124,9 @@ async function openLog({ logs, clock }: RunnerOptions, held: HeldRun): Promise<O
 
 const NOTHING_HEARD: Heard = { last: 0, text: '', calls: new Map(), isBegun: false, names: new Set() };
 
-async function carryOut(options: RunnerOptions, held: HeldRun, secrets: TurnSecrets): Promise<void> {
+async function carryOut(given: RunnerOptions, held: HeldRun, secrets: TurnSecrets): Promise<void> {
   const { run } = held;
+  const options = { ...given, room: toldRoom(given, run) };
   const { clock, room, sessions, transcript } = options;
   const [{ writer, heard }, session] = await Promise.all([
     openLog(options, held),
@@ -135,15 +141,15 @@ async function carryOut(options: RunnerOptions, held: HeldRun, secrets: TurnSecr
   };
   const reply = makeReply({ run, heard, clock, maxBytes: options.replyBytes, write });
   await reply.open();
-  const given = await attempt(options, { held, reply, heard, secrets });
-  if (given.reason === 'lost') throw lostRun(run.id);
-  if (given.reason === 'closing') {
+  const outcome = await attempt(options, { held, reply, heard, secrets });
+  if (outcome.reason === 'lost') throw lostRun(run.id);
+  if (outcome.reason === 'closing') {
     await writer.flush();
     held.letGo();
     await options.runs.release(held.run);
     return;
   }
-  await finish(options, held, { reply, writer, given, isKept: session !== undefined });
+  await finish(options, held, { reply, writer, given: outcome, isKept: session !== undefined });
 }
 
 interface Attempt {
@@ -178,7 +184,7 @@ interface Ending {
 
 async function finish(options: RunnerOptions, held: HeldRun, { reply, writer, given, isKept }: Ending): Promise<void> {
   const { runs, transcript, sessions, clock, onEnd } = options;
-  const { status, fault, usage } = given;
+  const { status, fault } = given;
   const { run } = held;
   if (status !== 'finished') reply.adopt();
   await reply.close(fault);
@@ -186,12 +192,14 @@ async function finish(options: RunnerOptions, held: HeldRun, { reply, writer, gi
   const answer = answerOf(run, reply.said());
   if (answer && isKept)
     await whileHeld(held, clock, () => transcript.write(answer, { ...run.body, fence: run.context.fence }));
+  const report = reportOf(run, given);
+  await whileHeld(held, clock, async () => options.settle?.(report));
   // From here on there is nothing to renew: the run ends, or somebody else has it.
   held.letGo();
   const ended = await whileHeld(held, clock, () => runs.end(run, status));
   if (!ended) throw lostRun(run.id);
   await writer.end({ name: 'done', data: doneData(run.id, status, partialText(status, reply.said().text)) });
-  onEnd?.({ runId: run.id, owner: run.body.owner, session: run.body.session, status, usage, ...(fault && { fault }) });
+  onEnd?.(report);
   await options.onFree(run.body.session);
   const title = titleOf(given.title ?? run.body.request.message);
   if (answer && isKept)
@@ -199,6 +207,11 @@ async function finish(options: RunnerOptions, held: HeldRun, { reply, writer, gi
       sessions.change(run.body.session, (body) => ({ title: body.title ?? (title || null) })),
     );
   await whileHeld(held, clock, () => runs.seal(ended));
+}
+
+function reportOf({ id, body }: Run, { status, usage, fault }: Outcome): RunReport {
+  const { owner, session, requestId } = body;
+  return { runId: id, owner, session, requestId, status, usage, ...(fault && { fault }) };
 }
 
 /** A run that has ended without a last frame: it was aborted in line, or its process died too early. */

@@ -51,6 +51,15 @@ export interface Posted {
 /** Sends a POST request; the status of the answer. Rejects with ERR_SERVICE or ERR_TIMEOUT, in words that hold no secret. */
 export type Post = (posted: Posted, signal: AbortSignal) => Promise<number>;
 
+/** What was answered: a status, and up to LIMITS.httpAnswerBytes of text. */
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The same, with what was answered. */
+export type Exchange = (posted: Posted, signal: AbortSignal) => Promise<Reply>;
+
 export interface SenderOptions {
   /** Gives the addresses to connect to. @default the system's, refusing all that are not public */
   readonly lookup?: LookupFunction;
@@ -59,21 +68,44 @@ export interface SenderOptions {
 }
 
 /** A sender of webhooks. Every request resolves the name anew and connects to the addresses that were checked. */
-export function webhookSender({ lookup = guardedLookup(systemResolve, 'public'), ca }: SenderOptions = {}): Post {
-  return ({ url, headers, body }, signal) =>
-    new Promise((resolve, reject) => {
+export function webhookSender(options: SenderOptions = {}): Post {
+  return poster(options, async (incoming) => {
+    discard(incoming);
+    return incoming.statusCode ?? 0;
+  });
+}
+
+/** The same for services whose answers are read. */
+export function publicExchange(options: SenderOptions = {}): Exchange {
+  return poster(options, read);
+}
+
+type Take<T> = (incoming: IncomingMessage) => Promise<T>;
+
+function poster<T>({ lookup = guardedLookup(systemResolve, 'public'), ca }: SenderOptions, take: Take<T>) {
+  return ({ url, headers, body }: Posted, signal: AbortSignal) =>
+    new Promise<T>((resolve, reject) => {
       // A literal address is connected to without a lookup.
       const problem = addressProblem(url);
       if (problem !== undefined) return reject(failure(`the URL ${problem}`));
       const settings = { method: 'POST', headers: headersOf(headers, body), agent: false, lookup, signal } as const;
       const outgoing = request(url, { ...settings, ...(ca !== undefined && { ca }) });
-      outgoing.on('error', (error) => reject(signal.aborted ? late() : wordsOf(error)));
-      outgoing.on('response', (incoming) => {
-        discard(incoming);
-        resolve(incoming.statusCode ?? 0);
-      });
+      const fail = (error: Error) => reject(signal.aborted ? late() : wordsOf(error));
+      outgoing.on('error', fail);
+      outgoing.on('response', (incoming) => take(incoming).then(resolve, fail));
       outgoing.end(body);
     });
+}
+
+async function read(incoming: IncomingMessage): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > LIMITS.httpAnswerBytes) throw Object.assign(new Error('too long'), { code: 'ANSWER_TOO_LONG' });
+    chunks.push(chunk);
+  }
+  return { status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
 }
 
 function headersOf(headers: Posted['headers'], body: string): Posted['headers'] {

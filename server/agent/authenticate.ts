@@ -81,7 +81,9 @@ export function authenticateUsers(options: AuthOptions): Middleware {
   };
 }
 
-/** The user of an authenticated request. */
+/** The user of an authenticated request; throws 401 on a route that was made public, where nobody is asked who they are. */
 export function agentUser(ctx: Pick<Context, 'state'>): AgentUser {
-  return ctx.state.user as AgentUser;
+  const { user } = ctx.state as { user?: AgentUser };
+  if (user) return user;
+  throw bare(401, MISSING);
 }

@@ -13,6 +13,7 @@ import { agentUser } from './authenticate.ts';
 import { readAbort, readMessage, type SendBody } from './dto.ts';
 import { nest } from './nest.ts';
 import { ownSession, unknownSession } from './session-routes.ts';
+import { zoneOf } from './time-zone.ts';
 
 export interface MessageDeps {
   readonly agent: Agent;
@@ -73,17 +74,6 @@ function requestOf(ctx: Context, session: string, body: SendBody): SendRequest {
     secrets,
     ...(multitask && { multitask }),
   };
-}
-
-// A header that is no time zone is as if it were not there.
-function zoneOf(name: string): string | undefined {
-  try {
-    return name && name.length <= 64
-      ? new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function accepted(agent: Agent, request: SendRequest): Promise<RunView> {

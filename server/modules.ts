@@ -1,0 +1,37 @@
+// Modules that a deployment brings along: found by path or package name, and what they export by default.
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** What a module exports by default, or why it cannot be loaded, as the end of a sentence. */
+export type Imported =
+  | { readonly kind: 'loaded'; readonly value: unknown }
+  | { readonly kind: 'broken'; readonly why: string };
+
+/** Loads a module by its path, absolute or from `folder`, or by the name of a package. Never rejects. */
+export async function importDefault(module: string, folder: string): Promise<Imported> {
+  try {
+    const loaded = (await import(locate(module, folder))) as { default?: unknown };
+    return { kind: 'loaded', value: loaded.default };
+  } catch (error) {
+    const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
+    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+    return {
+      kind: 'broken',
+      why: missing ? 'is not there. Check the path or install the package.' : `cannot be loaded: ${message}`,
+    };
+  }
+}
+
+function locate(module: string, folder: string): string {
+  const path = resolve(folder, module);
+  if (isAbsolute(module) || module.startsWith('.') || existsSync(path)) return pathToFileURL(path).href;
+  try {
+    return pathToFileURL(createRequire(join(folder, 'module')).resolve(module)).href;
+  } catch {
+    // Packages that can only be imported are looked for beside this one.
+    return module;
+  }
+}
