@@ -21,26 +21,26 @@ const CARD_END = 11;
 const CARD_RIGHT = 14;
 const CARD_LEAST = 92;
 const LABEL_STEP = 13;
-const LABEL_CHARS = 28;
+const LABEL_CHARS = 32;
 const LABEL_LINES = 3;
 
-export const SIGNS: { readonly [sign in ChipSign]: string } = {
-  back: '↩',
-  home: '⌂',
-  exit: '⏻',
-  error: '⚠',
-  service: '⚙',
-  time: '⏱',
-  more: '⋯',
-  hidden: '…',
+/** Chips of one kind of row stand side by side; rows are in this order. */
+const ROW_OF: { readonly [sign in ChipSign]: number } = {
+  ...{ service: 0, time: 0, more: 1, error: 2, back: 3, home: 3, exit: 4, hidden: 5 },
 };
+const CHIP_GAP = 12;
+/** From the left side of a chip's sign to its words. */
+export const CHIP_INSET = 14;
+
+export interface PlacedChip extends Chip {
+  /** From the left side of the card. */
+  readonly x: number;
+}
 
 export interface CardRow {
   /** The base line, from the top of the card. */
   readonly y: number;
-  readonly words: string;
-  /** Undefined: a line of text. */
-  readonly chip?: Chip;
+  readonly content: string | readonly PlacedChip[];
 }
 
 export interface Card {
@@ -52,14 +52,28 @@ export interface Card {
 
 /** The card of a state: its title, its lines, its chips, one below the other. */
 export function cardOf({ title, lines, chips }: DrawnState): Card {
-  const words = [
-    ...lines.map((line) => ({ words: line })),
-    ...chips.map((chip) => ({ words: `${SIGNS[chip.sign]} ${chip.text}`, chip })),
-  ];
-  const rows = words.map((row, at) => ({ ...row, y: TITLE_BASE + 2 + (at + 1) * LINE_STEP }));
-  const widths = rows.map((row) => textWidth(row.words, SIZES.text));
-  const width = Math.max(CARD_LEAST, SIZES.inset + CARD_RIGHT + Math.max(textWidth(title, SIZES.title, 'bold'), ...widths));
-  return { width, height: (rows.at(-1)?.y ?? TITLE_BASE) + CARD_END, titleY: TITLE_BASE, rows };
+  const contents: readonly (string | PlacedChip[])[] = [...lines, ...chipRows(chips)];
+  const rows = contents.map((content, at) => ({ content, y: TITLE_BASE + 2 + (at + 1) * LINE_STEP }));
+  const ends = contents.map((content) => (typeof content === 'string' ? lineEnd(content) : chipEnd(content.at(-1)!)));
+  const most = Math.max(SIZES.inset + textWidth(title, SIZES.title, 'bold'), ...ends);
+  const height = (rows.at(-1)?.y ?? TITLE_BASE) + CARD_END;
+  return { width: Math.max(CARD_LEAST, most + CARD_RIGHT), height, titleY: TITLE_BASE, rows };
+}
+
+const lineEnd = (line: string): number => SIZES.inset + textWidth(line, SIZES.text);
+const chipEnd = ({ x, text }: PlacedChip): number => x + CHIP_INSET + textWidth(text, SIZES.text);
+
+function chipRows(chips: readonly Chip[]): PlacedChip[][] {
+  const rows = new Map<string, PlacedChip[]>();
+  for (const chip of [...chips].sort((one, other) => ROW_OF[one.sign] - ROW_OF[other.sign])) {
+    // Failures lead to different places: each has a row.
+    const key = chip.sign === 'error' ? `error ${chip.text}` : String(ROW_OF[chip.sign]);
+    const row = rows.get(key) ?? [];
+    const last = row.at(-1);
+    row.push({ ...chip, x: last ? chipEnd(last) + CHIP_GAP : SIZES.inset });
+    rows.set(key, row);
+  }
+  return [...rows.values()];
 }
 
 export interface Label {

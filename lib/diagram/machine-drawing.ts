@@ -61,8 +61,9 @@ function stepsOf(node: AnyStateNode): Step[] {
 }
 
 function linesOf(node: AnyStateNode): string[] {
-  const entry = namesOf(node.entry);
-  const exit = namesOf(node.exit);
+  // As the author wrote them: XState adds the starting and stopping of timers.
+  const entry = namesOf(listOf(node.config.entry));
+  const exit = namesOf(listOf(node.config.exit));
   const stays = transitionsOf(node)
     .filter(({ target, actions }) => target === undefined && actions.length > 0)
     .map((transition) => {
@@ -78,8 +79,13 @@ function linesOf(node: AnyStateNode): string[] {
   return rest > 1 ? [...lines.slice(0, INSIDE_LINES - 1), `… ${rest} more`] : lines;
 }
 
+const listOf = (actions: unknown): readonly unknown[] =>
+  actions === undefined ? [] : Array.isArray(actions) ? actions : [actions];
+
 function ownChips(node: AnyStateNode): Chip[] {
-  const calls = node.invoke.map(({ src }): Chip => ({ sign: 'service', text: typeof src === 'string' ? src : 'actor' }));
+  const calls = node.invoke.map(
+    ({ src }): Chip => ({ sign: 'service', text: typeof src === 'string' ? src : 'actor' }),
+  );
   const delays = [...new Set(node.after.map(({ delay }) => String(delay)))];
   return [
     ...calls,

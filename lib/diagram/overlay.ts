@@ -3,8 +3,9 @@
 export interface Overlay {
   /** How often each arrow was taken, under {@link arrowKey}; an arrow that is not in it has no count. */
   readonly counts?: ReadonlyMap<string, number>;
-  /** The paths of states that were reached. Without it, none is marked as missing. */
+  /** The paths of states that were reached, and the names of arrows that were taken; without it, none is marked. */
   readonly covered?: ReadonlySet<string>;
+  readonly taken?: ReadonlySet<string>;
 }
 
 const STEPS = 5;

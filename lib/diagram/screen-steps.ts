@@ -39,25 +39,29 @@ const STEPS: {
       : [{ to: otherwise, event: 'text', label: `text [${attempts} refused]`, mark: 'else', role: 'on' } as const]),
   ],
   list: ({ pick }) => (pick ? [{ to: pick.to, event: 'pick', label: 'pick', mark: 'pick', role: 'on' }] : []),
-  call: ({ done, fail }, { path }) => [
-    ...waysOf(done, { slot: 'done', event: `xstate.done.actor.${path}`, word: 'done', role: 'on' }),
-    ...waysOf(fail, { slot: 'fail', event: `xstate.error.actor.${path}`, word: 'fail', role: 'error' }),
+  call: ({ done, fail, save }, { path }) => [
+    ...waysOf(done, { slot: 'done', event: `xstate.done.actor.${path}`, word: 'done', role: 'on' }, save),
+    ...waysOf(fail, { slot: 'fail', event: `xstate.error.actor.${path}`, word: 'fail', role: 'error' }, 'error'),
   ],
   branch: ({ branch }) => waysOf(branch, { slot: 'branch', event: 'always', word: '', role: 'on' }),
-  flow: ({ done }, { path, machine }) =>
-    waysOf(done, { slot: 'done', event: `xstate.done.state.${machine}.${path}`, word: 'done', role: 'on' }),
+  flow: ({ done, save }, { path, machine }) =>
+    waysOf(done, { slot: 'done', event: `xstate.done.state.${machine}.${path}`, word: 'done', role: 'on' }, save),
   end: () => [],
 };
 
+// Conditions are mostly about what was answered: its name is left out of labels.
 function waysOf(
   ways: string | readonly FlowWay[],
   { slot, word, ...step }: { slot: string; event: string; word: string; role: 'on' | 'error' },
+  answer?: string,
 ): Given[] {
   const list: readonly FlowWay[] = typeof ways === 'string' ? [{ to: ways }] : ways;
+  const short = (when: string) =>
+    answer === undefined ? when : when.replaceAll(new RegExp(`\\b${answer}\\.`, 'g'), '');
   return list.map(({ to, when }, at) => ({
     ...step,
     to,
-    label: when === undefined ? word || 'else' : `${word} [${when}]`.trim(),
+    label: when === undefined ? word || 'else' : `${word} [${short(when)}]`.trim(),
     mark: list.length > 1 ? `${slot}[${at}]` : slot,
     ...(when !== undefined && { guard: when }),
   }));

@@ -42,13 +42,9 @@ function textLines(text: Text, lang: string): string[] {
     .split('\n')
     .flatMap((line) => wrapped(line.trim()));
   if (lines.length <= TEXT_LINES) return lines.filter((line) => line !== '');
-  const last = lines[TEXT_LINES - 1]!;
-  return [
-    ...lines.slice(0, TEXT_LINES - 1),
-    `${cutLine(last, LINE_CHARS - 2)
-      .replace(/…$/, '')
-      .trimEnd()} …`,
-  ];
+  const words = lines[TEXT_LINES - 1]!.split(' ');
+  while (words.length > 1 && words.join(' ').length + 2 > LINE_CHARS) words.pop();
+  return [...lines.slice(0, TEXT_LINES - 1), `${words.join(' ')} …`];
 }
 
 function wrapped(line: string): string[] {

@@ -1,10 +1,11 @@
 // A placed drawing as SVG: cards over lines over the frames of states that hold others.
 
-import { type CardRow, cardOf, type Label, labelOf, SIZES } from './card.ts';
-import { type Arrow, childrenOf, type Drawing, type DrawnState } from './drawing.ts';
+import { type CardRow, CHIP_INSET, cardOf, type Label, labelOf, SIZES } from './card.ts';
+import { type Arrow, type Chip, childrenOf, type Drawing, type DrawnState } from './drawing.ts';
 import { arrowKey, heat, type Overlay } from './overlay.ts';
-import type { Box, Placed, PlacedArrow } from './placed.ts';
+import type { Box, Placed, PlacedArrow, Point } from './placed.ts';
 import { headPath, linePath, short } from './route.ts';
+import { SIGN_PATHS } from './signs.ts';
 import { DRAWING_STYLE } from './style.ts';
 import { markup, type Svg, svg, svgText } from './svg-markup.ts';
 
@@ -79,19 +80,31 @@ ${isStart && width > 0 && begin}${inside}</g>
 `;
 }
 
-function row({ y, words, chip }: CardRow): Svg {
-  if (!chip) return svg`<text class="line" x="${SIZES.inset}" y="${y}">${words}</text>`;
-  const target = chip.to !== undefined && svg` data-to="${chip.to}"`;
-  const events = chip.events !== undefined && svg` data-events="${chip.events.join(' ')}"`;
-  return svg`<text class="chip ${chip.sign}" x="${SIZES.inset}" y="${y}"${target}${events}>${words}</text>`;
+function row({ y, content }: CardRow): Svg {
+  if (typeof content === 'string') return svg`<text class="line" x="${SIZES.inset}" y="${y}">${content}</text>`;
+  return svg`${content.map(({ x, ...chip }) => chipAt(chip, { x, y }))}`;
+}
+
+function chipAt({ sign, text, to, events }: Chip, { x, y }: Point): Svg {
+  const target = to !== undefined && svg` data-to="${to}"`;
+  const told = events !== undefined && svg` data-events="${events.join(' ')}"`;
+  return svg`<g class="chip ${sign}" transform="translate(${x} ${y})"${target}${told}><path class="sign" d="${SIGN_PATHS[sign]}" transform="translate(0 -9)"/><text x="${CHIP_INSET}">${text}</text></g>`;
 }
 
 function edge(arrow: Arrow, placed: PlacedArrow, { overlay, most }: { overlay: Overlay; most: number }): Svg {
   const count = overlay.counts?.get(arrowKey(arrow));
   const isError = arrow.ways.every(({ role }) => role === 'error');
-  const classes = ['edge', isError && 'error', count !== undefined && `heat-${heat(count, most)}`];
+  const isMissing = overlay.taken !== undefined && !overlay.taken.has(arrowKey(arrow));
+  const classes = [
+    'edge',
+    isError && 'error',
+    isMissing && 'uncovered',
+    count !== undefined && `heat-${heat(count, most)}`,
+  ];
   const events = [...new Set(arrow.ways.map(({ event }) => event))].join(' ');
-  const told = arrow.ways.map(({ label, guard }) => (guard === undefined || label.includes(guard) ? label : `${label} [${guard}]`));
+  const told = arrow.ways.map(({ label, guard }) =>
+    guard === undefined || label.includes(guard) ? label : `${label} [${guard}]`,
+  );
   const counted = count !== undefined && svg` data-count="${count}"`;
   return svg`<g class="${classes.filter(Boolean).join(' ')}" data-from="${arrow.from}" data-to="${arrow.to}" data-events="${events}"${counted}>
 <title>${[`${arrow.from} → ${arrow.to}`, ...told, ...(count === undefined ? [] : [`taken ${count} times`])].join('\n')}</title>

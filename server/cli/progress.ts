@@ -13,14 +13,17 @@ export interface ProgressOptions {
   /** Undefined: nobody knows; then there is no bar and no time to go. */
   readonly total: number | undefined;
   readonly stream: NodeJS.WriteStream;
+  /** What is counted. @default 'lines' */
+  readonly unit?: string;
 }
 
-const KNOWN = ' {bar} {percentage}% | {lines} lines | {rate} lines/s | {eta_formatted} to go{trouble}';
-const UNKNOWN = ' {lines} lines | {rate} lines/s | {duration_formatted}{trouble}';
+const known = (unit: string) =>
+  ` {bar} {percentage}% | {lines} ${unit} | {rate} ${unit}/s | {eta_formatted} to go{trouble}`;
+const unknown = (unit: string) => ` {lines} ${unit} | {rate} ${unit}/s | {duration_formatted}{trouble}`;
 
 /** Shows progress on the stream when it is a terminal. */
-export function progress({ total, stream }: ProgressOptions): Progress {
-  const format = total === undefined ? UNKNOWN : KNOWN;
+export function progress({ total, stream, unit = 'lines' }: ProgressOptions): Progress {
+  const format = total === undefined ? unknown(unit) : known(unit);
   const settings = { format, stream, clearOnComplete: true, hideCursor: true, fps: 10, etaBuffer: 50 };
   const bar = new SingleBar(settings, Presets.shades_classic);
   const begun = performance.now();

@@ -7,14 +7,16 @@ import type { Box, Placed, Point } from '../../lib/diagram/placed.ts';
 
 const ROOT = 'root';
 
-// From top to bottom as people read, the start first, states in the order of the file where nothing speaks against it.
+// From top to bottom as people read: each state as near to the start as it can be reached, its words near where they begin.
 const LAYERED: LayoutOptions = {
   'elk.algorithm': 'layered',
   'elk.direction': 'DOWN',
   'elk.edgeRouting': 'ORTHOGONAL',
   'elk.separateConnectedComponents': 'false',
-  'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
+  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
   'elk.layered.considerModelOrder.strategy': 'PREFER_NODES',
+  'elk.layered.layering.strategy': 'LONGEST_PATH_SOURCE',
+  'elk.layered.edgeLabels.centerLabelPlacementStrategy': 'TAIL_LAYER',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
   'elk.layered.nodePlacement.favorStraightEdges': 'true',
   'elk.layered.spacing.nodeNodeBetweenLayers': '34',
@@ -38,7 +40,7 @@ const HOLDER: LayoutOptions = { ...LAYERED, 'elk.padding': '[top=62,left=20,bott
 
 /** The graph of a drawing. */
 export function elkGraph(drawing: Drawing): ElkNode {
-  const held = childrenOf(drawing);
+  const held = childrenOf({ ...drawing, states: nearestFirst(drawing) });
   const reached = new Set(drawing.arrows.filter(({ from, to }) => from !== to).map(({ to }) => to));
   const node = (state: DrawnState): ElkNode => {
     const inside = held.get(state.id);
@@ -56,6 +58,20 @@ export function elkGraph(drawing: Drawing): ElkNode {
     return { id: `a:${at}`, sources: [`s:${arrow.from}`], targets: [`s:${arrow.to}`], labels: [label] };
   });
   return { id: ROOT, layoutOptions: WHOLE, children: (held.get(undefined) ?? []).map(node), edges };
+}
+
+/**
+ * The states in the order of how many arrows lead to them from a start, and last those that lead nowhere: arrows against
+ * this order are drawn upwards.
+ */
+function nearestFirst({ states, arrows, starts }: Drawing): DrawnState[] {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of arrows) if (from !== to) next.set(from, [...(next.get(from) ?? []), to]);
+  const order = new Set(starts);
+  for (const id of order) for (const to of next.get(id) ?? []) order.add(to);
+  const places = new Map([...order].map((id, at) => [id, at]));
+  const place = ({ id }: DrawnState) => (next.has(id) ? 0 : order.size + 1) + (places.get(id) ?? order.size);
+  return [...states].sort((one, other) => place(one) - place(other));
 }
 
 /** What elkjs made of the graph of this drawing. */

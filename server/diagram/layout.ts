@@ -57,7 +57,10 @@ export function layout({ ms = LIMITS.layoutMs, memoryMb = LIMITS.layoutMemoryMb 
   };
   const next = (): void => {
     job ??= waiting.shift();
-    if (!job) return worker?.unref();
+    if (!job) {
+      worker?.unref();
+      return;
+    }
     worker ??= started();
     worker.ref();
     worker.postMessage({ id: job.id, graph: job.graph });
@@ -107,7 +110,10 @@ function failed(why: string, memoryMb?: number): TwinlineError {
 }
 
 function busy(): TwinlineError {
-  return new TwinlineError('ERR_BUSY', `${LIMITS.layoutQueue} diagrams are waiting to be laid out. Try again in a moment.`);
+  return new TwinlineError(
+    'ERR_BUSY',
+    `${LIMITS.layoutQueue} diagrams are waiting to be laid out. Try again in a moment.`,
+  );
 }
 
 function codeOf(error: unknown): string {

@@ -1,0 +1,42 @@
+// A drawing as Mermaid text: a stateDiagram-v2, which GitHub and many editors show.
+
+import { type Arrow, childrenOf, cutLine, type Drawing, type DrawnState } from './drawing.ts';
+
+const LABEL_CHARS = 60;
+const LABELS = 4;
+
+/** `stateDiagram-v2` and its lines. Names that Mermaid could misread are only in quoted texts. */
+export function mermaidText(drawing: Drawing): string {
+  const ids = new Map(drawing.states.map(({ id }, at) => [id, `s${at + 1}`]));
+  const held = childrenOf(drawing);
+  const write = (state: DrawnState, depth: number): string[] => {
+    const id = ids.get(state.id)!;
+    const name = indented(`state "${plain(state.title)}" as ${id}`, depth);
+    const inside = held.get(state.id);
+    const begin = drawing.starts.has(state.id) ? [indented(`[*] --> ${id}`, depth)] : [];
+    const end = state.kind === 'end' ? [indented(`${id} --> [*]`, depth)] : [];
+    if (!inside) return [name, ...begin, ...end];
+    const body = inside.flatMap((one) => write(one, depth + 1));
+    return [name, indented(`state ${id} {`, depth), ...body, indented('}', depth), ...begin, ...end];
+  };
+  const states = (held.get(undefined) ?? []).flatMap((state) => write(state, 1));
+  const arrows = drawing.arrows.map((arrow) => indented(arrowLine(arrow, ids), 1));
+  const title = ['---', `title: ${JSON.stringify(drawing.title)}`, '---'];
+  return `${[...title, 'stateDiagram-v2', ...states, ...arrows].join('\n')}\n`;
+}
+
+function arrowLine({ from, to, ways }: Arrow, ids: ReadonlyMap<string, string>): string {
+  const labels = [...new Set(ways.map(({ label }) => plain(cutLine(label, LABEL_CHARS))))];
+  const rest = labels.length - LABELS + 1;
+  const shown = rest > 1 ? [...labels.slice(0, LABELS - 1), `+ ${rest} more`] : labels;
+  return `${ids.get(from)} --> ${ids.get(to)}: ${shown.join(', ')}`;
+}
+
+// Quotes end a name, ; and line breaks a statement, % begins a comment, < and > are markup; # begins an entity.
+function plain(text: string): string {
+  return cutLine(text, 200).replace(/["#;:%<>{}\\]/g, (character) => `#${character.codePointAt(0)};`);
+}
+
+function indented(line: string, depth: number): string {
+  return '  '.repeat(depth) + line;
+}

@@ -1,0 +1,174 @@
+// `twinline graph`: flows and lifecycles as diagrams, as text for documents, as machines for Stately's tools.
+
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { TwinlineError } from '../../../lib/errors.ts';
+import type { Coverage } from '../../../lib/flow/coverage.ts';
+import { problemLine } from '../../../lib/flow/problem.ts';
+import { suggest } from '../../../lib/flow/suggest.ts';
+import { drawingOf } from '../../diagram/drawings.ts';
+import { type Asked, FORMS, type FormName } from '../../diagram/forms.ts';
+import { layout } from '../../diagram/layout.ts';
+import { LIFECYCLES } from '../../diagram/lifecycles.ts';
+import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus.ts';
+import { codeOf } from '../remote.ts';
+import { Usage, type Verb } from '../verb.ts';
+
+const OPTIONS = {
+  svg: { type: 'boolean' },
+  mermaid: { type: 'boolean' },
+  xstate: { type: 'boolean' },
+  out: { type: 'string' },
+  focus: { type: 'string' },
+  coverage: { type: 'boolean' },
+  'menus-dir': { type: 'string' },
+} as const;
+
+export const graphVerb: Verb = {
+  summary: 'Draw flows and lifecycles: SVG, Mermaid, or a machine for XState and Stately',
+  usage: '[flow or machine …] [options]',
+  options: {
+    '--svg': 'a diagram, light and dark; the default',
+    '--mermaid': 'a stateDiagram-v2, for Markdown',
+    '--xstate': 'the machine as JSON, as createMachine and the tools of Stately read it',
+    '--out <file>': 'a file, or a folder for several; default is standard output',
+    '--focus <state>': 'only what is within two steps of a state, or what a state holds',
+    '--coverage': 'show what the tests beside the flow never reach',
+    '--menus-dir <value>': 'the folder of the flows, default MENUS_DIR, else ./menus',
+    '(no names)': `every flow, and the machines ${Object.keys(LIFECYCLES).join(', ')}`,
+  },
+  run: async (args, env) => {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const form = formOf(values);
+    const folder = values['menus-dir'] ?? (env.MENUS_DIR?.trim() || './menus');
+    const menus = await menusOf(folder, { names: positionals, covers: values.coverage ?? false });
+    const { names, broken } = namesOf(positionals, menus);
+    const { focus, out } = values;
+    if (focus !== undefined) checkFocus(focus, names, menus);
+    const place = placeOf(out, { names, isAll: positionals.length === 0, form });
+    const errors = errorsOf(menus, positionals.length === 0 ? undefined : broken);
+    for (const error of errors) console.error(pc.red(error));
+    for (const flow of values.coverage ? menus.untested : [])
+      console.error(pc.yellow(`${flow}: no ${flow}.test.json beside it`));
+    const coverage = new Map(menus.reports.map((report) => [report.flow, report.coverage]));
+    await drawAll(names, { form, place, focus, coverage, menus });
+    return errors.length ? 1 : 0;
+  },
+};
+
+type Values = { readonly [name in 'svg' | 'mermaid' | 'xstate' | 'coverage']?: boolean } & { readonly focus?: string };
+
+function formOf(values: Values): FormName {
+  const chosen = (['svg', 'mermaid', 'xstate'] as const).filter((form) => values[form]);
+  if (chosen.length > 1) throw new Usage(`Choose one of ${chosen.map((form) => `--${form}`).join(' and ')}.`);
+  const form = chosen[0] ?? 'svg';
+  if (values.coverage && form !== 'svg') throw new Usage(`--coverage is drawn in SVG only: leave --${form} out.`);
+  if (values.focus !== undefined && form === 'xstate')
+    throw new Usage('A machine is exported whole: leave --focus or --xstate out.');
+  return form;
+}
+
+const NO_MENUS: CheckedMenus = {
+  ...{ compiled: new Map(), problems: [], failures: [], files: [], reports: [], untested: [], updated: 0 },
+};
+
+async function menusOf(
+  folder: string,
+  { names, covers }: { names: readonly string[]; covers: boolean },
+): Promise<CheckedMenus> {
+  const needsFlows = names.length === 0 || names.some((name) => !Object.hasOwn(LIFECYCLES, name));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    if (needsFlows) throw new Usage(`There is no folder ${folder}.`);
+    return NO_MENUS;
+  }
+  return checkMenus({ folder }, { flow: (name) => covers && (names.length === 0 || names.includes(name)) });
+}
+
+/** What is to be drawn, and the flows that were asked for and are broken. Throws {@link Usage} for unknown names. */
+function namesOf(asked: readonly string[], { compiled, files }: CheckedMenus): { names: string[]; broken: string[] } {
+  const flows = new Set(files.map(flowNameOf));
+  const known = [...new Set([...compiled.keys(), ...Object.keys(LIFECYCLES)])];
+  const all = [...new Set([...flows, ...known])];
+  const unknown = asked.find((name) => !all.includes(name));
+  if (unknown !== undefined)
+    throw new Usage(
+      `There is no flow and no machine "${unknown}".${suggest(unknown, all)} There are: ${all.join(', ')}.`,
+    );
+  const wanted = asked.length ? [...new Set(asked)] : known;
+  return {
+    names: wanted.filter((name) => known.includes(name)),
+    broken: wanted.filter((name) => !known.includes(name)),
+  };
+}
+
+function errorsOf({ problems, failures }: CheckedMenus, only: readonly string[] | undefined): string[] {
+  const errors = problems.filter(
+    ({ severity, file }) => severity === 'error' && (only === undefined || only.includes(flowNameOf(file))),
+  );
+  return [...errors.map(problemLine), ...(only === undefined || only.length ? failures : [])];
+}
+
+function checkFocus(focus: string, names: readonly string[], { compiled }: CheckedMenus): void {
+  if (names.length > 1) throw new Usage('--focus is about one flow or machine: name which.');
+  const [name] = names;
+  if (name === undefined) return;
+  const states = drawingOf(name, compiled).states.map(({ id }) => id);
+  if (!states.includes(focus)) throw new Usage(`"${name}" has no state "${focus}".${suggest(focus, states)}`);
+}
+
+type Place = (name: string) => string | undefined;
+
+/** The file of each name, or undefined for standard output. Throws {@link Usage} when several would share one. */
+function placeOf(
+  out: string | undefined,
+  { names, isAll, form }: { names: readonly string[]; isAll: boolean; form: FormName },
+): Place {
+  const isMany = isAll || names.length > 1;
+  if (out === undefined || out === '-') {
+    if (isMany) throw new Usage(`Name one flow or machine, or give --out <folder> for all of: ${names.join(', ')}.`);
+    return () => undefined;
+  }
+  const isFolder = isMany || /[\\/]$/.test(out) || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
+  return (name) => (isFolder ? join(out, name + FORMS[form].ending) : out);
+}
+
+interface Work {
+  readonly form: FormName;
+  readonly place: Place;
+  readonly focus: string | undefined;
+  readonly coverage: ReadonlyMap<string, Coverage>;
+  readonly menus: CheckedMenus;
+}
+
+async function drawAll(names: readonly string[], { form, place, focus, coverage, menus }: Work): Promise<void> {
+  const { progress } = await import('../progress.ts');
+  const worker = layout();
+  const shown = progress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
+  const notices: string[] = [];
+  try {
+    for (const [at, machine] of names.entries()) {
+      const asked: Asked = { machine, flows: menus.compiled, focus, coverage: coverage.get(machine), layout: worker };
+      const { text, notice } = await FORMS[form].make(asked);
+      const file = place(machine);
+      if (file === undefined) console.log(text.trimEnd());
+      else write(file, text);
+      if (notice !== undefined) notices.push(notice);
+      shown.update(at + 1, { lines: at + 1 });
+    }
+  } finally {
+    shown.stop();
+    await worker.close();
+  }
+  for (const notice of notices) console.error(pc.yellow(notice));
+}
+
+function write(file: string, text: string): void {
+  try {
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, text);
+  } catch (error) {
+    throw new TwinlineError('ERR_INPUT', `Cannot write ${file} (${codeOf(error)}). Give another place with --out.`);
+  }
+}
