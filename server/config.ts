@@ -62,6 +62,19 @@ export interface Config {
     /** Whether a delegation alone says who asks. */
     readonly delegationAuth: boolean;
   };
+  /** The model that answers chats; undefined: a flow does. */
+  readonly model:
+    | {
+        readonly baseUrl: string;
+        readonly apiKey: string | undefined;
+        /** The one that answers when nobody asks for another. */
+        readonly name: string;
+        readonly others: readonly string[];
+        readonly systemPrompt: string | undefined;
+      }
+    | undefined;
+  /** Of MCP servers. */
+  readonly mcpServersFile: string | undefined;
   readonly logLevel: Values['LOG_LEVEL'];
   /** A port of its own for metrics. */
   readonly metricsPort: number | undefined;
@@ -124,10 +137,19 @@ function configOf(values: Values, menusAreSet: boolean): Config {
       maxTtlSeconds: values.UCAN_AUTH_MAX_TTL_SECONDS,
       delegationAuth: values.UCAN_DELEGATION_AUTH,
     },
+    model: modelOf(values),
+    mcpServersFile: values.MCP_SERVERS,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
     drainDelayMs: values.DRAIN_DELAY_MS,
   };
+}
+
+function modelOf(values: Values): Config['model'] {
+  const { MODEL_BASE_URL: baseUrl, MODEL_NAME: name } = values;
+  if (baseUrl === undefined || name === undefined) return undefined;
+  const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
+  return { baseUrl, apiKey: values.MODEL_API_KEY, name, others, systemPrompt: values.MODEL_SYSTEM_PROMPT };
 }
 
 // In a folder without menus of its own, the shipped ones answer.

@@ -92,6 +92,7 @@ export const FORMATS = {
     words: 'METHOD /path',
     test: /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/[\x21-\x7e]*$/,
   },
+  lines: { words: 'a text without control characters other than line ends', test: /^(?:\P{Cc}|[\n\t])+$/u },
   words: { words: 'a text without control characters', test: /^\P{Cc}+$/u },
 } as const satisfies Record<string, FormatRule>;
 

@@ -126,6 +126,8 @@ function contradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string
     found.push(problemLine('CORS_ORIGIN', origins.join(','), '* stands alone: it allows every origin already'));
   if (typeof PORT === 'number' && PORT > 0 && PORT === METRICS_PORT)
     found.push(problemLine('METRICS_PORT', String(METRICS_PORT), 'is the same as PORT'));
+  if (values.MODEL_BASE_URL !== undefined && values.MODEL_NAME === undefined)
+    found.push(problemLine('MODEL_NAME', undefined, 'is not set, and MODEL_BASE_URL is: which model is to be asked?'));
   if (values.NODE_ENV !== 'production') return found;
   for (const [option, where = ''] of (env.NODE_OPTIONS ?? '').matchAll(INSPECT)) {
     const host = where.replace(/:?\d*$/, '');

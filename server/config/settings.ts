@@ -243,10 +243,25 @@ export const SETTINGS = {
     meaning: 'model of that endpoint',
     fix: 'Set the name as the endpoint lists it.',
   },
+  MODEL_LIST: {
+    kind: list('words'),
+    meaning: 'other models of that endpoint that a message may ask for',
+    fix: 'Set the names as the endpoint lists them, separated by commas.',
+  },
+  MODEL_SYSTEM_PROMPT: {
+    kind: text('lines'),
+    meaning: 'what the model is to know and to do before every reply',
+    fix: 'Set for example MODEL_SYSTEM_PROMPT="You help people who cook on clean stoves."',
+  },
+  MCP_SERVERS: {
+    kind: text('path'),
+    meaning: 'JSON file of MCP servers whose tools the agent may call; unset = none',
+    fix: 'Set the path of a JSON file.',
+  },
   GATEWAY_FILE: {
     kind: text('path'),
-    meaning: 'JSON file of the query gateway; unset = off',
-    fix: 'Set the path of a JSON file.',
+    meaning: 'JSON file of the query gateway: its node, descriptors, prefixes, gate and cache; unset = off',
+    fix: 'Set the path of a file such as {"upstream":"node:9090","reflection":true}.',
   },
   PLUGINS: {
     kind: list('module'),

@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
 const ORACLE = 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=';
-const GOOD = { PIN_ENCRYPTION_KEY: KEY, DATA_DIR: ':memory:' };
+const GOOD = { PIN_ENCRYPTION_KEY: KEY, DATA_DIR: ':memory:', MODEL_NAME: 'small' };
 
 const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
 
@@ -67,6 +67,9 @@ test('an empty environment gives the documented defaults', () => {
       maxTtlSeconds: 900,
       delegationAuth: true,
     },
+    model: undefined,
+    mcpServersFile: undefined,
+    gatewayFile: undefined,
   });
 });
 
@@ -88,6 +91,14 @@ test('what is set and empty counts as not set, and spaces around values do not c
   assert.is(config?.rateLimit.max, 7);
 });
 
+test('an endpoint without the name of its model is refused; the model that answers is not named again among others', () => {
+  const env = { ...GOOD, ORACLE_KEY: ORACLE, MODEL_BASE_URL: 'http://127.0.0.1:1/v1' };
+  assert.match(problemsOf({ ...env, MODEL_NAME: '' })[0]!, /^MODEL_NAME: is not set, and MODEL_BASE_URL is/);
+  const { config } = readConfig({ ...env, MODEL_LIST: 'large, small' });
+  assert.equal([config?.model?.name, config?.model?.others], ['small', ['large']]);
+  assert.is(readConfig({ ...GOOD, ORACLE_KEY: ORACLE }).config?.model, undefined);
+});
+
 const VALID: readonly [SettingName, ...string[]][] = [
   ['PORT', '0', '1', '65535'],
   ['HOST', '0.0.0.0', '::', '::1', 'localhost', 'my-host.internal'],
@@ -105,6 +116,8 @@ const VALID: readonly [SettingName, ...string[]][] = [
   ['ORACLE_DID', 'did:web:oracle.example.com', 'did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH'],
   ['AUTH_EXCLUDED', 'GET /models', 'GET /a,POST /b/c'],
   ['MODEL_BASE_URL', 'http://127.0.0.1:11434/v1', 'https://user:pw@api.example.com/v1'],
+  ['MODEL_LIST', 'large', 'org/large:70b, small'],
+  ['MODEL_SYSTEM_PROMPT', 'You help.\nAlways.'],
   ['UCAN_DELEGATION_AUTH', 'on', 'off', 'TRUE', 'no', '1', '0'],
   ['LOG_LEVEL', 'debug', 'silent'],
 ];
@@ -141,6 +154,8 @@ const INVALID: readonly [SettingName, ...string[]][] = [
   ['ORACLE_DID', 'did:', 'web:x'],
   ['AUTH_EXCLUDED', '/models', 'get /models'],
   ['MODEL_BASE_URL', 'localhost:11434', 'ftp://x'],
+  ['MODEL_LIST', 'a,,b'],
+  ['MODEL_SYSTEM_PROMPT', 'a\u0007b'],
   ['LOG_LEVEL', 'warning'],
   ['METRICS_PORT', '70000'],
   ['DRAIN_DELAY_MS', '600001', '5s'],
