@@ -4,6 +4,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { Config, ConfigReading } from '../config.ts';
 import { type Asked, broken, type Check, type Finding, type Patient } from './check.ts';
 import { FOLDER_CHECKS } from './folder.ts';
+import { GATEWAY_CHECKS } from './gateway.ts';
 import { KEY_CHECKS } from './keys.ts';
 import { CLOCK_CHECKS, MACHINE_CHECKS } from './machine.ts';
 import { MENU_CHECKS } from './menus.ts';
@@ -20,6 +21,7 @@ export const CHECKS: readonly Check[] = [
   ...KEY_CHECKS,
   ...NETWORK_CHECKS,
   ...MENU_CHECKS,
+  ...GATEWAY_CHECKS,
 ];
 
 /** A finding and the check that found it. */

@@ -38,7 +38,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promis
   }
 }
 
-const VERBS = ['start', 'chat', 'lint', 'test', 'config', 'doctor', 'import', 'export', 'token'];
+const VERBS = ['start', 'chat', 'lint', 'test', 'config', 'doctor', 'import', 'export', 'token', 'gateway'];
 
 const FLOW = {
   flow: 'small',
