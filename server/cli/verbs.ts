@@ -6,9 +6,12 @@ import { completionVerb } from './verbs/completion.ts';
 import { configVerb } from './verbs/config.ts';
 import { doctorVerb } from './verbs/doctor.ts';
 import { exportVerb } from './verbs/export.ts';
+import { gatewayVerb } from './verbs/gateway.ts';
+import { graphVerb } from './verbs/graph.ts';
 import { importVerb } from './verbs/import.ts';
 import { lintVerb } from './verbs/lint.ts';
 import { replayVerb } from './verbs/replay.ts';
+import { routesVerb } from './verbs/routes.ts';
 import { startVerb } from './verbs/start.ts';
 import { testVerb } from './verbs/test.ts';
 import { tokenVerb } from './verbs/token.ts';
@@ -18,7 +21,10 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   chat: chatVerb,
   lint: lintVerb,
   test: testVerb,
+  graph: graphVerb,
   replay: replayVerb,
+  routes: routesVerb,
+  gateway: gatewayVerb,
   config: configVerb,
   doctor: doctorVerb,
   import: importVerb,

@@ -1,0 +1,107 @@
+// `twinline routes`: everything that a server of this configuration answers, who may ask, and how much at a time.
+
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { LIMITS } from '../../../lib/limits.ts';
+import { IN_MEMORY } from '../../config/generated.ts';
+import { type Config, readConfig } from '../../config.ts';
+import { EXIT_CONFIG } from '../../errors.ts';
+import type { OpenApiDocument } from '../../openapi/document.ts';
+import { SETTING_OPTIONS, settingsOf } from '../setting-flags.ts';
+import { tableOf } from '../table.ts';
+import type { Verb } from '../verb.ts';
+
+export const routesVerb: Verb = {
+  summary: 'List every route: who may ask, how often, and how large bodies may be',
+  usage: '[options]',
+  options: {
+    '--json': 'as JSON',
+    '--<setting> <value>': 'as for start, which names them; such as --gateway-file or --plugins',
+  },
+  run: async (args, env) => {
+    const options = { ...SETTING_OPTIONS, json: { type: 'boolean' } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    const given = { ...env, ...settingsOf(values) };
+    const metrics = given.METRICS_PORT?.trim() ? { METRICS_PORT: '0' } : {};
+    const { config, problems } = readConfig({ ...given, ...NOWHERE, ...metrics }, { makeKeys: true });
+    for (const problem of problems) console.error(pc.red(problem));
+    if (!config) return EXIT_CONFIG;
+    const rows = await listed(config);
+    console.log(values.json ? JSON.stringify(rows, null, 2) : drawn(rows).join('\n'));
+    return 0;
+  },
+};
+
+export interface RouteRow {
+  readonly method: string;
+  /** As routers write it: `/v1/domains/:did`. */
+  readonly path: string;
+  /** Names of what proves who asks, one of which is needed; none for everybody, null where the document does not say. */
+  readonly needs: readonly string[] | null;
+  /** Requests per window and client; undefined where nobody is limited. */
+  readonly rate: { readonly max: number; readonly windowMs: number } | undefined;
+  /** Most bytes of a body; undefined where none is read. */
+  readonly bodyBytes: number | undefined;
+  /** Whether that is the most of one of its lines. */
+  readonly perLine: boolean;
+}
+
+// The routes of a server, and not its data: nothing is kept, and it listens where nobody knows for a moment.
+const NOWHERE = {
+  ...{ DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '', PORT: '0', HOST: '127.0.0.1' },
+  ...{ LOG_LEVEL: 'silent', RATE_LIMIT_EXEMPT: '' },
+};
+
+async function listed(config: Config): Promise<RouteRow[]> {
+  const { startServer } = await import('../../start.ts');
+  const server = await startServer(config);
+  try {
+    const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApiDocument;
+    return server.routes.map((route) => rowOf(route, document, config));
+  } finally {
+    await server.close({ drainDelayMs: 0 });
+  }
+}
+
+interface Operation {
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+}
+
+const UNLIMITED = ['/livez', '/readyz'];
+const USSD = '/api/ussd';
+const LINES = 'application/x-ndjson';
+
+function rowOf(
+  { method, path }: { readonly method: string; readonly path: string },
+  { paths }: OpenApiDocument,
+  { rateLimit: { max, windowMs } }: Config,
+): RouteRow {
+  const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()] as Operation | undefined;
+  const types = Object.keys(operation?.requestBody?.content ?? {});
+  const perLine = types.includes(LINES);
+  const bodyBytes = path.startsWith(USSD)
+    ? LIMITS.ussdBodyBytes
+    : perLine
+      ? LIMITS.bulkLineBytes
+      : LIMITS.jsonBodyBytes;
+  return {
+    method,
+    path,
+    needs: operation?.security ? [...new Set(operation.security.flatMap((one) => Object.keys(one)))] : null,
+    rate: UNLIMITED.includes(path) ? undefined : { max, windowMs },
+    bodyBytes: types.length ? bodyBytes : undefined,
+    perLine,
+  };
+}
+
+function drawn(rows: readonly RouteRow[]): string[] {
+  const cells = rows.map(({ method, path, needs, rate, bodyBytes, perLine }) => [
+    method,
+    path,
+    needs === null ? 'not documented' : needs.join(' or ') || 'public',
+    rate ? `${rate.max} in ${rate.windowMs / 1_000} s` : 'any',
+    bodyBytes === undefined ? '-' : `${bodyBytes} bytes${perLine ? ' a line' : ''}`,
+  ]);
+  return [...tableOf(['method', 'path', 'who', 'rate', 'body'], cells), `${rows.length} routes`];
+}
