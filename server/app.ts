@@ -37,6 +37,7 @@ import { routesOf, type ServedRoute } from './route-list.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
 import { ussdDebugRoutes } from './routes/ussd-debug.ts';
+import type { Door as SocketDoor } from './sockets/door.ts';
 import { versionOf } from './version.ts';
 
 export interface AppDeps {
@@ -52,6 +53,7 @@ export interface AppDeps {
   /** Everything below /v1. */
   readonly domain: DomainDoor;
   readonly agent: AgentDoor;
+  readonly sockets: Pick<SocketDoor, 'packets' | 'handshakes'>;
   readonly toolPages: ToolPages;
   /** Undefined where there is none. */
   readonly query?: QueryGateway | undefined;
@@ -103,8 +105,10 @@ export function createApp(deps: AppDeps): App {
     .use(answerErrors({ log, metrics }))
     .use(toldAsProblems())
     .use(query?.told ?? pass)
+    .use(deps.sockets.packets)
     .use(turnedAway(overload))
     .use(limited(limiter, (ctx) => clientOf(ctx.req)))
+    .use(deps.sockets.handshakes)
     .use(deps.domain)
     .use(deps.agent)
     .use(query?.answer ?? pass)

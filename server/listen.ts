@@ -5,6 +5,7 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { TwinlineError } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { spareLongUploads } from './long-uploads.ts';
+import { passUpgrades } from './upgrades.ts';
 
 export interface Listening {
   /** Without a slash at its end; a server on all addresses is named by the loopback one. */
@@ -35,6 +36,7 @@ interface ListenOptions {
 export async function listen(app: RequestListener, { host, port, timeouts }: ListenOptions): Promise<Listening> {
   const server = createServer({ ...TIMEOUTS, ...timeouts }, app);
   spareLongUploads(server);
+  passUpgrades(server, app);
   server.maxHeadersCount = LIMITS.headersPerRequest;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));
@@ -68,6 +70,7 @@ type Silent = { cut(): void };
 function silentConnections(server: Server): Silent {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
+    if (sockets.has(socket)) return;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });

@@ -1,5 +1,6 @@
 // The room of a session: what its sockets are told, on every instance, now or never.
 
+import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
 import type { Json, JsonObject } from '../store/store.ts';
@@ -28,7 +29,7 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
   return {
     async tell(session, event, payload) {
       try {
-        await channel.publish(topicOf(session), messageOf(event, payload));
+        await channel.publish(topicOf(session), JSON.stringify({ event, payload: shortPayload(event, payload) }));
         return true;
       } catch (error) {
         onProblem(error);
@@ -47,10 +48,19 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
 
 const topicOf = (session: string) => `session/${session}`;
 
-// Output that is too long for the channel is left out: who needs it reads it in the log or the transcript.
-function messageOf(event: RoomEvent, payload: JsonObject): string {
-  const whole = JSON.stringify({ event, payload });
-  if (Buffer.byteLength(whole) <= LIMITS.channelMessageBytes || payload.output === undefined) return whole;
+/**
+ * The payload without its output when it is longer than LIMITS.channelMessageBytes: who needs that reads it in the log or the
+ * transcript. Throws ERR_INPUT when it is still too long.
+ */
+export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject {
+  if (fits(event, payload)) return payload;
   const { output: _, ...rest } = payload as { readonly [name: string]: Json };
-  return JSON.stringify({ event, payload: rest });
+  if (fits(event, rest)) return rest;
+  throw new TwinlineError(
+    'ERR_INPUT',
+    `Sockets are told at most ${LIMITS.channelMessageBytes} bytes at a time, and this ${event} is longer. Tell less, or where to read it.`,
+  );
 }
+
+const fits = (event: RoomEvent, payload: JsonObject) =>
+  Buffer.byteLength(JSON.stringify({ event, payload })) <= LIMITS.channelMessageBytes;

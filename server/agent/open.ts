@@ -10,6 +10,7 @@ import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
 import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { revocations } from '../../lib/delegation/revocations.ts';
 import type { Services } from '../../lib/engine/service.ts';
+import type { Watch } from '../../lib/engine/watch.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { CompiledFlow } from '../../lib/flow/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
@@ -23,16 +24,21 @@ import { IN_MEMORY } from '../config/generated.ts';
 import type { Config } from '../config.ts';
 import { eventStreams } from '../event-streams.ts';
 import type { Log } from '../log.ts';
+import type { Door as SocketDoor } from '../sockets/door.ts';
+import { openSockets } from '../sockets/open.ts';
+import { tellSockets } from '../sockets/room-events.ts';
+import { openSocketServer } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
 
 export interface AgentService {
   readonly door: AgentDoor;
+  readonly sockets: SocketDoor;
   /** Gives an edited flow to the sessions that begin from now on. */
   readonly add: FlowResponder['add'];
   /** One round of background work; true when there is more to do at once. */
   sweep(): Promise<boolean>;
-  /** Ends streams and takes no more runs; others go on with those that are under way. */
+  /** Ends streams and sockets and takes no more runs; others go on with those that are under way. */
   drain(waitMs: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -44,6 +50,8 @@ export interface AgentServiceOptions {
   readonly keyring: Keyring;
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
+  /** Whoever looks on at chats, runs and delegations. */
+  readonly watch?: Watch | undefined;
   readonly log: Log;
   readonly onProblem: () => void;
 }
@@ -70,25 +78,54 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     flow: config.agent.flow,
     services: options.services,
     keyring,
+    watch: options.watch,
     onProblem: ({ error, reason }) => told(error ?? reason, 'a conversation with the agent cannot go on'),
   });
+  const socketProblem = (error: unknown) => told(error, 'a socket of the agent failed');
+  const socketServer = openSocketServer({ config, redis: options.redis, onProblem: socketProblem });
+  const hangUp = async (error: unknown): Promise<never> => {
+    await socketServer.close();
+    throw error;
+  };
   const agent: Agent = await openAgent({
     documents,
     logs,
     channel,
     responder,
+    watch: options.watch,
+    tell: tellSockets(socketServer.io, socketProblem),
     oracle: { name: config.agent.name, did, entityDid: did },
     clock,
     replyBytes: config.agent.replyBytes,
     onProblem: (error) => told(error, 'background work of the agent failed'),
-  });
+  }).catch(hangUp);
   const guard = tokenGuard({
     audience: did,
     clock,
     maxTtlSeconds: { invocation: config.agent.maxTtlSeconds },
     revoked: revoked.has,
   });
-  const granted = delegations({ documents, clock, keyring, guard, revocations: revoked, key, issuer: did });
+  const sockets = await openSockets({
+    server: socketServer,
+    agent,
+    guard,
+    delegationAuth: config.agent.delegationAuth,
+    channel,
+    clock,
+    revoked: revoked.has,
+    onProblem: socketProblem,
+  }).catch(hangUp);
+  const granted = delegations({
+    documents,
+    clock,
+    keyring,
+    guard,
+    watch: options.watch,
+    revocations: revoked,
+    key,
+    issuer: did,
+    onRevoked: ({ keys }) => sockets.revoke(keys),
+  });
   const streams = eventStreams({ onProblem: (error) => told(error, 'a stream of the agent failed') });
   const door = agentDoor({
     agent,
@@ -103,6 +140,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
   });
   return {
     door,
+    sockets: socketServer.door,
     add: (conversation) => {
       try {
         if (isOurs(conversation)) refuseSecrets(conversation);
@@ -116,9 +154,12 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     drain: async (waitMs) => {
       await agent.close(waitMs);
       streams.close();
+      await socketServer.close();
     },
     close: async () => {
       await agent.close();
+      sockets.close();
+      await socketServer.close();
       await Promise.all([logs.close(), channel.close()]);
     },
   };

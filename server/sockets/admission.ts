@@ -1,0 +1,59 @@
+// Who is let in: a handshake must name one session, show a token that counts, and the session must be the user's.
+
+import type { Socket } from 'socket.io';
+import type { Agent } from '../../lib/agent/agent.ts';
+import { type AgentUser, type AuthOptions, type Presented, userOf } from '../agent/authenticate.ts';
+import { NestError } from '../agent/nest.ts';
+import type { KeptState } from './member.ts';
+
+export type Verdict =
+  | { readonly kind: 'welcome'; readonly user: AgentUser; readonly session: string; readonly sessions: Set<string> }
+  /** Coming again will not help. */
+  | { readonly kind: 'refused' }
+  /** It cannot be found out now: coming again may help. */
+  | { readonly kind: 'unknown'; readonly error: unknown };
+
+export interface AdmissionOptions extends AuthOptions {
+  readonly agent: { readonly sessions: Pick<Agent['sessions'], 'owns'> };
+}
+
+const REFUSED: Verdict = { kind: 'refused' };
+
+/** Looks at a handshake. Never rejects. */
+export async function admit(options: AdmissionOptions, socket: Socket): Promise<Verdict> {
+  try {
+    const session = sessionOf(socket);
+    const presented = presentedBy(socket.handshake.auth);
+    if (session === undefined || !presented) return REFUSED;
+    const user = await userOf(options, presented);
+    const owns = (id: string) => options.agent.sessions.owns(user.did, id);
+    const before = keptBy(socket);
+    if ((before && before.did !== user.did) || !(await owns(session))) return REFUSED;
+    const sessions = new Set([session]);
+    for (const id of before?.sessions ?? []) if (sessions.has(id) || (await owns(id))) sessions.add(id);
+    return { kind: 'welcome', user, session, sessions };
+  } catch (error) {
+    return error instanceof NestError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
+  }
+}
+
+// One session, named once: two servers could read two of them differently.
+function sessionOf({ handshake }: Socket): string | undefined {
+  const named = new URL(handshake.url, 'http://socket').searchParams.getAll('sessionId');
+  return named.length === 1 && named[0] !== '' && named[0]!.length <= SESSION_CHARS ? named[0] : undefined;
+}
+
+const SESSION_CHARS = 128;
+
+function presentedBy(auth: unknown): Presented | undefined {
+  const { invocation, ucanDelegation } = (auth ?? {}) as { invocation?: unknown; ucanDelegation?: unknown };
+  const given = [invocation, ucanDelegation].map((token) => (token === null || token === '' ? undefined : token));
+  if (given.some((token) => token !== undefined && typeof token !== 'string')) return undefined;
+  const [first, second] = given as (string | undefined)[];
+  return { invocation: first, delegation: second };
+}
+
+// What this socket was before its connection broke, if it comes back.
+function keptBy({ recovered, data }: Socket): KeptState | undefined {
+  return recovered ? (data as KeptState) : undefined;
+}

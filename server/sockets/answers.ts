@@ -1,0 +1,124 @@
+// What clients may say, and what they are answered: one row per event, with the payloads that the ecosystem's client knows.
+
+import type { Agent } from '../../lib/agent/agent.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { Json, JsonObject } from '../../lib/store/store.ts';
+import { type Member, type Members, roomOf } from './member.ts';
+
+export interface AnswerDeps {
+  readonly agent: Pick<Agent, 'answerCall'> & { readonly sessions: Pick<Agent['sessions'], 'owns'> };
+  readonly members: Members;
+  readonly clock: Clock;
+}
+
+/** What the client gets through its acknowledgement, and as an event if that has a name. */
+export interface Answer {
+  readonly event?: string;
+  readonly payload: JsonObject;
+}
+
+type Answering = (deps: AnswerDeps, member: Member, payload: JsonObject) => Promise<Answer> | Answer;
+
+const SERVER_EVENTS = [
+  ...['connected', 'pong', 'status', 'subscribed', 'available-events', 'render_component', 'tool_call', 'action_call'],
+  ...['browser_tool_call', 'router_update', 'message_cache_invalidation'],
+];
+
+/** By the names of what clients send. */
+export const ANSWERS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
+  ['ping', (deps, member) => ({ event: 'pong', payload: { timestamp: now(deps), sessionId: member.session } })],
+  ['status', (deps, member) => ({ event: 'status', payload: statusOf(deps, member) })],
+  ['subscribe', subscribe],
+  ['list-events', (deps, member) => ({ event: 'available-events', payload: catalogue(deps, member) })],
+  ['tool_result', (deps, member, payload) => answerCall(deps, member, resultOf(payload))],
+  ['action_call_result', (deps, member, payload) => answerCall(deps, member, actionResultOf(payload))],
+]);
+
+const now = ({ clock }: AnswerDeps) => new Date(clock.now()).toISOString();
+
+/** What a socket is told first. */
+export function greeting(deps: AnswerDeps, { session }: Member): JsonObject {
+  return { message: 'Connected successfully', sessionId: session, timestamp: now(deps) };
+}
+
+// Of this user alone: how many others there are is nobody's business.
+function statusOf(deps: AnswerDeps, { user, session }: Member): JsonObject {
+  const mine = [...deps.members.of(user.did)];
+  const sessions = new Set(mine.flatMap(({ sessions: heard }) => [...heard]));
+  return {
+    connected: true,
+    sessionId: session,
+    activeSessions: sessions.size,
+    totalConnections: mine.length,
+    timestamp: now(deps),
+  };
+}
+
+function catalogue(deps: AnswerDeps, { session }: Member): JsonObject {
+  return { clientEvents: [...ANSWERS.keys()], serverEvents: SERVER_EVENTS, sessionId: session, timestamp: now(deps) };
+}
+
+async function subscribe(
+  deps: AnswerDeps,
+  member: Member,
+  { sessionId = member.session }: JsonObject,
+): Promise<Answer> {
+  const { user, sessions, socket } = member;
+  if (typeof sessionId !== 'string' || !(await deps.agent.sessions.owns(user.did, sessionId)))
+    return failed('Session not found');
+  if (!sessions.has(sessionId) && sessions.size >= LIMITS.sessionsPerSocket)
+    return failed(`A socket listens to ${LIMITS.sessionsPerSocket} sessions at most`);
+  sessions.add(sessionId);
+  Object.assign(socket.data, { sessions: [...sessions] });
+  await socket.join(roomOf(sessionId));
+  return { event: 'subscribed', payload: { sessionId, timestamp: now(deps) } };
+}
+
+interface Result {
+  readonly toolCallId: Json | undefined;
+  readonly sessionId: Json | undefined;
+  readonly result?: Json | undefined;
+  readonly error?: Json | undefined;
+}
+
+const resultOf = ({ toolCallId, sessionId, result, error }: JsonObject): Result => ({
+  toolCallId,
+  sessionId,
+  result,
+  error,
+});
+
+// An action that failed says so inside its result.
+function actionResultOf(payload: JsonObject): Result {
+  const { result } = payload;
+  const { success, error } = (result !== null && typeof result === 'object' ? result : {}) as JsonObject;
+  return success === false
+    ? resultOf({ ...payload, error: payload.error ?? error ?? 'The action failed' })
+    : resultOf(payload);
+}
+
+async function answerCall(
+  { agent }: AnswerDeps,
+  member: Member,
+  { toolCallId, sessionId, result, error }: Result,
+): Promise<Answer> {
+  const session = sessionId ?? member.session;
+  if (typeof toolCallId !== 'string' || typeof session !== 'string')
+    return failed('toolCallId and sessionId are strings');
+  if (!member.sessions.has(session)) return failed('No such call waits');
+  const said = error === undefined || error === null ? { result: result ?? null } : { error: wordsOf(error) };
+  try {
+    const taken = await agent.answerCall({ owner: member.user.did, session, toolCallId, ...said });
+    return taken ? { payload: { success: true } } : failed('No such call waits');
+  } catch (thrown) {
+    if (thrown instanceof TwinlineError && thrown.code === 'ERR_INPUT') return failed(thrown.message);
+    throw thrown;
+  }
+}
+
+const wordsOf = (error: Json) => (typeof error === 'string' ? error : JSON.stringify(error)) || 'failed';
+
+/** An answer that says why not. */
+export const failed = (error: string): Answer => ({ payload: { success: false, error } });

@@ -1,0 +1,104 @@
+// The sockets of the agent service: who is let in, what is said, who has to go, and that nothing of it ends the process.
+
+import type { Socket } from 'socket.io';
+import { LIMITS } from '../../lib/limits.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
+import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
+import { sendDirect } from './direct.ts';
+import { type Leaving, type LeavingOptions, openLeaving } from './leaving.ts';
+import { type Member, newMembers, roomOf } from './member.ts';
+import { heldRecovery } from './recovery.ts';
+import type { SocketServer } from './socket-server.ts';
+
+export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth'> &
+  Omit<LeavingOptions, 'members' | 'agent'> &
+  Pick<AnswerDeps, 'agent'> & { readonly server: SocketServer };
+
+export interface Sockets extends Pick<Leaving, 'revoke'> {
+  /** Ends what goes on beside the connections; those end with the server. */
+  close(): void;
+}
+
+/** Lets clients in from now on; before, they are told to come again. */
+export async function openSockets(options: SocketsOptions): Promise<Sockets> {
+  const { server, onProblem, clock, agent } = options;
+  const { io } = server;
+  const members = newMembers();
+  const deps: AnswerDeps = { agent, members, clock };
+  const leaving = await openLeaving({ ...options, members });
+  const recovery = heldRecovery(io);
+  const verdicts = new WeakMap<Socket, Verdict>();
+  const asking = new WeakSet<object>();
+
+  // Clients are connected first and then sent away, as they expect; those who may come again lose their connection.
+  io.use(async (socket, next) => {
+    const isFirst = !asking.has(socket.conn);
+    asking.add(socket.conn);
+    const verdict: Verdict = isFirst ? await admit(options, socket) : { kind: 'refused' };
+    verdicts.set(socket, verdict);
+    if (verdict.kind === 'unknown') {
+      onProblem(verdict.error);
+      socket.conn.close();
+    }
+    // Two with one id: the older one has lost its connection and does not know it yet.
+    if (verdict.kind === 'welcome') io.of('/').sockets.get(socket.id)?.disconnect(true);
+    next();
+  });
+
+  io.on('connection', (socket) => {
+    const verdict = verdicts.get(socket);
+    const isWelcome = verdict?.kind === 'welcome' && members.of(verdict.user.did).size < LIMITS.socketsPerUser;
+    try {
+      if (isWelcome) enter(socket, verdict);
+      else socket.disconnect(true);
+    } catch (error) {
+      onProblem(error);
+      socket.conn.close();
+    }
+  });
+
+  function enter(socket: Socket, { user, session, sessions }: Extract<Verdict, { kind: 'welcome' }>): void {
+    const { did, expiresAt, keys } = user;
+    const gone = new AbortController();
+    const member: Member = { socket, user: { did, expiresAt, keys }, session, sessions, gone: gone.signal };
+    members.add(member);
+    socket.once('disconnect', () => {
+      members.remove(member);
+      gone.abort();
+    });
+    Object.assign(socket.data, { did, sessions: [...sessions] });
+    for (const room of [...socket.rooms]) if (room !== socket.id) void socket.leave(room);
+    void socket.join([...sessions].map(roomOf));
+    socket.onAny((event: unknown, ...words: unknown[]) => void hear(member, event, words));
+    recovery.catchUp(socket).catch(onProblem);
+    // Kept like the events of a session: who was told nothing could not say what it has missed.
+    socket.emit('connected', greeting(deps, member));
+    leaving.watch(member);
+  }
+
+  // Called by socket.io without a net: nothing may come out of it.
+  async function hear(member: Member, event: unknown, words: readonly unknown[]): Promise<void> {
+    const answering = ANSWERS.get(event as string);
+    if (!answering) return;
+    const acknowledge = words.at(-1);
+    try {
+      const payload = objectOf(words[0]);
+      const answer = payload ? await answering(deps, member, payload) : failed('The payload must be an object');
+      if (answer.event) sendDirect(member.socket, answer.event, answer.payload);
+      if (typeof acknowledge === 'function') acknowledge(answer.payload);
+    } catch (error) {
+      onProblem(error);
+      if (typeof acknowledge === 'function') acknowledge(failed('It did not work; try again').payload);
+    }
+  }
+
+  return { revoke: leaving.revoke, close: leaving.close };
+}
+
+/** What a client sent, as JSON: binary parts become their JSON. Nothing at all counts as nothing in it. */
+function objectOf(word: unknown): JsonObject | undefined {
+  if (word === undefined || word === null || typeof word === 'function') return {};
+  const json: unknown = JSON.parse(JSON.stringify(word));
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonObject) : undefined;
+}

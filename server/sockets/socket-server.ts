@@ -1,0 +1,76 @@
+// The socket.io server and the engine below it: how they are set up, and their orderly end.
+
+import type { IncomingMessage } from 'node:http';
+import { type Socket as Connection, Server as Engine } from 'engine.io';
+import { Server } from 'socket.io';
+import { LIMITS } from '../../lib/limits.ts';
+import type { RedisConnection } from '../../lib/store/redis-connection.ts';
+import type { Config } from '../config.ts';
+import { bounded } from './bounds.ts';
+import { type Door, socketDoor } from './door.ts';
+import { mayCall } from './origins.ts';
+import { type RedisAdapter, redisAdapter } from './redis-adapter.ts';
+
+export interface SocketServer {
+  readonly io: Server;
+  readonly door: Door;
+  /**
+   * Hangs up on everybody in a way that makes clients connect again, to another instance. Connections that do not end
+   * within LIMITS.socketGoodbyeMs are cut. Again: harmless.
+   */
+  close(): Promise<void>;
+}
+
+export interface SocketServerOptions {
+  readonly config: Pick<Config, 'corsOrigins' | 'publicUrl'>;
+  /** Through which instances share their events; without it there is one instance. */
+  readonly redis: RedisConnection | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** Makes the server; requests come to it through its door. */
+export function openSocketServer({ config, redis, onProblem }: SocketServerOptions): SocketServer {
+  const shared = redis && redisAdapter({ connection: redis, onProblem });
+  const limits = { maxHttpBufferSize: LIMITS.socketMessageBytes };
+  const io = new Server({
+    ...limits,
+    serveClient: false,
+    connectTimeout: LIMITS.socketConnectMs,
+    // Who comes back shows a token again.
+    connectionStateRecovery: { maxDisconnectionDuration: LIMITS.socketRecoveryMs, skipMiddlewares: false },
+    ...(shared && { adapter: shared.adapter }),
+  });
+  const isWelcome = mayCall(config);
+  const engine = new Engine({
+    ...limits,
+    transports: ['websocket', 'polling'],
+    perMessageDeflate: false,
+    allowRequest: (req: IncomingMessage, answer) => answer(isWelcome(req) ? null : REFUSED, isWelcome(req)),
+  });
+  io.bind(engine);
+  engine.on('connection', (connection: Connection) => bounded(connection));
+  const door = socketDoor(engine);
+  let closing: Promise<void> | undefined;
+  return {
+    io,
+    door,
+    close: () => {
+      closing ??= close({ io, door, shared });
+      return closing;
+    },
+  };
+}
+
+const REFUSED = 'Pages of this origin may not call';
+
+interface Open {
+  readonly io: Server;
+  readonly door: Door;
+  readonly shared: RedisAdapter | undefined;
+}
+
+async function close({ io, door, shared }: Open): Promise<void> {
+  await io.close();
+  await door.close();
+  await shared?.close();
+}

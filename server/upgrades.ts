@@ -1,0 +1,64 @@
+// Requests that ask for another protocol: those for WebSockets pass the doors as requests do; all others are answered as
+// if they had not asked, for some HTTP clients ask for HTTP/2 whenever they connect.
+
+import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The connection behind a request, and what its client has sent after it. */
+export interface Upgrade {
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+const waiting = new WeakMap<IncomingMessage, () => Upgrade>();
+
+/** Hands requests for WebSockets to `app`, which answers them or takes their connection with {@link takeUpgrade}. */
+export function passUpgrades(server: Server, app: RequestListener): void {
+  server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (req.headers.upgrade?.toLowerCase() === 'websocket') answer(app, req, { socket, head });
+    else goOn(server, req, { socket, head });
+  });
+}
+
+/** The connection of a request for a WebSocket, from now on nobody else's; undefined for other requests. */
+export function takeUpgrade(req: IncomingMessage): Upgrade | undefined {
+  const take = waiting.get(req);
+  waiting.delete(req);
+  return take?.();
+}
+
+function answer(app: RequestListener, req: IncomingMessage, upgrade: Upgrade): void {
+  const { socket } = upgrade;
+  const res = new ServerResponse(req);
+  // Without a listener, a client that hangs up would end the process.
+  socket.on('error', () => {});
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket);
+  const refused = () => socket.destroySoon();
+  res.once('finish', refused);
+  waiting.set(req, () => {
+    res.off('finish', refused);
+    res.detachSocket(socket);
+    return upgrade;
+  });
+  app(req, res);
+}
+
+const HOP = new Set(['upgrade', 'http2-settings']);
+
+// Node has read the head of the request and let go of the connection: it reads it again, without the question.
+function goOn(server: Server, req: IncomingMessage, { socket, head }: Upgrade): void {
+  const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
+  for (let at = 0; at < req.rawHeaders.length; at += 2) {
+    const [name, value] = [req.rawHeaders[at]!, req.rawHeaders[at + 1]!];
+    const kept = name.toLowerCase() === 'connection' ? withoutHop(value) : value;
+    if (!HOP.has(name.toLowerCase()) && kept) lines.push(`${name}: ${kept}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+}
+
+function withoutHop(connection: string): string {
+  const names = connection.split(',').map((name) => name.trim());
+  return names.filter((name) => !HOP.has(name.toLowerCase())).join(', ');
+}
