@@ -8,6 +8,7 @@ import { GATEWAY_CHECKS } from './gateway.ts';
 import { KEY_CHECKS } from './keys.ts';
 import { CLOCK_CHECKS, MACHINE_CHECKS } from './machine.ts';
 import { MENU_CHECKS } from './menus.ts';
+import { MODEL_CHECKS } from './model.ts';
 import { MONGO_CHECKS } from './mongo.ts';
 import { NETWORK_CHECKS } from './network.ts';
 import { REDIS_CHECKS } from './redis.ts';
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   ...KEY_CHECKS,
   ...NETWORK_CHECKS,
   ...MENU_CHECKS,
+  ...MODEL_CHECKS,
   ...GATEWAY_CHECKS,
 ];
 

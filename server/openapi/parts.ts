@@ -7,6 +7,7 @@ import { CARDS_PART, STATUS_LISTS_PART } from './credentials.ts';
 import { EVENTS_PART } from './events.ts';
 import { HEALTH_PART } from './health.ts';
 import { IDENTIFIERS_PART } from './identifiers.ts';
+import { MODELS_PART } from './models.ts';
 import type { Part } from './operation.ts';
 import { operatorPart } from './operator.ts';
 import { DOCS_PART } from './own-pages.ts';
@@ -31,6 +32,7 @@ export function documentedParts({ metricsPort, ussd }: Pick<Config, 'metricsPort
     IDENTIFIERS_PART,
     LIMITS_PART,
     AGENT_PART,
+    MODELS_PART,
     operatorPart({ metrics: metricsPort === undefined }),
     HEALTH_PART,
     DOCS_PART,

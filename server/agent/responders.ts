@@ -1,0 +1,81 @@
+// Who answers the chats of this server: a model where one is configured, else a flow.
+
+import type { Responder } from '../../lib/agent/responder.ts';
+import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
+import type { Services } from '../../lib/engine/service.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { CompiledFlow } from '../../lib/flow/compile.ts';
+import type { Keyring } from '../../lib/keyring.ts';
+import type { SnapshotStore } from '../../lib/store/store.ts';
+import type { Config } from '../config.ts';
+
+export interface ResponderOptions {
+  readonly config: Pick<Config, 'agent' | 'model'>;
+  readonly snapshots: SnapshotStore;
+  readonly keyring: Keyring;
+  readonly conversations: readonly CompiledFlow[];
+  readonly services: Services;
+  /** What a user wants a model to know. */
+  readonly about?: (user: string) => Promise<string | undefined>;
+  readonly told: (error: unknown, what: string) => void;
+}
+
+export interface OpenedResponder {
+  readonly responder: Responder;
+  /** Gives an edited flow to the sessions that begin from now on; without effect where a model answers. */
+  readonly add: FlowResponder['add'];
+}
+
+/** Opens it; throws ERR_CONFIG when the flow cannot be used, or when packages for a model are missing. */
+export async function openResponder(options: ResponderOptions): Promise<OpenedResponder> {
+  const { config, about, told } = options;
+  const { model } = config;
+  if (!model) return flowAnswers(options);
+  // Not before a model is configured: it loads packages that are not always there.
+  const { modelResponder } = await import('../../lib/agent/responders/model.ts');
+  const { baseUrl, apiKey, name, others, systemPrompt } = model;
+  const responder = await modelResponder({
+    endpoint: { baseUrl, apiKey },
+    model: name,
+    others,
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(about && { about }),
+    onProblem: (error) => told(error, 'a model did not answer'),
+  });
+  return { responder, add: () => {} };
+}
+
+function flowAnswers({ config, snapshots, told, ...options }: ResponderOptions): OpenedResponder {
+  const { flow } = config.agent;
+  const isOurs = ({ id }: CompiledFlow) => id === flow;
+  options.conversations.filter(isOurs).forEach(refuseSecrets);
+  const responder = flowResponder({
+    store: snapshots,
+    conversations: options.conversations,
+    flow,
+    services: options.services,
+    keyring: options.keyring,
+    onProblem: ({ error, reason }) => told(error ?? reason, 'a conversation with the agent cannot go on'),
+  });
+  return {
+    responder,
+    add: (conversation) => {
+      try {
+        if (isOurs(conversation)) refuseSecrets(conversation);
+        responder.add(conversation);
+      } catch (error) {
+        told(error, 'chats go on with the flow as it was');
+      }
+    },
+  };
+}
+
+// A chat keeps what is typed, and shows it again: nobody may be asked for a PIN there.
+function refuseSecrets({ id, screens }: CompiledFlow): void {
+  for (const [path, { screen, scope }] of screens)
+    if (screen.type === 'input' && scope.flow.vars?.[screen.save]?.secret)
+      throw new TwinlineError(
+        'ERR_CONFIG',
+        `AGENT_FLOW=${id} asks for the secret "${screen.save}" on its screen "${path}", and chats keep what is typed. Choose a flow that asks for no secrets.`,
+      );
+}
