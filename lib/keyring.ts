@@ -12,6 +12,9 @@ export type KeyPurpose =
   | 'phone-index/v1'
   | 'webhook-secret/v1'
   | 'page-pass/v1'
+  | 'operator-pass/v1'
+  | 'chat-user/v1'
+  | 'inspector/v1'
   | 'delegation-at-rest/v1';
 
 export interface Keyring {

@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.ts';
 import { createEngine, type Engine } from '../lib/engine/engine.ts';
 import { httpServices } from '../lib/engine/http-service.ts';
 import type { Services } from '../lib/engine/service.ts';
+import type { Watch } from '../lib/engine/watch.ts';
 import { problemLine } from '../lib/flow/problem.ts';
 import { type Keyring, parseKeyring } from '../lib/keyring.ts';
 import { type UssdGateway, ussdGateway } from '../lib/ussd/gateway.ts';
@@ -33,6 +34,8 @@ export interface HostOptions {
   readonly log: Log;
   /** Counts what went wrong. */
   readonly onProblem?: (where: 'ussd' | 'background') => void;
+  /** Whoever looks on at sessions. */
+  readonly watch?: Watch | undefined;
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
   /** Puts something between flows and the services that they call. */
@@ -72,6 +75,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     services: observed,
     keyring,
     ttlSeconds: config.ussd.ttlSeconds,
+    watch: options.watch,
     // The key of a session is left out: it may hold a phone number.
     onProblem: ({ reason, error }) => {
       onProblem?.('background');

@@ -6,6 +6,7 @@ import type { DestinationStream } from 'pino';
 import type { SenderOptions } from '../lib/domain/webhook-address.ts';
 import type { Library } from '../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../lib/flow/compile.ts';
+import { parseKeyring } from '../lib/keyring.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { createAdapters } from '../lib/ussd/adapter.ts';
 import { openAgentService } from './agent/open.ts';
@@ -15,6 +16,7 @@ import { openDomain } from './domain/open.ts';
 import { openGateway } from './gateway/open.ts';
 import { healthOf, type StoreHealth, type Watched } from './health.ts';
 import { type HostOptions, openHost } from './host.ts';
+import { createInspector } from './inspector/open.ts';
 import { type Listening, listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, METRICS_TYPE } from './metrics.ts';
@@ -82,14 +84,23 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const overload = overloadWatch(log, seams.overload);
   later(overload.stop);
   const metrics = createMetrics(overload);
-  // Where nobody may open the page of phones, nothing is kept for it.
+  const onUnseen = (error: unknown) => {
+    metrics.problem('background');
+    log.error({ err: error }, 'the inspector does not show everything');
+  };
+  const inspector = createInspector({ keyring: parseKeyring(config.pinKeys), onProblem: onUnseen });
+  later(inspector.close);
+  // Where nobody may open the pages of operators, nothing is kept for them.
   const recorder = serviceRecorder();
-  const watched = config.production && config.operatorToken === undefined ? {} : { services: recorder.watch };
+  const isOperated = !config.production || config.operatorToken !== undefined;
+  const watch = isOperated ? inspector.hub : undefined;
+  const watched = isOperated ? { services: recorder.watch, watch } : {};
   const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores, ...watched });
   later(host.close);
   const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
   // In development a person is told, not the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
+  if (redis && isOperated) await inspector.join(redis);
   const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
 
   const domain = await openDomain({
@@ -101,6 +112,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     keyring,
     webhookSender: seams.webhookSender,
     production: config.production,
+    watch,
     log,
     onProblem: () => metrics.problem('http'),
   });
@@ -108,7 +120,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
 
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
-    ...{ config, stores, redis, keyring, conversations, services, log },
+    ...{ config, stores, redis, keyring, conversations, services, watch, log },
     onProblem: () => metrics.problem('http'),
   });
   later(agent.close);
@@ -133,7 +145,14 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     domain: domain.door,
     agent: agent.door,
     sockets: agent.sockets,
-    toolPages: toolPages({ config, keyring, gateway, flows: engine.library, recorder }),
+    toolPages: toolPages({
+      config,
+      keyring,
+      gateway,
+      flows: engine.library,
+      recorder,
+      inspector: inspector.open(engine),
+    }),
     query,
   });
   const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
@@ -157,6 +176,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     if (drainDelayMs > 0) await pause(drainDelayMs);
     const until = performance.now() + LIMITS.drainMs;
     domain.drain();
+    inspector.drain();
     query?.drain();
     const answered = agent.drain(LIMITS.drainMs);
     await Promise.all([door.close(LIMITS.drainMs), answered]);

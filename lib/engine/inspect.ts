@@ -9,6 +9,8 @@ export interface SessionView {
   readonly conversation: string;
   readonly version: number;
   readonly turn: number;
+  /** Milliseconds since 1970 when this dial began. */
+  readonly born: number;
   readonly rest: AtRest;
   readonly door: JsonObject;
   /** What was answered last. */
@@ -19,8 +21,8 @@ export interface SessionView {
 export async function viewSession(engine: Engine, key: string): Promise<SessionView | undefined> {
   const opened = openStored(engine, key, await engine.store.load(key));
   if (opened.kind !== 'live') return undefined;
-  const { conversation, version, turn, rest, door } = opened.record;
-  return { conversation, version, turn, rest, door, reply: opened.stored.reply };
+  const { conversation, version, turn, born, rest, door } = opened.record;
+  return { conversation, version, turn, born, rest, door, reply: opened.stored.reply };
 }
 
 /** Keys of living sessions that begin with `prefix`, in key order, at most `limit`. */

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { type Agent, openAgent } from '../../lib/agent/agent.ts';
-import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
+import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { delegations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
@@ -11,7 +11,6 @@ import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { revocations } from '../../lib/delegation/revocations.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { Watch } from '../../lib/engine/watch.ts';
-import { TwinlineError } from '../../lib/errors.ts';
 import type { CompiledFlow } from '../../lib/flow/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
@@ -30,6 +29,8 @@ import { tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
+import { modelList, withModels } from './models.ts';
+import { openResponder } from './responders.ts';
 
 export interface AgentService {
   readonly door: AgentDoor;
@@ -67,19 +68,16 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     options.onProblem();
     log.error({ err: error }, what);
   };
-  const isOurs = ({ id }: CompiledFlow) => id === config.agent.flow;
-  options.conversations.filter(isOurs).forEach(refuseSecrets);
   await documents.declare(DELEGATION_KINDS);
   const revoked = revocations({ documents });
   const { logs, channel } = await runStores(config, options.redis);
-  const responder = flowResponder({
-    store: snapshots,
-    conversations: options.conversations,
-    flow: config.agent.flow,
-    services: options.services,
+  const { responder, add } = await openResponder({
+    config,
+    snapshots,
     keyring,
-    watch: options.watch,
-    onProblem: ({ error, reason }) => told(error ?? reason, 'a conversation with the agent cannot go on'),
+    conversations: options.conversations,
+    services: options.services,
+    told,
   });
   const socketProblem = (error: unknown) => told(error, 'a socket of the agent failed');
   const socketServer = openSocketServer({ config, redis: options.redis, onProblem: socketProblem });
@@ -139,16 +137,9 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     },
   });
   return {
-    door,
+    door: withModels(door, modelList(config)),
     sockets: socketServer.door,
-    add: (conversation) => {
-      try {
-        if (isOurs(conversation)) refuseSecrets(conversation);
-        responder.add(conversation);
-      } catch (error) {
-        told(error, 'chats go on with the flow as it was');
-      }
-    },
+    add,
     sweep: async () =>
       (await Promise.all([agent.sweep(), granted.sweep()])).some((count) => count >= LIMITS.sweepBatch),
     drain: async (waitMs) => {
@@ -163,16 +154,6 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
       await Promise.all([logs.close(), channel.close()]);
     },
   };
-}
-
-// A chat keeps what is typed, and shows it again: nobody may be asked for a PIN there.
-function refuseSecrets({ id, screens }: CompiledFlow): void {
-  for (const [path, { screen, scope }] of screens)
-    if (screen.type === 'input' && scope.flow.vars?.[screen.save]?.secret)
-      throw new TwinlineError(
-        'ERR_CONFIG',
-        `AGENT_FLOW=${id} asks for the secret "${screen.save}" on its screen "${path}", and chats keep what is typed. Choose a flow that asks for no secrets.`,
-      );
 }
 
 async function runStores(

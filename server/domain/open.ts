@@ -14,6 +14,7 @@ import { statusLists } from '../../lib/domain/status-list.ts';
 import { verification } from '../../lib/domain/verification.ts';
 import { webhooks } from '../../lib/domain/webhook.ts';
 import { type SenderOptions, webhookSender } from '../../lib/domain/webhook-address.ts';
+import type { Watch } from '../../lib/engine/watch.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
@@ -49,6 +50,8 @@ export interface DomainOptions {
   /** For tests: how webhooks reach their receivers. */
   readonly webhookSender?: SenderOptions | undefined;
   readonly production: boolean;
+  /** Whoever looks on at proposals. */
+  readonly watch?: Watch | undefined;
   readonly log: Log;
   readonly onProblem: () => void;
 }
@@ -63,6 +66,7 @@ export async function openDomain({
   keyring,
   webhookSender: sender,
   production,
+  watch,
   log,
   onProblem,
 }: DomainOptions): Promise<DomainService> {
@@ -74,6 +78,7 @@ export async function openDomain({
     clock,
     governance,
     electorate: keys.voters,
+    watch,
     onProblem: ({ id, error }) => {
       onProblem();
       log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');

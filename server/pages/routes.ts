@@ -1,26 +1,37 @@
-// GET /pages/…: the style and the script of pages, each under its name.
+// GET /pages/…: the style sheets and the scripts of pages, each under its name.
 
 import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
+import { GUIDE_STYLE } from '../docs/style.ts';
 import { Refusal } from '../errors.ts';
+import { INSPECTOR_STYLE } from '../inspector/style.ts';
+import { CHAT_STYLE } from './chat/style.ts';
 import { COUNTDOWN_SCRIPT } from './countdown.ts';
+import { isPageModule, pageModule } from './page-modules.ts';
+import { SIMULATOR_STYLE } from './simulator/style.ts';
 import { PAGE_STYLE } from './style.ts';
 
-const FILES = new Map(
-  [
-    { name: 'page.css', type: 'text/css; charset=utf-8', text: PAGE_STYLE },
-    { name: 'countdown.js', type: 'text/javascript; charset=utf-8', text: COUNTDOWN_SCRIPT },
-  ].map((file) => [
-    file.name,
-    { ...file, etag: `"${createHash('sha256').update(file.text).digest('base64url').slice(0, 16)}"` },
-  ]),
-);
+const CSS = 'text/css; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+const FILES = new Map([
+  ['page.css', { type: CSS, text: PAGE_STYLE }],
+  ['simulator.css', { type: CSS, text: SIMULATOR_STYLE }],
+  ['guide.css', { type: CSS, text: GUIDE_STYLE }],
+  ['inspector.css', { type: CSS, text: INSPECTOR_STYLE }],
+  ['chat.css', { type: CSS, text: CHAT_STYLE }],
+  ['countdown.js', { type: JAVASCRIPT, text: COUNTDOWN_SCRIPT }],
+]);
 
 export function pageRoutes(router: Router): void {
-  router.get('/pages/:file', (ctx) => {
-    const file = FILES.get(ctx.params.file!);
+  router.get('/pages/:file', async (ctx) => {
+    const name = ctx.params.file!;
+    const file = isPageModule(name) ? { type: JAVASCRIPT, text: await pageModule(name) } : FILES.get(name);
     if (!file) throw new Refusal('not-found');
-    ctx.set({ 'Content-Type': file.type, 'Cache-Control': 'public, max-age=300', ETag: file.etag });
+    const etag = `"${createHash('sha256').update(file.text).digest('base64url').slice(0, 16)}"`;
+    // Modules of two versions do not fit together.
+    const caching = isPageModule(name) ? 'no-cache' : 'public, max-age=300';
+    ctx.set({ 'Content-Type': file.type, 'Cache-Control': caching, ETag: etag });
     ctx.body = file.text;
     if (ctx.fresh) ctx.status = 304;
   });

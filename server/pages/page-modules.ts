@@ -1,0 +1,72 @@
+// The scripts of pages as browsers load them: modules of ours without their types, each under one flat name.
+
+import { readFile } from 'node:fs/promises';
+
+/** Where each is, from here and without its ending; together they are all that a page may load. */
+const MODULES = {
+  'chat.js': './browser/chat',
+  'chat-cards.js': './browser/chat-cards',
+  'chat-frames.js': './browser/chat-frames',
+  'chat-reply.js': './browser/chat-reply',
+  'chat-service.js': './browser/chat-service',
+  'chat-side.js': './browser/chat-side',
+  'chat-thread.js': './browser/chat-thread',
+  'element.js': './browser/element',
+  'gsm7.js': '../../lib/flow/gsm7',
+  'inspector.js': './browser/inspector',
+  'inspector-detail.js': './browser/inspector-detail',
+  'inspector-drawing.js': './browser/inspector-drawing',
+  'inspector-keys.js': './browser/inspector-keys',
+  'inspector-lists.js': './browser/inspector-lists',
+  'inspector-place.js': './browser/inspector-place',
+  'inspector-stately.js': './browser/inspector-stately',
+  'inspector-store.js': './browser/inspector-store',
+  'inspector-stream.js': './browser/inspector-stream',
+  'inspector-time.js': './browser/inspector-time',
+  'inspector-ways.js': './browser/inspector-ways',
+  'limits.js': '../../lib/limits',
+  'numbered.js': './browser/numbered',
+  'phone.js': './browser/phone',
+  'phone-answer.js': './browser/phone-answer',
+  'phone-device.js': './browser/phone-device',
+  'phone-dialler.js': './browser/phone-dialler',
+  'phone-faults.js': './browser/phone-faults',
+  'phone-line.js': './browser/phone-line',
+  'phone-log.js': './browser/phone-log',
+  'phone-screen.js': './browser/phone-screen',
+  'phone-typed.js': './browser/phone-typed',
+  'sign-in.js': './browser/sign-in',
+  'simulator.js': './browser/simulator',
+} as const;
+
+export type PageModule = keyof typeof MODULES;
+
+const IS_BUILT = import.meta.url.endsWith('.js');
+const texts = new Map<PageModule, Promise<string>>();
+
+/** Whether a page may load this name. */
+export function isPageModule(name: string): name is PageModule {
+  return Object.hasOwn(MODULES, name);
+}
+
+/** The text of a module; read once, but while it is being developed. */
+export function pageModule(name: PageModule): Promise<string> {
+  const known = texts.get(name);
+  if (known) return known;
+  const text = readModule(new URL(`${MODULES[name]}.${IS_BUILT ? 'js' : 'ts'}`, import.meta.url));
+  if (IS_BUILT) texts.set(name, text);
+  return text;
+}
+
+async function readModule(url: URL): Promise<string> {
+  const source = await readFile(url, 'utf8');
+  const script = IS_BUILT ? source.replace(/\n\/\/# sourceMappingURL=.*/, '') : await withoutTypes(source);
+  return script.replace(/(from ['"])\.[^'"]*?([\w-]+)\.[jt]s(['"])/g, '$1./$2.js$3');
+}
+
+// Only where the source runs as it is, and then it is there: what runs it needs it, too.
+async function withoutTypes(source: string): Promise<string> {
+  const { transform } = await import('esbuild');
+  return (await transform(source, { loader: 'ts', tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } } }))
+    .code;
+}

@@ -1,0 +1,31 @@
+// The pages of operators: phones that dial, chats with the agent, and the inspector.
+
+import type Router from '@koa/router';
+import { didOfKey } from '../../lib/delegation/oracle-key.ts';
+import type { Keyring } from '../../lib/keyring.ts';
+import type { Config } from '../config.ts';
+import { type InspectorDoor, inspectorRoutes } from '../inspector/routes.ts';
+import type { ClientOf } from '../middleware/client.ts';
+import { chatRoutes } from './chat/routes.ts';
+import { browserOperators } from './operators.ts';
+import { type SimulatorDeps, simulatorRoutes } from './simulator/routes.ts';
+
+export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'flows' | 'recorder'> {
+  readonly config: Config;
+  readonly keyring: Keyring;
+  readonly inspector: InspectorDoor;
+}
+
+/** Adds the routes of the pages. */
+export type ToolPages = (router: Router, clientOf: ClientOf) => void;
+
+export function toolPages({ config, keyring, inspector, ...deps }: ToolPagesDeps): ToolPages {
+  const { ussd, agent, production, operatorToken: token } = config;
+  const audience = agent.did ?? didOfKey(config.oracleKey);
+  return (router, clientOf) => {
+    const operators = browserOperators(router, { token, production, clientOf, keyring });
+    inspectorRoutes(router, inspector, operators);
+    simulatorRoutes(router, { ...deps, operators, ussd });
+    chatRoutes(router, { operators, keyring, audience, maxTtlSeconds: agent.maxTtlSeconds });
+  };
+}
