@@ -3,12 +3,19 @@
 import type { Context } from 'koa';
 import helmet from 'koa-helmet';
 import { type Html, html, markupOf, type Part } from './html.ts';
+import type { PageModule } from './page-modules.ts';
 
 export interface Page {
   readonly title: string;
   readonly body: Part;
   /** Names of scripts of `/pages/`. @default none */
   readonly scripts?: readonly string[];
+  /** Names of modules of `/pages/`, which may ask this server. @default none */
+  readonly modules?: readonly PageModule[];
+  /** Names of sheets of `/pages/` beside the one that all pages have. @default none */
+  readonly sheets?: readonly string[];
+  /** `wide`: a tool that fills the window. @default 'text' */
+  readonly layout?: 'text' | 'wide';
 }
 
 const policy = helmet.contentSecurityPolicy({
@@ -18,6 +25,7 @@ const policy = helmet.contentSecurityPolicy({
     'script-src': ["'self'"],
     'style-src': ["'self'"],
     'img-src': ["'self'", 'data:'],
+    'connect-src': ["'self'"],
     'base-uri': ["'none'"],
     'form-action': ["'none'"],
     'frame-ancestors': ["'none'"],
@@ -31,7 +39,7 @@ export async function sendPage(ctx: Context, page: Page): Promise<void> {
   ctx.body = `<!doctype html>\n${markupOf(framed(page))}`;
 }
 
-function framed({ title, body, scripts = [] }: Page): Html {
+function framed({ title, body, scripts = [], modules = [], sheets = [], layout = 'text' }: Page): Html {
   return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -40,9 +48,8 @@ function framed({ title, body, scripts = [] }: Page): Html {
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/pages/page.css">
-${scripts.map((name) => html`<script src="/pages/${name}" defer></script>\n`)}</head>
-<body>
+${['page.css', ...sheets].map((name) => html`<link rel="stylesheet" href="/pages/${name}">\n`)}${scripts.map((name) => html`<script src="/pages/${name}" defer></script>\n`)}${modules.map((name) => html`<script type="module" src="/pages/${name}"></script>\n`)}</head>
+<body class="${layout}">
 <main>
 ${body}
 </main>

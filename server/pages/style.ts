@@ -4,12 +4,12 @@ export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #f4f5f7; --card: #ffffff; --edge: #e1e4e8; --ink: #1b1f24; --soft: #5b6470; --track: #e8ebef;
-  --yes: #0b8457; --no: #c43d2b; --abstain: #697280; --accent: #2b5fd9; --wait: #a15c00; --quote: #f6f7f9;
+  --yes: #0b8457; --no: #c43d2b; --abstain: #697280; --accent: #2b5fd9; --wait: #a15c00; --quote: #f6f7f9; --line: #8a93a0;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #0f1216; --card: #181c22; --edge: #2a3038; --ink: #e8ebef; --soft: #9aa4b1; --track: #2a3038;
-    --yes: #35b98a; --no: #ee7461; --abstain: #7e8896; --accent: #86a9ff; --wait: #e3a24f; --quote: #1f242b;
+    --yes: #35b98a; --no: #ee7461; --abstain: #7e8896; --accent: #86a9ff; --wait: #e3a24f; --quote: #1f242b; --line: #66707d;
   }
 }
 * { box-sizing: border-box; }
@@ -95,6 +95,35 @@ summary { cursor: pointer; color: var(--accent); font-size: .95rem; }
 .entry dt { color: var(--soft); }
 .entry dd { margin: 0; min-width: 0; }
 .contents { columns: 3 11rem; list-style: none; padding: 0; font-size: .9rem; }
+.none { color: var(--soft); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+[hidden] { display: none !important; }
+button, input, textarea { font: inherit; color: inherit; }
+button {
+  background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .4rem .8rem; cursor: pointer;
+}
+button:hover:not(:disabled) { border-color: var(--accent); }
+button:disabled { color: var(--soft); opacity: .55; cursor: default; }
+button.primary { background: var(--accent); border-color: var(--accent); color: var(--card); font-weight: 600; }
+button.primary:hover:not(:disabled) { filter: brightness(1.1); }
+button[aria-pressed="true"] { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); color: var(--accent); }
+input, textarea {
+  background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .4rem .6rem; min-width: 0;
+}
+::placeholder { color: var(--soft); opacity: 1; }
+input[type="range"] { border: 0; padding: 0; accent-color: var(--accent); }
+.secret { -webkit-text-security: disc; }
+.sign-in { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: 1rem 0; }
+.sign-in label { display: grid; gap: .25rem; flex: 1 1 14rem; }
+.wide main { max-width: 88rem; padding-top: 1rem; }
+.tools { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: baseline; font-size: .95rem; }
+.tools strong { margin-right: .5rem; }
+.tools a { color: var(--soft); text-decoration: none; padding: .3rem 0; border-bottom: 2px solid transparent; }
+.tools a:hover { color: var(--ink); }
+.tools a[aria-current] { color: var(--ink); border-color: var(--accent); }
+.tool { display: flex; flex-wrap: wrap; gap: .5rem 2rem; align-items: end; justify-content: space-between; }
+.tool h1 { margin: 0; }
+.tool .lead { margin: .25rem 0 0; max-width: 52rem; }
 @media (max-width: 34rem) {
   .card { padding: 1.15rem 1.1rem; }
   .tiles { grid-template-columns: repeat(2, 1fr); }

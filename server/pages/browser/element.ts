@@ -1,0 +1,43 @@
+// Making elements: whatever is put into one is text, unless it is an element itself.
+
+type Child = Node | string | false | undefined;
+
+interface Shape {
+  readonly class?: string;
+  readonly text?: string;
+  /** Attributes; `false` and what is undefined is left out, `true` has no value. */
+  readonly is?: { readonly [attribute: string]: string | number | boolean | undefined };
+  readonly on?: { readonly [event: string]: (event: never) => void };
+}
+
+/** A new element with everything that it has from its beginning. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  { class: names, text, is = {}, on = {} }: Shape = {},
+  children: readonly Child[] = [],
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  if (names !== undefined) made.className = names;
+  if (text !== undefined) made.textContent = text;
+  for (const [name, value] of Object.entries(is))
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? '' : String(value));
+  for (const [name, listen] of Object.entries(on)) made.addEventListener(name, listen as EventListener);
+  made.append(...children.filter((child) => child !== false && child !== undefined));
+  return made;
+}
+
+/** A button that does something. */
+export function button(
+  label: string,
+  press: () => void,
+  { class: names = '', is = {} }: Shape = {},
+): HTMLButtonElement {
+  return element('button', { class: names, text: label, is: { type: 'button', ...is }, on: { click: press } });
+}
+
+/** An element that the server has put into the page. Throws when it has not: then page and script do not fit. */
+export function found<Found extends HTMLElement = HTMLElement>(id: string): Found {
+  const there = document.getElementById(id);
+  if (there) return there as Found;
+  throw new Error(`The page has no #${id}.`);
+}
