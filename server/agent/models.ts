@@ -84,5 +84,5 @@ export function withModels(door: AgentDoor, list: ModelList): AgentDoor {
       }),
     );
   };
-  return Object.assign(both, { routes: [...routesOf(router), ...door.routes] });
+  return Object.assign(both, { ...door, routes: [...routesOf(router), ...door.routes] });
 }

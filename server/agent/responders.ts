@@ -3,6 +3,7 @@
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
 import type { Services } from '../../lib/engine/service.ts';
+import type { Watch } from '../../lib/engine/watch.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { CompiledFlow } from '../../lib/flow/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
@@ -15,6 +16,8 @@ export interface ResponderOptions {
   readonly keyring: Keyring;
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
+  /** Whoever looks on at the conversations of a flow. */
+  readonly watch?: Watch | undefined;
   /** What a user wants a model to know. */
   readonly about?: (user: string) => Promise<string | undefined>;
   readonly told: (error: unknown, what: string) => void;
@@ -55,6 +58,7 @@ function flowAnswers({ config, snapshots, told, ...options }: ResponderOptions):
     flow,
     services: options.services,
     keyring: options.keyring,
+    watch: options.watch,
     onProblem: ({ error, reason }) => told(error ?? reason, 'a conversation with the agent cannot go on'),
   });
   return {
