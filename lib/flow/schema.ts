@@ -22,6 +22,10 @@ export interface SchemaPart {
   readonly oneOf?: readonly SchemaPart[];
   readonly $ref?: string;
   readonly definitions?: { readonly [name: string]: SchemaPart };
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
 }
 
 interface Loaded {
@@ -30,6 +34,11 @@ interface Loaded {
 }
 
 let loaded: Loaded | undefined;
+
+/** The whole schema. */
+export function flowSchema(): SchemaPart {
+  return load().schema;
+}
 
 /** What the schema says against `value`, all at once; empty when nothing. */
 export function schemaErrors(value: unknown): readonly ErrorObject[] {

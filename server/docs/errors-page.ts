@@ -8,6 +8,7 @@ import type { Page } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import { CODE_ADVICE } from './code-words.ts';
 import { type Advice, PROBLEM_ADVICE } from './problem-words.ts';
+import { prose } from './prose.ts';
 
 interface Entry extends Advice {
   /** The anchor, too. */
@@ -57,6 +58,16 @@ ${section('Error codes', codeEntries(), html`<p class="lead">Codes of <code>Twin
   };
 }
 
+/** The page of one problem type or error code; undefined when there is none of this name. */
+export function errorPage(name: string): Page | undefined {
+  const entry = [...problemEntries(), ...codeEntries()].find((one) => one.name === name);
+  if (!entry) return undefined;
+  return {
+    title: `${name} · Twinline`,
+    body: html`<section class="card">${shown(entry)}<p class="lead">One of all <a href="/docs/errors">errors</a>.</p></section>`,
+  };
+}
+
 function section(title: string, entries: readonly Entry[], lead: Html | false = false): Html {
   return html`<section class="card"><h2>${title}</h2>${lead}
 <ul class="contents">${entries.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul>
@@ -69,11 +80,6 @@ function shown({ name, note, meaning, cause, remedy }: Entry): Html {
     remedy,
   )}</dd></dl></article>
 `;
-}
-
-// What stands between backticks is code.
-function prose(text: string): Html {
-  return html`${text.split('`').map((part, at) => (at % 2 ? html`<code>${part}</code>` : part))}`;
 }
 
 function sentence(text: string): string {

@@ -8,9 +8,11 @@ import type { Context } from 'koa';
 import helmet from 'koa-helmet';
 import { Refusal } from '../errors.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
-import { messagePage, sendPage } from '../pages/frame.ts';
+import { messagePage, type Page, sendPage } from '../pages/frame.ts';
 import { html, markupOf } from '../pages/html.ts';
-import { errorsPage } from './errors-page.ts';
+import { errorPage, errorsPage } from './errors-page.ts';
+import { flowFormatPage } from './flow-format-page.ts';
+import { guidePage, guidesPage, isGuide } from './guides.ts';
 import { START_SCRIPT } from './start-script.ts';
 import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
 
@@ -83,11 +85,23 @@ export function docsRoutes(router: Router, document: () => OpenApiDocument): voi
     ctx.body = DOCS;
   });
   router.get('/docs/errors', (ctx) => sendPage(ctx, errorsPage()));
+  router.get('/docs/errors/:name', (ctx) => sendPage(ctx, errorPage(ctx.params.name!) ?? unknownPage(ctx)));
+  router.get('/docs/guides', (ctx) => sendPage(ctx, guidesPage()));
+  router.get('/docs/guides/:name', async (ctx) => {
+    const name = ctx.params.name!;
+    await sendPage(ctx, isGuide(name) ? await guidePage(name) : unknownPage(ctx));
+  });
+  router.get('/docs/flow-format', (ctx) => sendPage(ctx, flowFormatPage()));
   router.get('/docs/:file', async (ctx) => {
     const file = await (files.get(ctx.params.file!) ?? fileOf(ctx.params.file!));
     if (!file) throw new Refusal('not-found');
     send(ctx, file, 'public, max-age=3600');
   });
+}
+
+function unknownPage(ctx: Context): Page {
+  ctx.status = 404;
+  return messagePage('There is no such page', html`<p>See all <a href="/docs/guides">guides</a>.</p>`);
 }
 
 function served(type: string, content: string | Buffer): Served {

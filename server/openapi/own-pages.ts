@@ -13,7 +13,7 @@ const SAME = { description: 'What you have is what there is' };
 export const DOCS_PART: Part = {
   tag: 'Documentation',
   description: 'What you are reading. Nobody needs a key.',
-  parameters: { file: NAME },
+  parameters: { file: NAME, name: { description: 'As the list of them names it', schema: TEXT } },
   answers: { 429: PLAIN_ANSWERS[429] },
   routes: [
     {
@@ -37,6 +37,28 @@ export const DOCS_PART: Part = {
       answers: { 200: PAGE, 503: { ...PAGE, description: 'The page was not built' } },
     },
     { method: 'GET', path: '/docs/errors', id: 'getErrors', summary: 'What each error means', answers: { 200: PAGE } },
+    {
+      method: 'GET',
+      path: '/docs/errors/{name}',
+      id: 'getError',
+      summary: 'What one error means',
+      answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such error' } },
+    },
+    { method: 'GET', path: '/docs/guides', id: 'getGuides', summary: 'All guides', answers: { 200: PAGE } },
+    {
+      method: 'GET',
+      path: '/docs/guides/{name}',
+      id: 'getGuide',
+      summary: 'A guide',
+      answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such guide' } },
+    },
+    {
+      method: 'GET',
+      path: '/docs/flow-format',
+      id: 'getFlowFormat',
+      summary: 'Every key of a flow file',
+      answers: { 200: PAGE },
+    },
     {
       method: 'GET',
       path: '/docs/{file}',

@@ -15,6 +15,11 @@ export function html(markup: TemplateStringsArray, ...parts: readonly Part[]): H
   return { [MARKUP]: markup.reduce((before, next, at) => before + rendered(parts[at - 1]) + next) };
 }
 
+/** Markup that one of our own files was made into; never that of somebody else. */
+export function written(markup: string): Html {
+  return { [MARKUP]: markup };
+}
+
 /** The markup as text, to be sent. */
 export function markupOf(page: Html): string {
   return page[MARKUP];

@@ -27,9 +27,9 @@ test('every subpath and every command is built from a source that exists', () =>
   );
 });
 
-test('the #menus import names a folder that is published, so that source and dist find the same flows', () => {
-  assert.equal(manifest.imports, { '#menus/*': './menus/*' });
-  assert.ok(manifest.files.includes('menus'));
+test('imports with # name folders that are published, so that source and dist find the same flows and guides', () => {
+  assert.equal(manifest.imports, { '#menus/*': './menus/*', '#guides/*': './server/docs/guides/*' });
+  for (const folder of ['menus', 'server/docs/guides']) assert.ok(manifest.files.includes(folder));
 });
 
 test('importing a subpath prints nothing, holds nothing open and touches no global', async () => {

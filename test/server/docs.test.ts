@@ -7,6 +7,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PROBLEMS } from '../../lib/domain/problems.ts';
 import { ERROR_CODES } from '../../lib/errors.ts';
+import { flowSchema } from '../../lib/flow/schema.ts';
+import { GUIDES } from '../../server/docs/guides.ts';
 import { takeSwaggerFiles } from '../../server/docs/swagger-files.ts';
 import { REFUSALS } from '../../server/errors.ts';
 import { manifest } from '../package/manifest.ts';
@@ -36,6 +38,40 @@ test('the type of a problem document leads to its entry', async () => {
   assert.match((await server().ask(page!)).text, `id="${anchor}"`);
 });
 
+test('every error has a page of its own, and what is no error has none', async () => {
+  for (const name of [...Object.keys(PROBLEMS), ...Object.keys(ERROR_CODES)]) {
+    const { status, text } = await server().ask(`/docs/errors/${name}`);
+    assert.is(status, 200, name);
+    assert.match(text, `id="${name}"`);
+  }
+  for (const name of ['constructor', 'ERR_NOTHING'])
+    assert.is((await server().ask(`/docs/errors/${name}`)).status, 404);
+});
+
+test('every guide is a page, and all links of all pages lead somewhere', async () => {
+  const pages = ['/docs/guides', ...Object.keys(GUIDES).map((name) => `/docs/guides/${name}`), '/docs/flow-format'];
+  for (const page of pages) {
+    const { status, text } = await server().ask(page);
+    assert.is(status, 200, page);
+    for (const [, href] of text.matchAll(/href="([^"]+)"/g)) {
+      if (href === 'data:,') continue;
+      const [path, anchor] = href!.split('#');
+      const target = path === '' ? { status: 200, text } : await server().ask(path!);
+      assert.is(target.status, 200, `${page} leads to ${href}`);
+      if (anchor) assert.match(target.text, `id="${anchor}"`, `${page} leads to ${href}`);
+    }
+  }
+  for (const name of ['constructor', '..%2fengine', 'nothing'])
+    assert.is((await server().ask(`/docs/guides/${name}`)).status, 404, name);
+});
+
+test('the page of the flow format explains every key that the schema knows', async () => {
+  const { text } = await server().ask('/docs/flow-format');
+  const { properties = {}, definitions = {} } = flowSchema();
+  const keys = [properties, ...Object.values(definitions).map((part) => part.properties ?? {})].flatMap(Object.keys);
+  for (const key of new Set(keys)) assert.ok(text.includes(`<code>${key}</code>`), key);
+});
+
 test('what pages are made of is not sent twice, and nothing else of the disk is sent', async () => {
   for (const file of ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/docs/start.js', '/openapi.json']) {
     const first = await server().ask(file);
@@ -49,7 +85,7 @@ test('what pages are made of is not sent twice, and nothing else of the disk is 
 });
 
 test('no page allows inline scripts or styles, or content of others', async () => {
-  for (const page of ['/docs', '/docs/errors']) {
+  for (const page of ['/docs', '/docs/errors', '/docs/flow-format', '/docs/guides', '/docs/guides/engine']) {
     const { headers, text } = await server().ask(page);
     const policy = headers['content-security-policy']!;
     assert.match(policy, /^default-src 'none';script-src 'self';style-src 'self';/);
