@@ -6,7 +6,7 @@ import type { RunningServer } from './start.ts';
 /** The lines to print; only of what this build has. */
 export function welcome(
   config: Config,
-  server: Pick<RunningServer, 'url' | 'metricsUrl' | 'places' | 'developmentKey'>,
+  server: Pick<RunningServer, 'url' | 'metricsUrl' | 'places' | 'developmentKey' | 'publicRoutes'>,
 ): string[] {
   const { url, metricsUrl } = server;
   const fields = "-d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=";
@@ -16,6 +16,8 @@ export function welcome(
   ]);
   const places = [
     ['USSD endpoint', `${url}/api/ussd`],
+    ['phones', `${url}/simulator`],
+    ['chat', `${url}/chat`],
     ['sessions', `${url}/api/ussd/sessions`],
     ['domains', `${url}/v1/domains`],
     ...(server.developmentKey === undefined ? [] : [['API key', `${server.developmentKey} (this run only)`]]),
@@ -24,6 +26,7 @@ export function welcome(
     ['metrics', `${metricsUrl ?? url}/metrics`],
     ['menus', config.menusDir],
     ...kept,
+    ...server.publicRoutes.map(({ method, path }) => ['needs no token', `${method} ${path}`]),
   ];
   return [
     `Twinline listens on ${url}`,

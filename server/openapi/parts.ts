@@ -14,6 +14,7 @@ import { DOCS_PART } from './own-pages.ts';
 import { PROPOSALS_PART } from './proposals.ts';
 import { PROTOCOLS_PART } from './protocols.ts';
 import { LIMITS_PART } from './service-limits.ts';
+import { TOOLS_PART } from './tools.ts';
 import { TWINS_PART } from './twins.ts';
 import { ussdPart } from './ussd.ts';
 import { WEBHOOKS_PART } from './webhooks.ts';
@@ -34,6 +35,7 @@ export function documentedParts({ metricsPort, ussd }: Pick<Config, 'metricsPort
     AGENT_PART,
     MODELS_PART,
     operatorPart({ metrics: metricsPort === undefined }),
+    TOOLS_PART,
     HEALTH_PART,
     DOCS_PART,
   ];
