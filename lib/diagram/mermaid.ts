@@ -5,19 +5,24 @@ import { type Arrow, childrenOf, cutLine, type Drawing, type DrawnState } from '
 const LABEL_CHARS = 60;
 const LABELS = 4;
 
-/** `stateDiagram-v2` and its lines. Names that Mermaid could misread are only in quoted texts. */
+// Words of Mermaid, which is blind to case, and the numbers that are given in place of names.
+const TAKEN =
+  /^(state|statediagram.*|note|direction|hide|scale|class|classdef|style|click|acctitle|accdescr|as|end|fork|join|choice|default|s\d+)$/i;
+
+/** `stateDiagram-v2` and its lines. A state whose path Mermaid could misread is a number with its name as text. */
 export function mermaidText(drawing: Drawing): string {
-  const ids = new Map(drawing.states.map(({ id }, at) => [id, `s${at + 1}`]));
+  const isPlain = (id: string) => /^[A-Za-z]\w*$/.test(id) && !TAKEN.test(id);
+  const ids = new Map(drawing.states.map(({ id }, at) => [id, isPlain(id) ? id : `s${at + 1}`]));
   const held = childrenOf(drawing);
   const write = (state: DrawnState, depth: number): string[] => {
     const id = ids.get(state.id)!;
-    const name = indented(`state "${plain(state.title)}" as ${id}`, depth);
+    const name = id === state.title ? id : `state "${plain(state.title)}" as ${id}`;
     const inside = held.get(state.id);
     const begin = drawing.starts.has(state.id) ? [indented(`[*] --> ${id}`, depth)] : [];
     const end = state.kind === 'end' ? [indented(`${id} --> [*]`, depth)] : [];
-    if (!inside) return [name, ...begin, ...end];
+    if (!inside) return [indented(name, depth), ...begin, ...end];
     const body = inside.flatMap((one) => write(one, depth + 1));
-    return [name, indented(`state ${id} {`, depth), ...body, indented('}', depth), ...begin, ...end];
+    return [indented(name, depth), indented(`state ${id} {`, depth), ...body, indented('}', depth), ...begin, ...end];
   };
   const states = (held.get(undefined) ?? []).flatMap((state) => write(state, 1));
   const arrows = drawing.arrows.map((arrow) => indented(arrowLine(arrow, ids), 1));

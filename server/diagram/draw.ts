@@ -2,6 +2,7 @@
 
 import type { Drawing } from '../../lib/diagram/drawing.ts';
 import { drawnSvg, type SvgOptions } from '../../lib/diagram/svg.ts';
+import { TwinlineError } from '../../lib/errors.ts';
 import { elkGraph, placedBy } from './elk-graph.ts';
 import type { Layout } from './layout.ts';
 
@@ -11,5 +12,9 @@ export interface DrawOptions extends SvgOptions {
 
 /** The drawing as SVG. Rejects as {@link Layout.place} does. */
 export async function drawSvg(drawing: Drawing, { layout, ...options }: DrawOptions): Promise<string> {
-  return drawnSvg(placedBy(drawing, await layout.place(elkGraph(drawing))), options);
+  const laid = await layout.place(elkGraph(drawing, 'neat')).catch((error: unknown) => {
+    if (!(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
+    return layout.place(elkGraph(drawing, 'plain'));
+  });
+  return drawnSvg(placedBy(drawing, laid), options);
 }

@@ -7,14 +7,18 @@ import type { Box, Placed, Point } from '../../lib/diagram/placed.ts';
 
 const ROOT = 'root';
 
-// From top to bottom as people read: each state as near to the start as it can be reached, its words near where they begin.
+/**
+ * `neat`: each state as near to the start as it can be reached. `plain`: with less of elkjs, which has faults where arrows
+ * cross the border of a state that holds others.
+ */
+export type Manner = 'neat' | 'plain';
+
+// From top to bottom as people read, the words of an arrow near where it begins.
 const LAYERED: LayoutOptions = {
   'elk.algorithm': 'layered',
   'elk.direction': 'DOWN',
   'elk.edgeRouting': 'ORTHOGONAL',
   'elk.separateConnectedComponents': 'false',
-  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
-  'elk.layered.considerModelOrder.strategy': 'PREFER_NODES',
   'elk.layered.layering.strategy': 'LONGEST_PATH_SOURCE',
   'elk.layered.edgeLabels.centerLabelPlacementStrategy': 'TAIL_LAYER',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
@@ -29,22 +33,31 @@ const LAYERED: LayoutOptions = {
   'elk.spacing.nodeSelfLoop': '14',
 };
 
+const MANNERS: { readonly [manner in Manner]: LayoutOptions } = {
+  neat: {
+    ...LAYERED,
+    'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
+    'elk.layered.considerModelOrder.strategy': 'PREFER_NODES',
+  },
+  plain: { ...LAYERED, 'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST' },
+};
+
 const WHOLE: LayoutOptions = {
-  ...LAYERED,
   'elk.padding': '[top=34,left=24,bottom=24,right=24]',
-  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
   'elk.json.shapeCoords': 'ROOT',
   'elk.json.edgeCoords': 'ROOT',
 };
-const HOLDER: LayoutOptions = { ...LAYERED, 'elk.padding': '[top=62,left=20,bottom=20,right=20]' };
+const HOLDER: LayoutOptions = { 'elk.padding': '[top=62,left=20,bottom=20,right=20]' };
 
 /** The graph of a drawing. */
-export function elkGraph(drawing: Drawing): ElkNode {
+export function elkGraph(drawing: Drawing, asked: Manner = 'neat'): ElkNode {
+  const crosses = hasCrossing(drawing);
+  const options = MANNERS[crosses ? 'plain' : asked];
   const held = childrenOf({ ...drawing, states: nearestFirst(drawing) });
   const reached = new Set(drawing.arrows.filter(({ from, to }) => from !== to).map(({ to }) => to));
   const node = (state: DrawnState): ElkNode => {
     const inside = held.get(state.id);
-    if (inside) return { id: `s:${state.id}`, children: inside.map(node), layoutOptions: HOLDER };
+    if (inside) return { id: `s:${state.id}`, children: inside.map(node), layoutOptions: { ...options, ...HOLDER } };
     const { width, height } = cardOf(state);
     const layer = drawing.starts.has(state.id) ? 'FIRST' : reached.has(state.id) ? undefined : 'LAST';
     return {
@@ -57,7 +70,14 @@ export function elkGraph(drawing: Drawing): ElkNode {
     const label = { id: `l:${at}`, text: lines.join(' '), width, height };
     return { id: `a:${at}`, sources: [`s:${arrow.from}`], targets: [`s:${arrow.to}`], labels: [label] };
   });
-  return { id: ROOT, layoutOptions: WHOLE, children: (held.get(undefined) ?? []).map(node), edges };
+  const hierarchyHandling = crosses ? 'INCLUDE_CHILDREN' : 'SEPARATE_CHILDREN';
+  const layoutOptions = { ...options, ...WHOLE, 'elk.hierarchyHandling': hierarchyHandling };
+  return { id: ROOT, layoutOptions, children: (held.get(undefined) ?? []).map(node), edges };
+}
+
+function hasCrossing({ states, arrows }: Drawing): boolean {
+  const parents = new Map(states.map(({ id, parent }) => [id, parent]));
+  return arrows.some(({ from, to }) => parents.get(from) !== parents.get(to));
 }
 
 /**
