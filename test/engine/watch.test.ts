@@ -1,0 +1,161 @@
+// Watching: what those who look on are shown of turns and steps, what they never see, and that nothing is noted for nobody.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../lib/clock.ts';
+import { lifecycle } from '../../lib/engine/lifecycle.ts';
+import { compileMachine } from '../../lib/engine/transition.ts';
+import type { Sighting, Watch } from '../../lib/engine/watch.ts';
+import { compileFlow } from '../../lib/flow/compile.ts';
+import type { Flow } from '../../lib/flow/flow.ts';
+import { memoryDocuments } from '../../lib/store/memory.ts';
+import { delegationMachine } from '../../machines/delegation.ts';
+import { begin, KEY, place, say } from './support.ts';
+
+const test = suite('watch');
+
+const PIN = '24680';
+
+/** Asks for a secret and has it checked. */
+const vault: Flow = {
+  flow: 'vault',
+  version: 3,
+  start: 'first',
+  vars: {
+    name: { type: 'string', max: 20 },
+    pin: { type: 'string', secret: true, max: 6 },
+    token: { type: 'string', secret: true, max: 20 },
+    account: { type: 'object' },
+  },
+  screens: {
+    first: { type: 'menu', text: 'First', options: [{ id: 'in', text: 'In', to: 'name' }] },
+    name: { type: 'input', text: 'Name?', save: 'name', to: 'pin' },
+    pin: { type: 'input', text: 'PIN?', save: 'pin', accept: { digits: 5 }, to: 'check' },
+    check: { type: 'call', service: 'check', with: { pin: '=pin' }, save: 'account', done: 'fetch', fail: 'out' },
+    fetch: { type: 'call', service: 'token', save: 'token', done: 'home', fail: 'out' },
+    home: { type: 'menu', text: 'Hello {{name}}', options: [{ id: 'out', text: 'Out', to: 'out' }] },
+    out: { type: 'end', text: 'Bye' },
+  },
+};
+
+interface Looking extends Watch {
+  readonly seen: Sighting[];
+  asked: number;
+}
+
+function looking(isWatched: boolean): Looking {
+  const seen: Sighting[] = [];
+  const watch: Looking = {
+    seen,
+    asked: 0,
+    isWatched: () => {
+      watch.asked++;
+      return isWatched;
+    },
+    saw: (sighting) => seen.push(sighting),
+  };
+  return watch;
+}
+
+const services = { check: async () => ({ ok: true }), token: async () => 'a-token-of-value' };
+
+test('a turn is shown with every event, where it led, what was typed and answered', async () => {
+  const watch = looking(true);
+  const engine = place(compileFlow(vault)).engine({ watch, services });
+  await begin(engine);
+  await say(engine, '1');
+  await say(engine, 'Tariro');
+  await say(engine, PIN);
+  const [dialled, first, , last] = watch.seen;
+  assert.equal(dialled!.passages, [{ event: 'xstate.init', from: null, to: 'first' }]);
+  assert.equal(first!.turn!.typed, [{ text: '1', at: 'first' }]);
+  assert.equal(first!.passages, [{ event: 'opt.in', from: 'first', to: 'name' }]);
+  assert.equal(
+    last!.passages.map(({ event, from, to }) => [from, event, to]),
+    [
+      ['pin', 'text', 'check'],
+      ['check', 'xstate.done.actor.check', 'fetch'],
+      ['fetch', 'xstate.done.actor.fetch', 'home'],
+    ],
+  );
+  assert.equal(last!.turn!.answers, [
+    { call: 'check', service: 'check', outcome: { output: { ok: true } } },
+    { call: 'fetch', service: 'token', outcome: { output: null } },
+  ]);
+  const { key, machine, version, kind, ended, revision } = last!;
+  assert.equal(
+    { key, machine, version, kind, ended },
+    { key: KEY, machine: 'vault', version: 3, kind: 'turn', ended: false },
+  );
+  assert.ok(revision > dialled!.revision);
+  assert.match(last!.turn!.reply!, /^Hello Tariro\n1\. Out/);
+});
+
+test('secrets are shown neither as they are typed nor as they are kept', async () => {
+  const watch = looking(true);
+  const engine = place(compileFlow(vault)).engine({ watch, services });
+  await begin(engine, { inputs: ['1', 'Tariro', PIN] });
+  assert.equal(
+    watch.seen[0]!.turn!.typed.map(({ text }) => text),
+    ['1', 'Tariro', null],
+  );
+  const all = JSON.stringify(watch.seen);
+  assert.not.ok(all.includes(PIN));
+  assert.not.ok(all.includes('a-token-of-value'));
+});
+
+test('while nobody watches, a turn asks whether somebody does, and no more', async () => {
+  const watch = looking(false);
+  const engine = place(compileFlow(vault)).engine({ watch, services });
+  await begin(engine);
+  await say(engine, '1');
+  assert.equal(watch.seen, []);
+  assert.is(watch.asked, 2);
+});
+
+test('those who watch cannot make a turn fail', async () => {
+  const problems: unknown[] = [];
+  const watch: Watch = {
+    isWatched: () => true,
+    saw: () => {
+      throw new Error('blind');
+    },
+  };
+  const engine = place(compileFlow(vault)).engine({ watch, services, onProblem: ({ error }) => problems.push(error) });
+  const result = await begin(engine);
+  assert.is(result.kind, 'replied');
+  assert.is(problems.length, 1);
+});
+
+test('a failed call is shown by its code', async () => {
+  const watch = looking(true);
+  const failing = { ...services, check: () => Promise.reject(new Error('secret words')) };
+  const engine = place(compileFlow(vault)).engine({ watch, services: failing });
+  await begin(engine, { inputs: ['1', 'Tariro', PIN] });
+  assert.equal(watch.seen[0]!.turn!.answers, [{ call: 'check', service: 'check', outcome: { code: 'ERR_SERVICE' } }]);
+  assert.is(watch.seen[0]!.ended, true);
+});
+
+test('the steps of a lifecycle are shown once they are stored, deadlines as well', async () => {
+  const watch = looking(true);
+  const clock = new SimulatedClock();
+  const documents = memoryDocuments({ clock });
+  const kind = { name: 'grant', indexes: { due: { fields: ['dueAt'] } } };
+  await documents.declare([kind]);
+  const machine = compileMachine(delegationMachine());
+  const grants = lifecycle({ documents, kind, machine, clock, watch });
+  const grant = { sealed: 'sealed', expiresAt: clock.now() + 1_000, keys: [] };
+  await grants.begin('alice', { input: grant });
+  await clock.advance(2_000);
+  await grants.read('alice');
+  assert.equal(
+    watch.seen.map(({ kind, key, machine, passages }) => [kind, key, machine, passages[0]!.from, passages[0]!.to]),
+    [
+      ['step', 'grant/alice', 'delegation', null, 'authorized'],
+      ['step', 'grant/alice', 'delegation', 'authorized', 'expired'],
+    ],
+  );
+  assert.match(watch.seen[1]!.passages[0]!.event, /^xstate\.after\./);
+});
+
+test.run();
