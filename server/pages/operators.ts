@@ -20,8 +20,10 @@ export function browserOperators(router: Router, rule: OperatorRule & { readonly
   const { token, keyring } = rule;
   const operators = operatorsOnly(rule);
   const passes = token === undefined ? undefined : operatorPasses({ token, keyring, clock: systemClock });
-  router.post('/operator/sign-in', ownPagesOnly(), (ctx) => {
+  const ownPages = ownPagesOnly();
+  router.post('/operator/sign-in', async (ctx) => {
     if (!passes) throw new Refusal('not-found');
+    await ownPages(ctx, async () => {});
     const given = (ctx.request.body as { token?: unknown } | undefined)?.token;
     ctx.set('Cache-Control', 'no-store');
     if (typeof given !== 'string' || !passes.signIn(ctx, given))

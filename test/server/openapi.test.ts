@@ -394,6 +394,33 @@ test('the agent answers as documented, with what it refuses', async () => {
   await told(404, undefined, 'DELETE /sessions/{sessionId}', one);
 });
 
+test('the pages of operators answer as documented, with what they refuse', async () => {
+  const own = { origin: server().url };
+  await told(200, undefined, 'GET /simulator');
+  await told(200, undefined, 'GET /chat');
+  await server().ussd({ ...DIAL, sessionId: 'sim-1' });
+  await told(200, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-1' } });
+  await told(404, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-2' } });
+  const dialogue = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: ['', '1'] };
+  await told(200, undefined, 'POST /simulator/flow-test', { body: dialogue, headers: own });
+  await told(400, undefined, 'POST /simulator/flow-test', { body: dialogue });
+  await told(400, undefined, 'POST /simulator/flow-test', { body: { inputs: [] }, headers: own });
+  await told(200, undefined, 'POST /chat/token', { body: {}, headers: own });
+  await told(415, undefined, 'POST /chat/token', { body: 'a', headers: { ...own, 'content-type': 'text/plain' } });
+  await told(404, undefined, 'POST /operator/sign-in', { body: { token: 'x' }, headers: own });
+  await withServer({ env: { OPERATOR_TOKEN: 'a-token-of-operators' } }, async ({ ask, url }) => {
+    const check = (answer: Answer, status: number, operation: string) => {
+      assert.is(answer.status, status, answer.text);
+      assert.equal(held.problemsOf(operation, answer), []);
+    };
+    check(await ask('/chat', { headers: { accept: 'text/html' } }), 401, 'GET /chat');
+    check(await ask('/chat'), 401, 'GET /chat');
+    const signIn = (token: string) => ask('/operator/sign-in', json({ token }, { origin: url }));
+    check(await signIn('a-token-of-operators'), 204, 'POST /operator/sign-in');
+    check(await signIn('another'), 400, 'POST /operator/sign-in');
+  });
+});
+
 test('too many requests and missing tokens are answered as documented', async () => {
   const env = { RATE_LIMIT_MAX: '3', OPERATOR_TOKEN: 'a-token-of-operators' };
   await withServer({ env }, async ({ ask }) => {
