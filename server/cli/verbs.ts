@@ -10,6 +10,7 @@ import { gatewayVerb } from './verbs/gateway.ts';
 import { graphVerb } from './verbs/graph.ts';
 import { importVerb } from './verbs/import.ts';
 import { lintVerb } from './verbs/lint.ts';
+import { newVerb } from './verbs/new.ts';
 import { replayVerb } from './verbs/replay.ts';
 import { routesVerb } from './verbs/routes.ts';
 import { startVerb } from './verbs/start.ts';
@@ -17,6 +18,7 @@ import { testVerb } from './verbs/test.ts';
 import { tokenVerb } from './verbs/token.ts';
 
 export const VERBS: Readonly<Record<string, Verb>> = {
+  new: newVerb,
   start: startVerb,
   chat: chatVerb,
   lint: lintVerb,

@@ -27,9 +27,10 @@ test('every subpath and every command is built from a source that exists', () =>
   );
 });
 
-test('imports with # name folders that are published, so that source and dist find the same flows and guides', () => {
-  assert.equal(manifest.imports, { '#menus/*': './menus/*', '#guides/*': './server/docs/guides/*' });
-  for (const folder of ['menus', 'server/docs/guides']) assert.ok(manifest.files.includes(folder));
+test('imports with # name folders that are published, so that source and dist find the same files', () => {
+  const folders = { '#menus/*': 'menus', '#guides/*': 'server/docs/guides', '#templates/*': 'server/templates' };
+  assert.equal(manifest.imports, Object.fromEntries(Object.entries(folders).map(([name, at]) => [name, `./${at}/*`])));
+  for (const folder of Object.values(folders)) assert.ok(manifest.files.includes(folder));
 });
 
 test('importing a subpath prints nothing, holds nothing open and touches no global', async () => {

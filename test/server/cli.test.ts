@@ -4,41 +4,19 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { twinline } from '../../server/cli/main.ts';
+import { VERBS as TABLE } from '../../server/cli/verbs.ts';
 import { SETTINGS } from '../../server/config/settings.ts';
 import { readConfig } from '../../server/config.ts';
 import { withFolder } from '../support/process.ts';
+import { run, withFiles } from './command.ts';
 
 const test = suite('command line');
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-interface Ran {
-  readonly code: number | undefined;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs the command in this process. */
-async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  const { log, error } = console;
-  const lines: { out: string[]; err: string[] } = { out: [], err: [] };
-  console.log = (text) => lines.out.push(String(text));
-  console.error = (text) => lines.err.push(String(text));
-  try {
-    const code = await twinline(args, env);
-    const plain = (texts: string[]) => stripVTControlCharacters(texts.join('\n'));
-    return { code, out: plain(lines.out), err: plain(lines.err) };
-  } finally {
-    console.log = log;
-    console.error = error;
-  }
-}
-
-const VERBS = ['start', 'chat', 'lint', 'test', 'config', 'doctor', 'import', 'export', 'token', 'gateway'];
+const VERBS = Object.keys(TABLE);
 
 const FLOW = {
   flow: 'small',
@@ -48,13 +26,6 @@ const FLOW = {
   screens: { first: { type: 'menu', text: 'Here', options: [{ id: 'on', text: 'Again', to: 'first' }] } },
 };
 const TESTS = { flow: 'small', tests: [{ name: 'it dials', steps: [{ in: '', has: 'Here' }] }] };
-
-const withMenus = (files: Readonly<Record<string, unknown>>, work: (folder: string) => Promise<void>) =>
-  withFolder(async (folder) => {
-    for (const [name, content] of Object.entries(files))
-      writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
-    await work(folder);
-  });
 
 test('--help and help name every verb; no verb or an unknown one is usage, 2', async () => {
   for (const args of [['--help'], ['-h'], ['help']]) {
@@ -96,7 +67,7 @@ test('--version is that of package.json', async () => {
 test('lint: 0 for sound menus, 1 for errors with file and line, 2 for a folder that is not there', async () => {
   const shipped = await run(['lint', join(ROOT, 'menus')]);
   assert.is(shipped.code, 0, shipped.out);
-  await withMenus({ 'small.flow.json': { ...FLOW, start: 'nowhere' } }, async (folder) => {
+  await withFiles({ 'small.flow.json': { ...FLOW, start: 'nowhere' } }, async (folder) => {
     const { code, out } = await run(['lint', folder]);
     assert.is(code, 1);
     assert.match(out, /small\.flow\.json:1:\d+ error /);
@@ -112,7 +83,7 @@ test('lint: 0 for sound menus, 1 for errors with file and line, 2 for a folder t
 });
 
 test('lint of one file tells of that file only, with the others in reach', () =>
-  withMenus({ 'small.flow.json': FLOW, 'bad.flow.json': { ...FLOW, flow: 'bad', start: 'x' } }, async (folder) => {
+  withFiles({ 'small.flow.json': FLOW, 'bad.flow.json': { ...FLOW, flow: 'bad', start: 'x' } }, async (folder) => {
     const good = await run(['lint', join(folder, 'small.flow.json')]);
     assert.is(good.code, 0, good.out);
     assert.is((await run(['lint', join(folder, 'bad.flow.json')])).code, 1);
@@ -120,22 +91,22 @@ test('lint of one file tells of that file only, with the others in reach', () =>
 
 test('test: 0 when all pass, 1 when one fails, is broken, or there is none', async () => {
   const files = { 'small.flow.json': FLOW, 'small.test.json': TESTS };
-  await withMenus(files, async (folder) => {
+  await withFiles(files, async (folder) => {
     const { code, out } = await run(['test', folder]);
     assert.is(code, 0, out);
     assert.match(out, /✓ it dials/);
     assert.match(out, /^1 passed, 0 failed$/m);
   });
   const wrong = { ...TESTS, tests: [{ name: 'it dials', steps: [{ in: '', has: 'There' }] }] };
-  await withMenus({ ...files, 'small.test.json': wrong }, async (folder) => {
+  await withFiles({ ...files, 'small.test.json': wrong }, async (folder) => {
     const { code, out } = await run(['test', folder]);
     assert.is(code, 1);
     assert.match(out, /✘ it dials\n.*does not have "There"/);
   });
-  await withMenus({ ...files, 'small.test.json': '{' }, async (folder) =>
+  await withFiles({ ...files, 'small.test.json': '{' }, async (folder) =>
     assert.is((await run(['test', folder])).code, 1),
   );
-  await withMenus({ 'small.flow.json': FLOW }, async (folder) => assert.is((await run(['test', folder])).code, 1));
+  await withFiles({ 'small.flow.json': FLOW }, async (folder) => assert.is((await run(['test', folder])).code, 1));
 });
 
 test('config lists every setting with value and source, hides secrets, and makes nothing', () =>

@@ -1,0 +1,14 @@
+// The services that menus/main.flow.json calls. This one looks into a table; yours asks a database or another system.
+
+const BILLS = new Map([
+  ['100200', { name: 'Wanjiku Otieno', due: 1250 }],
+  ['100201', { name: 'Baraka Mwangi', due: 0 }],
+]);
+
+export default {
+  // `signal` aborts when the caller has waited long enough; the same `idempotencyKey` means the same call once more.
+  'bills.find': async ({ meter }) => {
+    const bill = BILLS.get(meter);
+    return bill ? { found: true, ...bill } : { found: false };
+  },
+};
