@@ -1,0 +1,208 @@
+// What a GATEWAY_FILE changes at the door: gate, prefixes, rewrites, profiles, what is disabled, headers, cache, channel.
+
+import { createHash } from 'node:crypto';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withGateway } from './place.ts';
+
+const test = suite('settings of the query gateway', { timeoutMs: 60_000 });
+
+const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+const codeOf = (answer: { json(): unknown }) => (answer.json() as { code: number }).code;
+
+test('the gate asks for a key before anything is told, forbids methods, and keeps the key to itself', async () => {
+  const hashed = `sha256:${createHash('sha256').update('second-key').digest('hex')}`;
+  const gate = { keys: ['first-key', hashed], forbid: ['grove.Care/*'] };
+  await withGateway({ gate, disabled: ['*.Metadata'] }, async ({ server, node }) => {
+    node.script = () => ({});
+    const keyless = [{}, bearer('other'), bearer(hashed), { headers: { authorization: 'Basic first-key' } }];
+    for (const how of keyless)
+      for (const path of ['/grove/params', '/grove/nowhere', '/grove/tree/%zz', '/grove/tree/a/metadata']) {
+        const answer = await server.ask(path, how);
+        assert.equal([answer.status, codeOf(answer)], [401, 16], path);
+        assert.match(answer.headers['www-authenticate']!, /^Bearer /);
+      }
+    assert.is(node.seen.length, 0);
+    for (const key of ['first-key', 'second-key']) {
+      assert.is((await server.ask('/grove/params', bearer(key))).status, 200);
+      assert.not.ok(JSON.stringify(node.last().metadata.getMap()).includes(key));
+      assert.is((await server.ask('/grove/nowhere', bearer(key))).status, 404);
+    }
+    const forbidden = await server.ask('/grove/tree/1', { method: 'DELETE', ...bearer('first-key') });
+    assert.equal([forbidden.status, codeOf(forbidden)], [403, 7]);
+    assert.is((await server.ask('/grove/tree/a/metadata', bearer('first-key'))).status, 501);
+    assert.is(node.seen.length, 2);
+    const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
+    assert.is((await server.ask('/grove/params', { method: 'OPTIONS', headers: preflight })).status, 204);
+    assert.is((await server.ask('/grove/params', { method: 'OPTIONS' })).status, 401);
+    assert.not.ok(JSON.stringify(server.logged).includes('-key'));
+    assert.is((await server.ask('/health')).status, 200);
+  });
+});
+
+test('with prefixes only what lies below them is served, then rewrites, once', async () => {
+  const prefixes = { '/hub': '/grove', '/hub/old': '/grove/tree' };
+  const rewrites = [{ from: '/grove/oak/{id}', to: '/grove/tree/{id}' }];
+  await withGateway({ prefixes, rewrites }, async ({ server, node }) => {
+    node.script = () => ({});
+    const rpc = async (path: string) => {
+      const { status } = await server.ask(path);
+      return status === 200 ? `${node.last().rpc} ${node.last().request.id ?? ''}` : status;
+    };
+    assert.is(await rpc('/hub/params'), 'Query/Params ');
+    assert.is(await rpc('/hub/tree/x'), 'Query/Tree x');
+    assert.is(await rpc('/hub/old/x'), 'Query/Tree x');
+    assert.is(await rpc('/hub/oak/a%2Fb'), 'Query/Tree a/b');
+    assert.is(await rpc('/hub/nothing'), 404);
+    assert.equal(((await server.ask('/grove/params')).json() as { code: unknown }).code, 'not-found');
+    assert.equal(((await server.ask('/hubs/params')).json() as { code: unknown }).code, 'not-found');
+  });
+});
+
+test('a prefix / serves all but what other doors have, and says so', async () => {
+  await withGateway({ prefixes: { '/': '/grove', '/v1': '/grove' } }, async ({ server, node }) => {
+    node.script = () => ({});
+    assert.is((await server.ask('/params')).status, 200);
+    assert.is(codeOf(await server.ask('/nothing')), 5);
+    assert.is((await server.ask('/health')).status, 200);
+    assert.is((await server.ask('/v1/params')).status, 401);
+    const told = server.logged.find(({ msg }) => String(msg).includes('cannot be reached'));
+    assert.ok((told!.templates as string[]).includes('/v1/params'));
+    assert.not.ok(server.routes.some(({ path }) => path === '/v1/params'));
+  });
+});
+
+test('the profile of the Cosmos SDK answers 501 to unknown paths and methods', async () => {
+  await withGateway({ unknownRoute: 501, disabled: ['grove.Query/Tree'] }, async ({ server, node }) => {
+    node.script = () => ({ status: { code: 12, details: 'unknown service' } });
+    const expected = { code: 12, message: 'Not Implemented', details: [] };
+    for (const path of ['/grove/nothing', '/grove/tree/1', '/grove/params']) {
+      const answer = await server.ask(path);
+      assert.equal([answer.status, answer.json()], [501, expected], path);
+    }
+    assert.is((await server.ask('/grove/params', { method: 'PUT' })).status, 501);
+    assert.is(node.seen.length, 1);
+  });
+});
+
+test('headers that are named go to the node and come back, and tell answers apart', async () => {
+  const settings = { forwardHeaders: ['X-Tenant', 'x-raw-bin'], cache: { ttlMs: 60_000, maxBytes: 1_000_000 } };
+  await withGateway(settings, async ({ server, node }) => {
+    node.script = ({ metadata }) => ({
+      reply: { text: String(metadata.get('x-tenant')) },
+      headers: { 'x-tenant': 'back' },
+    });
+    const as = async (headers: Record<string, string>) =>
+      (await server.ask('/grove/params', { headers })).json() as { text: string };
+    assert.is((await as({ 'x-tenant': 'a' })).text, 'a');
+    assert.is((await as({ 'x-tenant': 'b' })).text, 'b');
+    assert.is((await as({ 'grpc-metadata-x-tenant': 'a' })).text, 'a');
+    assert.is(node.seen.length, 2);
+    const answer = await server.ask('/grove/params', { headers: { 'x-raw-bin': 'AP8=' } });
+    assert.equal(node.last().metadata.get('x-raw-bin'), [Buffer.from([0, 255])]);
+    assert.is(answer.headers['grpc-metadata-x-tenant'], 'back');
+    const bad = await server.ask('/grove/params', { headers: { 'x-raw-bin': '!' } });
+    assert.equal([bad.status, codeOf(bad)], [400, 3]);
+  });
+});
+
+test('a cache answers until the height grows, never with errors, and heights of their own for long', async () => {
+  await withGateway({ cache: { ttlMs: 60_000, maxBytes: 1_000_000 } }, async ({ server, node }) => {
+    let height = 5;
+    node.script = ({ request }) =>
+      request.note
+        ? { status: { code: 5, details: 'none' } }
+        : { reply: { text: `${node.seen.length}` }, headers: { 'x-cosmos-block-height': `${height}` } };
+    const text = async (headers = {}) =>
+      ((await server.ask('/grove/params', { headers })).json() as { text: string }).text;
+    assert.equal([await text(), await text()], ['1', '1']);
+    assert.equal([await text({ 'grpc-timeout': '5S' }), await text({ 'x-cosmos-block-height': '0' })], ['1', '1']);
+    assert.equal(
+      [await text({ 'x-cosmos-block-height': '3' }), await text({ 'x-cosmos-block-height': '3' })],
+      ['2', '2'],
+    );
+    height = 6;
+    await server.ask('/grove/tree/new');
+    assert.is(await text(), '4');
+    assert.is(await text({ 'x-cosmos-block-height': '3' }), '2');
+    for (const _ of [1, 2]) assert.is((await server.ask('/grove/params?note=x')).status, 404);
+    assert.is(node.seen.length, 6);
+    const { headers } = await server.ask('/grove/params');
+    assert.is(headers['x-cosmos-block-height'], '6');
+    assert.is((await server.ask('/grove/params', { headers: { 'if-none-match': headers.etag! } })).status, 304);
+    assert.is(node.seen.length, 6);
+    const metrics = (await server.ask('/metrics')).text;
+    assert.match(metrics, /twinline_gateway_reads_total\{from="cache"\} 7/);
+    assert.match(metrics, /twinline_gateway_block_height 6/);
+  });
+});
+
+test('proto3 JSON leaves out what is not set', () =>
+  withGateway({ json: 'proto3' }, async ({ server, node }) => {
+    node.script = () => ({ reply: { tree: { id: 'a' } } });
+    assert.equal((await server.ask('/grove/params')).json(), { tree: { id: 'a' } });
+  }));
+
+for (const channel of ['http2', 'grpc-js'])
+  test(`the channel ${channel} answers, cancels, streams and finds the node again`, async () => {
+    await withGateway({ channel }, async ({ server, node }) => {
+      node.script = () => ({ reply: { text: 'ok' }, replies: [{ text: 'a' }, { text: 'b' }] });
+      assert.match((await server.ask('/grove/params')).text, /"ok"/);
+      assert.is((await server.ask('/grove/follow/x')).text.split('\n').length, 3);
+      node.script = () => ({ after: new Promise(() => {}) });
+      const stop = new AbortController();
+      const gone = fetch(`${server.url}/grove/params`, { signal: stop.signal }).catch(() => 'gone');
+      const before = node.seen.length;
+      await node.until((seen) => seen.length > before);
+      stop.abort();
+      await gone;
+      await node.until((seen) => seen.at(-1)!.isCancelled);
+      node.stop();
+      // The connection may not yet know that it is gone.
+      let answer = await server.ask('/grove/params', { headers: { 'grpc-timeout': '2S' } });
+      while (answer.status === 504) answer = await server.ask('/grove/params', { headers: { 'grpc-timeout': '2S' } });
+      assert.equal([answer.status, codeOf(answer)], [503, 14]);
+      assert.not.ok(answer.text.includes('127.0.0.1'));
+    });
+  });
+
+test('a node that is away is left alone after some tries, which clients and metrics are told', async () => {
+  await withGateway({}, async ({ server, node }) => {
+    node.stop();
+    let answer = await server.ask('/grove/params');
+    for (let tries = 0; answer.headers['retry-after'] === undefined && tries < 20; tries++)
+      answer = await server.ask(`/grove/tree/${tries}`);
+    assert.is(answer.status, 503);
+    assert.ok(Number(answer.headers['retry-after']) >= 1);
+    const { text } = await server.ask('/metrics');
+    assert.match(text, /twinline_gateway_breaker_state\{state="(open|half-open)"\} 1/);
+    assert.match(text, /twinline_gateway_requests_total\{rpc="grove\.Query\/Params",status="5xx"\} 1/);
+    assert.is((await server.ask('/health')).status, 200);
+  });
+});
+
+test('what the server refuses before the gateway is told in its form on its paths', async () => {
+  await withGateway(
+    {},
+    async ({ server, node }) => {
+      node.script = () => ({});
+      const answers = [];
+      for (let at = 0; at < 4; at++) answers.push(await server.ask('/grove/params'));
+      const last = answers.at(-1)!;
+      assert.equal([last.status, codeOf(last)], [429, 8]);
+      assert.ok(Number(last.headers['retry-after']) >= 1);
+      assert.is(codeOf(await server.ask('/health')), 'too-many-requests' as never);
+    },
+    { env: { RATE_LIMIT_MAX: '3' } },
+  );
+  await withGateway(
+    {},
+    async ({ server }) => {
+      const answer = await server.ask('/grove/params');
+      assert.equal([answer.status, codeOf(answer)], [503, 14]);
+    },
+    { overload: { requestsAtOnce: -1 } },
+  );
+});
+
+test.run();
