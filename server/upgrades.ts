@@ -15,9 +15,22 @@ const waiting = new WeakMap<IncomingMessage, () => Upgrade>();
 /** Hands requests for WebSockets to `app`, which answers them or takes their connection with {@link takeUpgrade}. */
 export function passUpgrades(server: Server, app: RequestListener): void {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (req.headers.upgrade?.toLowerCase() === 'websocket') answer(app, req, { socket, head });
-    else goOn(server, req, { socket, head });
+    // Without a listener, a client that hangs up would end the process.
+    socket.on('error', ignore);
+    whenAnswered(socket, () => {
+      if (req.headers.upgrade?.toLowerCase() === 'websocket') answer(app, req, { socket, head });
+      else goOn(server, req, { socket, head });
+    });
   });
+}
+
+const ignore = () => {};
+
+// A client may send its next request before it has the answers to those before.
+function whenAnswered(socket: Socket, then: () => void): void {
+  const { _httpMessage: pending } = socket as Socket & { _httpMessage?: ServerResponse };
+  if (pending) pending.once('close', () => whenAnswered(socket, then));
+  else if (!socket.destroyed) then();
 }
 
 /** The connection of a request for a WebSocket, from now on nobody else's; undefined for other requests. */
@@ -30,8 +43,6 @@ export function takeUpgrade(req: IncomingMessage): Upgrade | undefined {
 function answer(app: RequestListener, req: IncomingMessage, upgrade: Upgrade): void {
   const { socket } = upgrade;
   const res = new ServerResponse(req);
-  // Without a listener, a client that hangs up would end the process.
-  socket.on('error', () => {});
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
   const refused = () => socket.destroySoon();
@@ -54,6 +65,9 @@ function goOn(server: Server, req: IncomingMessage, { socket, head }: Upgrade): 
     const kept = name.toLowerCase() === 'connection' ? withoutHop(value) : value;
     if (!HOP.has(name.toLowerCase()) && kept) lines.push(`${name}: ${kept}`);
   }
+  socket.off('error', ignore);
+  // The time for which the connection might have been idle.
+  socket.setTimeout(0);
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
 }

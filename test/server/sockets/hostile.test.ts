@@ -1,0 +1,255 @@
+// Clients that mean no good: other origins, floods, packets that are none, readers that do not read. The server stays up.
+
+import { connect as dial } from 'node:net';
+import { Manager } from 'socket.io-client';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LIMITS } from '../../../lib/limits.ts';
+import { ground, newSession } from '../../agent/ground.ts';
+import { ask } from '../serve.ts';
+import { newUser, openPlace, openTab, type Place, type Tab, type TabOptions, until } from './ground.ts';
+
+const test = suite('sockets: hostile clients');
+const ORIGIN = 'https://app.example';
+const here = ground();
+const ann = newUser(here);
+let place: Place;
+let session: string;
+let auth: { invocation: string };
+const tabs: Tab[] = [];
+let silent: Promise<number> | undefined;
+
+test.before(async () => {
+  place = await openPlace({ here, corsOrigins: [ORIGIN] });
+  session = await newSession(place.agent, ann.did);
+  auth = { invocation: await ann.invocation() };
+  silent = silence();
+});
+test.after.each(async () => {
+  for (const tab of tabs.splice(0)) tab.close();
+  // Whatever was done, the next one is served.
+  const tab = await greeted();
+  assert.is((await tab.socket.timeout(10_000).emitWithAck('ping')).sessionId, session);
+  tab.close();
+  tabs.splice(0);
+});
+test.after(() => place.close());
+
+function open(options: TabOptions = {}): Tab {
+  const tab = openTab(place.url, { query: { sessionId: session }, auth, ...options });
+  tabs.push(tab);
+  return tab;
+}
+
+async function greeted(options: TabOptions = {}): Promise<Tab> {
+  const tab = open(options);
+  await until(() => tab.heard.length > 0, 'greeted');
+  return tab;
+}
+
+/** The milliseconds for which a connection stays that says nothing; it goes on beside the tests. */
+function silence(): Promise<number> {
+  const manager = new Manager(place.url, { transports: ['websocket'], reconnection: false, autoConnect: false });
+  const begun = performance.now();
+  const closed = new Promise<number>((resolve) => manager.once('close', () => resolve(performance.now() - begun)));
+  manager.open();
+  return closed;
+}
+
+const isCut = (tab: Tab) => tab.states.some((state) => state.startsWith('disconnect'));
+
+interface Wire {
+  readonly ws: { send(frame: string | Buffer): void; readonly _socket: { pause(): void; resume(): void } };
+}
+
+/** Sends frames as they are, past the client's own rules. */
+const wireOf = (tab: Tab): Wire['ws'] => (tab.socket.io.engine.transport as unknown as Wire).ws;
+
+test('pages of other origins cannot connect, ours and clients that are no pages can', async () => {
+  for (const origin of ['https://evil.example', 'null', `${ORIGIN}.evil.example`]) {
+    const tab = open({ extraHeaders: { origin } });
+    await until(() => tab.states.length > 0, origin);
+    assert.equal(tab.states, ['refused'], origin);
+    const poll = await ask(`${place.url}/socket.io/?EIO=4&transport=polling`, { headers: { origin } });
+    assert.is(poll.status, 403);
+  }
+  await greeted({ extraHeaders: { origin: ORIGIN } });
+});
+
+test('a packet that is no packet ends its connection, or is ignored, and nothing else', async () => {
+  const frames: readonly (string | Buffer)[] = [
+    ...['4', '47', '42', '42{', '42[]', '42{"a":1}', '42["tool_result",', '42"x"', '42[{"toString":1}]', '42[null]'],
+    ...['451-["tool_result",{"_placeholder":true,"num":99}]', '4511-["ping"]', '451000000000-["ping"]'],
+    ...[
+      '450-["ping"]',
+      '45-1-["ping"]',
+      '451-["ping",{"_placeholder":true,"num":-1}]',
+      '461-1["x"]',
+      '4399["x"]',
+      '40',
+    ],
+    ...[
+      '42["disconnect"]',
+      '42["connect_error"]',
+      '42["newListener","x"]',
+      '42["error",{}]',
+      '44"x"',
+      '9',
+      '1',
+      '2probe',
+    ],
+    ...[
+      Buffer.from('binary without a head'),
+      Buffer.alloc(0),
+      `42${'['.repeat(60_000)}`,
+      `42["ping"${',[]'.repeat(9_999)}]`,
+    ],
+  ];
+  for (const frame of frames) {
+    const tab = await greeted();
+    wireOf(tab).send(frame);
+    wireOf(tab).send('421["ping"]');
+    const rest = () => isCut(tab) || tab.said('pong').length > 0;
+    // A packet that waits for binary parts gets text, which is wrong as well.
+    await until(rest, String(frame).slice(0, 40));
+    tab.close();
+  }
+  assert.equal(place.problems, []);
+});
+
+test('payloads of the wrong kind are answered or ignored, and never thrown', async () => {
+  const events = [
+    'ping',
+    'status',
+    'subscribe',
+    'list-events',
+    'tool_result',
+    'action_call_result',
+    'nonsense',
+    '__proto__',
+  ];
+  const payloads = [
+    'null',
+    '7',
+    '"x"',
+    '[]',
+    '[[1]]',
+    '{"toolCallId":null}',
+    '{"__proto__":{"x":1}}',
+    '{"sessionId":{}}',
+    'true',
+  ];
+  for (const event of events) {
+    const tab = await greeted();
+    for (const payload of payloads) wireOf(tab).send(`42["${event}",${payload}]`);
+    await tab.socket.timeout(10_000).emitWithAck('ping');
+    assert.equal(tab.states, ['connect'], event);
+  }
+  assert.is(({} as { x?: number }).x, undefined);
+  assert.equal(place.problems, []);
+});
+
+test('binary parts count as the JSON that they would be', async () => {
+  const tab = await greeted();
+  const answer = await tab.socket
+    .timeout(10_000)
+    .emitWithAck('tool_result', { toolCallId: 'c', result: Buffer.from('x') });
+  assert.equal(answer, { success: false, error: 'No such call waits' });
+});
+
+test('a packet that is too large ends its connection', async () => {
+  for (const transports of [['websocket'], ['polling']]) {
+    const tab = await greeted({ transports });
+    tab.socket.emit('tool_result', { toolCallId: 'c', result: 'x'.repeat(LIMITS.socketMessageBytes) });
+    await until(() => isCut(tab), `cut off: ${transports}`);
+  }
+});
+
+test('a flood ends its connection; what everybody sends does not', async () => {
+  const tab = await greeted();
+  for (let sent = 0; sent < LIMITS.socketMessagesAtOnce / 2; sent++) tab.socket.emit('ping');
+  await until(() => tab.said('pong').length === LIMITS.socketMessagesAtOnce / 2, 'all answered');
+  for (let sent = 0; sent < LIMITS.socketMessagesAtOnce * 3; sent++) wireOf(tab).send('42["ping"]');
+  await until(() => isCut(tab), 'cut off');
+});
+
+test('a connection belongs to one user: asking again ends it', async () => {
+  const tab = await greeted();
+  wireOf(tab).send(`40${JSON.stringify(auth)}`);
+  await until(() => isCut(tab), 'cut off');
+});
+
+test('two requests to be let in on one connection, sent at once, count for none', async () => {
+  const tab = open({ autoConnect: false });
+  tab.socket.connect();
+  tab.socket.io.engine.once('open', () => {
+    for (let sent = 0; sent < 3; sent++) wireOf(tab).send(`40${JSON.stringify(auth)}`);
+  });
+  await until(() => isCut(tab) || tab.states.includes('refused'), 'cut off');
+});
+
+test('a client that does not read is cut off before it costs much', async () => {
+  const tab = await greeted();
+  wireOf(tab)._socket.pause();
+  const text = 'x'.repeat(60_000);
+  const heard = () => place.agent.room.tell(session, 'reasoning', { sessionId: session, reasoning: text });
+  // More than the buffers of the system hold.
+  for (let told = 0; told < 400; told++) {
+    await heard();
+    if (told % 20 === 0) await new Promise(setImmediate);
+  }
+  wireOf(tab)._socket.resume();
+  await until(() => isCut(tab), 'cut off');
+  assert.ok(tab.said('reasoning').length < 400);
+});
+
+/** What comes back for these bytes until it holds, in one piece or byte by byte. */
+function raw(bytes: string, holds: (said: string) => boolean, { step = bytes.length } = {}): Promise<string> {
+  const { hostname, port } = new URL(place.url);
+  return new Promise((resolve, reject) => {
+    const wire = dial({ port: Number(port), host: hostname, noDelay: true });
+    let said = '';
+    wire.on('data', (some) => {
+      said += some;
+      if (holds(said)) wire.destroy();
+    });
+    wire.on('error', reject);
+    wire.on('close', () => resolve(said));
+    for (let at = 0; at < bytes.length; at += step) wire.write(bytes.slice(at, at + step));
+  });
+}
+
+const answered = (count: number) => (said: string) => said.split('HTTP/1.1 404').length === count + 1;
+
+test('a client that asks for HTTP/2 with every request is answered as if it had not', async () => {
+  const head = 'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n';
+  const get = `GET /nowhere HTTP/1.1\r\n${head}\r\n`;
+  const post = `POST /nowhere HTTP/1.1\r\n${head}Content-Length: 2\r\n\r\n{}`;
+  for (const bytes of [get, post]) assert.ok(answered(1)(await raw(bytes, answered(1), { step: 40 })));
+  const many = [get, post, 'GET /plain HTTP/1.1\r\nHost: x\r\n\r\n', post, get, get].join('');
+  assert.ok(answered(6)(await raw(many, answered(6))));
+});
+
+test('a WebSocket that is asked for before earlier requests are answered waits for them', async () => {
+  const plain = 'GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n';
+  const upgrade = `GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+  const said = await raw(plain + plain + upgrade, (text) => /101 Switching.*0\{"sid"/s.test(text));
+  assert.match(said, /404.*404.*101 Switching/s);
+});
+
+test('a WebSocket at another address is answered like a request', async () => {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'x',
+  };
+  assert.is((await ask(`${place.url}/elsewhere`, { headers })).status, 404);
+  assert.is((await ask(`${place.url}/socket.iox/`, { headers })).status, 404);
+});
+
+test('who does not say who it is, is cut off in time', async () => {
+  assert.ok((await silent!) >= LIMITS.socketConnectMs - 50);
+});
+
+test.run();
