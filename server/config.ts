@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { IN_MEMORY } from './config/generated.ts';
 import { type Reading, type ReadOptions, readSettings } from './config/read.ts';
 import type { Values } from './config/settings.ts';
+import type { ShippedSettings } from './plugins/shipped.ts';
 
 export interface Config {
   /** True only for NODE_ENV=production. */
@@ -73,6 +74,15 @@ export interface Config {
         readonly systemPrompt: string | undefined;
       }
     | undefined;
+  readonly plugins: {
+    /** Names of shipped ones, and modules. */
+    readonly modules: readonly string[];
+    /** Routes that the operator makes public, as `GET /path`. */
+    readonly authExcluded: readonly string[];
+    readonly settings: ShippedSettings;
+    /** A variable of the environment that a plugin asks for. */
+    readonly variable: (name: string) => string | undefined;
+  };
   /** Of MCP servers. */
   readonly mcpServersFile: string | undefined;
   readonly logLevel: Values['LOG_LEVEL'];
@@ -90,10 +100,12 @@ export interface ConfigReading extends Reading {
 export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): ConfigReading {
   const reading = readSettings(env, options);
   const menusAreSet = reading.entries.some(({ name, source }) => name === 'MENUS_DIR' && source === 'environment');
-  return reading.values ? { ...reading, config: configOf(reading.values, menusAreSet) } : reading;
+  return reading.values
+    ? { ...reading, config: { ...configOf(reading.values, menusAreSet), plugins: pluginsOf(reading.values, env) } }
+    : reading;
 }
 
-function configOf(values: Values, menusAreSet: boolean): Config {
+function configOf(values: Values, menusAreSet: boolean): Omit<Config, 'plugins'> {
   return {
     production: values.NODE_ENV === 'production',
     environment: values.NODE_ENV,
@@ -142,6 +154,27 @@ function configOf(values: Values, menusAreSet: boolean): Config {
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
     drainDelayMs: values.DRAIN_DELAY_MS,
+  };
+}
+
+function pluginsOf(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] {
+  return {
+    modules: values.PLUGINS ?? [],
+    authExcluded: values.AUTH_EXCLUDED ?? [],
+    settings: {
+      credits: {
+        perMillionInput: values.CREDITS_PER_MILLION_INPUT_TOKENS,
+        perMillionOutput: values.CREDITS_PER_MILLION_OUTPUT_TOKENS,
+        perRun: values.CREDITS_PER_RUN,
+      },
+      teamChat: {
+        signingSecret: values.TEAM_CHAT_SIGNING_SECRET,
+        botToken: values.TEAM_CHAT_BOT_TOKEN,
+        replyUrl: values.TEAM_CHAT_REPLY_URL,
+      },
+      claims: { secret: values.CLAIMS_SECRET, service: values.CLAIMS_SERVICE },
+    },
+    variable: (name) => env[name],
   };
 }
 

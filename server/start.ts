@@ -40,6 +40,8 @@ export interface RunningServer {
   readonly log: Log;
   /** Everything that it answers. */
   readonly routes: readonly ServedRoute[];
+  /** Those of the agent service and its plugins for which no token is needed. */
+  readonly publicRoutes: readonly ServedRoute[];
   /** Looks for edited menus now. */
   refresh(): Promise<void>;
   /**
@@ -121,6 +123,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
     ...{ config, stores, redis, keyring, conversations, services, watch, log },
+    sender: seams.webhookSender,
     onProblem: () => metrics.problem('http'),
   });
   later(agent.close);
@@ -130,7 +133,9 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   if (query) metrics.add(query.metrics);
 
   const adapters = createAdapters(config.ussd.textMode);
-  const { plugins = [], documentation = [] } = seams;
+  const { plugins = [] } = seams;
+  const documentation = [...agent.documentation, ...(seams.documentation ?? [])];
+  tellPublicRoutes(agent.door.publicRoutes, log, config);
   const app = createApp({
     config,
     gateway,
@@ -192,12 +197,19 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     developmentKey: domain.keys.developmentKey,
     log,
     routes: app.routes,
+    publicRoutes: agent.door.publicRoutes,
     refresh: reload.refresh,
     close: ({ drainDelayMs = config.drainDelayMs } = {}) => {
       stopping ??= stop(drainDelayMs);
       return stopping;
     },
   };
+}
+
+// In development a person is told, not the log.
+function tellPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
+  const names = routes.map(({ method, path }) => `${method} ${path}`);
+  if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');
 }
 
 function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Library {

@@ -1,10 +1,13 @@
 // The HTTP door of the agent service: sessions, messages, runs and delegations, with its own errors and its own callers.
 
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { EventStreams } from '../event-streams.ts';
+import { emptyRouter, keyOf, routeAt } from '../plugins/mount.ts';
+import { occasionOf } from '../plugins/occasion.ts';
+import type { Plugins } from '../plugins/open.ts';
 import { methodsAt, routesOf, type ServedRoute } from '../route-list.ts';
 import { type AuthOptions, authenticateUsers } from './authenticate.ts';
 import { delegationRoutes } from './delegation-routes.ts';
@@ -16,33 +19,59 @@ export interface AgentDeps extends AuthOptions {
   readonly agent: Agent;
   readonly delegations: Delegations;
   readonly streams: EventStreams;
+  readonly plugins: Pick<Plugins, 'doors' | 'routers' | 'routes' | 'free' | 'gate'>;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
 
-/** The addresses of the agent service, as one middleware. Other paths pass. */
-export type AgentDoor = Middleware & { readonly routes: readonly ServedRoute[] };
+/** The addresses of the agent service and of its plugins, as one middleware. Other paths pass. */
+export interface AgentDoor extends Middleware {
+  readonly routes: readonly ServedRoute[];
+  /** Those for which no token is needed. */
+  readonly publicRoutes: readonly ServedRoute[];
+}
 
-const OWN = new Set(['sessions', 'messages', 'runs', 'delegation']);
+const OWN = ['sessions', 'messages', 'runs', 'delegation'];
 
 /** Opens the door. Tokens are looked at on its own paths only: elsewhere they cost nothing. */
 export function agentDoor(deps: AgentDeps): AgentDoor {
-  const router = new Router({ sensitive: true, strict: true });
+  const { plugins } = deps;
+  const router = emptyRouter();
   sessionRoutes(router, deps.agent);
   messageRoutes(router, deps);
   delegationRoutes(router, deps.delegations);
-  const routes = router.routes() as Middleware;
+  const routers = [router, ...plugins.routers];
+  const routes = [...routesOf(router), ...plugins.routes];
+  const owned = new Set([...OWN, ...plugins.routes.map(({ path }) => firstOf(path))]);
+  const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
+  const answer = inTurn([router.routes() as Middleware, ...plugins.doors]);
   const told = nestErrors(deps.onFault);
   const known = authenticateUsers(deps);
   const door: Middleware = (ctx, next) => {
-    if (!OWN.has(ctx.path.split('/', 2)[1]!)) return next();
-    return told(ctx, () => known(ctx, () => routes(ctx, async () => nowhere(ctx, router))));
+    if (!owned.has(firstOf(ctx.path))) return next();
+    const last = async () => nowhere(ctx, routers);
+    if (isFree(ctx)) return told(ctx, () => answer(ctx, last));
+    return told(ctx, () =>
+      known(ctx, async () => {
+        await plugins.gate(occasionOf(ctx));
+        return answer(ctx, last);
+      }),
+    );
   };
-  return Object.assign(door, { routes: routesOf(router) });
+  return Object.assign(door, { routes, publicRoutes: routes.filter((route) => plugins.free.has(keyOf(route))) });
 }
 
-function nowhere(ctx: ParameterizedContext, router: Router): void {
-  const methods = methodsAt(router, ctx);
+const firstOf = (path: string) => path.split('/', 2)[1]!;
+
+function inTurn(doors: readonly Middleware[]): Middleware {
+  return (ctx, last) => {
+    const from = (at: number): Promise<unknown> => (at === doors.length ? last() : doors[at]!(ctx, () => from(at + 1)));
+    return from(0);
+  };
+}
+
+function nowhere(ctx: ParameterizedContext, routers: readonly Router[]): void {
+  const methods = [...new Set(routers.flatMap((router) => methodsAt(router, ctx)))];
   if (!methods.length) throw nest(404, `Cannot ${ctx.method} ${ctx.path}`);
   ctx.set('Allow', methods.join(', '));
   throw nest(405, `${ctx.path} takes ${methods.join(', ')}`);

@@ -43,7 +43,8 @@ export function nestErrors(onFault: (error: unknown, ctx: ParameterizedContext) 
     } catch (error) {
       const body = bodyOf(error);
       if (body.statusCode >= 500) onFault(error, ctx);
-      if (body.statusCode === 401) ctx.set('WWW-Authenticate', 'Bearer realm="ucan"');
+      if (body.statusCode === 401 && !ctx.response.get('WWW-Authenticate'))
+        ctx.set('WWW-Authenticate', 'Bearer realm="ucan"');
       if (body.statusCode === 503) ctx.set('Retry-After', '1');
       ctx.status = body.statusCode;
       ctx.body = body;

@@ -9,6 +9,7 @@ import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
 import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { revocations } from '../../lib/delegation/revocations.ts';
+import type { SenderOptions } from '../../lib/domain/webhook-address.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { Watch } from '../../lib/engine/watch.ts';
 import type { CompiledFlow } from '../../lib/flow/compile.ts';
@@ -23,6 +24,7 @@ import { IN_MEMORY } from '../config/generated.ts';
 import type { Config } from '../config.ts';
 import { eventStreams } from '../event-streams.ts';
 import type { Log } from '../log.ts';
+import { openPlugins, type Plugins } from '../plugins/open.ts';
 import type { Door as SocketDoor } from '../sockets/door.ts';
 import { openSockets } from '../sockets/open.ts';
 import { tellSockets } from '../sockets/room-events.ts';
@@ -35,6 +37,8 @@ import { openResponder } from './responders.ts';
 export interface AgentService {
   readonly door: AgentDoor;
   readonly sockets: SocketDoor;
+  /** Of the routes of plugins. */
+  readonly documentation: Plugins['documentation'];
   /** Gives an edited flow to the sessions that begin from now on. */
   readonly add: FlowResponder['add'];
   /** One round of background work; true when there is more to do at once. */
@@ -54,6 +58,8 @@ export interface AgentServiceOptions {
   /** Whoever looks on at chats, runs and delegations. */
   readonly watch?: Watch | undefined;
   readonly log: Log;
+  /** For tests: how plugins reach other servers. */
+  readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
 }
 
@@ -70,6 +76,8 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
   };
   await documents.declare(DELEGATION_KINDS);
   const revoked = revocations({ documents });
+  const { services, sender } = options;
+  const plugins = await openPlugins({ config, documents, services, clock, log, sender });
   const { logs, channel } = await runStores(config, options.redis);
   const { responder, add } = await openResponder({
     config,
@@ -77,6 +85,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     keyring,
     conversations: options.conversations,
     services: options.services,
+    watch: options.watch,
     told,
   });
   const socketProblem = (error: unknown) => told(error, 'a socket of the agent failed');
@@ -95,6 +104,8 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     oracle: { name: config.agent.name, did, entityDid: did },
     clock,
     replyBytes: config.agent.replyBytes,
+    hostTools: () => plugins.tools,
+    ...plugins.listeners,
     onProblem: (error) => told(error, 'background work of the agent failed'),
   }).catch(hangUp);
   const guard = tokenGuard({
@@ -124,11 +135,13 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     issuer: did,
     onRevoked: ({ keys }) => sockets.revoke(keys),
   });
+  plugins.bind({ agent, delegations: granted });
   const streams = eventStreams({ onProblem: (error) => told(error, 'a stream of the agent failed') });
   const door = agentDoor({
     agent,
     delegations: granted,
     streams,
+    plugins,
     guard,
     delegationAuth: config.agent.delegationAuth,
     onFault: (error, ctx) => {
@@ -139,15 +152,20 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
   return {
     door: withModels(door, modelList(config)),
     sockets: socketServer.door,
+    documentation: plugins.documentation,
     add,
     sweep: async () =>
-      (await Promise.all([agent.sweep(), granted.sweep()])).some((count) => count >= LIMITS.sweepBatch),
+      (await Promise.all([agent.sweep(), granted.sweep(), plugins.sweep()])).some(
+        (count) => count >= LIMITS.sweepBatch,
+      ),
     drain: async (waitMs) => {
+      plugins.close();
       await agent.close(waitMs);
       streams.close();
       await socketServer.close();
     },
     close: async () => {
+      plugins.close();
       await agent.close();
       sockets.close();
       await socketServer.close();

@@ -87,6 +87,7 @@ export const FORMATS = {
   cidr: { words: 'an address or a network such as 10.0.0.0/8', test: isNetwork },
   'http-host': { words: 'host, host:port or *.example.com', test: (text) => !throws(() => parseHosts([text])) },
   flow: { words: 'the name of a flow', test: /^[A-Za-z][\w-]{0,63}$/ },
+  service: { words: 'the name of a service, such as bills.find', test: /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/ },
   module: { words: 'a file path or a package name', test: /^[^\p{Cc},]+$/u },
   route: {
     words: 'METHOD /path',

@@ -1,6 +1,7 @@
 // Every environment variable: its kind, its default, what it means, and what to do when it is wrong.
 
 import { flag, integer, type Kind, list, oneOf, text, type ValueOf } from './kinds.ts';
+import { PLUGIN_SETTINGS } from './plugin-settings.ts';
 
 /** Where a value may come from when the variable is not set: made once, and kept in DATA_DIR. */
 export type Generated = 'pin-key' | 'oracle-key';
@@ -263,16 +264,7 @@ export const SETTINGS = {
     meaning: 'JSON file of the query gateway: its node, descriptors, prefixes, gate and cache; unset = off',
     fix: 'Set the path of a file such as {"upstream":"node:9090","reflection":true}.',
   },
-  PLUGINS: {
-    kind: list('module'),
-    meaning: 'shipped plugins by name, or modules that export one',
-    fix: 'Set for example PLUGINS=credits,./plugins/mine.js.',
-  },
-  AUTH_EXCLUDED: {
-    kind: list('route'),
-    meaning: 'routes that are made public',
-    fix: 'Set for example AUTH_EXCLUDED=GET /models.',
-  },
+  ...PLUGIN_SETTINGS,
   LOG_LEVEL: {
     kind: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',

@@ -25,7 +25,22 @@ const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
 
 test('an empty environment gives the documented defaults', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
-  const { pinKeys, oracleKey, menusDir, ...rest } = config!;
+  const { pinKeys, oracleKey, menusDir, plugins, ...rest } = config!;
+  const { variable, ...ofPlugins } = plugins;
+  assert.is(variable('DATA_DIR'), ':memory:');
+  assert.equal(ofPlugins, {
+    modules: [],
+    authExcluded: [],
+    settings: {
+      credits: { perMillionInput: 4_800, perMillionOutput: 24_000, perRun: 0 },
+      teamChat: {
+        signingSecret: undefined,
+        botToken: undefined,
+        replyUrl: 'https://slack.com/api/chat.postMessage',
+      },
+      claims: { secret: undefined, service: undefined },
+    },
+  });
   assert.is(oracleKey.length, ORACLE.length);
   assert.is(parseKeyring(pinKeys).ids.length, 1);
   assert.match(menusDir, /\/menus$/);

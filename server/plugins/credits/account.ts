@@ -1,0 +1,96 @@
+// Accounts of credits: what was added and what was spent, each entry counted once however often it is made.
+//
+// An entry is written first, then counted into its account, then marked as counted. The account remembers which entries it
+// has counted until they are marked: a crash between two of these steps, or two processes at once, count nothing twice.
+
+import { type Line, workLine } from '../../../lib/engine/line.ts';
+import type { JsonObject, Kind } from '../../../lib/store/store.ts';
+import { changeDocument, inserted } from '../change.ts';
+import type { Premises } from '../plugin.ts';
+
+/** A millionth of a credit: what one token costs per credit of a million tokens. */
+export const MICRO = 1_000_000;
+/** Entries that an account remembers before it makes sure that they are marked. */
+const REMEMBERED = 32;
+const BOOKINGS_WAITING = 1_000;
+
+export type AccountStatus = 'active' | 'trial' | 'inactive' | 'processing';
+
+/** What its document holds; its id is the DID. */
+export type Account = JsonObject & {
+  /** In millionths of a credit. Below zero when a run has cost more than was left. */
+  readonly balance: number;
+  readonly status: AccountStatus;
+  readonly plan: string | null;
+  /** Claims that the user is asked to settle. */
+  readonly claims: readonly string[];
+  readonly counted: readonly string[];
+};
+
+export type Terms = Partial<Pick<Account, 'status' | 'plan' | 'claims'>>;
+
+type Entry = JsonObject & {
+  readonly did: string;
+  readonly amount: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly isCounted: boolean;
+};
+
+export const ACCOUNT: Kind = { name: 'plugin-credits-account', indexes: {} };
+export const ENTRY: Kind = { name: 'plugin-credits-entry', indexes: { account: { fields: ['did', 'at'] } } };
+
+export interface Booking {
+  /** Names the entry, of this account only: one of this id counts once. */
+  readonly id: string;
+  readonly did: string;
+  /** In millionths of a credit; below zero for what is spent. */
+  readonly amount: number;
+  /** Set on the account in the same write. */
+  readonly terms?: Terms;
+}
+
+export type Accounts = ReturnType<typeof accounts>;
+
+/** In this process the bookings of one account wait for each other: they would only be in each other's way. */
+export const bookingLine = (): Line => workLine(BOOKINGS_WAITING, 'bookings of one account');
+
+/** The accounts of a store; `line` is shared by all that this process opens. */
+export function accounts({ documents, clock }: Pick<Premises, 'documents' | 'clock'>, line: Line) {
+  const read = async (did: string): Promise<Account | undefined> => (await documents.get<Account>(ACCOUNT, did))?.body;
+
+  async function mark(id: string): Promise<void> {
+    await changeDocument<Entry>(documents, { kind: ENTRY, id }, (entry) =>
+      entry && !entry.isCounted ? { ...entry, isCounted: true } : undefined,
+    );
+  }
+
+  async function remembered(counted: readonly string[]): Promise<readonly string[]> {
+    if (counted.length < REMEMBERED) return counted;
+    await Promise.all(counted.map(mark));
+    return [];
+  }
+
+  return {
+    read,
+    /** Counts an entry; an earlier one of the same id stands as it was. Gives the account as it is then. */
+    book: (booking: Booking): Promise<Account> => line.run(booking.did, () => book(booking)),
+  };
+
+  async function book({ id, did, amount, terms = {} }: Booking): Promise<Account> {
+    const entry: Entry = { did, amount, at: clock.now(), isCounted: false };
+    await inserted(documents, { kind: ENTRY, id }, entry);
+    await changeDocument<Account>(documents, { kind: ACCOUNT, id: did }, async (account = EMPTY) => {
+      if (account.counted.includes(id)) return undefined;
+      // Looked at after the account: what the account has forgotten was marked before.
+      const written = await documents.get<Entry>(ENTRY, id);
+      if (!written || written.body.isCounted) return undefined;
+      const counted = [...(await remembered(account.counted)), id];
+      return { ...account, ...terms, balance: account.balance + written.body.amount, counted };
+    });
+    await mark(id);
+    return (await read(did)) ?? EMPTY;
+  }
+}
+
+const EMPTY: Account = { balance: 0, status: 'active', plan: null, claims: [], counted: [] };

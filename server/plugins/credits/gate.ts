@@ -1,0 +1,53 @@
+// Who may go on: users with an active subscription and credits left. The words are those that clients know.
+
+import { LRUCache } from 'lru-cache';
+import type { JsonObject } from '../../../lib/store/store.ts';
+import type { PluginContext } from '../plugin.ts';
+import { type Account, type Accounts, MICRO } from './account.ts';
+
+/** Milliseconds for which a user that was let in is not looked at again. */
+const VERDICT_MS = 180_000;
+const VERDICTS_KEPT = 10_000;
+/** Credits with which nobody begins anything. */
+const LEAST = 10;
+
+const SAYS = {
+  none: 'No subscription found, please subscribe to continue',
+  inactive: 'User has inactive subscription, please subscribe to continue',
+  empty: `User has less than ${LEAST} credits, please top up to continue`,
+} as const;
+
+export interface CreditGate {
+  /** Throws 402 with `claims`. */
+  check(ctx: PluginContext, accounts: Accounts): Promise<void>;
+  /** Forgets what was found out about a user, whose account has changed. */
+  forget(did: string): void;
+}
+
+export function creditGate(): CreditGate {
+  const letIn = new LRUCache<string, number>({ max: VERDICTS_KEPT });
+  return {
+    async check(ctx, accounts) {
+      const did = ctx.requireDid();
+      const until = letIn.get(did);
+      if (until !== undefined && until > ctx.clock.now()) return;
+      const account = await accounts.read(did);
+      const why = refusal(account);
+      if (why) throw ctx.refuse(402, SAYS[why], claimsOf(account));
+      letIn.set(did, ctx.clock.now() + VERDICT_MS);
+    },
+    forget: (did) => void letIn.delete(did),
+  };
+}
+
+function refusal(account: Account | undefined): keyof typeof SAYS | undefined {
+  if (!account) return 'none';
+  if (account.status !== 'active' && account.status !== 'trial') return 'inactive';
+  return account.balance <= LEAST * MICRO ? 'empty' : undefined;
+}
+
+// One name for streams, the other for all else.
+function claimsOf(account: Account | undefined): JsonObject {
+  const claims = account?.claims ?? [];
+  return { claims, outstandingClaims: claims };
+}

@@ -1,0 +1,50 @@
+// From PLUGINS to plugins: shipped ones by name, others as modules, and everything that is wrong with them at once.
+
+import { TwinlineError } from '../../lib/errors.ts';
+import { suggest } from '../../lib/flow/suggest.ts';
+import { importDefault } from '../modules.ts';
+import { clashesOf, flawsOf } from './examine.ts';
+import type { Plugin } from './plugin.ts';
+import { SHIPPED, type ShippedSettings } from './shipped.ts';
+
+export interface LoadOptions {
+  /** Where relative paths start, and packages are looked for. */
+  readonly folder: string;
+  readonly settings: ShippedSettings;
+}
+
+/** Loads them, in the order in which they are named. Throws ERR_CONFIG with every problem, one per line. */
+export async function loadPlugins(modules: readonly string[], options: LoadOptions): Promise<readonly Plugin[]> {
+  const problems: string[] = [];
+  const plugins: Plugin[] = [];
+  for (const module of modules) {
+    const found = await find(module, options);
+    if (found.plugin) plugins.push(found.plugin);
+    else problems.push(...found.flaws);
+  }
+  problems.push(...clashesOf(plugins));
+  if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+  return plugins;
+}
+
+type Found = { readonly plugin: Plugin } | { readonly plugin?: undefined; readonly flaws: readonly string[] };
+
+async function find(module: string, { folder, settings }: LoadOptions): Promise<Found> {
+  const shipped = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
+  if (shipped) return made(() => shipped(settings));
+  const imported = await importDefault(module, folder);
+  const flaws =
+    imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : flawsOf(imported.value);
+  if (imported.kind === 'loaded' && !flaws.length) return { plugin: imported.value as Plugin };
+  return { flaws: flaws.map((flaw) => `PLUGINS: "${module}" ${flaw}${/[.?]$/.test(flaw) ? '' : '.'}`) };
+}
+
+// What a shipped plugin needs is a setting, which its own words name.
+function made(make: () => Plugin): Found {
+  try {
+    return { plugin: make() };
+  } catch (error) {
+    if (error instanceof TwinlineError && error.code === 'ERR_CONFIG') return { flaws: error.message.split('\n') };
+    throw error;
+  }
+}

@@ -1,0 +1,146 @@
+// The plugins of a server, opened: their routes examined, their tools offered, their gates and ears asked in order.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type Router from '@koa/router';
+import type { Middleware } from 'koa';
+import type { Agent } from '../../lib/agent/agent.ts';
+import type { Room } from '../../lib/agent/room.ts';
+import type { HostTool } from '../../lib/agent/tool.ts';
+import type { Delegations } from '../../lib/delegation/delegations.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { Part } from '../openapi/operation.ts';
+import { documentedParts } from '../openapi/parts.ts';
+import type { ServedRoute } from '../route-list.ts';
+import { ownDocuments, pluginContext } from './context.ts';
+import { pluginPart } from './documentation.ts';
+import { exclusions } from './exclusions.ts';
+import { type Listeners, listenersOf } from './listeners.ts';
+import { loadPlugins } from './load.ts';
+import { closeRoutes, type Mounted, mount, routeProblems } from './mount.ts';
+import { occasionOf } from './occasion.ts';
+import type { Occasion, Plugin, PluginContext } from './plugin.ts';
+import { type PluginGround, premisesOf } from './premises.ts';
+import { koaRefusals } from './refusals.ts';
+import { hostTool } from './tools.ts';
+
+export interface Plugins {
+  /** Their routes, as one middleware each. */
+  readonly doors: readonly Middleware[];
+  readonly routers: readonly Router[];
+  readonly routes: readonly ServedRoute[];
+  /** Keys of all routes of the agent service and of plugins that need no token. */
+  readonly free: ReadonlySet<string>;
+  readonly documentation: readonly Part[];
+  readonly tools: readonly HostTool[];
+  /** Rejects with what a plugin throws. Asked for every protected route, and for every socket. */
+  gate(occasion: Occasion): Promise<void>;
+  readonly listeners: Listeners;
+  /** How much background work was done. */
+  sweep(): Promise<number>;
+  /** Gives them what is opened after them. */
+  bind(late: Late): void;
+  /** Work of their own should end. */
+  close(): void;
+}
+
+/** What plugins use and what uses plugins. */
+export interface Late {
+  readonly agent: Agent;
+  readonly delegations: Pick<Delegations, 'invoke'>;
+}
+
+/** Loads and opens the plugins of a configuration. Throws ERR_CONFIG with every problem, one per line. */
+export async function openPlugins(ground: PluginGround): Promise<Plugins> {
+  const { config, documents, log } = ground;
+  const loaded = await loadPlugins(config.plugins.modules, {
+    folder: process.cwd(),
+    settings: config.plugins.settings,
+  });
+  await documents.declare(loaded.flatMap(({ kinds = [] }) => kinds));
+  let late: Late | undefined;
+  const closing = new AbortController();
+  const needLate = () => late ?? raise('The agent service is not open yet: use it in routes, tools and events only.');
+  const premises = premisesOf(ground, { late: needLate, gate: (occasion) => gate(occasion), closing: closing.signal });
+  const contexts = new Map<Plugin, (now: () => Occasion) => PluginContext>();
+  for (const plugin of loaded) {
+    const { name, kinds = [], env = [] } = plugin;
+    const own = {
+      ...premises,
+      documents: ownDocuments(documents, kinds),
+      env: Object.fromEntries(env.map((variable) => [variable, config.plugins.variable(variable)])),
+      log: log.child({ plugin: name }),
+    };
+    const room: Pick<Room, 'tell'> = { tell: (...told) => needLate().agent.room.tell(...told) };
+    contexts.set(plugin, (now) => pluginContext(own, room, now));
+  }
+  const contextOf = (plugin: Plugin, occasion: Occasion) => contexts.get(plugin)!(() => occasion);
+  const having = <K extends keyof Plugin>(hook: K) => loaded.filter((plugin) => plugin[hook] !== undefined);
+
+  async function gate(occasion: Occasion): Promise<void> {
+    for (const plugin of having('gate')) await plugin.gate!(contextOf(plugin, occasion));
+  }
+
+  const current = new AsyncLocalStorage<Occasion>();
+  const mounted = await mountAll(loaded, (plugin) => contexts.get(plugin)!(() => current.getStore() ?? {}));
+  const own = documentedParts(config).flatMap(({ routes, security = [] }) =>
+    routes.map((route) => ({ security, ...route })),
+  );
+  const { free, problems } = exclusions(config.plugins.authExcluded, { mounted, own });
+  const all = [...routeProblems(mounted, own), ...problems];
+  if (all.length) throw new TwinlineError('ERR_CONFIG', all.join('\n'));
+  for (const one of mounted) closeRoutes(one, free);
+
+  return {
+    doors: mounted.map(({ router }) => doorOf(router, current)),
+    routers: mounted.map(({ router }) => router),
+    routes: mounted.flatMap(({ routes }) => routes),
+    free,
+    documentation: mounted.filter(({ routes }) => routes.length).map((one) => pluginPart(one, free)),
+    tools: loaded.flatMap((plugin) =>
+      (plugin.tools ?? []).map((tool) => hostTool(tool, (occasion) => contextOf(plugin, occasion))),
+    ),
+    gate,
+    listeners: listenersOf(loaded, contextOf),
+    async sweep() {
+      const done = having('sweep').map((plugin) => plugin.sweep!(contextOf(plugin, {})));
+      return Math.max(0, ...(await Promise.all(done)));
+    },
+    bind: (given) => {
+      late = given;
+    },
+    close: () => closing.abort('closing'),
+  };
+}
+
+function raise(words: string): never {
+  throw new TwinlineError('ERR_CONFIG', words);
+}
+
+// What a plugin throws while it adds its routes is its author's to read.
+async function mountAll(
+  plugins: readonly Plugin[],
+  contextOf: (plugin: Plugin) => PluginContext,
+): Promise<readonly Mounted[]> {
+  const problems: string[] = [];
+  const mounted: Mounted[] = [];
+  for (const plugin of plugins) {
+    try {
+      mounted.push(await mount(plugin, (router) => plugin.routes?.(router, contextOf(plugin))));
+    } catch (error) {
+      problems.push(
+        `PLUGINS: "${plugin.name}" cannot add its routes: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+  if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+  return mounted;
+}
+
+function doorOf(router: Router, current: AsyncLocalStorage<Occasion>): Middleware {
+  const routes = router.routes() as Middleware;
+  const told = koaRefusals();
+  return (ctx, next) => {
+    if (!router.match(ctx.path, ctx.method).route) return next();
+    return current.run(occasionOf(ctx), () => told(ctx, () => routes(ctx, next)));
+  };
+}

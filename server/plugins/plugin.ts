@@ -1,0 +1,144 @@
+// What a plugin is: routes, tools, gates and ears that a deployment adds to the agent service. Plugins are trusted code.
+
+import type Router from '@koa/router';
+import type { Middleware } from 'koa';
+import type { Agent, Sent } from '../../lib/agent/agent.ts';
+import type { RoomEvent } from '../../lib/agent/room.ts';
+import type { RunReport } from '../../lib/agent/runner.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Delegations } from '../../lib/delegation/delegations.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import type { Posted, Reply } from '../../lib/domain/webhook-address.ts';
+import type { Services } from '../../lib/engine/service.ts';
+import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
+import type { NestError } from '../agent/nest.ts';
+import type { Log } from '../log.ts';
+import type { Parameter, Route } from '../openapi/operation.ts';
+
+/** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */
+export interface Excluded {
+  readonly path: string;
+  /** @default all methods of the path */
+  readonly method?: string;
+}
+
+export interface PluginTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments; what does not meet it never reaches the handler. */
+  readonly schema: JsonObject;
+  /** `ctx.idempotencyKey` is the same when the call is made again after a crash. */
+  handler(args: JsonObject, ctx: PluginContext): Promise<Json> | Json;
+}
+
+/** What goes on in runs that this process drives. */
+export interface PluginEvent {
+  readonly type: RoomEvent | 'run_ended';
+  readonly runId: string;
+  readonly payload: JsonObject;
+}
+
+/** What is known of the request, the call of a tool or the event that a plugin works for now. */
+export interface Occasion {
+  /** The user whose token was checked; undefined on a public route. */
+  readonly did?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** An IANA name. */
+  readonly timezone?: string | undefined;
+  /** Never log or store it. */
+  readonly matrixAccessToken?: string | undefined;
+  /** Only when it may be on the public internet. */
+  readonly matrixHomeserver?: string | undefined;
+  /** Of the request. */
+  readonly method?: string | undefined;
+  /** Of the request. */
+  readonly path?: string | undefined;
+  /** Of the call of a tool. */
+  readonly idempotencyKey?: string | undefined;
+  /** Of the call of a tool: aborts when nobody waits for it any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a plugin may use of the server. */
+export interface Premises {
+  /** Of the plugin's own kinds. */
+  readonly documents: Pick<DocumentStore, 'insert' | 'get' | 'replace' | 'remove' | 'find' | 'count'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The variables of the environment that the plugin has named in `env`. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** What flows may call, with the modules of SERVICES. */
+  readonly services: Services;
+  /** Mints invocations for other services, within what the user has delegated. */
+  readonly delegations: Pick<Delegations, 'invoke'>;
+  /** Sessions, transcripts and runs. Not before the server is open. */
+  readonly agent: Pick<Agent, 'sessions' | 'transcript' | 'outcome' | 'follow' | 'abort'>;
+  /** Says something as a user; gates are asked before, and their refusals thrown. */
+  send(request: NewTurn): Promise<Sent>;
+  /** POST to https addresses of the public internet; rejects with ERR_SERVICE or ERR_TIMEOUT, in words without secrets. */
+  post(posted: Posted, signal: AbortSignal): Promise<Reply>;
+  /** Aborts when the server ends: leave what is not done to others. */
+  readonly closing: AbortSignal;
+  /** Lets only operators through, as routes of operators do. */
+  readonly operatorsOnly: Middleware;
+  /** Parses a JSON body into `koa.request.body`, of 1 MiB at most; throws 400 or 413. */
+  readonly jsonBody: Middleware;
+  /** The error to throw for an answer with this status; more fields go beside the message. */
+  refuse(status: number, message: string | readonly string[], more?: JsonObject): NestError;
+}
+
+export interface NewTurn {
+  readonly did: string;
+  readonly sessionId: string;
+  readonly message: string;
+  /** A UUID: a turn of this id is begun once, however often it is sent. @default a new one */
+  readonly runId?: string;
+  readonly timezone?: string;
+}
+
+/** Handed to everything that a plugin has: the server, and what is going on now. */
+export interface PluginContext extends Occasion, Premises {
+  /**
+   * Tells the sockets of a session; `sessionId` and `requestId` are filled in, where there is a current session with its
+   * own. Rejects with ERR_INPUT when there is none and the payload names none. `false`: nobody could be told.
+   */
+  readonly emit: { readonly [event in RoomEvent]: (payload: JsonObject) => Promise<boolean> };
+  /** The user; throws 401 on a public route. */
+  requireDid(): string;
+}
+
+/** What /openapi.json says about a plugin's routes; what is missing is made up from the routes. */
+export interface PluginDocumentation {
+  readonly description?: string;
+  readonly routes?: readonly Route[];
+  readonly parameters?: { readonly [name: string]: Parameter };
+  readonly schemas?: { readonly [name: string]: Schema };
+}
+
+export interface Plugin {
+  /** Lower-case letters, digits and dashes. */
+  readonly name: string;
+  readonly version: string;
+  /** Names of plugins that must be there, too. */
+  readonly dependsOn?: readonly string[];
+  /** Names of variables of the environment that it reads. */
+  readonly env?: readonly string[];
+  /** Kinds of documents that it keeps; their names begin with `plugin-<name>-`. */
+  readonly kinds?: readonly Kind[];
+  /** Adds routes; in them `ctx` is about the request that is being answered. They need a token, but for `authExcluded`. */
+  routes?(router: Router, ctx: PluginContext): Promise<void> | void;
+  readonly authExcluded?: readonly Excluded[];
+  readonly documentation?: PluginDocumentation;
+  readonly tools?: readonly PluginTool[];
+  /** Told of what goes on; what it throws is logged. */
+  onEvent?(event: PluginEvent, ctx: PluginContext): Promise<void> | void;
+  /** Asked on every protected route, once the user is known; what it throws refuses the request. */
+  gate?(ctx: PluginContext): Promise<void> | void;
+  /** Before a run ends, and again by whoever takes over when the process dies: must act once per `runId`. */
+  settle?(report: RunReport, ctx: PluginContext): Promise<void> | void;
+  /** What a model should know about the user before it answers. */
+  instructions?(ctx: PluginContext): Promise<string | undefined> | string | undefined;
+  /** One round of background work; how much was done. */
+  sweep?(ctx: PluginContext): Promise<number>;
+}

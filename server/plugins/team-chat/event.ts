@@ -1,0 +1,49 @@
+// What a team chat sends: the few fields that are read of it, and which of its events are somebody saying something.
+
+import { wellFormedText } from '../../../lib/agent/well-formed.ts';
+import { isObject } from '../../../lib/shape.ts';
+
+/** Characters of a message that are read. */
+const TEXT_CHARS = 8_000;
+
+/** Something that a person has said. */
+export interface Said {
+  /** The same for every delivery of one event. */
+  readonly eventId: string;
+  readonly team: string;
+  readonly channel: string;
+  /** Of the message. */
+  readonly ts: string;
+  /** Of the message that the thread begins with. */
+  readonly thread: string;
+  readonly text: string;
+}
+
+export type ChatEvent =
+  | { readonly kind: 'challenge'; readonly challenge: string }
+  | { readonly kind: 'said'; readonly said: Said }
+  /** Nothing to answer: of a bot, without words, or of another type. */
+  | { readonly kind: 'other' };
+
+const KINDS = new Set(['message', 'app_mention']);
+const short = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 128;
+
+/** Reads the body of a request whose signature was checked. */
+export function readEvent(body: unknown): ChatEvent {
+  if (!isObject(body)) return OTHER;
+  const { type, challenge, event_id: eventId, team_id: team, event } = body;
+  if (type === 'url_verification') return short(challenge) ? { kind: 'challenge', challenge } : OTHER;
+  if (type !== 'event_callback' || !short(eventId) || !short(team) || !isObject(event)) return OTHER;
+  const { channel, ts, thread_ts: thread = ts, text, subtype, bot_id: bot } = event;
+  if (!KINDS.has(String(event.type)) || subtype !== undefined || bot !== undefined) return OTHER;
+  if (!short(channel) || !short(ts) || !short(thread) || typeof text !== 'string') return OTHER;
+  const words = wellFormedText(
+    text
+      .replace(/<@\w+>/g, '')
+      .trim()
+      .slice(0, TEXT_CHARS),
+  );
+  return words === '' ? OTHER : { kind: 'said', said: { eventId, team, channel, ts, thread, text: words } };
+}
+
+const OTHER: ChatEvent = { kind: 'other' };

@@ -1,0 +1,36 @@
+// The tools of plugins as the agent calls them: arguments checked, and a context about the turn that calls.
+
+import type { HostTool, ToolContext } from '../../lib/agent/tool.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { argumentCheck } from './arguments.ts';
+import { publicHomeserver } from './homeserver.ts';
+import type { Occasion, PluginContext, PluginTool } from './plugin.ts';
+
+/** The tool; `contextOf` gives the context of its plugin. Its schema has been compiled once before. */
+export function hostTool(tool: PluginTool, contextOf: (occasion: Occasion) => PluginContext): HostTool {
+  const { name, description, schema } = tool;
+  const checked = argumentCheck(schema);
+  return {
+    name,
+    description,
+    schema,
+    handler: async (args, call) => {
+      const wrong = checked.kind === 'check' ? checked.wrongWith(args) : checked.why;
+      if (wrong) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${wrong}.`);
+      return tool.handler(args, contextOf(occasionOf(call)));
+    },
+  };
+}
+
+function occasionOf({ owner, session, requestId, request, secrets, idempotencyKey, signal }: ToolContext): Occasion {
+  return {
+    did: owner,
+    sessionId: session,
+    requestId,
+    timezone: request.timezone,
+    matrixAccessToken: secrets.matrixAccessToken,
+    matrixHomeserver: publicHomeserver(request.homeServer),
+    idempotencyKey,
+    signal,
+  };
+}

@@ -1,0 +1,106 @@
+// What tests of plugins share: users with tokens, their sessions, modules of plugins in a folder, and flows that call tools.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import { mintInvocation } from '../../../lib/delegation/mint.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
+import { makeOracleKey } from '../../../server/config/generated.ts';
+import { newKey } from '../../delegation/keys.ts';
+import { withFolder } from '../../support/process.ts';
+import { type Served, type ServeOptions, withServer } from '../serve.ts';
+
+export const ORACLE_KEY = makeOracleKey();
+const oracle = parseOracleKey(ORACLE_KEY);
+
+export interface User {
+  readonly did: string;
+  readonly headers: { readonly [name: string]: string };
+}
+
+export async function newUser(): Promise<User> {
+  const key = newKey();
+  const token = await mintInvocation({
+    key,
+    audience: oracle.did,
+    capability: { can: '*', with: 'ixo:oracle' },
+    expiresIn: 600,
+  });
+  return {
+    did: key.did,
+    headers: { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan', 'content-type': 'application/json' },
+  };
+}
+
+/** A server with these plugins: paths, or shipped names. */
+export function withPlugins<T>(
+  plugins: readonly string[],
+  options: ServeOptions,
+  work: (server: Served) => Promise<T>,
+): Promise<T> {
+  const env = { ORACLE_KEY, PLUGINS: plugins.join(','), ...options.env };
+  return withServer({ ...options, env }, work);
+}
+
+/** Modules in a folder of their own: their texts by file name; `work` is given their paths. */
+export function withModules(
+  texts: Readonly<Record<string, string>>,
+  work: (path: (name: string) => string) => Promise<void>,
+): Promise<void> {
+  return withFolder(async (folder) => {
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
+    await work((name) => join(folder, name));
+  });
+}
+
+export async function newSession({ ask }: Served, { headers }: User): Promise<string> {
+  const made = await ask('/sessions', { method: 'POST', headers });
+  assert.is(made.status, 201, made.text);
+  return (made.json() as { sessionId: string }).sessionId;
+}
+
+/** Says something, and gives what was replied. */
+export async function say({ ask }: Served, { headers }: User, session: string, message: string): Promise<string> {
+  const reply = await ask(`/messages/${session}`, { method: 'POST', headers, body: JSON.stringify({ message }) });
+  assert.is(reply.status, 200, reply.text);
+  return (reply.json() as { message: { content: string } }).message.content;
+}
+
+/** A flow that hands what is said to a tool, as its arguments. */
+export function toolFlow(tool: string, args: object): object {
+  return {
+    flow: 'assistant',
+    version: 1,
+    start: 'ask',
+    keys: { exit: '*' },
+    vars: {
+      said: { type: 'string', default: '', max: 160 },
+      answer: { type: 'object', sample: {} },
+    },
+    screens: {
+      ask: { type: 'input', text: 'What?', save: 'said', to: 'call' },
+      call: {
+        type: 'call',
+        service: 'agent.tool',
+        with: { name: tool, args },
+        timeout: '10s',
+        save: 'answer',
+        done: 'done',
+        fail: 'failed',
+      },
+      done: { type: 'input', text: 'Done.', save: 'said', to: 'call' },
+      failed: { type: 'input', text: 'Failed.', save: 'said', to: 'call' },
+    },
+  };
+}
+
+/** A folder of menus with this flow as the assistant. */
+export function withFlow(flow: object, work: (menus: string) => Promise<void>): Promise<void> {
+  return withFolder(async (folder) => {
+    const main = { flow: 'main', version: 1, start: 'end', screens: { end: { type: 'end', text: 'Bye' } } };
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(main));
+    writeFileSync(join(folder, 'assistant.flow.json'), JSON.stringify(flow));
+    await work(folder);
+  });
+}
