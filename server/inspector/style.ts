@@ -79,14 +79,14 @@ body.wide:has(.inspector) main { height: 100dvh; display: flex; flex-direction: 
   font: .88rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; min-height: 4.5rem; max-height: 14rem;
   overflow: auto; flex: none;
 }
-.events { list-style: none; margin: 0; padding: 0; overflow: auto; flex: 1 1 12rem; min-height: 9rem; font-size: .84rem; }
+.events { list-style: none; margin: 0; padding: 0; overflow: auto; flex: 1 1 14rem; min-height: 11rem; font-size: .84rem; }
 .inspector .events .line { display: flex; flex-wrap: wrap; gap: .15rem .45rem; align-items: baseline; }
 .events time { color: var(--soft); font-variant-numeric: tabular-nums; }
 .events code { background: var(--quote); border-radius: 5px; padding: 0 .3rem; overflow-wrap: anywhere; }
 .events [aria-current] code { background: var(--card); }
 .events .to { font-weight: 550; overflow-wrap: anywhere; }
 .events .typed { color: var(--soft); width: 100%; overflow-wrap: anywhere; }
-.context { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem .8rem; margin: 0; font-size: .84rem; }
+.context { flex: 0 1 auto; overflow: auto; min-height: 4rem; max-height: 40%; display: grid; align-content: start; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem .8rem; margin: 0; font-size: .84rem; }
 .context dt { color: var(--soft); }
 .context dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 .keys { margin: 0; color: var(--soft); font-size: .8rem; }

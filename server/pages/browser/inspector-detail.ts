@@ -40,11 +40,11 @@ export function detail({ onMoment }: { readonly onMoment: (id: string) => void }
       const { scrollTop } = events;
       const isAtEnd = scrollTop + events.clientHeight >= events.scrollHeight - 8;
       events.replaceChildren(...moments.slice(-DRAWN).map((one) => line(one, one.id === moment?.id, onMoment)));
+      const context = moment?.context ?? session?.context ?? {};
+      found('context').replaceChildren(...Object.entries(context).flatMap(variable));
       const here = events.querySelector('[aria-current]');
       if (here) here.scrollIntoView({ block: 'nearest' });
       else events.scrollTop = isAtEnd ? events.scrollHeight : scrollTop;
-      const context = moment?.context ?? session?.context ?? {};
-      found('context').replaceChildren(...Object.entries(context).flatMap(variable));
     },
   };
 }
@@ -76,10 +76,22 @@ function eventName(event: string): string {
   return pattern && name !== undefined ? event.replace(pattern, name) : event;
 }
 
+// What the engine keeps beside the variables of a flow: its name here, and when there is nothing to say of it.
+const OWN: { readonly [name: string]: readonly [string, (value: unknown) => boolean] } = {
+  $stack: ['way back', (value) => Array.isArray(value) && value.length === 0],
+  $page: ['page', (value) => value === 0],
+  $bad: ['refused', (value) => value === 0],
+  $frames: ['called from', (value) => Array.isArray(value) && value.length === 0],
+  $proofs: ['proofs', () => true],
+};
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
 function variable([name, value]: readonly [string, unknown]): HTMLElement[] {
-  if (value === null || name === '$proofs') return [];
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
-  return [element('dt', { text: name }), element('dd', { text })];
+  const [called = name, isIdle] = OWN[name] ?? [];
+  if (value === null || isIdle?.(value)) return [];
+  const text = Array.isArray(value) && name === '$stack' ? value.join(' › ') : textOf(value);
+  return [element('dt', { text: called }), element('dd', { text })];
 }
 
 async function copyTest(actor: string): Promise<void> {

@@ -32,7 +32,7 @@ export interface DrawingView {
 }
 
 const HEATS = ['heat-0', 'heat-1', 'heat-2', 'heat-3', 'heat-4', 'heat-5'];
-const SCALE = { least: 0.25, most: 3, fitted: 1.25 };
+const SCALE = { least: 0.25, most: 3, fitted: 1.25, readable: 0.85 };
 
 export function drawingView(): DrawingView {
   const box = found('drawing');
@@ -40,39 +40,48 @@ export function drawingView(): DrawingView {
   let drawn: Drawn | undefined;
   let asked = '';
   let wanted: Picture | undefined;
-  let scale: number | undefined;
+  let size: 'readable' | 'whole' | number = 'readable';
 
   async function draw({ machine, version, state }: Picture, around: boolean): Promise<void> {
     const key = JSON.stringify([machine, version, around ? state : undefined]);
     if (key === asked) return;
     asked = key;
+    if (!around) clear('Drawing …');
     const query = around && state !== undefined ? `?focus=${encodeURIComponent(state)}` : '';
     const answer = await fetch(`/inspector/machines/${encodeURIComponent(machine)}.svg${query}`).catch(() => undefined);
     const text = answer?.ok ? await answer.text() : undefined;
     if (key !== asked) return;
     const svg = text === undefined ? undefined : parsed(text);
     if (!svg || !answer) {
-      drawn = undefined;
-      box.textContent = 'This machine cannot be drawn now. Its sessions are shown all the same.';
-      return;
+      asked = '';
+      return clear('This machine cannot be drawn now. Its sessions are shown all the same.');
     }
     const [states, shown] = ['x-states', 'x-shown'].map((name) => answer.headers.get(name) ?? '');
     const isPart = states !== shown;
     part.textContent = isPart ? `${shown} of ${states} states, around ${answer.headers.get('x-focus')}` : '';
-    const size = (name: string) => Number(svg.getAttribute(name));
-    drawn = { key, svg, ways: waysOf(svg), width: size('width'), height: size('height'), isPart };
+    const natural = (name: string) => Number(svg.getAttribute(name));
+    drawn = { key, svg, ways: waysOf(svg), width: natural('width'), height: natural('height'), isPart };
     box.replaceChildren(svg);
     resize();
     if (wanted) mark(wanted);
   }
 
+  function clear(words: string): void {
+    drawn = undefined;
+    part.textContent = '';
+    box.textContent = words;
+  }
+
   function resize(): void {
     if (!drawn) return;
     const room = (all: number, needed: number) => (all - 24) / needed;
-    const whole = Math.min(room(box.clientWidth, drawn.width), room(box.clientHeight, drawn.height));
-    const used = scale ?? Math.max(Math.min(whole, SCALE.fitted), Math.min(1, room(box.clientWidth, drawn.width), 0.7));
-    drawn.svg.setAttribute('width', String(Math.round(drawn.width * used)));
-    drawn.svg.setAttribute('height', String(Math.round(drawn.height * used)));
+    const whole = Math.min(room(box.clientWidth, drawn.width), room(box.clientHeight, drawn.height), SCALE.fitted);
+    const scale = typeof size === 'number' ? size : size === 'whole' ? whole : Math.max(whole, SCALE.readable);
+    drawn.svg.setAttribute('width', String(Math.round(drawn.width * scale)));
+    drawn.svg.setAttribute('height', String(Math.round(drawn.height * scale)));
+    found('fit').setAttribute('aria-pressed', String(size === 'whole'));
+    const active = drawn.svg.querySelector('.state.active') ?? drawn.svg.querySelector('.state.start');
+    if (active) inSight(box, active, 'auto');
   }
 
   function mark({ state, edges, heat, ...picture }: Picture): void {
@@ -85,7 +94,7 @@ export function drawingView(): DrawingView {
     for (const old of svg.querySelectorAll('.state.active')) if (old !== active) old.classList.remove('active');
     if (active && !active.classList.contains('active')) {
       active.classList.add('active');
-      inSight(box, active);
+      inSight(box, active, STILL.matches ? 'auto' : 'smooth');
     }
     if (!active && state !== undefined && drawn.isPart) void draw({ state, edges, heat, ...picture }, true);
     warm(ways, heat);
@@ -103,11 +112,11 @@ export function drawingView(): DrawingView {
     zoom(by) {
       if (!drawn) return;
       const now = Number(drawn.svg.getAttribute('width')) / drawn.width;
-      scale = Math.min(SCALE.most, Math.max(SCALE.least, now * by));
+      size = Math.min(SCALE.most, Math.max(SCALE.least, now * by));
       resize();
     },
     fit() {
-      scale = undefined;
+      size = size === 'whole' ? 'readable' : 'whole';
       resize();
     },
   };
@@ -136,16 +145,17 @@ function warm(ways: Ways, moments: readonly Moment[] | undefined): void {
   }
 }
 
-function inSight(box: HTMLElement, active: Element): void {
+const STILL = matchMedia('(prefers-reduced-motion: reduce)');
+
+function inSight(box: HTMLElement, active: Element, behavior: ScrollBehavior): void {
   const outer = box.getBoundingClientRect();
   const inner = active.getBoundingClientRect();
   const isIn =
     inner.top >= outer.top && inner.bottom <= outer.bottom && inner.left >= outer.left && inner.right <= outer.right;
   if (isIn) return;
-  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
   box.scrollBy({
     left: inner.left + inner.width / 2 - outer.left - outer.width / 2,
     top: inner.top + inner.height / 2 - outer.top - outer.height / 2,
-    behavior: still ? 'auto' : 'smooth',
+    behavior,
   });
 }

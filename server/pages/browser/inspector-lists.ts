@@ -30,7 +30,9 @@ export function lists({ onMachine, onSession }: Choices): Lists {
           line.replaceChildren(
             element('span', { class: `dot ${one.kind}` }),
             element('strong', { text: one.id }),
-            element('small', { text: one.kind === 'flow' ? `v${one.version}` : 'lifecycle' }),
+            one.kind === 'flow'
+              ? element('small', { text: `v${one.version}` })
+              : element('span', { class: 'hidden', text: 'lifecycle' }),
           );
           line.title = one.title;
           current(line, actor === undefined && one.id === machine);
@@ -44,7 +46,7 @@ export function lists({ onMachine, onSession }: Choices): Lists {
             element('span', { class: `dot ${one.ended ? 'gone' : 'live'}` }),
             element('strong', { text: one.caller ?? one.label }),
             element('small', { text: ageOf(one) }),
-            element('span', { class: 'where', text: `${one.machine} · ${one.state}${one.ended ? ' · ended' : ''}` }),
+            element('span', { class: 'where', text: whereOf(one) }),
           );
           line.title = `${one.door} ${one.label}`;
           current(line, one.actor === actor);
@@ -68,6 +70,10 @@ export function fits(words: string, texts: readonly (string | undefined)[]): boo
 function current(line: Element, isCurrent: boolean): void {
   if (isCurrent) line.setAttribute('aria-current', 'true');
   else line.removeAttribute('aria-current');
+}
+
+function whereOf({ caller, label, machine, state, ended }: Session): string {
+  return [...(caller === undefined ? [] : [label]), machine, state, ...(ended ? ['ended'] : [])].join(' · ');
 }
 
 function ageOf({ born, at }: Session): string {

@@ -60,9 +60,7 @@ function seen(): { moments: readonly Moment[]; moment: Moment | undefined } {
 function follow(): void {
   if (looksFor === undefined) return;
   const wanted = looksFor;
-  const session = store
-    .sessions()
-    .find(({ label }) => (wanted === '' ? place.machine === undefined : label === wanted));
+  const session = store.sessions().find(({ label, seen }) => (wanted === '' ? seen > 0 : label === wanted));
   if (!session) return;
   Object.assign(place, { machine: session.machine, actor: session.actor });
   looksFor = undefined;
