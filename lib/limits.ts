@@ -437,6 +437,22 @@ export const LIMITS = {
   /** UTF-16 units of JSON of what a tool gave that a model is told, and of the schema of a tool. */
   modelToolChars: 32_768,
   modelSchemaChars: 16_384,
+  /** Milliseconds that a server starts without MCP servers that are slow, and that these may take to answer at all. */
+  mcpReadyMs: 3_000,
+  mcpConnectMs: 10_000,
+  /** Milliseconds that a tool of one may take, and that one may say nothing of changes before it is asked anew. */
+  mcpToolMs: 60_000,
+  mcpSilenceMs: 3_600_000,
+  /** Milliseconds after which its tools are listed anew, after which one that failed is asked again, and to say goodbye. */
+  mcpFreshMs: 300_000,
+  mcpRetryMs: 15_000,
+  mcpCloseMs: 1_000,
+  /** Tools of one server, and pages of its list. */
+  mcpToolsPerServer: 128,
+  mcpPages: 16,
+  /** Bytes of an answer, and UTF-16 units of what is kept of it. */
+  mcpAnswerBytes: 8_388_608,
+  mcpResultChars: 65_536,
   sessionTitleChars: 60,
   /** Sessions that a list can leave out before the first it shows. */
   sessionOffsetMax: 10_000,
@@ -444,7 +460,6 @@ export const LIMITS = {
   responderStateBytes: 65_536,
   /** Milliseconds after which what a deleted session has left is looked for once more. */
   sessionRemainsMs: 60_000,
-
 
   // --- inspector ----------------------------------------------------------------------------------------------------
   /** The last turns and steps that are kept while somebody watches, and for how many milliseconds after the last one left. */

@@ -29,5 +29,8 @@ export const RUN: Kind = {
   },
 };
 
+/** Tokens that count once and were used, by the keys of their signed content. Kept until they would have expired. */
+export const SPENT_TOKEN: Kind = { name: 'agent-spent-token', indexes: { expiry: { fields: ['expiresAt'] } } };
+
 /** Declare these before the first use. */
-export const AGENT_KINDS: readonly Kind[] = [SESSION, MESSAGE, MESSAGE_PIECE, RUN];
+export const AGENT_KINDS: readonly Kind[] = [SESSION, MESSAGE, MESSAGE_PIECE, RUN, SPENT_TOKEN];

@@ -159,7 +159,8 @@ async function callHost(
     .then(() => tool.handler(args, context))
     .then((output): ToolOutcome => ({ ok: true, output: jsonOf(output) }))
     .catch((error: unknown) => {
-      onProblem(error);
+      // A refusal is an answer for whoever called.
+      if (!(error instanceof TwinlineError && error.code === 'ERR_REFUSED')) onProblem(error);
       return failure(error instanceof TwinlineError ? error.message : 'The tool failed.');
     });
   try {

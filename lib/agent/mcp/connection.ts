@@ -1,0 +1,200 @@
+// One MCP server: connected to when it is needed, its tools listed and kept, its absence borne.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { isObject } from '../../shape.ts';
+import type { JsonObject } from '../../store/store.ts';
+import { boundedFetch } from '../bounded-fetch.ts';
+import type { McpSdk } from './sdk.ts';
+import type { McpServer } from './server.ts';
+
+/** A tool as its server lists it. */
+export interface McpTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonObject;
+}
+
+export interface McpCall {
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** Of this request alone. */
+  readonly headers: { readonly [name: string]: string };
+  readonly signal: AbortSignal;
+}
+
+export interface McpConnection {
+  readonly server: McpServer;
+  /** The tools as they were listed last; none until it has answered once. Lists them anew when that was long ago. */
+  tools(): readonly McpTool[];
+  /** Lists the tools now. Never rejects. */
+  look(): Promise<void>;
+  /** What the server answers, which may be anything. Rejects with ERR_SERVICE when it cannot be had. */
+  call(call: McpCall): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface McpConnectionOptions {
+  readonly sdk: McpSdk;
+  readonly clock: Clock;
+  readonly onProblem: (error: unknown) => void;
+}
+
+type Client = InstanceType<McpSdk['Client']>;
+type Transport = InstanceType<McpSdk['StreamableHTTPClientTransport']>;
+interface Live {
+  readonly client: Client;
+  readonly transport: Transport;
+}
+
+export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpConnectionOptions): McpConnection {
+  const only = new AsyncLocalStorage<McpCall['headers']>();
+  const fetch = fetchFor(clock, only);
+  let live: Promise<Live> | undefined;
+  let tools: readonly McpTool[] = [];
+  let freshUntil = 0;
+  let looking: Promise<void> | undefined;
+  let isClosed = false;
+
+  function connected(): Promise<Live> {
+    const made = live ?? connect();
+    live = made;
+    made.catch(() => forget(made));
+    return made;
+  }
+
+  function forget(one: Promise<Live> | undefined): void {
+    if (live === one) live = undefined;
+  }
+
+  async function leave(one: Promise<Live>): Promise<void> {
+    forget(one);
+    const left = await one.catch(() => undefined);
+    await left?.client.close().catch(() => {});
+  }
+
+  async function connect(): Promise<Live> {
+    if (isClosed) throw unreachable(server, 'it was closed');
+    const client = new sdk.Client({ name: 'twinline', version: '1.0.0' }, { capabilities: {} });
+    client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => void look());
+    // Every failure is told by what it makes fail.
+    client.onerror = () => {};
+    const options = { fetch, ...(server.headers && { requestInit: { headers: { ...server.headers } } }) };
+    const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), options);
+    await client.connect(transport as Parameters<Client['connect']>[0], { timeout: LIMITS.mcpConnectMs });
+    return { client, transport };
+  }
+
+  /** Once more on a new connection when the server has forgotten this one: then it has not done anything. */
+  async function ask<T>(request: (client: Client) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const mine = connected();
+      try {
+        return await request((await mine).client);
+      } catch (error) {
+        if (isForgotten(error) || isBroken(error)) await leave(mine);
+        if (tries === 2 || !isForgotten(error)) throw unreachable(server, wordsOf(error));
+      }
+    }
+  }
+
+  function look(): Promise<void> {
+    looking ??= list()
+      .then(
+        (found) => {
+          tools = found;
+          freshUntil = clock.now() + LIMITS.mcpFreshMs;
+        },
+        (error: unknown) => {
+          freshUntil = clock.now() + LIMITS.mcpRetryMs;
+          if (!isClosed) onProblem(error);
+        },
+      )
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  }
+
+  async function list(): Promise<McpTool[]> {
+    const found: McpTool[] = [];
+    for (let cursor: string | undefined, page = 0; page < LIMITS.mcpPages; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const answer = await ask((client) =>
+        client.request({ method: 'tools/list', params }, sdk.ListToolsResultSchema, { timeout: LIMITS.mcpConnectMs }),
+      );
+      found.push(...answer.tools.map(toolOf));
+      cursor = answer.nextCursor;
+      if (cursor === undefined || found.length >= LIMITS.mcpToolsPerServer) break;
+    }
+    return found.slice(0, LIMITS.mcpToolsPerServer);
+  }
+
+  return {
+    server,
+    tools() {
+      if (clock.now() >= freshUntil && !isClosed) void look();
+      return tools;
+    },
+    look,
+    call: ({ tool, args, headers, signal }) => {
+      const request = { method: 'tools/call' as const, params: { name: tool, arguments: args } };
+      // Whoever calls has a limit of its own; this one is for what does not hear of it.
+      const options = { signal, timeout: LIMITS.mcpToolMs * 2 };
+      return ask((client) => only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options)));
+    },
+    async close() {
+      isClosed = true;
+      const found = await live?.catch(() => undefined);
+      if (!found) return;
+      const over = new AbortController();
+      const goodbye = found.transport.terminateSession().catch(() => {});
+      await Promise.race([goodbye, clock.wait(LIMITS.mcpCloseMs, over.signal)]);
+      over.abort();
+      await found.client.close();
+    },
+  };
+}
+
+function fetchFor(clock: Clock, only: AsyncLocalStorage<McpCall['headers']>): typeof globalThis.fetch {
+  const bounds = { clock, bytes: LIMITS.mcpAnswerBytes, lineBytes: LIMITS.mcpAnswerBytes };
+  const asking = boundedFetch({ ...bounds, headersMs: LIMITS.mcpToolMs, stallMs: LIMITS.mcpToolMs });
+  // The stream by which a server tells of changes is silent most of the time.
+  const listening = boundedFetch({ ...bounds, headersMs: LIMITS.mcpConnectMs, stallMs: LIMITS.mcpSilenceMs });
+  return (input, init = {}) => {
+    if (init.method !== 'POST') return listening(input, init);
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(only.getStore() ?? {})) headers.set(name, value);
+    return asking(input, { ...init, headers });
+  };
+}
+
+function toolOf(tool: { name: string; description?: string | undefined; inputSchema: object }): McpTool {
+  const { name, description = '', inputSchema } = tool;
+  return { name, description: description.slice(0, 4_096), schema: inputSchema as JsonObject };
+}
+
+// What a server says to a session that it does not know any more.
+function isForgotten(error: unknown): boolean {
+  return isObject(error) && error.code === 404;
+}
+
+// Errors with a number came from the server over a connection that works, and our own are about one request.
+function isBroken(error: unknown): boolean {
+  return !(error instanceof TwinlineError) && !(isObject(error) && typeof error.code === 'number');
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof TwinlineError) return error.message;
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (/timed? ?out/i.test(String(message))) return 'it did not answer in time';
+  if (typeof code === 'number' && code >= 400) return `it answered ${code}`;
+  return typeof code === 'number' ? `it answered with the error ${code}` : 'the connection failed';
+}
+
+// What strangers write may hold secrets: only codes are told.
+function unreachable({ name }: McpServer, why: string): TwinlineError {
+  return new TwinlineError('ERR_SERVICE', `The MCP server "${name}" cannot be asked: ${why}.`);
+}

@@ -1,0 +1,114 @@
+// The token with which a protected tool is called: one that the user sent for it, checked and used once, or one that this
+// service makes from what the user has delegated to it.
+
+import type { Clock } from '../../clock.ts';
+import type { Delegations } from '../../delegation/delegations.ts';
+import { type TokenGuard, tokenGuard } from '../../delegation/guard.ts';
+import { TOKEN_REASONS } from '../../delegation/reason.ts';
+import type { Capability } from '../../delegation/ucan.ts';
+import { TwinlineError } from '../../errors.ts';
+import type { ToolContext } from '../tool.ts';
+import { type AudienceOf, audiences } from './audience.ts';
+import type { McpServer } from './server.ts';
+import type { SpentTokens } from './spent.ts';
+
+/** Everybody may name it, with the ability `*`, as in tokens for this service. */
+const IDENTITY = 'ixo:oracle';
+
+/** A tool of a server, and the names by which a user may mean it. */
+export interface Passing {
+  readonly server: McpServer;
+  readonly tool: string;
+  readonly names: readonly string[];
+}
+
+export interface PassOptions {
+  readonly clock: Clock;
+  readonly spent: SpentTokens;
+  readonly delegations: Pick<Delegations, 'invoke'>;
+  /** Seconds that a token may be valid from now on. */
+  readonly maxTtlSeconds: number;
+  readonly revoked: (keys: readonly string[]) => Promise<boolean>;
+  /** @default asks the hosts of servers */
+  readonly audienceOf?: AudienceOf;
+}
+
+/** The headers that go along with one call of a protected tool. Rejects with ERR_REFUSED, in words for the user. */
+export type Pass = (passing: Passing, context: ToolContext) => Promise<{ readonly [name: string]: string }>;
+
+export function passes(options: PassOptions): Pass {
+  const { clock, audienceOf = audiences(clock), delegations } = options;
+  const guards = new Map<string, TokenGuard>();
+
+  function guardOf(audience: string): TokenGuard {
+    const { maxTtlSeconds: invocation, revoked } = options;
+    const accepted = { identity: IDENTITY, namespace: 'mcp' };
+    const guard =
+      guards.get(audience) ?? tokenGuard({ audience, clock, accepted, maxTtlSeconds: { invocation }, revoked });
+    guards.set(audience, guard);
+    return guard;
+  }
+
+  /** True: it may be sent. False: it was used before. */
+  async function take(
+    token: string,
+    audience: string,
+    { tool, owner }: { tool: string; owner: string },
+  ): Promise<boolean> {
+    const checked = await guardOf(audience).checkInvocation(token);
+    if (!checked.ok) throw refused(tool, TOKEN_REASONS[checked.reason]);
+    if (checked.issuer !== owner) throw refused(tool, `it was issued by ${checked.issuer}, and ${owner} sent it`);
+    const { can } = checked.capability;
+    if (!abilitiesOf(tool).includes(can)) throw refused(tool, `its capability ${can} is not for this tool`);
+    return options.spent.spend(checked.revocationKeys[0]!, checked.expiresAt * 1000);
+  }
+
+  return async ({ server, tool, names }, { owner, secrets }) => {
+    const audience = await audienceOf(server);
+    const given = secrets.mcpInvocations ?? {};
+    const name = names.find((one) => Object.hasOwn(given, one));
+    const token = name === undefined ? undefined : given[name]!;
+    if (token !== undefined && (await take(token, audience, { tool, owner }))) return headersOf(token);
+    const minted = await mint(delegations, owner, audience);
+    if (minted !== undefined) return headersOf(minted);
+    const why = token === undefined ? 'it needs one' : 'the one that was sent was used already, and it needs another';
+    const what = `for the audience ${audience}, with the capability ${abilitiesOf(tool).slice(1).join(' or ')} on ${owner}`;
+    const words = `Send one as mcpInvocations["${names[0]}"], ${what}, or store a delegation`;
+    throw new TwinlineError('ERR_REFUSED', `Cannot call "${tool}" without an invocation: ${why}. ${words}.`, {
+      reason: 'mcp-invocation',
+    });
+  };
+}
+
+// Abilities are in lower case, whatever tools are called.
+function abilitiesOf(tool: string): string[] {
+  return ['*', 'mcp/call', `mcp/${tool.toLowerCase()}`];
+}
+
+// The least that a delegation to this service can cover, of either of its two kinds.
+const DOWNSTREAM: readonly ((owner: string) => Capability)[] = [
+  () => ({ can: 'mcp/call', with: IDENTITY }),
+  (owner) => ({ can: 'oracle/mcp', with: owner }),
+];
+
+async function mint(delegations: PassOptions['delegations'], owner: string, audience: string) {
+  for (const capability of DOWNSTREAM) {
+    try {
+      return await delegations.invoke(owner, { audience, capability: capability(owner) });
+    } catch (error) {
+      // What is stored does not cover this one.
+      if (!(error instanceof TwinlineError && error.code === 'ERR_INPUT')) throw error;
+    }
+  }
+  return undefined;
+}
+
+function headersOf(token: string) {
+  return { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
+}
+
+function refused(tool: string, why: string): TwinlineError {
+  return new TwinlineError('ERR_REFUSED', `The invocation for "${tool}" does not count: ${why}.`, {
+    reason: 'mcp-invocation',
+  });
+}
