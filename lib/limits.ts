@@ -471,6 +471,8 @@ export const LIMITS = {
   inspectorBatchMs: 40,
   /** Turns and steps that wait for one viewer; one that is slower is cut off, and may come back. */
   inspectorQueue: 1_000,
+  /** Bytes that wait in the socket of one viewer; then it is too slow. */
+  inspectorSocketBytes: 8_388_608,
   /** Viewers of one process. */
   inspectorViewers: 32,
   /** Living sessions that a viewer is told of when it comes. */

@@ -30,7 +30,7 @@ export function withoutTexts(value: Json): Json {
 function mapped(value: Json, text: (text: string) => string): Json {
   if (typeof value === 'string') return text(value);
   // A phone number that a service gave as a number.
-  if (typeof value === 'number') return Math.abs(value) < 1e9 ? value : text(String(value));
+  if (typeof value === 'number') return Math.abs(value) < 1e8 ? value : text(String(value));
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((item) => mapped(item, text));
   return Object.fromEntries(

@@ -1,0 +1,140 @@
+// The hub: asleep while nobody watches, the last 500 while somebody does, and slow viewers that delay nobody.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Sighting } from '../../../lib/engine/watch.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { feed } from '../../../server/inspector/feed.ts';
+import { createHub, type Hub, type HubOptions } from '../../../server/inspector/hub.ts';
+import type { Moment } from '../../../server/inspector/moment.ts';
+
+const test = suite('inspector hub');
+
+const hubs: Hub[] = [];
+test.after.each(() => {
+  for (const hub of hubs.splice(0)) hub.close();
+});
+
+function newHub(options: Partial<HubOptions> = {}): Hub {
+  const hub = createHub({ secret: Buffer.alloc(32), ...options });
+  hubs.push(hub);
+  return hub;
+}
+
+const sighting = (at: number): Sighting => ({
+  kind: 'step',
+  machine: 'delegation',
+  version: 1,
+  key: `delegation/${at % 7}`,
+  revision: 1,
+  at,
+  rest: { state: 'authorized', context: { expiresAt: at } },
+  ended: false,
+  passages: [{ event: 'STORE', from: 'authorized', to: 'authorized' }],
+});
+
+/** A viewer that keeps what it is shown, and a promise of so many moments. */
+function viewer(hub: Hub): { seen: Moment[]; count: (count: number) => Promise<void>; leave: () => void } {
+  const seen: Moment[] = [];
+  let look = () => {};
+  const leave = hub.attach((moments) => {
+    seen.push(...moments);
+    look();
+  });
+  const count = (wanted: number) =>
+    new Promise<void>((resolve) => {
+      look = () => {
+        if (seen.length >= wanted) resolve();
+      };
+      look();
+    });
+  return { seen, count, leave };
+}
+
+test('a hub is watched from the first viewer on, and tells of it once', () => {
+  const told: boolean[] = [];
+  const hub = newHub({ onPresence: (isWatched) => told.push(isWatched) });
+  assert.is(hub.isWatched(), false);
+  const [one, two] = [hub.attach(() => {}), hub.attach(() => {})];
+  assert.is(hub.isWatched(), true);
+  one();
+  one();
+  assert.equal(told, [true]);
+  two();
+  assert.equal(told, [true, false]);
+  assert.is(hub.isWatched(), true, 'a page that is read anew finds what it saw');
+});
+
+test('viewers see moments in order, and one that comes later finds the last 500', async () => {
+  const hub = newHub();
+  const { seen, count } = viewer(hub);
+  for (let at = 1; at <= LIMITS.inspectorMoments + 50; at++) hub.saw(sighting(at));
+  await count(LIMITS.inspectorMoments + 50);
+  assert.equal(
+    seen.map(({ at }) => at),
+    seen.map((_one, at) => at + 1),
+  );
+  assert.is(hub.moments().length, LIMITS.inspectorMoments);
+  assert.is(hub.moments()[0]!.at, 51);
+  assert.is(new Set(seen.map(({ id }) => id)).size, seen.length);
+});
+
+test('nothing is kept of what other instances tell while nobody watches', () => {
+  const hub = newHub();
+  hub.receive([{ id: 'x' } as Moment]);
+  assert.equal(hub.moments(), []);
+});
+
+test('who watches elsewhere is told, and silence ends that', async () => {
+  let tell = (_moments: readonly Moment[]) => {};
+  const told = new Promise<readonly Moment[]>((resolve) => {
+    tell = resolve;
+  });
+  const hub = newHub({ onForOthers: (moments) => tell(moments) });
+  hub.watchedElsewhere(60_000);
+  assert.is(hub.isWatched(), true);
+  hub.saw(sighting(1));
+  assert.is((await told)[0]!.at, 1);
+  assert.equal(hub.moments(), [], 'nobody looks here');
+  const other = newHub();
+  other.watchedElsewhere(1);
+  while (other.isWatched()) await new Promise((resolve) => setTimeout(resolve, 1));
+});
+
+test('a viewer that takes nothing is given up, and others go on', async () => {
+  const hub = newHub();
+  const source = { hub, machines: { definition: () => '{}' }, living: async function* () {}, now: () => 0 };
+  const slow = feed(source, { signal: new AbortController().signal });
+  const { count } = viewer(hub);
+  hub.saw(sighting(1));
+  const { value } = await slow.next();
+  assert.is(value!.length, 3, 'an actor, its event, its snapshot');
+  const most = LIMITS.inspectorQueue;
+  for (let sent = 1; sent <= most + 100; ) {
+    for (let burst = 0; burst < 200; burst++) hub.saw(sighting(++sent));
+    await count(sent);
+  }
+  assert.is((await slow.next()).done, true);
+  assert.is(hub.viewers, 1);
+});
+
+test('the definition of a machine comes once, or with every actor where that is asked for', async () => {
+  for (const [definitions, expected] of [
+    ['once', 1],
+    ['always', 3],
+  ] as const) {
+    const hub = newHub();
+    const source = { hub, machines: { definition: () => '{"id":"x"}' }, living: async function* () {}, now: () => 0 };
+    const ended = new AbortController();
+    const stream = feed(source, { signal: ended.signal, definitions });
+    const first = stream.next();
+    for (const at of [1, 2, 3]) hub.saw(sighting(at));
+    const messages = (await first).value!.map((text) => JSON.parse(text) as { type: string; definition?: string });
+    assert.is(messages.filter(({ definition }) => definition !== undefined).length, expected, definitions);
+    ended.abort();
+    await stream.next();
+    assert.is(hub.viewers, 0);
+  }
+});
+
+test.run();
