@@ -42,24 +42,25 @@ const MODULES = {
 export type PageModule = keyof typeof MODULES;
 
 const IS_BUILT = import.meta.url.endsWith('.js');
-const texts = new Map<PageModule, Promise<string>>();
+/** Scripts by their source: an edited one is another. */
+const scripts = new Map<string, Promise<string>>();
 
 /** Whether a page may load this name. */
 export function isPageModule(name: string): name is PageModule {
   return Object.hasOwn(MODULES, name);
 }
 
-/** The text of a module; read once, but while it is being developed. */
-export function pageModule(name: PageModule): Promise<string> {
-  const known = texts.get(name);
+/** The text of a module. */
+export async function pageModule(name: PageModule): Promise<string> {
+  const source = await readFile(new URL(`${MODULES[name]}.${IS_BUILT ? 'js' : 'ts'}`, import.meta.url), 'utf8');
+  const known = scripts.get(source);
   if (known) return known;
-  const text = readModule(new URL(`${MODULES[name]}.${IS_BUILT ? 'js' : 'ts'}`, import.meta.url));
-  if (IS_BUILT) texts.set(name, text);
-  return text;
+  const script = scriptOf(source);
+  scripts.set(source, script);
+  return script;
 }
 
-async function readModule(url: URL): Promise<string> {
-  const source = await readFile(url, 'utf8');
+async function scriptOf(source: string): Promise<string> {
   const script = IS_BUILT ? source.replace(/\n\/\/# sourceMappingURL=.*/, '') : await withoutTypes(source);
   return script.replace(/(from ['"])\.[^'"]*?([\w-]+)\.[jt]s(['"])/g, '$1./$2.js$3');
 }
@@ -67,6 +68,6 @@ async function readModule(url: URL): Promise<string> {
 // Only where the source runs as it is, and then it is there: what runs it needs it, too.
 async function withoutTypes(source: string): Promise<string> {
   const { transform } = await import('esbuild');
-  return (await transform(source, { loader: 'ts', tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } } }))
-    .code;
+  const tsconfigRaw = { compilerOptions: { verbatimModuleSyntax: true } };
+  return (await transform(source, { loader: 'ts', tsconfigRaw })).code;
 }

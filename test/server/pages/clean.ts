@@ -1,0 +1,55 @@
+// What every page must be: in nobody's way who reads with other eyes or hands, light, and alone with its server.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import type { Visit } from '../browser.ts';
+import { ask } from '../serve.ts';
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** Fails when axe-core finds anything serious, or when something sticks out of the window. */
+export async function assertReadable(page: Page): Promise<void> {
+  // As the tools of a browser put it there: the policy of the page lets nothing in.
+  await page.evaluate(AXE);
+  const violations = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  assert.equal(
+    serious.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
+    ),
+    [],
+  );
+  const [wide, window] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+  assert.ok(wide <= window, `${wide} of ${window} px`);
+}
+
+/** Fails when the page has broken its policy, met an error, or asked anybody else. */
+export function assertQuiet({ complaints, strangers }: Visit): void {
+  assert.equal([complaints, strangers], [[], []]);
+}
+
+/** Bytes of a page, compressed, with all scripts and sheets that it loads. */
+export async function weightOf(url: string): Promise<number> {
+  const seen = new Map<string, number>();
+  const load = async (address: string): Promise<void> => {
+    if (seen.has(address)) return;
+    seen.set(address, 0);
+    const { status, text } = await ask(address);
+    assert.is(status, 200, address);
+    seen.set(address, gzipSync(text).length);
+    const named = text.matchAll(/(?:src|href)="(\/pages\/[^"]+)"|from ['"](\.\/[^'"]+)['"]/g);
+    for (const [, absolute, relative] of named) await load(new URL(absolute ?? relative!, address).href);
+  };
+  await load(url);
+  assert.ok(seen.size > 5, 'the scripts were found');
+  return [...seen.values()].reduce((sum, bytes) => sum + bytes);
+}

@@ -1,0 +1,38 @@
+// A simulated phone as a test holds it: presses its buttons and reads its screen, in a real browser.
+
+import type { Locator, Page } from 'playwright-core';
+
+export interface Handset {
+  readonly whole: Locator;
+  /** Presses a button by its name. */
+  press(name: string): Promise<void>;
+  /** Types an answer and sends it. */
+  say(text: string): Promise<void>;
+  /** Waits until the screen has these words and takes an answer, or has come to an end; all that it says. */
+  shows(words: string | RegExp): Promise<string>;
+  /** What is said of the room that the screen takes. */
+  room(): Promise<string>;
+  /** What the log says was sent, the newest first. */
+  sent(): Promise<string[]>;
+}
+
+/** The phone with this number on the page. */
+export function handset(page: Page, number = 1): Handset {
+  const whole = page.getByRole('region', { name: `Phone ${number}`, exact: true });
+  const screen = whole.locator('.screen');
+  const line = whole.getByLabel(`Your answer, Phone ${number}`);
+  return {
+    whole,
+    press: (name) => whole.getByRole('button', { name, exact: true }).click(),
+    async say(text) {
+      await line.fill(text);
+      await line.press('Enter');
+    },
+    async shows(words) {
+      await whole.locator('.screen:not(.busy)', { hasText: words }).waitFor();
+      return (await screen.textContent()) ?? '';
+    },
+    room: async () => (await whole.locator('.count').textContent()) ?? '',
+    sent: () => whole.locator('.log summary').allTextContents(),
+  };
+}
