@@ -31,6 +31,7 @@ import { tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
+import { openMcpService } from './mcp.ts';
 import { modelList, withModels } from './models.ts';
 import { openResponder } from './responders.ts';
 
@@ -88,10 +89,18 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     watch: options.watch,
     told,
   });
+  const mcp = await openMcpService({
+    config,
+    documents,
+    clock,
+    delegations: { invoke: (...asked) => granted.invoke(...asked) },
+    revoked: revoked.has,
+    onProblem: (error) => told(error, 'an MCP server cannot be asked'),
+  });
   const socketProblem = (error: unknown) => told(error, 'a socket of the agent failed');
   const socketServer = openSocketServer({ config, redis: options.redis, onProblem: socketProblem });
   const hangUp = async (error: unknown): Promise<never> => {
-    await socketServer.close();
+    await Promise.all([socketServer.close(), mcp.close()]);
     throw error;
   };
   const agent: Agent = await openAgent({
@@ -104,7 +113,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     oracle: { name: config.agent.name, did, entityDid: did },
     clock,
     replyBytes: config.agent.replyBytes,
-    hostTools: () => plugins.tools,
+    hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map(({ name }) => name)))],
     ...plugins.listeners,
     onProblem: (error) => told(error, 'background work of the agent failed'),
   }).catch(hangUp);
@@ -155,7 +164,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     documentation: plugins.documentation,
     add,
     sweep: async () =>
-      (await Promise.all([agent.sweep(), granted.sweep(), plugins.sweep()])).some(
+      (await Promise.all([agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(LIMITS.sweepBatch)])).some(
         (count) => count >= LIMITS.sweepBatch,
       ),
     drain: async (waitMs) => {
@@ -169,7 +178,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
       await agent.close();
       sockets.close();
       await socketServer.close();
-      await Promise.all([logs.close(), channel.close()]);
+      await Promise.all([logs.close(), channel.close(), mcp.close()]);
     },
   };
 }

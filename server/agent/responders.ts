@@ -18,8 +18,6 @@ export interface ResponderOptions {
   readonly services: Services;
   /** Whoever looks on at the conversations of a flow. */
   readonly watch?: Watch | undefined;
-  /** What a user wants a model to know. */
-  readonly about?: (user: string) => Promise<string | undefined>;
   readonly told: (error: unknown, what: string) => void;
 }
 
@@ -31,7 +29,7 @@ export interface OpenedResponder {
 
 /** Opens it; throws ERR_CONFIG when the flow cannot be used, or when packages for a model are missing. */
 export async function openResponder(options: ResponderOptions): Promise<OpenedResponder> {
-  const { config, about, told } = options;
+  const { config, told } = options;
   const { model } = config;
   if (!model) return flowAnswers(options);
   // Not before a model is configured: it loads packages that are not always there.
@@ -42,7 +40,6 @@ export async function openResponder(options: ResponderOptions): Promise<OpenedRe
     model: name,
     others,
     ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(about && { about }),
     onProblem: (error) => told(error, 'a model did not answer'),
   });
   return { responder, add: () => {} };

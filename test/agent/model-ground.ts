@@ -19,7 +19,7 @@ export interface Asking {
 }
 
 export type AskingOptions = Partial<Omit<ModelOptions, 'endpoint'>> &
-  Pick<AgentOptions, 'hostTools' | 'replyBytes'> & {
+  Pick<AgentOptions, 'hostTools' | 'instructions' | 'replyBytes'> & {
     /** Of the address of the endpoint. */
     readonly baseUrl?: (url: string) => string;
     readonly apiKey?: string | undefined;
@@ -31,7 +31,7 @@ export async function asking(
   work: (here: Asking) => Promise<void>,
   options: AskingOptions = {},
 ): Promise<void> {
-  const { hostTools, replyBytes, baseUrl = (url: string) => url, ...model } = options;
+  const { hostTools, instructions, replyBytes, baseUrl = (url: string) => url, ...model } = options;
   const server = await modelServer(...script);
   const here = ground();
   const ends: RunReport[] = [];
@@ -46,6 +46,7 @@ export async function asking(
   const agent = await here.agent(responder, {
     onEnd: (report) => ends.push(report),
     ...(hostTools && { hostTools }),
+    ...(instructions && { instructions }),
     ...(replyBytes !== undefined && { replyBytes }),
   });
   const ask = async (message: string, more: Partial<RunRequest> = {}) => {

@@ -54,9 +54,9 @@ test('the system prompt has the words of the operator, the time of the user, and
       // 2023-11-14 22:13:20 UTC on the clock of the test.
       assert.match(system, /Wednesday,? 15 November 2023.*00:13 where the user is \(Africa\/Lusaka\)/);
       assert.match(system, 'language is sw');
-      assert.match(system, 'did:key:ann likes tea');
+      assert.match(system, 'did:key:ann likes tea\n\nAnswer in sw.');
     },
-    { systemPrompt: 'You keep twins.', about: async (user) => `${user} likes tea` },
+    { systemPrompt: 'You keep twins.', instructions: async ({ owner }) => [`${owner} likes tea`, 'Answer in sw.'] },
   ));
 
 test('a message may choose among the models that are offered; any other is answered by the usual one', () =>

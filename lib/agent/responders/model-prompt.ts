@@ -10,8 +10,8 @@ import { wellFormedText } from '../well-formed.ts';
 export interface SystemWords {
   /** What the operator wants every model to know. */
   readonly prompt: string | undefined;
-  /** What the user wants to be known. */
-  readonly about: string | undefined;
+  /** What is known of the user. */
+  readonly about: readonly string[];
   readonly request: Pick<RunRequest, 'timezone' | 'locale'>;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -25,7 +25,7 @@ export function systemText({ prompt, about, request, now }: SystemWords): string
     prompt ?? 'You are a helpful assistant.',
     `It is ${time.format(now)} where the user is (${timezone}).`,
     ...(locale ? [`The user's language is ${locale}, unless they write in another one.`] : []),
-    ...(about ? [`What the user wants you to know:\n${about}`] : []),
+    ...about,
   ].join('\n\n');
 }
 

@@ -23,8 +23,6 @@ export interface ModelOptions {
   readonly others?: readonly string[];
   /** What every reply is to begin from. @default a plain assistant */
   readonly systemPrompt?: string;
-  /** What a user wants the model to know, if anything. @default nothing */
-  readonly about?: (user: string) => Promise<string | undefined>;
   /** @default the system's clock */
   readonly clock?: Clock;
   /** Told why a model failed, in words that hold nothing of what was sent or of the endpoint. */
@@ -55,7 +53,7 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
   async function* respond(turn: ResponderTurn): AsyncGenerator<Part> {
     const { request } = turn;
     const asked = request.model && known.has(request.model) ? request.model : options.model;
-    const [history, about] = await Promise.all([turn.history(), options.about?.(turn.owner)]);
+    const [history, about = []] = await Promise.all([turn.history(), turn.instructions?.()]);
     const system = systemText({ prompt: options.systemPrompt, about, request, now: clock.now() });
     for (const how of ['given', 'plain'] as const) {
       const images: Images = how === 'given' ? 'shown' : 'described';
