@@ -14,6 +14,7 @@ import {
   type Match,
   type RewritePath,
   type Route,
+  type RpcFilter,
   rpcFilter,
   type StatusAnswers,
 } from '../../lib/gateway/index.ts';
@@ -62,7 +63,9 @@ export function createCatalog({ settings, source, descriptors: from }: GatewayFi
     ...oddities(settings, table.routes),
     ...table.left.map(({ field, error }) => `${field} is left out: ${error}`),
   ];
-  const plans = new Map(table.routes.map((route) => [route, planOf(route, { settings, writers, warnings })]));
+  const isForbidden = rpcFilter(settings.gate?.forbid ?? []);
+  const planning = { isForbidden, isDisabled: rpcFilter(settings.disabled), writers, warnings };
+  const plans = new Map(table.routes.map((route) => [route, planOf(route, planning)]));
   return {
     settings,
     routes: table.routes,
@@ -80,16 +83,17 @@ export function createCatalog({ settings, source, descriptors: from }: GatewayFi
 const UNKNOWN: Match = { kind: 'unknown' };
 
 interface Planning {
-  readonly settings: GatewaySettings;
+  readonly isForbidden: RpcFilter;
+  readonly isDisabled: RpcFilter;
   readonly writers: ReturnType<typeof createJsonWriters>;
   readonly warnings: string[];
 }
 
-function planOf(route: Route, { settings, writers, warnings }: Planning): Plan {
+function planOf(route: Route, { isForbidden, isDisabled, writers, warnings }: Planning): Plan {
   const { rpc, output, responseBody, method, streaming, body } = route;
   const one = { route, path: `/${rpc}`, isShared: method === 'GET' && !streaming && body === '' };
-  if (rpcFilter(settings.gate?.forbid ?? [])(rpc)) return { ...one, use: 'forbidden', write: noWriter };
-  if (rpcFilter(settings.disabled)(rpc)) return { ...one, use: 'disabled', write: noWriter };
+  if (isForbidden(rpc)) return { ...one, use: 'forbidden', write: noWriter };
+  if (isDisabled(rpc)) return { ...one, use: 'disabled', write: noWriter };
   try {
     return { ...one, use: 'call', write: writers.writerOf(output, responseBody || undefined) };
   } catch (error) {

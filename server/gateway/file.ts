@@ -1,5 +1,6 @@
 // GATEWAY_FILE and the files that it names, read as a whole: what is wrong with any of them is told at once.
 
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -30,6 +31,8 @@ export function readGatewayFile(path: string): GatewayFile {
     }
   };
   const ca = typeof settings.tls === 'object' ? open(settings.tls.ca, 'the certificate') : undefined;
+  if (ca && !isCertificate(ca))
+    problems.push(`${source}: the certificate in "tls" is not in PEM, from -----BEGIN CERTIFICATE----- on.`);
   const { descriptors } = settings;
   const bytes = descriptors.kind === 'file' ? open(descriptors.path, 'the FileDescriptorSet') : undefined;
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
@@ -37,6 +40,14 @@ export function readGatewayFile(path: string): GatewayFile {
   const set =
     descriptors.kind === 'file' && bytes ? { bytes, source: `The descriptor set ${descriptors.path}` } : undefined;
   return { settings, source, tls, descriptors: set };
+}
+
+function isCertificate(pem: Buffer): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 function readText(path: string, source: string): string {

@@ -1,21 +1,16 @@
 // The way to the node of the query gateway: its channel, and its descriptors from a file or from the node itself.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { TwinlineError } from '../../lib/errors.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
 import { type Channel, type Descriptors, http2Channel, readDescriptorSet, reflect } from '../../lib/gateway/index.ts';
 import type { GatewayFile } from './file.ts';
 
 /** Opens the channel that the file asks for; connects with the first call. Throws ERR_CONFIG. */
-export async function openChannel({ settings, tls, source }: GatewayFile): Promise<Channel> {
+export async function openChannel({ settings, tls }: GatewayFile): Promise<Channel> {
   const { upstream, deadlineMs, channel } = settings;
-  try {
-    if (channel === 'http2') return http2Channel({ upstream, tls, deadlineMs });
-    const { grpcChannel } = await import('../../lib/gateway/grpc-channel.ts');
-    return grpcChannel({ upstream, tls, deadlineMs });
-  } catch (cause) {
-    if (cause instanceof TwinlineError) throw cause;
-    throw new TwinlineError('ERR_CONFIG', `${source}: no channel to the node can be made. Check "tls".`, { cause });
-  }
+  if (channel === 'http2') return http2Channel({ upstream, tls, deadlineMs });
+  const { grpcChannel } = await import('../../lib/gateway/grpc-channel.ts');
+  return grpcChannel({ upstream, tls, deadlineMs });
 }
 
 export interface NodeWait {

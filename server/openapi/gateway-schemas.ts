@@ -104,7 +104,11 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
 
   return {
     of,
-    ofField: (type, name) => fieldOf(type.fields.find((field) => field.name === name)!),
+    ofField: (type, name) => {
+      const field = type.fields.find((one) => one.name === name)!;
+      // Alone, what is not set is told in both forms.
+      return field.fieldKind === 'message' ? { anyOf: [oneOf(field), { type: 'null' }] } : fieldOf(field);
+    },
     named: () => Object.fromEntries(known),
   };
 }

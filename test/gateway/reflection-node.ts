@@ -105,7 +105,7 @@ function replies(question: Question, manners: Manners): Uint8Array[] | 'silence'
 const same = (bytes: Buffer) => bytes;
 
 /** Starts the node; `stop` cuts what runs. */
-export async function reflectingNode(manners: Manners): Promise<{ port: number; stop(): void }> {
+export async function reflectingNode(manners: Manners, port = 0): Promise<{ port: number; stop(): void }> {
   const server = new Server();
   for (const version of manners.versions)
     server.addService(
@@ -133,13 +133,13 @@ export async function reflectingNode(manners: Manners): Promise<{ port: number; 
         },
       },
     );
-  return { port: await bound(server), stop: () => server.forceShutdown() };
+  return { port: await bound(server, port), stop: () => server.forceShutdown() };
 }
 
-export function bound(server: Server): Promise<AddressInfo['port']> {
+export function bound(server: Server, port = 0): Promise<AddressInfo['port']> {
   return new Promise((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
-      error ? reject(error) : resolve(port),
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
+      error ? reject(error) : resolve(at),
     ),
   );
 }

@@ -15,10 +15,14 @@ export interface Place {
 export type Settings = Readonly<Record<string, unknown>>;
 
 /** A folder with a descriptor set and a GATEWAY_FILE, and the environment that names it; gone when `work` is done. */
-export async function withFile<T>(settings: Settings, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
+export async function withFile<T>(
+  settings: Settings,
+  work: (env: NodeJS.ProcessEnv) => Promise<T>,
+  set: Uint8Array = SET,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'twinline-gateway-'));
   try {
-    writeFileSync(join(folder, 'set.binpb'), SET);
+    writeFileSync(join(folder, 'set.binpb'), set);
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ descriptors: 'set.binpb', ...settings }));
     return await work({ GATEWAY_FILE: join(folder, 'gateway.json') });
   } finally {
@@ -34,8 +38,10 @@ export async function withGateway<T>(
 ): Promise<T> {
   const node = await groveNode(0, options.set);
   try {
-    return await withFile({ upstream: node.upstream, ...settings }, (env) =>
-      withServer({ ...options, env: { ...env, ...options.env } }, (server) => work({ server, node })),
+    return await withFile(
+      { upstream: node.upstream, ...settings },
+      (env) => withServer({ ...options, env: { ...env, ...options.env } }, (server) => work({ server, node })),
+      options.set,
     );
   } finally {
     node.stop();
