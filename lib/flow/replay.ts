@@ -49,11 +49,16 @@ type Outcome = Pick<ReplayedTurn, 'outcome' | 'message' | 'details'>;
 
 function compared(then: DialogueTurn, { reply, screen, unanswered }: Taken): Outcome {
   const details = then.text === undefined || then.text === reply.text ? [] : diffLines(then.text, reply.text);
-  if (unanswered.length) return { outcome: 'different', message: unanswered.join(' '), details };
+  if (unanswered.length) return { outcome: 'different', message: unforeseen(unanswered), details };
   const ends = reply.kind === 'end';
   if (then.end !== undefined && then.end !== ends)
     return { outcome: 'different', message: ends ? 'it ends now.' : 'it goes on now.', details };
   if (details.length) return { outcome: 'different', details };
   if (then.state === undefined || then.state === screen) return { outcome: 'same' };
   return { outcome: 'moved', message: `screen "${then.state}" is "${screen}" now.` };
+}
+
+// What a test says of a call without an answer, up to what its author should do about it.
+function unforeseen(calls: readonly string[]): string {
+  return calls.map((words) => `${words.split(', and ')[0]}, and then nothing answered that.`).join(' ');
 }

@@ -1,6 +1,6 @@
 // `twinline new`: a project that runs and is tested, to go on from.
 
-import { basename, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { suggest } from '../../../lib/flow/suggest.ts';
 import { makeProject, TEMPLATES } from '../project.ts';
@@ -27,8 +27,8 @@ export const newVerb: Verb = {
     const folder = resolve(place);
     const name = values.name ?? basename(folder).toLowerCase();
     if (!NAME.test(name)) throw new Usage(`"${name}" is no name of a package: give one with --name, such as my-menus.`);
-    for (const file of makeProject({ template, folder, name })) console.log(relative(process.cwd(), file));
-    console.log(`\nNext: cd ${relative(process.cwd(), folder) || '.'} && npm install && npm test && npm start`);
+    for (const file of makeProject({ template, folder, name })) console.log(join(place, relative(folder, file)));
+    console.log(`\nNext: cd ${place} && npm install && npm test && npm start`);
     return 0;
   },
 };
