@@ -1,28 +1,29 @@
 // Walks a guide as its reader would: in an empty folder, block by block, with the commands of this source.
 
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { manifest, ROOT, sourceOf } from '../package/manifest.ts';
+import { promisify } from 'node:util';
+import { manifest, ROOT } from '../package/manifest.ts';
 import { freePort } from '../support/ports.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { type Block, notPrinted } from './blocks.ts';
 
 const STANDARD_PORT = '3000';
 
-/** Does what the blocks say; rejects with the first one that does not go as the guide shows. */
-export function walk(blocks: readonly Block[]): Promise<void> {
+/** Does what the blocks say, with what {@link buildForWalks} built; rejects with the first one that does not go as the guide shows. */
+export function walk(blocks: readonly Block[], built: string): Promise<void> {
   return withFolder(async (folder) => {
     const port = String(await freePort());
-    const path = `${commands(folder)}:${process.env.PATH}`;
+    const path = `${commands(folder, built)}:${process.env.PATH}`;
     const place: Place = {
       folder: join(folder, 'home'),
       text: (text) => text.replaceAll(`127.0.0.1:${STANDARD_PORT}`, `127.0.0.1:${port}`),
       env: { PATH: path, HOME: folder, PORT: port, NO_COLOR: '1', RATE_LIMIT_MAX: '100000' },
       ends: [],
     };
-    installed(folder);
+    installed(folder, built);
     mkdirSync(place.folder);
     try {
       for (const block of blocks) await STEPS[block.kind](place, block as never);
@@ -107,31 +108,31 @@ function withPart(json: string, pointer: string, part: unknown): string {
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
-// `node` reads TypeScript, and `npx twinline` is the command of this source.
-function commands(folder: string): string {
+// `npx twinline` is the command of this source.
+function commands(folder: string, built: string): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
-  const node = `exec "${process.execPath}" --import "${import.meta.resolve('tsx')}"`;
-  const scripts = {
-    node: `${node} "$@"`,
-    npx: `shift\n${node} "${ROOT}server/cli/main.ts" "$@"`,
-  };
-  for (const [name, script] of Object.entries(scripts)) {
-    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(bin, name), 0o755);
-  }
+  writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${built}/server/cli/main.js" "$@"\n`);
+  chmodSync(join(bin, 'npx'), 0o755);
   return bin;
 }
 
-// The package as npm would put it there, but for its files, which are the source.
-function installed(folder: string): void {
+// The package as npm would put it there.
+function installed(folder: string, built: string): void {
   const home = join(folder, 'node_modules/twinline');
   mkdirSync(home, { recursive: true });
-  const exports = Object.fromEntries(
-    Object.entries(manifest.exports).map(([name, target]) => [name, `./${sourceOf(target)}`]),
-  );
-  const imports = manifest.imports;
+  const { exports, imports } = manifest;
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'twinline', type: 'module', exports, imports }));
-  for (const name of ['lib', 'machines', 'server', 'menus']) symlinkSync(join(ROOT, name), join(home, name));
+  symlinkSync(built, join(home, 'dist'));
+  symlinkSync(join(ROOT, 'menus'), join(home, 'menus'));
   symlinkSync(join(ROOT, 'node_modules/xstate'), join(folder, 'node_modules/xstate'));
+}
+
+/** Builds this source for walks; where it is. */
+export async function buildForWalks(): Promise<string> {
+  const folder = join(ROOT, 'dist/guides');
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  // Mistakes in types are for others to tell; the code is written all the same.
+  await promisify(execFile)(process.execPath, [tsc, '--outDir', folder], { cwd: ROOT }).catch(() => {});
+  return folder;
 }
