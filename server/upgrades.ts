@@ -50,6 +50,8 @@ function answer(app: RequestListener, req: IncomingMessage, upgrade: Upgrade): v
   waiting.set(req, () => {
     res.off('finish', refused);
     res.detachSocket(socket);
+    // Whoever waits for the end of the answer would take later trouble of the connection for its own.
+    res.emit('finish');
     return upgrade;
   });
   app(req, res);

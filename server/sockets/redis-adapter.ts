@@ -6,6 +6,7 @@
 import { createAdapter } from '@socket.io/redis-streams-adapter';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
+import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis-connection.ts';
 import { backoff } from '../../lib/store/redis-options.ts';
@@ -35,6 +36,8 @@ const TRIM = `
   redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
 type Words = readonly (string | number)[];
+type Entry = readonly [id: string, fields: readonly string[]];
+type Entries = readonly (readonly [stream: string, entries: readonly Entry[]])[];
 
 export function redisAdapter({ connection, onProblem }: RedisAdapterOptions): RedisAdapter {
   const writer = connection.duplicate();
@@ -101,21 +104,36 @@ function taking(take: (key: string) => Promise<unknown>, found: LRUCache<string,
 function streamReader({ connection, onProblem }: RedisAdapterOptions) {
   const link = connection.duplicate({ blockMs: LIMITS.socketBlockMs });
   let start: string | undefined;
+  let given: { readonly after: string; readonly last: string } | undefined;
   let failures = 0;
   let closed = false;
   let again: NodeJS.Timeout | undefined;
 
   async function newest(stream: string): Promise<string> {
-    const [last] = (await link.client.xrevrange(stream, '+', '-', 'COUNT', 1)) as [string, string[]][];
+    const [last] = (await link.client.xrevrange(stream, '+', '-', 'COUNT', 1)) as Entry[];
     return last?.[0] ?? '0-0';
   }
 
-  async function read(words: Words): Promise<unknown> {
+  async function read(words: Words): Promise<Entries | null> {
     const [stream, after] = words.slice(-2) as [string, string];
     // Until something has come, the adapter says "from now on" each time.
     if (after === '$') start ??= await newest(stream);
-    const from = after === '$' ? start! : after;
-    return link.client.call('XREAD', ...(words.slice(0, -1) as string[]), from);
+    const from = placeAfter(after === '$' ? start! : after);
+    const asked = [...words.slice(0, -1), from] as unknown as Parameters<Redis['xread']>;
+    const found = (await (link.client as Redis).xread(...asked)) as Entries | null;
+    const last = found?.[0]?.[1].at(-1)?.[0];
+    given = last === undefined ? undefined : { after: from, last };
+    return found;
+  }
+
+  // Asked for the same again, it could not read what it was given, and never will.
+  function placeAfter(from: string): string {
+    if (given?.after !== from) return from;
+    onProblem(
+      new TwinlineError('ERR_RECORD', `Events of other instances after ${from} cannot be read. They are left out.`),
+    );
+    start = given.last;
+    return start;
   }
 
   async function xread(...words: Words): Promise<unknown> {
