@@ -1,0 +1,178 @@
+// Tools of MCP servers, against real ones: listed, called, told apart; servers that change, restart, fail and are away.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Mcp, openMcp } from '../../lib/agent/mcp/open.ts';
+import type { McpServer } from '../../lib/agent/mcp/server.ts';
+import type { ToolOutcome } from '../../lib/agent/tool.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
+import { type McpGround, mcpGround } from './mcp-server.ts';
+
+const test = suite('tools of MCP servers', { timeoutMs: 60_000 });
+
+interface Here {
+  readonly mcp: Mcp;
+  readonly problems: unknown[];
+  readonly clock: ReturnType<typeof ground>['clock'];
+  /** Calls tools in one run; what came of each. */
+  call(...names: string[]): Promise<ToolOutcome[]>;
+}
+
+async function withMcp(servers: readonly McpServer[], work: (here: Here) => Promise<void>): Promise<void> {
+  const stores = ground();
+  const { clock, problems } = stores;
+  const mcp = await openMcp({ servers, clock, pass: async () => ({}), onProblem: (error) => problems.push(error) });
+  let wanted: string[] = [];
+  let outcomes: ToolOutcome[] = [];
+  const responder = scripted(async function* ({ tools }) {
+    outcomes = await Promise.all(wanted.map((name) => tools.call(name, { of: name })));
+    yield { type: 'text', text: 'done' };
+  });
+  const agent = await stores.agent(responder, { hostTools: () => mcp.tools() });
+  const call = async (...names: string[]) => {
+    wanted = names;
+    const frames = await framesOf(agent, await say(agent, await newSession(agent), names.join(' ')));
+    assert.is(frames.at(-1)!.json.status, 'finished');
+    return outcomes;
+  };
+  try {
+    await work({ mcp, clock, problems, call });
+  } finally {
+    await agent.close();
+    await mcp.close();
+  }
+}
+
+async function withServers(
+  tools: readonly (readonly string[])[],
+  work: (...all: McpGround[]) => Promise<void>,
+): Promise<void> {
+  const all = await Promise.all(tools.map((names) => mcpGround(names)));
+  try {
+    await work(...all);
+  } finally {
+    await Promise.all(all.map((one) => one.close()));
+  }
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let n = 0; !holds() && n < 1_000; n++) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.ok(holds(), what);
+}
+
+const namesOf = (mcp: Mcp, taken?: ReadonlySet<string>) => mcp.tools(taken).map(({ name }) => name);
+const at = (name: string, { url }: McpGround, more: Partial<McpServer> = {}): McpServer => ({ name, url, ...more });
+
+test('tools are listed with their schemas and called; every kind of result has a form, and a failure its words', () =>
+  withServers([['hello', 'data', 'picture', 'fails', 'large']], (server) =>
+    withMcp([at('one', server!, { headers: { 'x-key': 'k' } })], async ({ mcp, call, problems }) => {
+      const [first] = mcp.tools();
+      assert.equal([first!.name, first!.description, first!.schema.type], ['hello', 'Does hello', 'object']);
+      const [hello, data, picture, fails, large] = await call('hello', 'data', 'picture', 'fails', 'large');
+      assert.equal(hello, { ok: true, output: 'hello' });
+      assert.equal(data, { ok: true, output: { n: 1 } });
+      assert.equal(picture, { ok: true, output: '[image image/png, 8 characters of base64]' });
+      assert.equal(fails, { ok: false, error: 'The MCP server "one" says: no such stove' });
+      assert.ok(large!.ok && JSON.stringify(large.output).length < LIMITS.mcpResultChars + 200);
+      assert.equal(problems, [], 'what a tool refuses is nobody’s fault');
+      for (const { headers } of server!.noted) assert.is(headers['x-key'], 'k');
+    }),
+  ));
+
+test('names that several have are told apart by their servers, and so are those of others', () =>
+  withServers(
+    [
+      ['hello', 'data'],
+      ['hello', 'only'],
+    ],
+    (one, two) =>
+      withMcp([at('one', one!), at('two', two!)], async ({ mcp, call }) => {
+        assert.equal(namesOf(mcp), ['one__hello', 'data', 'two__hello', 'only']);
+        assert.equal(namesOf(mcp, new Set(['data'])), ['one__hello', 'one__data', 'two__hello', 'only']);
+        await call('two__hello');
+        assert.equal([one!.called, two!.called], [[], ['hello']]);
+      }),
+  ));
+
+test('a server that tells of a new tool is asked for its list', () =>
+  withServers([['hello']], (server) =>
+    withMcp([at('one', server!)], async ({ mcp }) => {
+      await until(() => server!.noted.some(({ method }) => method === 'GET'), 'it listens');
+      await settled();
+      server!.add('fresh');
+      await until(() => namesOf(mcp).includes('fresh'), 'the list is asked for again');
+    }),
+  ));
+
+test('a server that does not tell is asked from time to time', () =>
+  withServers([['hello']], (server) =>
+    withMcp([at('one', server!)], async ({ mcp, clock }) => {
+      const listed = () => server!.noted.filter(({ method }) => method === 'tools/list').length;
+      mcp.tools();
+      await settled();
+      assert.is(listed(), 1);
+      await clock.advance(LIMITS.mcpFreshMs);
+      mcp.tools();
+      await until(() => listed() === 2, 'asked again');
+    }),
+  ));
+
+test('a server that has forgotten the session is greeted again, and the call is made once', () =>
+  withServers([['hello']], (server) =>
+    withMcp([at('one', server!)], async ({ call, problems }) => {
+      await call('hello');
+      server!.forget();
+      assert.equal(await call('hello'), [{ ok: true, output: 'hello' }]);
+      assert.is(server!.called.length, 2);
+      assert.equal(problems, []);
+    }),
+  ));
+
+test('a server that is away is told once, others work, and it is asked again when it may be back', async () => {
+  const away = await mcpGround(['late']);
+  await away.close();
+  await withServers([['hello']], (here) =>
+    withMcp([at('away', away), at('here', here!)], async ({ mcp, call, problems, clock }) => {
+      assert.equal(namesOf(mcp), ['hello']);
+      assert.equal(await call('hello'), [{ ok: true, output: 'hello' }]);
+      assert.is(problems.length, 1);
+      assert.match(String(problems[0]), 'The MCP server "away" cannot be asked: the connection failed.');
+      const back = await mcpGround(['late'], Number(new URL(away.url).port));
+      try {
+        mcp.tools();
+        await settled();
+        assert.equal(namesOf(mcp), ['hello'], 'it is not hammered');
+        await clock.advance(LIMITS.mcpRetryMs);
+        await until(() => namesOf(mcp).includes('late'), 'it is back');
+        assert.equal(await call('late'), [{ ok: true, output: 'hello' }]);
+      } finally {
+        await back.close();
+      }
+      const [gone] = await call('late');
+      assert.equal(gone, { ok: false, error: 'The MCP server "away" cannot be asked: the connection failed.' });
+    }),
+  );
+});
+
+test('a tool that hangs is given up after its time, and its server hears of it', () =>
+  withServers([['hangs', 'hello']], (server) =>
+    withMcp([at('one', server!)], async ({ call, clock }) => {
+      const calling = call('hangs', 'hello');
+      await until(() => server!.called.includes('hangs'), 'it was called');
+      await settled();
+      await clock.advance(LIMITS.mcpToolMs + 1);
+      const [hangs, hello] = await calling;
+      assert.equal(hangs, { ok: false, error: 'The tool took too long.' });
+      assert.is(hello!.ok, true);
+      await until(() => server!.noted.some(({ method }) => method === 'notifications/cancelled'), 'it was cancelled');
+    }),
+  ));
+
+test('closing says goodbye, and leaves nothing open', () =>
+  withServers([['hello']], async (server) => {
+    await withMcp([at('one', server!)], async ({ call }) => void (await call('hello')));
+    await until(() => server!.noted.some(({ method }) => method === 'DELETE'), 'the session was ended');
+  }));
+
+test.run();
