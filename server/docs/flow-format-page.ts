@@ -10,7 +10,7 @@ const SCREENS = ['menu', 'input', 'list', 'call', 'branch', 'flow', 'end'] as co
 const PARTS = ['option', 'way', 'accept', 'variable', 'migration', 'text', 'range'] as const;
 
 export function flowFormatPage(): Page {
-  const { description, examples } = flowSchema();
+  const { description } = flowSchema();
   return {
     title: 'Flow format · Twinline',
     sheets: SHEETS,
@@ -18,7 +18,6 @@ export function flowFormatPage(): Page {
 <p>A flow is a file <code>&lt;name&gt;.flow.json</code> in <code>MENUS_DIR</code>; its tests stand beside it in
 <code>&lt;name&gt;.test.json</code>. With <code>"$schema": "./flow.schema.json"</code> an editor completes and explains all of this.
 How it is used: <a href="/docs/guides/menus">Writing menus</a>.</p>
-<figure class="code"><pre tabindex="0" role="region" aria-label="a small flow"><code>${JSON.stringify(examples![0], null, 2)}</code></pre></figure>
 <ul class="contents">${['flow', ...SCREENS.map((name) => `screen-${name}`), ...PARTS].map(
       (name) => html`<li><a href="#${name}">${titleOf(name)}</a></li>`,
     )}</ul></header>

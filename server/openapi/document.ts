@@ -22,10 +22,10 @@ export interface OpenApiDocument {
   readonly [field: string]: unknown;
 }
 
-const ABOUT = `Durable conversations behind several doors: a USSD gateway for telephones, a domain service for
-digital twins, their verification by vote, and the resolution of their DIDs.
+const ABOUT = `Durable conversations behind four doors: a USSD gateway for telephones, a domain service for
+digital twins and their verification by vote, an agent that chats, and a gateway to the queries of a chain.
 
-Problems are told as RFC 9457 documents; each \`type\` leads to [/docs/errors](/docs/errors).`;
+How to use them is told in the [guides](/docs/guides). Problems are told as RFC 9457 documents; each \`type\` leads to [/docs/errors](/docs/errors).`;
 
 /** Puts the document together; throws ERR_CONFIG when two parts document the same, or one what it does not explain. */
 export function openApiDocument({ parts, version, url = '/' }: DocumentOptions): OpenApiDocument {
@@ -37,7 +37,7 @@ export function openApiDocument({ parts, version, url = '/' }: DocumentOptions):
     info: {
       title: 'Twinline',
       version,
-      summary: 'USSD sessions and digital twins over HTTP',
+      summary: 'Phones, digital twins, agents and chain queries over HTTP',
       description: ABOUT,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
