@@ -1,0 +1,259 @@
+// A server whose chats a model answers: over HTTP and as frames, when it works and when it fails; its models and its doctor.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { mintInvocation } from '../../../lib/delegation/mint.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
+import { readMcpServers } from '../../../server/agent/mcp-file.ts';
+import { modelList } from '../../../server/agent/models.ts';
+import { makeOracleKey } from '../../../server/config/generated.ts';
+import { readConfig } from '../../../server/config.ts';
+import type { Finding, Patient } from '../../../server/doctor/check.ts';
+import { MODEL_CHECKS } from '../../../server/doctor/model.ts';
+import { mcpGround } from '../../agent/mcp-server.ts';
+import {
+  type Answer,
+  called,
+  calls,
+  fails,
+  type ModelServer,
+  modelServer,
+  said,
+  says,
+  streams,
+} from '../../agent/model-server.ts';
+import { newKey } from '../../delegation/keys.ts';
+import { withFolder } from '../../support/process.ts';
+import { json, type Served, withServer } from '../serve.ts';
+
+const test = suite('a server with a model', { timeoutMs: 60_000 });
+
+const ORACLE_KEY = makeOracleKey();
+const oracle = parseOracleKey(ORACLE_KEY);
+const capability = { can: '*', with: 'ixo:oracle' };
+
+interface Here {
+  readonly server: Served;
+  readonly model: ModelServer;
+  readonly user: ReturnType<typeof newKey>;
+  /** Sends a message in a new session. */
+  send(body: object): ReturnType<Served['ask']>;
+}
+
+async function served(script: readonly Answer[], work: (here: Here) => Promise<void>, env: NodeJS.ProcessEnv = {}) {
+  const model = await modelServer(...script);
+  const own = { ORACLE_KEY, MODEL_BASE_URL: model.url, MODEL_API_KEY: 'sk-canary', MODEL_NAME: 'small', ...env };
+  try {
+    await withServer({ env: own }, async (server) => {
+      const user = newKey();
+      const token = await mintInvocation({ key: user, audience: oracle.did, capability, expiresIn: 600 });
+      const headers = { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
+      const send = async (body: object) => {
+        const made = await server.ask('/sessions', { method: 'POST', headers });
+        const { sessionId } = made.json() as { sessionId: string };
+        return server.ask(`/messages/${sessionId}`, json(body, headers));
+      };
+      await work({ server, model, user, send });
+    });
+  } finally {
+    await model.close();
+  }
+}
+
+const eventsOf = (text: string) =>
+  text
+    .split('\n\n')
+    .filter((part) => part.startsWith('event: ') && !part.startsWith('event: shutdown'))
+    .map((part) => {
+      const [event, , data] = part.split('\n').map((line) => line.slice(line.indexOf(' ') + 1));
+      return { event: event!, data: JSON.parse(data!) as Record<string, unknown> };
+    });
+
+test('a message is answered as JSON, and as frames', () =>
+  served([says('Hello ', 'there')], async ({ send, model }) => {
+    const answer = await send({ message: 'hi', timezone: 'Africa/Lusaka' });
+    assert.equal(
+      [answer.status, (answer.json() as { message: { content: string } }).message.content],
+      [200, 'Hello there'],
+    );
+    const streamed = await send({ message: 'hi', stream: true });
+    const events = eventsOf(streamed.text);
+    const text = events.flatMap(({ event, data }) => (event === 'message' ? [data.content] : [])).join('');
+    assert.is(text, 'Hello there');
+    assert.is(events.at(-1)!.data.status, 'finished');
+    assert.is(model.asked.length, 2);
+  }));
+
+test('a model that fails: as JSON a status of 500 or more with its kind, on a stream 200 with an error and the end', () =>
+  served(
+    [fails(401, { code: 'invalid_api_key' }), fails(401), streams(said('A')), streams(said('A'))],
+    async ({ send, server }) => {
+      const bodies: unknown[] = [];
+      for (const [kind, status] of [
+        ['unknown', 500],
+        ['network', 503],
+      ] as const) {
+        const plain = await send({ message: 'hi' });
+        assert.is(plain.status, status);
+        const body = plain.json() as Record<string, unknown>;
+        assert.equal([body.statusCode, body.kind], [status, kind]);
+        const streamed = await send({ message: 'hi', stream: true });
+        assert.is(streamed.status, 200);
+        const [error, done] = eventsOf(streamed.text).slice(-2);
+        assert.equal([error!.event, error!.data.kind, error!.data.status], ['error', kind, status]);
+        assert.equal([done!.event, done!.data.status, done!.data.failed], ['done', 'failed', true]);
+        bodies.push(body, streamed.text);
+      }
+      const logged = JSON.stringify(server.logged);
+      assert.match(logged, 'The model did not answer: auth, status 401');
+      assert.not.match(`${JSON.stringify(bodies)}${logged}`, /canary|provider\.example/);
+    },
+  ));
+
+test('a tool of an MCP server is called with the token of the message; the token is in no log, frame or transcript', () =>
+  withFolder(async (folder) => {
+    const mcp = await mcpGround(['closed']);
+    const did = newKey().did;
+    const file = join(folder, 'mcp.json');
+    writeFileSync(file, JSON.stringify([{ name: 'one', url: mcp.url, did, protected: true }]));
+    try {
+      await served(
+        [calls(called('closed', '{}')), says('Done.'), calls(called('closed', '{}')), says('Sorry.')],
+        async ({ send, user, server, model }) => {
+          const token = await mintInvocation({
+            key: user,
+            audience: did,
+            capability: { can: 'mcp/closed', with: user.did },
+            expiresIn: 300,
+          });
+          const body = { message: 'go', mcpInvocations: { closed: token }, returnAllMessages: true };
+          const first = await send(body);
+          assert.match(first.text, '"content":"Done."');
+          const second = await send(body);
+          assert.match(second.text, '"content":"Sorry."');
+          assert.match(second.text, 'was used already');
+          assert.equal(mcp.called, ['closed']);
+          assert.is(mcp.noted.filter(({ headers }) => headers.authorization === `Bearer ${token}`).length, 1);
+          for (const text of [first.text, second.text, JSON.stringify(server.logged), JSON.stringify(model.asked)])
+            assert.not.match(text, token.slice(40, 200));
+        },
+        { MCP_SERVERS: file },
+      );
+    } finally {
+      await mcp.close();
+    }
+  }));
+
+test('the list of models is public, tells the default, and takes no other method', () =>
+  served(
+    [says('ok')],
+    async ({ server }) => {
+      const answer = await server.ask('/models', { headers: { authorization: 'Bearer x', 'x-auth-type': 'ucan' } });
+      assert.is(answer.status, 200);
+      const { models, default: usual } = answer.json() as ReturnType<typeof modelList>;
+      assert.is(usual, 'small');
+      assert.equal(
+        models.map(({ id, label, family, isDefault }) => [id, label, family, isDefault]),
+        [
+          ['small', 'small', 'small', true],
+          ['meta/llama-4:70b', 'llama-4:70b', 'meta', false],
+        ],
+      );
+      const posted = await server.ask('/models', { method: 'POST' });
+      assert.equal([posted.status, posted.headers.allow], [405, 'HEAD, GET']);
+      for (const path of ['/models/', '/Models', '//models']) assert.is((await server.ask(path)).status, 404, path);
+      assert.is((await server.ask('/models', { method: 'HEAD' })).status, 200);
+    },
+    { MODEL_LIST: 'small, meta/llama-4:70b' },
+  ));
+
+test('without a model, the flow that answers is the only one', () => {
+  const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
+  const { models, default: usual } = modelList(config!);
+  assert.equal([usual, models.map(({ id, family }) => [id, family])], ['assistant', [['assistant', 'flow']]]);
+});
+
+test('a file of MCP servers is refused with everything that is wrong with it, and without what it holds', () =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'mcp.json');
+    const problemsOf = async (text: string) => {
+      writeFileSync(file, text);
+      const error = await readMcpServers(file).catch((thrown) => thrown);
+      assert.is(error.code, 'ERR_CONFIG');
+      assert.not.match(error.message, 'canary');
+      return (error.message as string).split('\n').map((line) => line.slice(`MCP_SERVERS ${file}: `.length));
+    };
+    assert.equal(await problemsOf('{canary'), ['is no JSON.']);
+    assert.match((await problemsOf('{"a":"canary"}'))[0]!, 'must be a JSON array');
+    const lines = await problemsOf(
+      JSON.stringify([
+        { name: 'one', url: 'http://user:canary@h/mcp' },
+        { name: 'One', url: 'ftp://h', headers: { 'x y': 'canary' }, did: 'x', protected: 'all', odd: 1 },
+        { name: 'one' },
+        7,
+      ]),
+    );
+    assert.equal(
+      lines.map((line) => line.slice(0, 28)),
+      [
+        'number 1: "url" must be an h',
+        'number 2: "odd" is not known',
+        'number 2: "name" must be 1 t',
+        'number 2: "url" must be an h',
+        'number 2: "headers" must be ',
+        'number 2: "did" must be a DI',
+        'number 2: "protected" must b',
+        'number 3: "url" is missing; ',
+        'number 4: must be an object.',
+        'the name "one" stands there ',
+      ],
+    );
+    const missing = await readMcpServers(join(folder, 'none.json')).catch((thrown) => thrown);
+    assert.match(missing.message, 'cannot be read: ENOENT');
+  }));
+
+test('the doctor asks the endpoint: whether it answers, takes the key and has the models', async () => {
+  const list =
+    (...names: string[]): Answer =>
+    (response) =>
+      void response.end(JSON.stringify({ object: 'list', data: names.map((id) => ({ id, object: 'model' })) }));
+  const found = async (answer: Answer): Promise<Finding> => {
+    const server = await modelServer(answer);
+    try {
+      const model = {
+        baseUrl: `${server.url}/`,
+        apiKey: 'sk-canary',
+        name: 'small',
+        others: ['large'],
+        systemPrompt: undefined,
+      };
+      const [finding] = [await MODEL_CHECKS[0]!.run({ config: { model } } as unknown as Patient)].flat() as [Finding];
+      assert.equal(
+        server.asked.map(({ path, headers }) => [path, headers.authorization]),
+        [['/v1/models', 'Bearer sk-canary']],
+      );
+      assert.not.match(`${finding.words} ${finding.fix}`, 'canary');
+      return finding;
+    } finally {
+      await server.close();
+    }
+  };
+  const cases: readonly (readonly [Answer, Finding['level'], string])[] = [
+    [list('large', 'small'), 'fine', 'answers and has small, large'],
+    [list('small', 'other'), 'advice', 'does not list large'],
+    [fails(401), 'broken', 'refuses the key (401)'],
+    [fails(500), 'broken', 'is broken (500)'],
+    [fails(404), 'advice', 'lists no models (404)'],
+    [(response) => void response.end('canary'), 'advice', 'lists no models (200)'],
+    [(response) => void response.destroy(), 'broken', 'does not answer: the connection failed'],
+  ];
+  for (const [answer, level, words] of cases) {
+    const finding = await found(answer);
+    assert.is(finding.level, level, words);
+    assert.match(finding.words, words);
+  }
+});
+
+test.run();
