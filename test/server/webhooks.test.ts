@@ -1,99 +1,21 @@
 // /v1/webhooks over HTTP, with receivers that speak TLS: signatures, tenants, secrets, and every address that is refused.
 
-import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import dns from 'node:dns';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
-import { type AddressInfo, isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addressProblem, resolvedProblem, webhookSender } from '../../lib/domain/webhook-address.ts';
 import { guardedLookup } from '../../lib/engine/http-hosts.ts';
 import { withFolder } from '../support/process.ts';
-import { skipped } from '../support/skip.ts';
 import { type DomainClient, domainClient, writeKeys } from './domain-client.ts';
+import { NAME, type Receiver, toHere, withReceiver } from './receiver.ts';
 import { json, type Served, withServer } from './serve.ts';
 
 const test = suite('webhooks over HTTP');
-
-interface Received {
-  readonly url: string;
-  readonly headers: NodeJS.Dict<string | string[]>;
-  readonly body: string;
-}
-
-interface Receiver {
-  readonly url: string;
-  readonly ca: string;
-  readonly received: Received[];
-  /** The status for the next requests. */
-  answer: (request: Received) => number;
-  until(holds: () => boolean): Promise<void>;
-}
-
-const NAME = 'hooks.example.org';
-/** As the name servers of the tests have it: the public-looking name leads to this machine. */
-const toHere: LookupFunction = (_host, options, done) =>
-  options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);
-
-async function withReceiver(work: (receiver: Receiver) => Promise<void>): Promise<void> {
-  await withFolder(async (folder) => {
-    const { key, cert } = certificate(folder);
-    const received: Received[] = [];
-    const watchers = new Set<() => void>();
-    const receiver = { answer: (_: Received) => 200 };
-    const server = createServer({ key, cert }, (req, res) => {
-      let body = '';
-      req.on('data', (chunk) => {
-        body += chunk;
-      });
-      req.on('end', () => {
-        const one = { url: req.url!, headers: req.headers, body };
-        const status = receiver.answer(one);
-        received.push(one);
-        res.writeHead(status, { location: 'https://127.0.0.1/elsewhere' }).end('thanks');
-        for (const look of watchers) look();
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const until = (holds: () => boolean) =>
-        new Promise<void>((resolve) => {
-          const look = () => {
-            if (holds()) resolve();
-          };
-          watchers.add(look);
-          look();
-        });
-      await work(
-        Object.assign(receiver, { url: `https://${NAME}:${port}/hook?key=in-the-url`, ca: cert, received, until }),
-      );
-    } finally {
-      await end(server);
-    }
-  });
-}
-
-function end(server: Server): Promise<unknown> {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(resolve));
-}
-
-function certificate(folder: string): { key: string; cert: string } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  try {
-    const names = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
-    execFileSync('openssl', [...args, ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  } catch {
-    skipped('openssl is not here to make a certificate');
-  }
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-}
 
 type Work = (client: DomainClient, receiver: Receiver, server: Served, folder: string) => Promise<void>;
 

@@ -15,9 +15,10 @@ export interface ChatApi {
 
 /** Characters of a reply that a chat takes. */
 const REPLY_CHARS = 39_000;
-const TRIES = 6;
+/** With the pauses between them about 17 minutes. */
+const TRIES = 11;
 /** Milliseconds before the second try; doubles with each further one. */
-const BACKOFF_MS = 5_000;
+const BACKOFF_MS = 1_000;
 const FAILED = 'The reply could not be made. Please try again.';
 
 /** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by whoever comes by. */
@@ -27,7 +28,7 @@ export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Pro
     const text = await replyTo(ctx, turn);
     if (text === undefined) return;
     // Whoever has taken the turn over meanwhile posts the reply.
-    held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS, tries: turn.body.tries + 1 });
+    held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
     if (!held) return;
     await post(ctx, api, { turn: held.body, text });
     await changeTurn(ctx, held, { state: 'done', text: '', dueAt: ctx.clock.now() + KEEP_MS });
@@ -96,8 +97,8 @@ function parsed(text: string): { ok?: unknown; error?: unknown } {
 }
 
 async function putOff(ctx: PluginContext, turn: Turn): Promise<void> {
-  const { tries } = turn.body;
+  const tries = turn.body.tries + 1;
   const now = ctx.clock.now();
-  if (tries >= TRIES) await changeTurn(ctx, turn, { state: 'failed', text: '', dueAt: now + KEEP_MS });
-  else await changeTurn(ctx, turn, { tries: Math.max(1, tries), dueAt: now + BACKOFF_MS * 2 ** tries });
+  if (tries >= TRIES) await changeTurn(ctx, turn, { tries, state: 'failed', text: '', dueAt: now + KEEP_MS });
+  else await changeTurn(ctx, turn, { tries, dueAt: now + BACKOFF_MS * 2 ** (tries - 1) });
 }

@@ -1,0 +1,178 @@
+// Credits: what is added and spent is counted once, by however many processes, whatever breaks in between; and the gate.
+
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../../lib/clock.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
+import { memoryDocuments } from '../../../lib/store/memory.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
+import { ACCOUNT, accounts, bookingLine, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
+import { json, type Served } from '../serve.ts';
+import { newSession, newUser, say, type User, withPlugins } from './users.ts';
+
+const test = suite('credits', { timeoutMs: 60_000 });
+const clock = new SimulatedClock();
+const TOKEN = 'operators-of-the-test';
+const OPERATOR = { authorization: `Bearer ${TOKEN}` };
+
+async function declared(): Promise<DocumentStore> {
+  const documents = memoryDocuments({ clock });
+  await documents.declare([ACCOUNT, ENTRY]);
+  return documents;
+}
+
+/** A store whose calls break as `breaks` says: before they do anything, or after they have. */
+function breaking(documents: DocumentStore, breaks: () => 'before' | 'after' | undefined): DocumentStore {
+  const broken = (): never => {
+    throw new TwinlineError('ERR_STORE', 'the process has died');
+  };
+  const around =
+    <A extends unknown[], T>(call: (...args: A) => Promise<T>) =>
+    async (...args: A): Promise<T> => {
+      const when = breaks();
+      if (when === 'before') broken();
+      const done = await call(...args);
+      return when === 'after' ? broken() : done;
+    };
+  const { insert, get, replace } = documents;
+  return {
+    ...documents,
+    insert: around(insert) as never,
+    get: around(get) as never,
+    replace: around(replace) as never,
+  };
+}
+
+test('every booking counts once, however often, wherever and through which crashes it is made', async () => {
+  const booking = fc.record({ id: fc.integer({ min: 0, max: 30 }), amount: fc.integer({ min: -1_000, max: 1_000 }) });
+  const breaks = fc.infiniteStream(
+    fc.constantFrom(undefined, undefined, undefined, 'before' as const, 'after' as const),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(booking, { maxLength: 60 }), breaks, async (bookings, stream) => {
+      const documents = await declared();
+      const broken = breaking(documents, () => stream.next().value);
+      const processes = [bookingLine(), bookingLine(), bookingLine()].map((line) =>
+        accounts({ documents: broken, clock }, line),
+      );
+      // Of one id the first amount stands: here all have the same.
+      const amounts = new Map(bookings.map(({ id, amount }) => [id, amount]));
+      const again = async (id: number, at: number): Promise<void> => {
+        const amount = amounts.get(id)!;
+        for (;;) {
+          try {
+            return void (await processes[at % 3]!.book({ id: `run/${id}`, did: 'did:key:ann', amount }));
+          } catch (error) {
+            if (!(error instanceof TwinlineError && error.retry)) throw error;
+          }
+        }
+      };
+      await Promise.all(bookings.flatMap(({ id }, at) => [again(id, at), again(id, at + 1)]));
+      const sum = [...amounts.values()].reduce((all, amount) => all + amount, 0);
+      const account = await accounts({ documents, clock }, bookingLine()).read('did:key:ann');
+      assert.is(account?.balance ?? 0, sum);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test('a booking that comes again after a hundred others is still known', async () => {
+  const documents = await declared();
+  const one = accounts({ documents, clock }, bookingLine());
+  for (let at = 0; at < 100; at++) await one.book({ id: `run/${at}`, did: 'did:key:ann', amount: 1 });
+  for (let at = 0; at < 100; at++) await one.book({ id: `run/${at}`, did: 'did:key:ann', amount: 1 });
+  const account = await one.read('did:key:ann');
+  assert.is(account?.balance, 100);
+  assert.ok(account!.counted.length < 64);
+});
+
+const give = ({ ask }: Pick<Served, 'ask'>, did: string, body: object, headers: object = {}) =>
+  ask(`/credits/${encodeURIComponent(did)}`, json(body, { ...OPERATOR, ...headers }));
+const left = async ({ ask }: Pick<Served, 'ask'>, { headers }: User) =>
+  ((await ask('/credits', { headers })).json() as { totalCredits: number }).totalCredits;
+const env = { OPERATOR_TOKEN: TOKEN, CREDITS_PER_RUN: '1', PIN_ENCRYPTION_KEY: randomBytes(32).toString('hex') };
+
+test('an account begins with nothing; the words and the claims of each refusal are those that clients know', () =>
+  withPlugins(['credits'], { env }, async (server) => {
+    const { ask } = server;
+    const user = await newUser();
+    const refusal = async () => {
+      const { status, text } = await ask('/sessions', { method: 'POST', headers: user.headers });
+      return [status, ...(status === 201 ? [] : [JSON.parse(text)])];
+    };
+    const because = (message: string, claims: string[]) => [
+      402,
+      { statusCode: 402, message, claims, outstandingClaims: claims },
+    ];
+    assert.equal(await refusal(), because('No subscription found, please subscribe to continue', []));
+    assert.equal((await ask('/credits', { headers: user.headers })).json(), {
+      did: user.did,
+      totalCredits: 0,
+      status: 'none',
+      currentPlan: null,
+      claims: [],
+    });
+    assert.is((await give(server, user.did, { amount: 10, claims: ['claim-1'] })).status, 201);
+    const few = 'User has less than 10 credits, please top up to continue';
+    assert.equal(await refusal(), because(few, ['claim-1']));
+    await give(server, user.did, { amount: 0.000001, status: 'inactive' });
+    assert.equal(await refusal(), because('User has inactive subscription, please subscribe to continue', ['claim-1']));
+    await give(server, user.did, { amount: 0, status: 'trial', plan: 'starter', claims: [] });
+    assert.equal(await refusal(), [201]);
+    assert.equal((await ask('/credits', { headers: user.headers })).json(), {
+      did: user.did,
+      totalCredits: 10.000001,
+      status: 'trial',
+      currentPlan: 'starter',
+      claims: [],
+    });
+  }));
+
+test('only operators add credits, and everything that is wrong is told', () =>
+  withPlugins(['credits'], { env }, async (server) => {
+    const { ask } = server;
+    const [user, other] = [await newUser(), await newUser()];
+    const path = `/credits/${encodeURIComponent(user.did)}`;
+    for (const headers of [{}, user.headers, { authorization: 'Bearer another' }])
+      assert.is((await ask(path, json({ amount: 1_000 }, headers))).status, 401);
+    assert.is((await ask(path, { headers: other.headers })).status, 402, 'an account is not read by its address');
+    const wrong = await give(server, 'nobody', { amount: 'x', colour: 1 }, { 'idempotency-key': 'a b' });
+    const { message } = wrong.json() as { message: string[] };
+    assert.equal([wrong.status, message.length], [400, 4]);
+    for (const body of [{}, { amount: 1e12 }, { amount: 1, status: 'rich' }, [], { amount: null }])
+      assert.is((await give(server, user.did, body)).status, 400, JSON.stringify(body));
+    assert.is(await left(server, user), 0);
+    await Promise.all([1, 2, 3].map(() => give(server, user.did, { amount: 50 }, { 'idempotency-key': 'one' })));
+    await give(server, other.did, { amount: 20 }, { 'idempotency-key': 'one' });
+    assert.equal([await left(server, user), await left(server, other)], [50, 20]);
+    assert.not.match(JSON.stringify(server.logged), TOKEN);
+  }));
+
+test('runs on two instances at once spend what they cost, and the account is empty on both', () => {
+  const documents = memoryDocuments();
+  const stores = (opened: object) => ({ ...opened, documents }) as never;
+  return withPlugins(['credits'], { env, stores }, (one) =>
+    withPlugins(['credits'], { env, stores }, async (two) => {
+      const user = await newUser();
+      await give(one, user.did, { amount: 22 });
+      const sessions = await Promise.all(Array.from({ length: 12 }, () => newSession(one, user)));
+      await Promise.all(sessions.map((session, at) => say(at % 2 ? one : two, user, session, 'hello')));
+      assert.equal([await left(one, user), await left(two, user)], [10, 10]);
+      const words = async (server: Served) => (await server.ask('/sessions', { headers: user.headers })).status;
+      assert.equal([await words(one), await words(two)], [402, 402]);
+      await give(two, user.did, { amount: 5 });
+      assert.equal([await words(one), await words(two)], [200, 200]);
+      assert.is((await documents.find(ENTRY, { index: 'account', where: { did: user.did } })).items.length, 14);
+    }),
+  );
+});
+
+test('tokens cost what the prices say, to a millionth', async () => {
+  const one = accounts({ documents: await declared(), clock }, bookingLine());
+  const account = await one.book({ id: 'run/1', did: 'did:key:ann', amount: -(3 * 4_800 + 7 * 24_000) });
+  assert.is(account.balance / MICRO, -0.1824);
+});
+
+test.run();

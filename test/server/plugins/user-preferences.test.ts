@@ -1,0 +1,88 @@
+// Preferences of users: written by a tool that merges, read by their user only.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../../lib/clock.ts';
+import { memoryDocuments } from '../../../lib/store/memory.ts';
+import { argumentCheck } from '../../../server/plugins/arguments.ts';
+import type { PluginContext } from '../../../server/plugins/plugin.ts';
+import { userPreferencesPlugin } from '../../../server/plugins/user-preferences/plugin.ts';
+import { KIND, mergePreferences, preferencesOf } from '../../../server/plugins/user-preferences/preferences.ts';
+import { newSession, newUser, say, toolFlow, withFlow, withPlugins } from './users.ts';
+
+const test = suite('user preferences', { timeoutMs: 60_000 });
+
+test('what a chat writes down, its user reads, and nobody else', () =>
+  withFlow(toolFlow('set_user_preferences', { userName: '=said' }), (menus) =>
+    withPlugins(['user-preferences'], { env: { MENUS_DIR: menus } }, async (server) => {
+      const [ann, bob] = [await newUser(), await newUser()];
+      const read = async (who: typeof ann) => {
+        const answer = await server.ask('/user-preferences', { headers: who.headers });
+        assert.is(answer.status, 200);
+        assert.match(answer.headers['content-type']!, 'application/json');
+        return answer.json() as { userName: string } | null;
+      };
+      assert.is(await read(ann), null);
+      const session = await newSession(server, ann);
+      assert.match(await say(server, ann, session, 'Tariro'), 'Done.');
+      assert.is((await read(ann))!.userName, 'Tariro');
+      assert.match(await say(server, ann, session, 'x'.repeat(81)), 'Failed.');
+      assert.is((await read(ann))!.userName, 'Tariro');
+      assert.is(await read(bob), null);
+      assert.is((await server.ask('/user-preferences')).status, 401);
+    }),
+  ));
+
+const LIMITS: readonly (readonly [object, boolean])[] = [
+  [{ agentName: 'a'.repeat(80) }, true],
+  [{ agentName: 'a'.repeat(81) }, false],
+  [{ userName: '' }, false],
+  [{ language: 'l'.repeat(20), formality: 'semi-formal', tone: 'technical' }, true],
+  [{ language: 'l'.repeat(21) }, false],
+  [{ formality: 'rude' }, false],
+  [{ customInstructions: 'c'.repeat(2_000) }, true],
+  [{ customInstructions: 'c'.repeat(2_001) }, false],
+  [{ userName: null }, true],
+  [{ updatedAt: 'now' }, false],
+  [{}, false],
+];
+
+test('fields have their limits, and there are no others', () => {
+  const tool = userPreferencesPlugin().tools!.find(({ name }) => name === 'set_user_preferences')!;
+  const checked = argumentCheck(tool.schema);
+  assert.is(checked.kind, 'check');
+  for (const [fields, isRight] of LIMITS)
+    assert.is(
+      checked.kind === 'check' && checked.wrongWith(fields as never) === '',
+      isRight,
+      JSON.stringify(fields).slice(0, 60),
+    );
+});
+
+async function place() {
+  const clock = new SimulatedClock();
+  const documents = memoryDocuments({ clock });
+  await documents.declare([KIND]);
+  return { clock, documents };
+}
+
+test('fields that are not named stay, null removes one, and writers at once do not undo each other', async () => {
+  const ground = await place();
+  const merge = (changes: object) => mergePreferences(ground, { did: 'did:key:ann', changes: changes as never });
+  await Promise.all([merge({ userName: 'Ann' }), merge({ language: 'sw' }), merge({ tone: 'friendly' })]);
+  await merge({ language: null, formality: 'formal' });
+  const { updatedAt, ...rest } = (await preferencesOf(ground, 'did:key:ann'))!;
+  assert.equal(rest, { userName: 'Ann', tone: 'friendly', formality: 'formal' });
+  assert.is(updatedAt, new Date(ground.clock.now()).toISOString());
+});
+
+test('a model is told what is known, and nothing when nothing is', async () => {
+  const ground = await place();
+  const ctx = { ...ground, requireDid: () => 'did:key:ann' } as unknown as PluginContext;
+  const plugin = userPreferencesPlugin();
+  assert.is(await plugin.instructions!(ctx), undefined);
+  await mergePreferences(ground, { did: 'did:key:ann', changes: { userName: 'Ann "the cook"', language: 'sw' } });
+  assert.is(await plugin.instructions!(ctx), 'The user is called "Ann \\"the cook\\"".\nAnswer in the language "sw".');
+});
+
+test.run();
