@@ -116,7 +116,7 @@ const NOT_IN_ROUTES = ['socket.io'];
 
 function put(ctx: Context, { http, body }: HttpAnswer): void {
   ctx.status = http;
-  ctx.type = 'application/json';
+  ctx.res.setHeader('Content-Type', 'application/json');
   ctx.body = body;
 }
 

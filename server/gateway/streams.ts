@@ -129,7 +129,7 @@ async function fails(ctx: Context, { end, headers }: MessageStream, { catalog }:
   const { http, body } = catalog.answers.ofStatus(status, detailsIn(trailers));
   ctx.set(headersOf([...(await headers), ...trailers], catalog.settings.forwardHeaders));
   ctx.status = http;
-  ctx.type = 'application/json';
+  ctx.res.setHeader('Content-Type', 'application/json');
   ctx.body = body;
   return true;
 }

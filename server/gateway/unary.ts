@@ -115,7 +115,7 @@ function send(ctx: Context, result: CacheResult<Rendered>, { catalog }: Service)
     result.kind === 'answer' ? result.answer : ready(catalog.answers.ofStatus(ENDS[result.kind]), {});
   for (const name in headers) ctx.res.setHeader(name, headers[name]!);
   ctx.status = http;
-  ctx.type = 'application/json';
+  ctx.res.setHeader('Content-Type', 'application/json');
   if (tag !== undefined) {
     ctx.res.setHeader('ETag', tag);
     // Whoever keeps it asks whether it is still true.

@@ -107,6 +107,12 @@ const same = (bytes: Buffer) => bytes;
 /** Starts the node; `stop` cuts what runs. */
 export async function reflectingNode(manners: Manners, port = 0): Promise<{ port: number; stop(): void }> {
   const server = new Server();
+  addReflection(server, manners);
+  return { port: await bound(server, port), stop: () => server.forceShutdown() };
+}
+
+/** Lets a server describe itself. */
+export function addReflection(server: Server, manners: Manners): void {
   for (const version of manners.versions)
     server.addService(
       {
@@ -133,7 +139,6 @@ export async function reflectingNode(manners: Manners, port = 0): Promise<{ port
         },
       },
     );
-  return { port: await bound(server, port), stop: () => server.forceShutdown() };
 }
 
 export function bound(server: Server, port = 0): Promise<AddressInfo['port']> {

@@ -10,6 +10,7 @@ import {
   toBinary,
   toJson,
 } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -20,6 +21,7 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { type Descriptors, readDescriptorSet } from '../../../lib/gateway/index.ts';
+import { addReflection, type Manners } from '../../gateway/reflection-node.ts';
 import { compileKept } from '../../support/protoc.ts';
 
 export const SET = compileKept('grove/query.proto');
@@ -135,6 +137,7 @@ export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveN
       Object.fromEntries(made.map(({ method, handle }) => [method.name, handle])),
     );
   }
+  addReflection(server, mannersOf(descriptors));
   const bound = await new Promise<number>((resolve, reject) =>
     server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
       error ? reject(error) : resolve(at),
@@ -161,6 +164,18 @@ export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveN
       }),
     stop: () => server.forceShutdown(),
   });
+}
+
+// Every node here describes itself, too.
+function mannersOf({ registry }: Descriptors): Manners {
+  const files = [...registry.files];
+  const fileOf = (symbol: string) => files.find(({ services }) => services.some(({ typeName }) => typeName === symbol));
+  return {
+    versions: ['v1'],
+    files: new Map(files.map(({ proto }) => [proto.name, toBinary(FileDescriptorProtoSchema, proto)])),
+    services: files.flatMap(({ services }) => services.map(({ typeName }) => typeName)),
+    fileOf: (symbol) => fileOf(symbol)?.proto.name,
+  };
 }
 
 type AnyCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;

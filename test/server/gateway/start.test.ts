@@ -119,6 +119,14 @@ test('a node can describe itself, also when it comes late', async () => {
   }).finally(() => node?.stop());
 });
 
+test('routes from the node answer as those from a file', async () => {
+  await withGateway({ descriptors: undefined, reflection: true }, async ({ server, node }) => {
+    node.script = () => ({ reply: { text: 'fine' } });
+    assert.match((await server.ask('/grove/tree/did:x')).text, /"fine"/);
+    assert.equal(node.last().request, { id: 'did:x' });
+  });
+});
+
 test('a node that stays away, or does not describe itself, ends the start', async () => {
   const port = await freePort();
   const reflecting = (to: number) => ({ 'gateway.json': { upstream: `127.0.0.1:${to}`, reflection: true } });
