@@ -131,6 +131,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     channel,
     clock,
     revoked: revoked.has,
+    gate: plugins.gate,
     onProblem: socketProblem,
   }).catch(hangUp);
   const granted = delegations({

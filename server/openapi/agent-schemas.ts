@@ -18,8 +18,10 @@ export const AGENT_ERROR: Schema = record(
     error: { type: 'string', description: 'The name of the status' },
     runId: { type: 'string', description: 'The run that is in the way' },
     kind: TEXT,
+    claims: { type: 'array', items: TEXT, description: 'With 402: claims to settle' },
+    outstandingClaims: { type: 'array', items: TEXT, description: 'The same' },
   },
-  ['error', 'runId', 'kind'],
+  ['error', 'runId', 'kind', 'claims', 'outstandingClaims'],
 );
 
 export const CHAT_SESSION = record(

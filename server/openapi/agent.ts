@@ -40,7 +40,14 @@ const number = (minimum: number, maximum: number, usual: number): Schema => ({
 export const AGENT_PART: Part = {
   tag: 'Agent',
   description: `Sessions with an agent, its replies as JSON or as a stream that can be rejoined, delegations. Users come with
-UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: ucan\`, or \`x-ucan-delegation\`.`,
+UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: ucan\`, or \`x-ucan-delegation\`.
+
+Sockets (socket.io 4, namespace \`/\`, path \`/socket.io/\`) tell what happens in a session while it happens. Connect with the
+query \`sessionId\` and \`auth: {invocation?, ucanDelegation?}\`; the first event is \`connected\`, and whoever may not come in is
+disconnected. \`tool_call\`, \`action_call\`, \`render_component\`, \`browser_tool_call\`, \`router_update\` (also
+\`router.update\`), \`message_cache_invalidation\` and \`reasoning\` come flat and once more as \`event {eventName, payload}\`.
+Clients send \`ping\`, \`status\`, \`subscribe {sessionId?}\`, \`list-events\`, \`tool_result {toolCallId, sessionId?, result, error?}\`
+and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by an event, by their acknowledgement, or both.`,
   security: ['ucan', 'ucanDelegation'],
   securitySchemes: {
     ucan: { type: 'http', scheme: 'bearer', description: 'An invocation, with the header X-Auth-Type: ucan' },
@@ -52,6 +59,7 @@ UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: 
   },
   answers: {
     401: { ...refused('No token, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
+    402: refused('A plugin asks for something first, such as `credits`'),
     429: PLAIN_ANSWERS[429],
     500: refused('Something went wrong here'),
     503: shown('A store or another service is away, or there is too much to do', { anyOf: [AGENT_ERROR, REFUSED] }),

@@ -15,6 +15,8 @@ export type Verdict =
 
 export interface AdmissionOptions extends AuthOptions {
   readonly agent: { readonly sessions: Pick<Agent['sessions'], 'owns'> };
+  /** Rejects with what plugins refuse a user with. @default everybody may */
+  readonly gate?: (user: { readonly did: string; readonly sessionId: string }) => Promise<void>;
 }
 
 const REFUSED: Verdict = { kind: 'refused' };
@@ -29,6 +31,7 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
     const owns = (id: string) => options.agent.sessions.owns(user.did, id);
     const before = keptBy(socket);
     if ((before && before.did !== user.did) || !(await owns(session))) return REFUSED;
+    await options.gate?.({ did: user.did, sessionId: session });
     const sessions = new Set([session]);
     for (const id of before?.sessions ?? []) if (sessions.has(id) || (await owns(id))) sessions.add(id);
     return { kind: 'welcome', user, session, sessions };

@@ -11,7 +11,7 @@ import { type Member, newMembers, roomOf } from './member.ts';
 import { heldRecovery } from './recovery.ts';
 import type { SocketServer } from './socket-server.ts';
 
-export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth'> &
+export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'gate'> &
   Omit<LeavingOptions, 'members' | 'agent'> &
   Pick<AnswerDeps, 'agent'> & { readonly server: SocketServer };
 
