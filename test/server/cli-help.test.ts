@@ -37,6 +37,17 @@ test('the overview is as it was', async () => golden('overview', (await run(['--
 for (const name of LISTED)
   test(`the help of ${name} is as it was`, async () => golden(name, (await run([name, '--help'])).out));
 
+test('the README names every verb in its table', () => {
+  const table = /^\| `npx twinline …`[^]*?\n\n/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))![0];
+  const named = table
+    .split('\n')
+    .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)/g)].map(([, name]) => name!));
+  assert.equal(
+    Object.keys(VERBS).filter((name) => !named.includes(name)),
+    [],
+  );
+});
+
 test('there is no help of a verb that is gone', () => {
   const kept = readdirSync(GOLDEN).map((file) => file.replace('.txt', ''));
   assert.equal(
