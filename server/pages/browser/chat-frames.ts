@@ -48,13 +48,14 @@ export async function* runFrames(runId: string, { signal, answer, onConnected }:
 
 /** The frames in the bytes of a stream; what has no number is left out. */
 export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
   let rest = '';
   try {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      const texts = (rest + value).split('\n\n');
+      const texts = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = texts.pop()!;
       for (const text of texts) {
         const frame = frameOf(text);

@@ -22,17 +22,26 @@ interface Token {
   readonly until: number;
 }
 
+// One at a time: two that are asked for at once by a new browser would be of two users.
 let token: Promise<Token> | undefined;
+let until = 0;
 
 /** The user of this browser. */
 export async function user(): Promise<string> {
   return (await current()).did;
 }
 
-async function current(): Promise<Token> {
-  const known = await token?.catch(() => undefined);
-  if (known && known.until > Date.now()) return known;
+function current(): Promise<Token> {
+  if (token && Date.now() < until) return token;
+  until = Number.POSITIVE_INFINITY;
   token = mint();
+  const fresh = (made: Token) => {
+    until = made.until;
+  };
+  const failed = () => {
+    until = 0;
+  };
+  token.then(fresh, failed);
   return token;
 }
 
@@ -64,7 +73,7 @@ export async function ask(path: string, { method = 'GET', body, signal }: Asking
     const answer = await fetch(path, { method, headers, ...(sent && { body: sent }), ...(signal && { signal }) });
     if (answer.ok) return answer;
     if (answer.status !== 401 || tries > 1) throw await refusal(answer);
-    token = undefined;
+    until = 0;
   }
 }
 

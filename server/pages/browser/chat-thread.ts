@@ -14,8 +14,8 @@ export interface Thread {
   reply(): ReplyView;
   /** Offers what is older; undefined: there is nothing. */
   older(load: (() => void) | undefined): void;
-  /** Keeps the end in sight if it was. */
-  follow(): void;
+  /** Does something that makes messages longer, and keeps the end in sight if it was. */
+  growing(work: () => void): void;
 }
 
 const NEAR_END_PX = 120;
@@ -74,8 +74,10 @@ export function thread(place: HTMLElement, choose: (key: string) => void): Threa
       place.querySelector('.older')?.remove();
       if (load) place.prepend(button('Earlier messages', load, { class: 'older' }));
     },
-    follow() {
-      if (isAtEnd()) toEnd();
+    growing(work) {
+      const wasAtEnd = isAtEnd();
+      work();
+      if (wasAtEnd) toEnd();
     },
   };
 }

@@ -129,8 +129,8 @@ async function read(runId: string, { signal, answer, onFirst }: Reading): Promis
       if (!reply) await onFirst?.();
       if (signal.aborted) return;
       reply ??= shown.reply();
-      reply.take(frame);
-      shown.follow();
+      const { take } = reply;
+      shown.growing(() => take(frame));
     }
   } catch (error) {
     reply?.end('interrupted');

@@ -7,7 +7,11 @@ export function keys(actions: Keys): void {
   addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, altKey, metaKey } = event;
     const place = target as HTMLElement;
-    if (key === 'Escape' && place instanceof HTMLInputElement) place.blur();
+    if (key === 'Escape' && place instanceof HTMLInputElement) {
+      // Browsers would empty it.
+      event.preventDefault();
+      place.blur();
+    }
     if (ctrlKey || altKey || metaKey || isOwn(place, key)) return;
     const action = Object.hasOwn(actions, key) ? actions[key] : undefined;
     if (!action) return;
