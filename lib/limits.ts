@@ -50,6 +50,9 @@ export const LIMITS = {
   /** States and arrows that are drawn at a time; of larger machines a part is shown. */
   drawnStates: 150,
   drawnArrows: 600,
+  /** States and arrows of such a part, when it is what is near one state. */
+  nearStates: 60,
+  nearArrows: 120,
   /** Milliseconds and megabytes that laying out one diagram may take, and diagrams that may wait for it. */
   layoutMs: 15_000,
   layoutMemoryMb: 256,

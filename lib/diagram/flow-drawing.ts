@@ -4,6 +4,7 @@ import type { CompiledFlow } from '../flow/compile.ts';
 import { exitScreen, isInteractive } from '../flow/flow.ts';
 import type { ScreenNode } from '../flow/node.ts';
 import { arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
+import { arrowKey } from './overlay.ts';
 import { stepsOf } from './screen-steps.ts';
 import { screenLines } from './screen-words.ts';
 
@@ -40,19 +41,19 @@ function cardOf({ path, screen, scope }: ScreenNode): Omit<DrawnState, 'chips'> 
   return { id: path, kind: screen.type, title, lines, ...(parent !== '' && { parent }) };
 }
 
-// Many calls fail to the same screen: the first arrow that leads there is enough to find it.
+// Many calls fail to the same screen: where an arrow leads there anyway, or from another screen, a chip says enough.
 function shared(steps: readonly Step[]): { drawn: Step[]; chipped: Step[] } {
-  const found = new Set(steps.filter(({ role, from, to }) => role === 'on' && from !== to).map(({ to }) => to));
-  const drawn: Step[] = [];
-  const chipped: Step[] = [];
+  const usual = steps.filter(({ role, from, to }) => role === 'on' && from !== to);
+  const found = new Set(usual.map(({ to }) => to));
+  const pairs = new Set(usual.map(arrowKey));
   const first = new Map<string, string>();
-  for (const step of steps) {
-    const { role, from, to } = step;
-    if (role === 'error' && (found.has(to) || (first.get(to) ?? from) !== from)) chipped.push(step);
-    else drawn.push(step);
-    if (role === 'error' && !first.has(to)) first.set(to, from);
-  }
-  return { drawn, chipped };
+  const isDrawn = ({ role, from, to }: Step): boolean => {
+    if (role === 'on' || pairs.has(arrowKey({ from, to }))) return true;
+    if (!first.has(to)) first.set(to, from);
+    return !found.has(to) && first.get(to) === from;
+  };
+  const drawn = new Set(steps.filter(isDrawn));
+  return { drawn: [...drawn], chipped: steps.filter((step) => !drawn.has(step)) };
 }
 
 const failureChip = ({ to, event }: Step): Chip => ({ sign: 'error', text: lastOf(to), to, events: [event] });

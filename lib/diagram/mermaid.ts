@@ -25,9 +25,19 @@ export function mermaidText(drawing: Drawing): string {
     return [indented(name, depth), indented(`state ${id} {`, depth), ...body, indented('}', depth), ...begin, ...end];
   };
   const states = (held.get(undefined) ?? []).flatMap((state) => write(state, 1));
-  const arrows = drawing.arrows.map((arrow) => indented(arrowLine(arrow, ids), 1));
+  const arrows = [...drawing.arrows, ...failuresOf(drawing)].map((arrow) => indented(arrowLine(arrow, ids), 1));
   const title = ['---', `title: ${JSON.stringify(drawing.title)}`, '---'];
   return `${[...title, 'stateDiagram-v2', ...states, ...arrows].join('\n')}\n`;
+}
+
+// A picture has chips in place of these.
+function failuresOf({ states }: Drawing): Arrow[] {
+  return states.flatMap(({ id, chips }) =>
+    chips.flatMap(({ sign, to, events = [] }) => {
+      if (sign !== 'error' || to === undefined || !states.some((state) => state.id === to)) return [];
+      return [{ from: id, to, ways: [{ event: events[0] ?? '', label: 'fail', role: 'error' } as const] }];
+    }),
+  );
 }
 
 function arrowLine({ from, to, ways }: Arrow, ids: ReadonlyMap<string, string>): string {

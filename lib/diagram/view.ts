@@ -21,8 +21,8 @@ const HOPS = 2;
 
 /**
  * The drawing itself when it has at most LIMITS.drawnStates states and LIMITS.drawnArrows arrows. Else, or when asked to:
- * what a state with others inside holds, or everything within two arrows of a state, the nearest first, up to the same
- * limits. Without a focus that is the start.
+ * what a state with others inside holds, or everything within two arrows of a state, the nearest first, up to
+ * LIMITS.nearStates and LIMITS.nearArrows. Without a focus that is the start.
  */
 export function viewOf(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptions = {}): View {
   const isLarge = drawing.states.length > LIMITS.drawnStates || drawing.arrows.length > LIMITS.drawnArrows;
@@ -45,15 +45,24 @@ function firstOf({ starts, states }: Drawing): string | undefined {
 function nearest(drawing: Drawing, centre: string): string[] {
   const near = neighbours(drawing);
   const found = new Set<string>();
+  // What finds no room once finds none later.
+  const refused = new Set<string>();
   let arrows = 0;
   const take = (id: string): boolean => {
-    if (found.has(id)) return false;
-    const more = withHolders(id).filter((one) => !found.has(one));
-    const added = (near.get(id) ?? []).filter((one) => found.has(one)).length;
-    if (found.size + more.length > LIMITS.drawnStates || arrows + added > LIMITS.drawnArrows) return false;
-    for (const one of more) found.add(one);
-    arrows += added;
-    return true;
+    if (found.has(id) || refused.has(id)) return false;
+    const before = [...found];
+    let added = 0;
+    for (const one of withHolders(id).filter((holder) => !found.has(holder))) {
+      found.add(one);
+      added += (near.get(one) ?? []).filter((other) => found.has(other)).length;
+    }
+    if (found.size <= LIMITS.nearStates && arrows + added <= LIMITS.nearArrows) {
+      arrows += added;
+      return true;
+    }
+    for (const one of withHolders(id)) if (!before.includes(one)) found.delete(one);
+    refused.add(id);
+    return false;
   };
   take(centre);
   let edge = [centre];

@@ -1,7 +1,7 @@
 // `twinline graph`: flows and lifecycles as diagrams, as text for documents, as machines for Stately's tools.
 
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
@@ -12,6 +12,7 @@ import { drawingOf } from '../../diagram/drawings.ts';
 import { type Asked, FORMS, type FormName } from '../../diagram/forms.ts';
 import { layout } from '../../diagram/layout.ts';
 import { LIFECYCLES } from '../../diagram/lifecycles.ts';
+import { makeFolder } from '../../folder.ts';
 import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus.ts';
 import { codeOf } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
@@ -166,7 +167,7 @@ async function drawAll(names: readonly string[], { form, place, focus, coverage,
 
 function write(file: string, text: string): void {
   try {
-    mkdirSync(join(file, '..'), { recursive: true });
+    makeFolder(dirname(resolve(file)));
     writeFileSync(file, text);
   } catch (error) {
     throw new TwinlineError('ERR_INPUT', `Cannot write ${file} (${codeOf(error)}). Give another place with --out.`);

@@ -1,0 +1,114 @@
+// Drawings of flows: nothing of a flow is missing, nothing is made up.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Drawing } from '../../lib/diagram/drawing.ts';
+import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
+import { type CompiledFlow, compileFlow } from '../../lib/flow/compile.ts';
+import { targetsOf } from '../../lib/flow/flow.ts';
+import { flowOf, menuTo } from '../flow/phone.ts';
+import { everything, nodesOf, shipped } from './machines.ts';
+
+const test = suite('flow drawing');
+
+const pair = (from: string, to: string) => `${from} → ${to}`;
+
+/** Every way that the screens of a flow name, from their own JSON. */
+function waysIn({ screens }: CompiledFlow): string[] {
+  const ways = [...screens.values()].flatMap(({ path, screen, scope }) =>
+    targetsOf(screen).map((to) => pair(path, scope.path + to)),
+  );
+  return [...new Set(ways)].sort();
+}
+
+/** Every way that a drawing shows: arrows, and chips of failures. */
+function waysDrawn({ arrows, states }: Drawing): string[] {
+  const chips = states.flatMap(({ id, chips }) =>
+    chips.filter(({ sign }) => sign === 'error').map(({ to }) => pair(id, to!)),
+  );
+  return [...new Set([...arrows.map(({ from, to }) => pair(from, to)), ...chips])].sort();
+}
+
+for (const [name, compiled] of [...shipped, ['everything', everything] as const])
+  test(`${name}: every screen is a state, every way an arrow or a chip, and no more`, () => {
+    const drawing = flowDrawing(compiled);
+    assert.equal(drawing.states.map(({ id }) => id).sort(), [...compiled.screens.keys()].sort());
+    assert.equal(waysDrawn(drawing), waysIn(compiled));
+    assert.is(new Set(drawing.arrows.map(({ from, to }) => pair(from, to))).size, drawing.arrows.length);
+  });
+
+test('every target of the compiled machine is reached by an arrow or a chip with that event', () => {
+  const drawing = flowDrawing(everything);
+  const told = new Set([
+    ...drawing.arrows.flatMap(({ from, ways }) => ways.map(({ event }) => `${from} ${event}`)),
+    ...drawing.states.flatMap(({ id, chips }) =>
+      chips.flatMap(({ events = [] }) => events.map((one) => `${id} ${one}`)),
+    ),
+  ]);
+  const nodes = nodesOf(everything.machine.source).filter(({ path }) => path.length > 0);
+  const missing = nodes.flatMap(({ path, transitions, always = [] }) => {
+    const id = path.join('.');
+    const events = [...transitions.values()].flat().concat(always);
+    const leading = events.filter(({ target, eventType }) => target && !eventType.startsWith('back.'));
+    return leading.map(({ eventType }) => `${id} ${eventType || 'always'}`).filter((one) => !told.has(one));
+  });
+  assert.equal(missing, []);
+  assert.ok(nodes.length > 15);
+});
+
+test('a failure is an arrow where nothing else leads to its screen, else a chip', () => {
+  const { arrows, states } = flowDrawing(everything);
+  const chips = states.find(({ id }) => id === 'asks')!.chips.filter(({ sign }) => sign === 'error');
+  assert.equal(
+    chips.map(({ text }) => text),
+    ['which'],
+  );
+  const [lost] = arrows.filter(({ to }) => to === 'lost');
+  assert.equal([lost?.from, lost?.ways[0]?.role, lost?.ways[0]?.label], ['asks', 'error', 'fail']);
+});
+
+test('called flows are drawn inside the screens that call them, each with its start', () => {
+  const { states, starts } = flowDrawing(everything);
+  const inside = states.filter(({ parent }) => parent === 'again').map(({ id }) => id);
+  assert.equal(inside, ['again.amount', 'again.send', 'again.paid', 'again.sorry']);
+  assert.equal([...starts].sort(), ['again.amount', 'first', 'pay.amount']);
+  assert.ok(states.findIndex(({ id }) => id === 'again') < states.findIndex(({ id }) => id === 'again.amount'));
+});
+
+test('back names the one screen that lies behind, or none when there are several; home leads to the start', () => {
+  const { states } = flowDrawing(shipped.get('main')!);
+  const keys = (id: string) => {
+    const { chips } = states.find((state) => state.id === id)!;
+    return chips.filter(({ sign }) => sign === 'back' || sign === 'home').map(({ sign, text }) => `${sign} ${text}`);
+  };
+  assert.equal(keys('about'), ['back information', 'home preMenu']);
+  assert.equal(keys('help'), ['back back', 'home preMenu']);
+  assert.equal(keys('preMenu'), []);
+  assert.equal(keys('created'), [], 'nothing lies behind a barrier');
+});
+
+test('the exit leads to the screen that says goodbye, and there is none without a key', () => {
+  const flow = { a: menuTo('a') };
+  const withKey = flowDrawing(compileFlow(flowOf(flow, { keys: { exit: '*' } })));
+  assert.equal(
+    withKey.states.map(({ id }) => id),
+    ['a', '$goodbye'],
+  );
+  assert.equal(withKey.states[1]!.chips, [{ sign: 'exit', text: 'from any screen', events: ['exit'] }]);
+  const without = flowDrawing(compileFlow(flowOf(flow)));
+  assert.equal(
+    without.states.map(({ id }) => id),
+    ['a'],
+  );
+});
+
+test('cards say what callers read, in the first language, cut to a few lines', () => {
+  const { states } = flowDrawing(shipped.get('wallet')!);
+  const lines = (id: string) => states.find((state) => state.id === id)!.lines;
+  assert.equal(lines('balance'), ['Your balance: {balance}', '1. Last payments', '2. Buy airtime']);
+  assert.equal(lines('welcome'), ['Welcome to your wallet', '• Log in', '• My wallet', '• Kiswahili']);
+  assert.equal(lines('locked'), ['Too many wrong PINs. Your', 'account is locked for a …']);
+  for (const state of states) for (const line of state.lines) assert.ok(line.length <= 32, line);
+});
+
+test.run();
