@@ -388,9 +388,7 @@ test('the schema explains every key, and gives an example, a default or the choi
         child.$ref === undefined ? undefined : SCHEMA.definitions![child.$ref.replace('#/definitions/', '')]!;
       const { description, examples, enum: choices, ...whole } = { ...target, ...child };
       const shows = examples || choices || 'default' in whole || 'const' in whole;
-      // These are explained key by key.
-      const isGroup = whole.properties !== undefined;
-      if (!description || !(shows || isGroup)) bare.push(`${path}.${key}`);
+      if (!description || !shows) bare.push(`${path}.${key}`);
       visit(`${path}.${key}`, child);
     }
   };

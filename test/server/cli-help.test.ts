@@ -38,7 +38,7 @@ for (const name of LISTED)
   test(`the help of ${name} is as it was`, async () => golden(name, (await run([name, '--help'])).out));
 
 test('the README names every verb in its table', () => {
-  const table = /^\| `npx twinline …`[^]*?\n\n/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))![0];
+  const table = /^\| `npx twinline …`[\s\S]*?\n\n/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))![0];
   const named = table
     .split('\n')
     .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)/g)].map(([, name]) => name!));
