@@ -7,6 +7,7 @@
 import type { Server } from 'socket.io';
 import { type Room, type RoomEvent, shortPayload } from '../../lib/agent/room.ts';
 import { roomOf } from './member.ts';
+import { boundMemory } from './recovery.ts';
 
 /** Under another name, too: the source's tables and its clients disagree. */
 const ALSO: { readonly [event in RoomEvent]?: string } = { router_update: 'router.update' };
@@ -21,6 +22,7 @@ export function tellSockets(io: Server, onProblem: (error: unknown) => void): Ro
       const also = ALSO[event];
       if (also) room.emit(also, short);
       room.emit('event', { eventName: event, payload: short });
+      boundMemory(io);
       return true;
     } catch (error) {
       onProblem(error);

@@ -3,6 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SimulatedClock } from '../../../lib/clock.ts';
+import { LIMITS } from '../../../lib/limits.ts';
 import { type Ground, ground, newSession } from '../../agent/ground.ts';
 import { newUser, openPlace, openTab, type Place, type Tab, type User, until } from './ground.ts';
 
@@ -196,6 +197,18 @@ test('of two that claim the same connection the later one is served', () =>
       ],
     );
     twin.close();
+  }));
+
+test('only so many events are kept: who missed more begins anew', () =>
+  scene(async ({ user, tell, greeted }) => {
+    const tab = await greeted({ invocation: await user.invocation() });
+    const { id } = tab.socket;
+    await cut(tab);
+    await tell(LIMITS.socketEventsKept);
+    await back(tab);
+    await until(() => tab.said('connected').length > 1, 'greeted');
+    assert.equal([tab.socket.recovered, numbers(tab)], [false, []]);
+    assert.is.not(tab.socket.id, id);
   }));
 
 test('a session that was deleted meanwhile is not listened to any more', () =>
