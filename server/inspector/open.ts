@@ -7,11 +7,13 @@ import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis-connection.ts';
 import { type Drawings, drawings } from '../diagram/drawings.ts';
 import { eventStreams } from '../event-streams.ts';
+import { type FeedSource, feed } from './feed.ts';
 import { createHub, type Hub } from './hub.ts';
 import { type Instances, joinInstances } from './instances.ts';
 import { inspectedMachines } from './machines.ts';
 import type { InspectorDoor } from './routes.ts';
 import { livingSessions } from './sessions.ts';
+import { type StatelySocket, statelySocket } from './stately-socket.ts';
 
 export interface Inspector {
   readonly hub: Hub;
@@ -34,6 +36,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
   const secret = keyring.subkey('inspector/v1')!;
   let instances: Instances | undefined;
   let diagrams: Drawings | undefined;
+  let socket: StatelySocket | undefined;
   const hub = createHub({
     secret,
     onPresence: (isWatched) => instances?.presence(isWatched),
@@ -42,21 +45,27 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
   });
   const most = { all: LIMITS.inspectorViewers, perOwner: LIMITS.inspectorViewers };
   const streams = eventStreams({ most, onProblem });
+  const drain = () => {
+    streams.close();
+    socket?.close();
+  };
   return {
     hub,
     open(engine) {
       const machines = inspectedMachines(engine.library);
       diagrams = drawings({ flows: machines.flows });
       const living = (signal: AbortSignal) => livingSessions(engine, { secret, signal });
-      return { hub, machines, drawings: diagrams, streams, living, now: systemClock.now };
+      const source: FeedSource = { hub, machines, living, now: systemClock.now };
+      socket = statelySocket({ messages: (signal) => feed(source, { signal, definitions: 'always' }), onProblem });
+      return { ...source, machines, drawings: diagrams, streams, socket };
     },
     async join(connection) {
       const { redisChannel } = await import('../../lib/store/redis.ts');
       instances = await joinInstances({ channel: redisChannel({ connection }), hub: () => hub, onProblem });
     },
-    drain: streams.close,
+    drain,
     async close() {
-      streams.close();
+      drain();
       hub.close();
       await Promise.all([instances?.close(), diagrams?.close()]);
     },

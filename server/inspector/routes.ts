@@ -6,18 +6,22 @@ import { writeFlowTests } from '../../lib/flow/test-write.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { Refusal } from '../errors.ts';
 import type { EventStreams } from '../event-streams.ts';
+import { WAITING } from '../guard.ts';
 import { sendPage } from '../pages/frame.ts';
+import { takeUpgrade } from '../upgrades.ts';
 import { type FeedSource, feed } from './feed.ts';
 import { flowTestOf } from './flow-test.ts';
 import type { Machines } from './machines.ts';
 import { inspectorPage } from './page.ts';
 import { ownOriginOnly } from './same-site.ts';
 import { sendStatelyPage } from './stately-page.ts';
+import type { StatelySocket } from './stately-socket.ts';
 
 export interface InspectorDoor extends FeedSource {
   readonly machines: Machines;
   readonly drawings: Pick<Drawings, 'svg'>;
   readonly streams: EventStreams;
+  readonly socket: StatelySocket;
 }
 
 const HELLO = 'retry: 1000\n: what is stored here is shown from now on\n\n';
@@ -26,13 +30,23 @@ const HELLO = 'retry: 1000\n: what is stored here is shown from now on\n\n';
 export function inspectorRoutes(router: Router, door: InspectorDoor, operators: Middleware): void {
   const guards: Middleware[] = [ownOriginOnly(), operators];
   router.get('/inspector', ...guards, (ctx) => sendPage(ctx, inspectorPage()));
-  router.get('/inspector/stately', ...guards, sendStatelyPage);
+  router.get('/inspector/stately', ...guards, (ctx) => stately(ctx, door));
   router.get('/inspector/stream', ...guards, (ctx) => stream(ctx, door));
   router.get('/inspector/machines', ...guards, (ctx) => {
     ctx.body = { machines: door.machines.list() };
   });
   router.get('/inspector/machines/:file', ...guards, (ctx) => diagram(ctx, door));
   router.get('/inspector/sessions/:actor/flow-test', ...guards, (ctx) => flowTest(ctx, door));
+}
+
+// The page, or the socket that Stately's tools read.
+function stately(ctx: Context, { socket }: InspectorDoor): Promise<void> | void {
+  const upgrade = takeUpgrade(ctx.req);
+  if (!upgrade) return sendStatelyPage(ctx);
+  ctx.respond = false;
+  ctx.status = 101;
+  ctx.res.emit(WAITING);
+  socket.upgrade(ctx.req, upgrade.socket, upgrade.head);
 }
 
 function stream(ctx: Context, door: InspectorDoor): void {

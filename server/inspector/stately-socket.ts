@@ -4,13 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { LIMITS } from '../../lib/limits.ts';
-import { isForeign } from './same-site.ts';
-
-/** Where it is asked for. */
-export const STATELY_SOCKET = '/inspector/stately';
 
 export interface StatelySocket {
-  /** Takes a request over; the caller has made sure of who asks. Pages of other origins are refused. */
+  /** Takes a request over; the caller has made sure of who asks. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   close(): void;
 }
@@ -48,8 +44,7 @@ export function statelySocket({ messages, onProblem }: StatelySocketOptions): St
 
   return {
     upgrade(req, socket, head) {
-      if (isForeign(req.headers)) return refuse(socket, '403 Forbidden');
-      if (server.clients.size >= LIMITS.inspectorViewers) return refuse(socket, '503 Service Unavailable');
+      if (server.clients.size >= LIMITS.inspectorViewers) return refuse(socket);
       server.handleUpgrade(req, socket, head, (opened) => void serve(opened).catch(onProblem));
     },
     close() {
@@ -59,7 +54,6 @@ export function statelySocket({ messages, onProblem }: StatelySocketOptions): St
   };
 }
 
-/** Answers an upgrade that is not to be. */
-export function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+function refuse(socket: Duplex): void {
+  socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
 }

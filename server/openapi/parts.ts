@@ -7,6 +7,7 @@ import { CARDS_PART, STATUS_LISTS_PART } from './credentials.ts';
 import { EVENTS_PART } from './events.ts';
 import { HEALTH_PART } from './health.ts';
 import { IDENTIFIERS_PART } from './identifiers.ts';
+import { INSPECTOR_PART } from './inspector.ts';
 import { MODELS_PART } from './models.ts';
 import type { Part } from './operation.ts';
 import { operatorPart } from './operator.ts';
@@ -36,6 +37,7 @@ export function documentedParts({ metricsPort, ussd }: Pick<Config, 'metricsPort
     MODELS_PART,
     operatorPart({ metrics: metricsPort === undefined }),
     TOOLS_PART,
+    INSPECTOR_PART,
     HEALTH_PART,
     DOCS_PART,
   ];

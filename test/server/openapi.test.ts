@@ -421,6 +421,17 @@ test('the pages of operators answer as documented, with what they refuse', async
   });
 });
 
+test('the inspector answers as documented, with what it refuses', async () => {
+  await told(200, undefined, 'GET /inspector');
+  await told(200, undefined, 'GET /inspector/stately');
+  await told(200, undefined, 'GET /inspector/machines');
+  await told(200, undefined, 'GET /inspector/machines/{file}', { with: { file: 'delegation.svg' } });
+  await told(404, undefined, 'GET /inspector/machines/{file}', { with: { file: 'nothing.svg' } });
+  await told(404, undefined, 'GET /inspector/machines/{file}', { with: { file: 'delegation' } });
+  await told(404, undefined, 'GET /inspector/sessions/{actor}/flow-test', { with: { actor: 'nobody' } });
+  await told(400, undefined, 'GET /inspector/stream', { headers: { origin: 'https://evil.example' } });
+});
+
 test('too many requests and missing tokens are answered as documented', async () => {
   const env = { RATE_LIMIT_MAX: '3', OPERATOR_TOKEN: 'a-token-of-operators' };
   await withServer({ env }, async ({ ask }) => {

@@ -129,7 +129,8 @@ test('the definition of a machine comes once, or with every actor where that is 
     const stream = feed(source, { signal: ended.signal, definitions });
     const first = stream.next();
     for (const at of [1, 2, 3]) hub.saw(sighting(at));
-    const messages = (await first).value!.map((text) => JSON.parse(text) as { type: string; definition?: string });
+    const { value } = (await first) as { value: readonly string[] };
+    const messages = value.map((text) => JSON.parse(text) as { type: string; definition?: string });
     assert.is(messages.filter(({ definition }) => definition !== undefined).length, expected, definitions);
     ended.abort();
     await stream.next();
