@@ -62,6 +62,10 @@ export interface Config {
     readonly maxTtlSeconds: number;
     /** Whether a delegation alone says who asks. */
     readonly delegationAuth: boolean;
+    /** Hosts that are asked for the keys of did:web issuers. */
+    readonly didWebHosts: readonly string[];
+    /** Where the keys of did:ixo issuers are asked for. */
+    readonly didIxoUrl: string | undefined;
   };
   /** The model that answers chats; undefined: a flow does. */
   readonly model:
@@ -148,6 +152,8 @@ function configOf(values: Values, menusAreSet: boolean): Omit<Config, 'plugins'>
       replyBytes: values.AGENT_REPLY_MAX_BYTES,
       maxTtlSeconds: values.UCAN_AUTH_MAX_TTL_SECONDS,
       delegationAuth: values.UCAN_DELEGATION_AUTH,
+      didWebHosts: values.DID_WEB_HOSTS ?? [],
+      didIxoUrl: values.DID_IXO_URL,
     },
     model: modelOf(values),
     mcpServersFile: values.MCP_SERVERS,

@@ -1,7 +1,7 @@
 // did:web: where the document of such a DID is, and the keys that it may sign tokens with. Never from a private address.
 
 import { type Exchange, httpExchange } from '../engine/http-exchange.ts';
-import { guardedLookup, type Resolve, systemResolve } from '../engine/http-hosts.ts';
+import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../engine/http-hosts.ts';
 import { TwinlineError } from '../errors.ts';
 import { didDocumentKeys } from './did-document.ts';
 import type { ResolveKeys } from './issuer-keys.ts';
@@ -11,17 +11,22 @@ export interface DidWebOptions {
   readonly exchange?: Exchange;
   /** All addresses of a host; for tests. Every one must be public, or nothing is asked. */
   readonly resolve?: Resolve;
+  /** Hosts that may be asked: `host`, `host:port`, `*.example.com`. @default every public one */
+  readonly hosts?: readonly string[];
 }
 
 // A name with a dot that does not end in a number: no address, no `localhost`.
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 
-/** Finds keys by did:web over HTTPS. Rejects with ERR_SERVICE or ERR_TIMEOUT when the document cannot be had or used. */
-export function didWebKeys({ exchange = httpExchange(), resolve = systemResolve }: DidWebOptions = {}): ResolveKeys {
+/** Finds keys by did:web over HTTPS. Throws ERR_CONFIG for hosts that are none; rejects with ERR_SERVICE or ERR_TIMEOUT when the document cannot be had or used. */
+export function didWebKeys(options: DidWebOptions = {}): ResolveKeys {
+  const { exchange = httpExchange(), resolve = systemResolve, hosts } = options;
   const lookup = guardedLookup(resolve, 'public');
+  const isListed = hosts && parseHosts(hosts);
   return async (did, signal) => {
     const url = didWebUrl(did);
     if (!url) throw unusable(did, 'it names no host and path that could have a document');
+    if (isListed && !isListed(url)) throw unusable(did, `${url.host} is not among the hosts that may be asked`);
     const headers = { accept: 'application/did+json, application/json' };
     const { text } = await exchange({ method: 'GET', url, headers }, { lookup, signal });
     const keys = didDocumentKeys(did, parseJson(text));

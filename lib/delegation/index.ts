@@ -2,6 +2,7 @@
 
 export { type DelegationStatus, type Delegations, type DelegationsOptions, delegations } from './delegations.ts';
 export { didDocumentKeys } from './did-document.ts';
+export { type DidIxoOptions, didIxoKeys } from './did-ixo.ts';
 export { type DidWebOptions, didWebKeys, didWebUrl } from './did-web.ts';
 export { type Checked, type GuardOptions, type Invocation, type TokenGuard, tokenGuard } from './guard.ts';
 export { type Inspected, inspectToken, type Said } from './inspect.ts';

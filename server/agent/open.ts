@@ -31,6 +31,7 @@ import { tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
+import { issuerMethods } from './issuers.ts';
 import { openMcpService } from './mcp.ts';
 import { modelList, withModels } from './models.ts';
 import { openResponder } from './responders.ts';
@@ -121,6 +122,7 @@ export async function openAgentService(options: AgentServiceOptions): Promise<Ag
     audience: did,
     clock,
     maxTtlSeconds: { invocation: config.agent.maxTtlSeconds },
+    methods: issuerMethods(config.agent),
     revoked: revoked.has,
   });
   const sockets = await openSockets({

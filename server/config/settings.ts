@@ -215,6 +215,16 @@ export const SETTINGS = {
     meaning: 'off refuses x-ucan-delegation as the only proof of who asks',
     fix: 'Set on or off.',
   },
+  DID_WEB_HOSTS: {
+    kind: list('http-host'),
+    meaning: 'hosts that are asked for the keys of did:web issuers of tokens; unset = such tokens are refused',
+    fix: 'Set for example DID_WEB_HOSTS=id.example.com,*.example.org (no scheme, no path).',
+  },
+  DID_IXO_URL: {
+    kind: text('http-url'),
+    meaning: 'GraphQL endpoint that tells the keys of did:ixo issuers; unset = such tokens are refused',
+    fix: 'Set for example DID_IXO_URL=https://blocksync.example.com/graphql.',
+  },
   AGENT_FLOW: {
     kind: text('flow'),
     default: 'assistant',

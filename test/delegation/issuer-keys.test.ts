@@ -5,7 +5,14 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { didDocumentKeys, didWebKeys, didWebUrl, type ResolveKeys, tokenGuard } from '../../lib/delegation/index.ts';
+import {
+  didDocumentKeys,
+  didIxoKeys,
+  didWebKeys,
+  didWebUrl,
+  type ResolveKeys,
+  tokenGuard,
+} from '../../lib/delegation/index.ts';
 import { issuerKeys } from '../../lib/delegation/issuer-keys.ts';
 import { type Exchange, httpExchange } from '../../lib/engine/http-exchange.ts';
 import { LIMITS } from '../../lib/limits.ts';
@@ -93,6 +100,52 @@ test('a did:ixo issuer passes by whatever finds its keys', async () => {
   assert.ok((await guard.checkInvocation(await text({ issuer: byWeb(alice, 'did:ixo:entity:1') }))).ok);
   const none = await guard.checkInvocation(await text({ issuer: byWeb(alice, 'did:ixo:entity:2') }));
   assert.not.ok(none.ok);
+});
+
+test('a did:ixo issuer passes by a key that the index of its chain tells, over a real socket', async () => {
+  const did = 'did:ixo:entity:1';
+  let body = '';
+  answerBy((request, response) => {
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      const { variables } = JSON.parse(body) as { variables: { did: string } };
+      const nodes = variables.did === did ? [{ id: did, verificationMethod: [multikey(alice.did())] }] : [];
+      response.end(JSON.stringify({ data: { iids: { nodes } } }));
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  const methods = { ixo: didIxoKeys({ url: new URL(`http://127.0.0.1:${port}/graphql`) }) };
+  const guard = tokenGuard({ audience: oracle.did(), clock: clockAt(), methods });
+  const passed = await guard.checkInvocation(await text({ issuer: byWeb(alice, did) }));
+  assert.ok(passed.ok, JSON.stringify(passed));
+  assert.match((JSON.parse(body) as { query: string }).query, /^query Keys\(\$did: String!\)/);
+  body = '';
+  assert.equal(await guard.checkInvocation(await text({ issuer: byWeb(bob, did) })), {
+    ok: false,
+    reason: 'wrong-signature',
+  });
+  body = '';
+  const other = await guard.checkInvocation(await text({ issuer: byWeb(alice, 'did:ixo:entity:2') }));
+  assert.equal(other, { ok: false, reason: 'issuer-unresolved' });
+});
+
+test('with a list of hosts only those are asked for the documents of did:web', async () => {
+  answerWith(documentOf(alice.did()));
+  const by = (hosts: readonly string[]) =>
+    tokenGuard({
+      audience: oracle.did(),
+      clock: clockAt(),
+      methods: { web: didWebKeys({ exchange: toServer, hosts }) },
+    });
+  const token = await text({ issuer: byWeb(alice) });
+  assert.equal(await by(['id.example.com', '*.example.com']).checkInvocation(token), {
+    ok: false,
+    reason: 'issuer-unresolved',
+  });
+  assert.equal(asked, []);
+  assert.ok((await by(['example.com']).checkInvocation(token)).ok);
 });
 
 const FAILURES: readonly (readonly [name: string, prepare: () => void])[] = [

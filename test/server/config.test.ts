@@ -81,6 +81,8 @@ test('an empty environment gives the documented defaults', () => {
       replyBytes: 8_388_608,
       maxTtlSeconds: 900,
       delegationAuth: true,
+      didWebHosts: [],
+      didIxoUrl: undefined,
     },
     model: undefined,
     mcpServersFile: undefined,
