@@ -1,5 +1,6 @@
 // Who gets in where: an excluded route is free to the letter, everything beside it is not, and gates come after tokens.
 
+import { io as connect } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MISSING } from '../../../server/agent/authenticate.ts';
@@ -127,6 +128,30 @@ test('gates are asked on every protected route, after the token, and their refus
       assert.is((await ask('/delegation', { method: 'DELETE', headers })).status, 200);
       for (const where of ['/free', '/', '/health', '/models', '/openapi.json'])
         assert.is((await ask(where)).status, 200, where);
+    }),
+  ));
+
+const NO_SOCKETS = `export default {
+  name: 'no-sockets', version: '1',
+  gate(ctx) { if (ctx.method === undefined) throw ctx.refuse(402, ctx.sessionId); },
+};`;
+
+test('gates are asked about sockets, too', () =>
+  withModules({ 'a.js': NO_SOCKETS }, (path) =>
+    withPlugins([path('a.js')], {}, async (server) => {
+      const user = await newUser();
+      const sessionId = await newSession(server, user);
+      const invocation = user.headers.authorization!.slice('Bearer '.length);
+      const socket = connect(server.url, { transports: ['websocket'], query: { sessionId }, auth: { invocation } });
+      try {
+        const reason = await new Promise((resolve) => {
+          socket.on('connected', () => resolve('was let in'));
+          socket.on('disconnect', resolve);
+        });
+        assert.is(reason, 'io server disconnect');
+      } finally {
+        socket.close();
+      }
     }),
   ));
 
