@@ -54,7 +54,7 @@ export const LIMITS = {
   nearStates: 60,
   nearArrows: 120,
   /** Milliseconds and megabytes that laying out one diagram may take, and diagrams that may wait for it. */
-  layoutMs: 15_000,
+  layoutMs: 30_000,
   layoutMemoryMb: 256,
   layoutQueue: 32,
   /** Diagrams that a process keeps. */

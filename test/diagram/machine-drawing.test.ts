@@ -19,13 +19,18 @@ function leads(machine: AnyStateMachine): string[] {
     .flatMap((node) => {
       const transitions = [...(node.always ?? []), ...[...node.transitions.values()].flat()];
       return transitions.flatMap(({ eventType, target = [] }) =>
-        (target as readonly AnyStateNode[]).map((to) => `${node.path.join('.')} ${eventType || 'always'} → ${to.path.join('.')}`),
+        (target as readonly AnyStateNode[]).map(
+          (to) => `${node.path.join('.')} ${eventType || 'always'} → ${to.path.join('.')}`,
+        ),
       );
     })
     .sort();
 }
 
-const states = (machine: AnyStateMachine) => nodesOf(machine).map(({ path }) => path.join('.')).sort();
+const states = (machine: AnyStateMachine) =>
+  nodesOf(machine)
+    .map(({ path }) => path.join('.'))
+    .sort();
 
 for (const [name, machine] of machines)
   test(`${name}: every state and every transition is drawn`, () => {
