@@ -30,6 +30,7 @@ export interface McpGround {
 
 type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 interface Result {
+  [name: string]: unknown;
   content: Content[];
   isError?: boolean;
   structuredContent?: Record<string, unknown>;

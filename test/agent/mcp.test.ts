@@ -74,7 +74,7 @@ test('tools are listed with their schemas and called; every kind of result has a
       assert.equal(data, { ok: true, output: { n: 1 } });
       assert.equal(picture, { ok: true, output: '[image image/png, 8 characters of base64]' });
       assert.equal(fails, { ok: false, error: 'The MCP server "one" says: no such stove' });
-      assert.ok(large!.ok && JSON.stringify(large.output).length < LIMITS.mcpResultChars + 200);
+      assert.ok(large?.ok && JSON.stringify(large.output).length < LIMITS.mcpResultChars + 200);
       assert.equal(problems, [], 'what a tool refuses is nobody’s fault');
       for (const { headers } of server!.noted) assert.is(headers['x-key'], 'k');
     }),

@@ -348,7 +348,17 @@ test('operators, orchestrators and readers are answered as documented', async ()
   await told(200, undefined, 'GET /api/ussd/debug/{sessionId}', { with: { sessionId: 'seen' } });
   await told(404, undefined, 'GET /api/ussd/debug/{sessionId}', { with: { sessionId: 'unseen' } });
   await told(404, undefined, 'GET /api/ussd/sessions', { headers: { 'x-forwarded-for': '203.0.113.1' } });
-  for (const one of ['/metrics', '/', '/livez', '/readyz', '/health', '/openapi.json', '/docs', '/docs/errors'])
+  for (const one of [
+    '/metrics',
+    '/',
+    '/livez',
+    '/readyz',
+    '/health',
+    '/models',
+    '/openapi.json',
+    '/docs',
+    '/docs/errors',
+  ])
     await told(200, undefined, `GET ${one}`);
   await told(200, undefined, 'GET /docs/{file}', { with: { file: 'start.js' } });
   await told(404, undefined, 'GET /docs/{file}', { with: { file: 'none.js' } });
