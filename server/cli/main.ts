@@ -10,21 +10,22 @@ import { EXIT_CONFIG, isConfigError } from '../errors.ts';
 import { versionOf } from '../version.ts';
 import { withEnvFile } from './env-file.ts';
 import { helpOf, overview, parseProblem } from './help.ts';
-import { Usage } from './verb.ts';
+import { Usage, type Verb } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
 export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {
   const [name = '', ...rest] = args;
   if (name === '--version' || name === '-v') return say(versionOf());
-  if (name === '' || name === '--help' || name === '-h' || name === 'help') {
-    const asked = rest[0] !== undefined && Object.hasOwn(VERBS, rest[0]) ? VERBS[rest[0]] : undefined;
-    if (asked) return say(helpOf(rest[0]!, asked));
-    return name === '' ? complain(overview(VERBS)) : say(overview(VERBS));
+  if (name === '') return complain(overview(VERBS));
+  if (name === '--help' || name === '-h' || name === 'help') {
+    const [asked] = rest;
+    if (asked === undefined) return say(overview(VERBS));
+    const verb = verbOf(asked);
+    return verb ? say(helpOf(asked, verb)) : complain(unknown(asked));
   }
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (!verb)
-    return complain(`twinline: there is no "${name}".${suggest(name, Object.keys(VERBS))}\n\n${overview(VERBS)}`);
+  const verb = verbOf(name);
+  if (!verb) return complain(unknown(name));
   if (rest.includes('--help') || rest.includes('-h')) return say(helpOf(name, verb));
   try {
     const given = withEnvFile(rest, env);
@@ -36,6 +37,14 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
     console.error(pc.red(error.message));
     return isConfigError(error) ? EXIT_CONFIG : 1;
   }
+}
+
+function verbOf(name: string): Verb | undefined {
+  return Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+}
+
+function unknown(name: string): string {
+  return `twinline: there is no "${name}".${suggest(name, Object.keys(VERBS))}\n\n${overview(VERBS)}`;
 }
 
 function say(text: string): number {

@@ -144,6 +144,16 @@ test('inside a called flow, which begins with what its caller gives it', () => {
   );
 });
 
+test('a secret that is given is not kept, here as anywhere', () =>
+  inside(async (host) => {
+    await piped(lineInside(host, from('main', 'accountHome', { name: 'Ada', pin: '48291' })), []);
+    const { keys } = await host.engine.store.list({});
+    assert.is(keys.length, 1);
+    const stored = JSON.stringify(await host.engine.store.load(keys[0]!));
+    assert.match(stored, /Ada/);
+    assert.not.match(stored, /48291/);
+  }));
+
 test('a screen or a variable that is not there is usage, with what may have been meant', async () => {
   const screen = await run(['chat', '--from', 'acountHome']);
   assert.is(screen.code, 2);

@@ -37,6 +37,8 @@ test('--help and help name every verb; no verb or an unknown one is usage, 2', a
   const unknown = await run(['lnt']);
   assert.equal([unknown.code, unknown.out], [2, '']);
   assert.match(unknown.err, /there is no "lnt"\. Did you mean "lint"\?/);
+  const helped = await run(['help', 'lnt']);
+  assert.equal([helped.code, helped.out], [2, '']);
   for (const name of ['constructor', '__proto__', 'toString']) assert.is((await run([name])).code, 2);
 });
 
