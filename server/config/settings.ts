@@ -1,6 +1,7 @@
 // Every environment variable: its kind, its default, what it means, and what to do when it is wrong.
 
 import { flag, integer, type Kind, list, oneOf, text, type ValueOf } from './kinds.ts';
+import { MODEL_SETTINGS } from './model-settings.ts';
 import { PLUGIN_SETTINGS } from './plugin-settings.ts';
 
 /** Where a value may come from when the variable is not set: made once, and kept in DATA_DIR. */
@@ -237,38 +238,7 @@ export const SETTINGS = {
     meaning: 'longest answer of an agent, in bytes',
     fix: 'Set for example AGENT_REPLY_MAX_BYTES=8388608.',
   },
-  MODEL_BASE_URL: {
-    kind: text('http-url'),
-    secret: 'password',
-    meaning: 'an OpenAI-compatible endpoint, with its /v1',
-    fix: 'Set for example MODEL_BASE_URL=http://127.0.0.1:11434/v1.',
-  },
-  MODEL_API_KEY: {
-    kind: text('token'),
-    secret: 'all',
-    meaning: 'key of that endpoint',
-    fix: 'Set the key without spaces or line ends.',
-  },
-  MODEL_NAME: {
-    kind: text('words'),
-    meaning: 'model of that endpoint',
-    fix: 'Set the name as the endpoint lists it.',
-  },
-  MODEL_LIST: {
-    kind: list('words'),
-    meaning: 'other models of that endpoint that a message may ask for',
-    fix: 'Set the names as the endpoint lists them, separated by commas.',
-  },
-  MODEL_SYSTEM_PROMPT: {
-    kind: text('lines'),
-    meaning: 'what the model is to know and to do before every reply',
-    fix: 'Set for example MODEL_SYSTEM_PROMPT="You help people who cook on clean stoves."',
-  },
-  MCP_SERVERS: {
-    kind: text('path'),
-    meaning: 'JSON file of MCP servers whose tools the agent may call; unset = none',
-    fix: 'Set the path of a JSON file.',
-  },
+  ...MODEL_SETTINGS,
   GATEWAY_FILE: {
     kind: text('path'),
     meaning: 'JSON file of the query gateway: its node, descriptors, prefixes, gate and cache; unset = off',
