@@ -9,6 +9,7 @@ import { exportVerb } from './verbs/export.ts';
 import { gatewayVerb } from './verbs/gateway.ts';
 import { graphVerb } from './verbs/graph.ts';
 import { importVerb } from './verbs/import.ts';
+import { inspectVerb } from './verbs/inspect.ts';
 import { lintVerb } from './verbs/lint.ts';
 import { newVerb } from './verbs/new.ts';
 import { replayVerb } from './verbs/replay.ts';
@@ -24,6 +25,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   lint: lintVerb,
   test: testVerb,
   graph: graphVerb,
+  inspect: inspectVerb,
   replay: replayVerb,
   routes: routesVerb,
   gateway: gatewayVerb,
