@@ -1,0 +1,78 @@
+// Sessions that begin in the middle: stored like any other, without secrets, and only where the conversation can be.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createEngine } from '../../lib/engine/engine.ts';
+import { placeSession } from '../../lib/engine/place.ts';
+import { takeTurn } from '../../lib/engine/turn.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
+import { compileFlow } from '../../lib/flow/compile.ts';
+import type { Flow } from '../../lib/flow/flow.ts';
+import { parseKeyring } from '../../lib/keyring.ts';
+import { memorySnapshots } from '../../lib/store/memory.ts';
+
+const test = suite('place');
+
+const FLOW: Flow = {
+  flow: 'small',
+  version: 3,
+  start: 'first',
+  vars: {
+    name: { type: 'string', default: 'nobody' },
+    city: { type: 'string', default: 'Kisumu' },
+    pin: { type: 'string', secret: true },
+  },
+  screens: {
+    first: { type: 'menu', text: 'First', options: [{ id: 'on', text: 'On', to: 'second' }] },
+    second: { type: 'menu', text: '{{name}} of {{city}}', options: [{ id: 'on', text: 'On', to: 'first' }] },
+  },
+};
+
+const keyring = parseKeyring('8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13');
+const BARE = { $stack: [], $page: 0, $bad: 0 };
+
+function engine() {
+  return createEngine({ store: memorySnapshots(), conversations: [compileFlow(FLOW)], keyring });
+}
+
+const place = (on: ReturnType<typeof engine>, state: string, context: Record<string, string> = {}) =>
+  placeSession(on, 'k', { conversation: 'small', state, context: { ...BARE, ...context }, door: {} });
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: TwinlineError) => error.code,
+  );
+
+test('the next turn shows the screen, with what is given and the defaults of what is not', async () => {
+  const on = engine();
+  await place(on, 'second', { name: 'Ada' });
+  const shown = await takeTurn(on, { key: 'k', decide: () => ({ kind: 'input', input: '' }) });
+  assert.equal(shown, {
+    kind: 'replied',
+    reply: { kind: 'continue', text: 'Ada of Kisumu\n1. On' },
+    repeated: false,
+  });
+  const next = await takeTurn(on, { key: 'k', decide: () => ({ kind: 'input', input: '1' }) });
+  assert.is(next.kind === 'replied' && next.reply.text.split('\n')[0], 'First');
+});
+
+test('a secret is not in the record, not even before the first turn', async () => {
+  const on = engine();
+  await place(on, 'second', { name: 'Ada', pin: '48291' });
+  const stored = await on.store.load('k');
+  assert.match(stored!.record, /Ada/);
+  assert.not.match(stored!.record, /48291/);
+});
+
+test('a state that is not there, a conversation that is not loaded and a key that is taken are refused', async () => {
+  const on = engine();
+  assert.is(await failure(place(on, 'third')), 'ERR_INPUT');
+  assert.is(await on.store.load('k'), undefined);
+  const other = { conversation: 'other', state: 'first', context: BARE, door: {} };
+  assert.is(await failure(placeSession(on, 'k', other)), 'ERR_FLOW_UNKNOWN');
+  await place(on, 'first');
+  assert.is(await failure(place(on, 'second')), 'ERR_INPUT');
+});
+
+test.run();
