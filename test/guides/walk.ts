@@ -55,7 +55,7 @@ const STEPS: { readonly [Kind in Kinds]: Step<Kind> } = {
   },
 
   async serve(place, { text, prints }) {
-    const child = spawn('sh', ['-c', `cd "${place.folder}"\nexec ${place.text(text)}`], { env: { ...place.env } });
+    const child = spawn('sh', ['-c', `cd "${place.folder}"\nexec env ${place.text(text)}`], { env: { ...place.env } });
     place.ends.unshift(() => killed(child));
     let printed = '';
     const ready = new Promise<void>((resolve, reject) => {
