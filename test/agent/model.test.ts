@@ -106,6 +106,30 @@ test('a tool is called with what the model gave, and the model hears what came o
     { hostTools: () => [echo] },
   ));
 
+test('all that was said before a call is shown before it, however much that is', () =>
+  asking(
+    [calls(...Array.from({ length: 500 }, (_, at) => said(`${at} `)), called('echo', '{"text":"x"}')), says('end')],
+    async ({ ask }) => {
+      const frames = await ask('go');
+      const call = frames.findIndex(({ event: name }) => name === 'tool_call');
+      assert.match(shownText(frames.slice(0, call)), /^0 1 2 .* 498 499 $/);
+    },
+    { hostTools: () => [echo] },
+  ));
+
+test('a reply that has begun is not begun again: what was done is not done twice', () => {
+  let times = 0;
+  const handler = () => ++times;
+  return asking(
+    [calls(called('echo', '{"text":"x"}')), fails(400), says('again')],
+    async ({ ask, server }) => {
+      const frames = await ask('go');
+      assert.equal([frames.at(-1)!.json.status, times, server.asked.length], ['failed', 1, 2]);
+    },
+    { hostTools: () => [{ ...echo, handler }] },
+  );
+});
+
 test('tools of the browser and of the interface are asked for, and their answers go on to the model', () =>
   asking(
     [calls(called('pick', '{}'), called('paint', '{"red":1}', { index: 1, id: 'call_2' })), says('ok')],
