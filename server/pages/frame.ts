@@ -3,7 +3,7 @@
 import type { Context } from 'koa';
 import helmet from 'koa-helmet';
 import { type Html, html, markupOf, type Part } from './html.ts';
-import type { PageModule } from './page-modules.ts';
+import { moduleAddress, type PageModule } from './page-modules.ts';
 
 export interface Page {
   readonly title: string;
@@ -48,7 +48,7 @@ function framed({ title, body, scripts = [], modules = [], sheets = [], layout =
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-${['page.css', ...sheets].map((name) => html`<link rel="stylesheet" href="/pages/${name}">\n`)}${scripts.map((name) => html`<script src="/pages/${name}" defer></script>\n`)}${modules.map((name) => html`<script type="module" src="/pages/${name}"></script>\n`)}</head>
+${['page.css', ...sheets].map((name) => html`<link rel="stylesheet" href="/pages/${name}">\n`)}${scripts.map((name) => html`<script src="/pages/${name}" defer></script>\n`)}${modules.map((name) => html`<script type="module" src="${moduleAddress(name)}"></script>\n`)}</head>
 <body class="${layout}">
 <main>
 ${body}

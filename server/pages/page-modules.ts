@@ -1,5 +1,7 @@
 // The scripts of pages as browsers load them: modules of ours without their types, each under one flat name.
 
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 /** Where each is, from here and without its ending; together they are all that a page may load. */
@@ -50,9 +52,19 @@ export function isPageModule(name: string): name is PageModule {
   return Object.hasOwn(MODULES, name);
 }
 
+/** Where a page finds a module: at another address in each version of the server, for those of two do not fit together. */
+export function moduleAddress(name: PageModule): string {
+  return `/pages/${name}?v=${version()}`;
+}
+
+/** How long browsers may keep a module that was asked for as one of this version. */
+export function moduleCaching(asked: unknown): string {
+  return IS_BUILT && asked === version() ? 'public, max-age=31536000, immutable' : 'no-cache';
+}
+
 /** The text of a module. */
 export async function pageModule(name: PageModule): Promise<string> {
-  const source = await readFile(new URL(`${MODULES[name]}.${IS_BUILT ? 'js' : 'ts'}`, import.meta.url), 'utf8');
+  const source = await readFile(fileOf(name), 'utf8');
   const known = scripts.get(source);
   if (known) return known;
   const script = scriptOf(source);
@@ -60,9 +72,21 @@ export async function pageModule(name: PageModule): Promise<string> {
   return script;
 }
 
+const fileOf = (name: PageModule) => new URL(`${MODULES[name]}.${IS_BUILT ? 'js' : 'ts'}`, import.meta.url);
+
+let known: string | undefined;
+
+function version(): string {
+  const hash = createHash('sha256');
+  if (known === undefined)
+    for (const name of Object.keys(MODULES)) hash.update(readFileSync(fileOf(name as PageModule)));
+  known ??= hash.digest('base64url').slice(0, 12);
+  return known;
+}
+
 async function scriptOf(source: string): Promise<string> {
   const script = IS_BUILT ? source.replace(/\n\/\/# sourceMappingURL=.*/, '') : await withoutTypes(source);
-  return script.replace(/(from ['"])\.[^'"]*?([\w-]+)\.[jt]s(['"])/g, '$1./$2.js$3');
+  return script.replace(/(from ['"])\.[^'"]*?([\w-]+)\.[jt]s(['"])/g, `$1./$2.js?v=${version()}$3`);
 }
 
 // Only where the source runs as it is, and then it is there: what runs it needs it, too.

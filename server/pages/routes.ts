@@ -7,7 +7,7 @@ import { Refusal } from '../errors.ts';
 import { INSPECTOR_STYLE } from '../inspector/style.ts';
 import { CHAT_STYLE } from './chat/style.ts';
 import { COUNTDOWN_SCRIPT } from './countdown.ts';
-import { isPageModule, pageModule } from './page-modules.ts';
+import { isPageModule, moduleCaching, pageModule } from './page-modules.ts';
 import { SIMULATOR_STYLE } from './simulator/style.ts';
 import { PAGE_STYLE } from './style.ts';
 
@@ -29,8 +29,7 @@ export function pageRoutes(router: Router): void {
     const file = isPageModule(name) ? { type: JAVASCRIPT, text: await pageModule(name) } : FILES.get(name);
     if (!file) throw new Refusal('not-found');
     const etag = `"${createHash('sha256').update(file.text).digest('base64url').slice(0, 16)}"`;
-    // Modules of two versions do not fit together.
-    const caching = isPageModule(name) ? 'no-cache' : 'public, max-age=300';
+    const caching = isPageModule(name) ? moduleCaching(ctx.query.v) : 'public, max-age=300';
     ctx.set({ 'Content-Type': file.type, 'Cache-Control': caching, ETag: etag });
     ctx.body = file.text;
     if (ctx.fresh) ctx.status = 304;
