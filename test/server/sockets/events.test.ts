@@ -176,4 +176,21 @@ test('answers count for their own call, session and user alone, and nonsense cou
     assert.equal([outcomes, place.problems], [[{ ok: true, output: 'yes' }], []]);
   }));
 
+test('a socket answers for the sessions that it listens to, and for no other one of its user', () =>
+  scene(['pick'], async ({ place, user, session, other, outcomes, go, ask }) => {
+    const elsewhere = await newSession(place.agent, user.did);
+    const auth = { invocation: await user.invocation() };
+    const tab = openTab(place.url, { query: { sessionId: elsewhere }, auth });
+    await until(() => tab.heard.length > 0, 'greeted');
+    const run = await go();
+    await until(() => other.said('browser_tool_call').length > 0, 'called');
+    const answer = () => ask(tab, 'tool_result', { toolCallId: 'c0', sessionId: session, result: 'here' });
+    assert.is((await answer()).success, false);
+    await ask(tab, 'subscribe', { sessionId: session });
+    for (let taken = false; !taken; ) taken = (await answer()).success;
+    assert.is(await ended(place.agent, run, user), 'finished');
+    assert.equal(outcomes, [{ ok: true, output: 'here' }]);
+    tab.close();
+  }));
+
 test.run();
