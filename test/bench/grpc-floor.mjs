@@ -1,11 +1,13 @@
 // A gRPC server straight on node:http2 that answers every call with the same message, as fast as it can.
 
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http2';
 
-const size = Number(process.argv[2]);
-const reply = Buffer.alloc(5 + size, 'x');
-reply[0] = 0;
-reply.writeUInt32BE(size, 1);
+// So many bytes, or what a file holds.
+const what = process.argv[2];
+const message = /^\d+$/.test(what) ? Buffer.alloc(Number(what), 'x') : readFileSync(what);
+const reply = Buffer.concat([Buffer.alloc(5), message]);
+reply.writeUInt32BE(message.length, 1);
 
 const server = createServer({ settings: { maxConcurrentStreams: 1_000 } });
 server.on('stream', (stream) => {

@@ -4,6 +4,7 @@ import pc from 'picocolors';
 import { domainRows } from './domain.ts';
 import { compileRows, engineRows } from './engine.ts';
 import { gatewayRows } from './gateway.ts';
+import { gatewayDoorRows } from './gateway-door.ts';
 import { grpcRows } from './grpc.ts';
 import { holds, type Row } from './measure.ts';
 import { redisRows } from './redis.ts';
@@ -21,6 +22,7 @@ const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   token: tokenRows,
   grpc: grpcRows,
   gateway: gatewayRows,
+  door: gatewayDoorRows,
 };
 
 const words = process.argv.slice(2);

@@ -1,0 +1,122 @@
+// Requests to the built query gateway, beside the shortest gateways that the libraries allow and a server that only says
+// hello: CPU time of the gateway's process per request, at three sizes.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fromJson, toBinary } from '@bufbuild/protobuf';
+import { createJsonWriters, readDescriptorSet } from '../../lib/gateway/index.ts';
+import { compileProtos } from '../support/protoc.ts';
+import { DID, entity, PROTO } from './entity.ts';
+import { cpuUs, start, stop, type Target } from './load.ts';
+import { atOnce, median, type Row, us } from './measure.ts';
+
+const ROOT = process.cwd();
+const SCALES = [0.5, 1, 1.9];
+// A server in service is warm, however busy the machine is: rounds are so many requests, not so long.
+const WARM_UP = 4;
+const ROUNDS = 7;
+const CONNECTIONS = 32;
+const REQUESTS = 4_000;
+
+export async function gatewayDoorRows(): Promise<Row[]> {
+  const set = compileProtos({ 'bench.proto': PROTO });
+  const rows: Row[] = [];
+  for (const scale of SCALES) rows.push(...(await rowsOf(set, scale)));
+  return rows;
+}
+
+async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
+  const { registry } = readDescriptorSet(set);
+  const type = registry.getMessage('bench.Answer')!;
+  const reply = toBinary(type, fromJson(type, entity(scale)));
+  const size = createJsonWriters({ registry, form: 'cosmos' }).writerOf(type)(reply).length;
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-bench-'));
+  const targets: Target[] = [];
+  const started = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const target = await start(args, env);
+    targets.push(target);
+    return target;
+  };
+  try {
+    writeFileSync(join(folder, 'set.binpb'), set);
+    writeFileSync(join(folder, 'reply'), reply);
+    const node = await started([join(ROOT, 'test/bench/grpc-floor.mjs'), join(folder, 'reply')]);
+    const upstream = `127.0.0.1:${node.port}`;
+    const floor = (mode: string, where: string) =>
+      started([join(ROOT, 'test/bench/gateway-floor.mjs'), mode, where, join(folder, 'set.binpb')]);
+    const ours = (name: string, settings: object) => {
+      const file = join(folder, `${name}.json`);
+      writeFileSync(file, JSON.stringify({ upstream, descriptors: 'set.binpb', ...settings }));
+      const quiet = { PORT: '0', DATA_DIR: ':memory:', RATE_LIMIT_MAX: '1000000000', LOG_LEVEL: 'warn' };
+      return started([join(ROOT, 'dist/server/main.js')], { ...quiet, GATEWAY_FILE: file });
+    };
+    const [hello, es, loader, http2, grpcJs, cached] = await cpuPerRequest([
+      await floor('hello', String(size)),
+      await floor('es', upstream),
+      await floor('loader', upstream),
+      await ours('http2', {}),
+      await ours('grpc-js', { channel: 'grpc-js' }),
+      await ours('cached', { cache: { ttlMs: 3_600_000, maxBytes: 1_000_000 } }),
+    ]);
+    const kb = `${(size / 1_000).toFixed(1)} kB`;
+    const row = (what: string, own: number, other: number, atLeast?: number): Row => ({
+      what: `${kb}: ${what}`,
+      measured: `${us(own)} · ${us(other)}`,
+      ratio: other / own,
+      target: atLeast === undefined ? undefined : { atLeast },
+    });
+    return [
+      row('query gateway against grpc-js + @bufbuild/protobuf toJson', http2!, es!, 1.9),
+      row('query gateway against grpc-js + proto-loader', http2!, loader!),
+      row('the same on its channel of grpc-js against grpc-js + @bufbuild/protobuf toJson', grpcJs!, es!),
+      row('answer from the cache against a hello of the same size on node:http', cached!, hello!),
+    ];
+  } finally {
+    await Promise.all(targets.map(stop));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function cpuPerRequest(targets: readonly Target[]): Promise<number[]> {
+  const samples = targets.map((): number[] => []);
+  for (let round = 0; round < WARM_UP + ROUNDS; round++)
+    for (const [at, target] of targets.entries()) {
+      const before = cpuUs(target);
+      await atOnce(CONNECTIONS, (at) => reader(target.port, at), CONNECTIONS);
+      if (round >= WARM_UP) samples[at]!.push((cpuUs(target) - before) / REQUESTS);
+    }
+  return samples.map(median);
+}
+
+// Each connection asks for another entity: calls that are alike would be made once for all.
+const requestOf = (at: number) => `GET /bench/entity/${DID}-${at} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+
+/** Reads one path again and again on one connection. */
+function reader(port: number, at: number): Promise<void> {
+  const request = requestOf(at);
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let count = 0;
+    let left = -1;
+    socket.setNoDelay(true);
+    socket.on('connect', () => socket.write(request));
+    socket.on('error', reject);
+    socket.on('data', (chunk: Buffer) => {
+      if (left < 0) {
+        const head = chunk.indexOf('\r\n\r\n');
+        const text = chunk.toString('latin1', 0, head);
+        if (!text.startsWith('HTTP/1.1 200')) return reject(new Error(`unexpected answer: ${text}`));
+        left = Number(/content-length: (\d+)/i.exec(text)![1]) + head + 4;
+      }
+      left -= chunk.length;
+      if (left > 0) return;
+      left = -1;
+      count++;
+      if (count < REQUESTS / CONNECTIONS) return void socket.write(request);
+      socket.end();
+      resolve();
+    });
+  });
+}
