@@ -44,11 +44,16 @@ function all(...checks: readonly Check[]): Check {
   };
 }
 
-function list(fields: Fields, most: number): Check {
+// `also` is asked of every item, beside its fields.
+function list(fields: Fields, most: number, also: Check = () => []): Check {
   return all(
     says(Array.isArray, 'must be an array'),
     says((value) => (value as Json[]).length <= most, `must contain no more than ${most} elements`),
-    (value, field) => (value as Json[]).flatMap((item, at) => problemsOf(fields, item, `${field}.${at}.`)),
+    (value, field) =>
+      (value as Json[]).flatMap((item, at) => [
+        ...problemsOf(fields, item, `${field}.${at}.`),
+        ...also(item, `${field}.${at}`),
+      ]),
   );
 }
 
@@ -66,6 +71,11 @@ const TOOL: Fields = {
   // Clients send all sorts of schemas; they are handed on, never compiled.
   schema: { check: OBJECT, required: true },
 };
+
+const HAS_A_PLACE = says(
+  (item) => !isObject(item) || item.mxcUri !== undefined || item.eventId !== undefined,
+  'must have mxcUri or eventId',
+);
 
 const ATTACHMENT: Fields = {
   mxcUri: {
@@ -91,7 +101,7 @@ const MESSAGE: Fields = {
   returnAllMessages: { check: FLAG },
   tools: { check: list(TOOL, LIMITS.declaredTools) },
   agActions: { check: list({ ...TOOL, hasRender: { check: FLAG } }, LIMITS.declaredTools) },
-  attachments: { check: all(list(ATTACHMENT, 10), eachHasAPlace) },
+  attachments: { check: list(ATTACHMENT, 10, HAS_A_PLACE) },
   mcpInvocations: {
     check: all(OBJECT, (value, field) =>
       Object.entries(value as JsonObject).flatMap(([name, token]) => TEXT(token, `${field}.${name}`)),
@@ -121,13 +131,6 @@ const DELEGATION: Fields = {
 };
 
 const ABORT: Fields = { sessionId: { check: FILLED, required: true }, runId: { check: FILLED } };
-
-function eachHasAPlace(value: Json, field: string): string[] {
-  const placeless = (item: Json) => !isObject(item) || (item.mxcUri === undefined && item.eventId === undefined);
-  return (value as Json[]).flatMap((item, at) =>
-    placeless(item) ? [`${field}.${at} must have mxcUri or eventId`] : [],
-  );
-}
 
 function problemsOf(fields: Fields, value: Json, prefix = ''): string[] {
   if (!isObject(value)) return [`${prefix.slice(0, -1) || 'the body'} must be an object`];

@@ -161,6 +161,7 @@ test('a body with mistakes is told all of them, and an unknown field is one', ()
       'message must be a string',
       'stream must be a boolean',
       'attachments.0.filename',
+      'attachments.0 must have mxcUri or eventId',
       'tools.0.name',
       'timezone',
     ])
