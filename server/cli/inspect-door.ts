@@ -28,7 +28,7 @@ export interface InspectDoorOptions {
 const COOKIE = 'twinline-inspect';
 const SECONDS = 28_800;
 const READ = new Set(['GET', 'HEAD']);
-const HANDED_ON = /^\/(inspector|pages)(\/|\?|$)/;
+const HANDED_ON = /^\/(inspector|pages)(\/|$)/;
 const HOP = new Set([
   'connection',
   'keep-alive',
@@ -69,7 +69,8 @@ export async function inspectDoor({ server, token, port = 0 }: InspectDoorOption
   const door = createServer((req, res) => {
     const refusal = refusalOf(req);
     if (refusal !== undefined) return say(res, 403, refusal);
-    const { pathname, searchParams } = new URL(req.url!, server);
+    // Without the steps up that a proxy on the way might take.
+    const { pathname, search, searchParams } = new URL(req.url!, server);
     const given = searchParams.get('token');
     if (given !== null) {
       if (!holds(given)) return say(res, 403, 'This is not the address that was printed.');
@@ -79,14 +80,18 @@ export async function inspectDoor({ server, token, port = 0 }: InspectDoorOption
       return say(res, 303, '', { location: pathname + query, 'set-cookie': cookie, 'referrer-policy': 'no-referrer' });
     }
     if (!holds(cookieOf(req))) return say(res, 403, 'Open the address that was printed, with its token.');
-    if (!HANDED_ON.test(req.url!)) return say(res, 404, 'Only the inspector is here.');
-    const asked = ask(server + req.url, { method: req.method!, headers: headersFor(req), agent: false }, (answer) => {
-      const headers = Object.entries(answer.headers).filter(([name]) => !HOP.has(name) && name !== 'set-cookie');
-      res.writeHead(answer.statusCode!, Object.fromEntries(headers));
-      res.flushHeaders();
-      answer.pipe(res);
-      answer.on('error', () => res.destroy());
-    });
+    if (!HANDED_ON.test(pathname)) return say(res, 404, 'Only the inspector is here.');
+    const asked = ask(
+      server + pathname + search,
+      { method: req.method!, headers: headersFor(req), agent: false },
+      (answer) => {
+        const headers = Object.entries(answer.headers).filter(([name]) => !HOP.has(name) && name !== 'set-cookie');
+        res.writeHead(answer.statusCode!, Object.fromEntries(headers));
+        res.flushHeaders();
+        answer.pipe(res);
+        answer.on('error', () => res.destroy());
+      },
+    );
     asked.on('error', () => (res.headersSent ? res.destroy() : say(res, 502, `Cannot reach ${server}. Does it run?`)));
     res.on('close', () => asked.destroy());
     asked.end();
