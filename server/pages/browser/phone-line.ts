@@ -41,7 +41,7 @@ function read(status: number, raw: string): Answer {
 /** Asks where a session stands. */
 export async function standing(sessionId: string): Promise<Standing | undefined> {
   const answer = await fetch(`/simulator/sessions/${encodeURIComponent(sessionId)}`).catch(() => undefined);
-  return answer?.ok ? ((await answer.json()) as Standing) : undefined;
+  return answer?.ok ? ((await answer.json().catch(() => undefined)) as Standing | undefined) : undefined;
 }
 
 /** A dialogue as a file of flow tests; rejects with the reason in words. */

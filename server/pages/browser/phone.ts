@@ -100,6 +100,7 @@ export class Phone {
     if (!session || this.busy) return;
     const { text: _, ...fields } = { ...this.#fields(session), status: 'Incomplete', durationInMillis: '180000' };
     await this.#travel([{ what: 'time-out', fields, shown: fields }]);
+    this.busy = false;
     this.set({ session: { ...session, forgottenAt: session.forgottenAt ?? session.typed.length } });
   }
 
@@ -119,19 +120,23 @@ export class Phone {
     this.set({ session: { ...session, screen: LOST } });
     const requests = fault === 'twice' ? [request, { ...request, what: `${what}, its copy` }] : [request];
     const { kind, text } = await this.#travel(requests);
-    if (fault === 'drop') return;
+    if (fault === 'drop') return this.#rest();
     const known = kind === 'continue' ? await standing(session.id) : undefined;
+    this.busy = false;
     this.set({ session: { ...session, screen: { kind, text }, standing: known } });
   }
 
-  /** All of them at once; the answer to the first. */
+  #rest(): void {
+    this.busy = false;
+    this.#changed();
+  }
+
+  /** All of them at once; the answer to the first. From here on nothing else is sent. */
   async #travel(requests: readonly Request[]): Promise<Answer> {
     this.busy = true;
     this.#changed();
     await new Promise((resolve) => setTimeout(resolve, this.state.delay));
     const [answer] = await Promise.all(requests.map((request) => this.#exchange(request)));
-    this.busy = false;
-    this.#changed();
     return answer!;
   }
 

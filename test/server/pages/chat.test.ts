@@ -223,8 +223,8 @@ for (const [colorScheme, width] of [
       yield { type: 'error', fault: { error: 'And then it broke.' } };
     });
     await say(seen.page, 'Hello');
-    await rests(seen.page);
     await shows(seen.page, 'it broke');
+    await shows(seen.page, 'The reply has failed.');
     await assertReadable(seen.page);
     assertQuiet(seen);
   });

@@ -33,6 +33,6 @@ export function handset(page: Page, number = 1): Handset {
       return (await screen.textContent()) ?? '';
     },
     room: async () => (await whole.locator('.count').textContent()) ?? '',
-    sent: () => whole.locator('.log summary').allTextContents(),
+    sent: () => whole.locator('.log summary code').allTextContents(),
   };
 }
