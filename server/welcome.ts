@@ -17,6 +17,7 @@ export function welcome(
   const places = [
     ['USSD endpoint', `${url}/api/ussd`],
     ['phones', `${url}/simulator`],
+    ['inspector', `${url}/inspector`],
     ['chat', `${url}/chat`],
     ['sessions', `${url}/api/ussd/sessions`],
     ['domains', `${url}/v1/domains`],

@@ -6,6 +6,7 @@ import { compileRows, engineRows } from './engine.ts';
 import { gatewayRows } from './gateway.ts';
 import { gatewayDoorRows } from './gateway-door.ts';
 import { grpcRows } from './grpc.ts';
+import { inspectorRows } from './inspector.ts';
 import { holds, type Row } from './measure.ts';
 import { redisRows } from './redis.ts';
 import { scaleRows } from './scale.ts';
@@ -22,6 +23,7 @@ const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   token: tokenRows,
   grpc: grpcRows,
   gateway: gatewayRows,
+  inspector: inspectorRows,
   door: gatewayDoorRows,
 };
 
