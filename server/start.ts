@@ -13,6 +13,7 @@ import { openAgentService } from './agent/open.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDomain } from './domain/open.ts';
+import { type Ends, opening } from './ends.ts';
 import { openGateway } from './gateway/open.ts';
 import { healthOf, type StoreHealth, type Watched } from './health.ts';
 import { type HostOptions, openHost } from './host.ts';
@@ -62,23 +63,8 @@ export interface Seams {
 }
 
 /** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
-export async function startServer(config: Config, seams: Seams = {}): Promise<RunningServer> {
-  const ends: (() => Promise<void> | void)[] = [];
-  const endAll = async () => {
-    for (let end = ends.pop(); end; end = ends.pop()) await end();
-  };
-  try {
-    return await start(config, seams, { later: (end) => ends.push(end), endAll });
-  } catch (error) {
-    await endAll();
-    throw error;
-  }
-}
-
-interface Ends {
-  /** Something to end when all ends; the last one first. */
-  readonly later: (end: () => Promise<void> | void) => void;
-  readonly endAll: () => Promise<void>;
+export function startServer(config: Config, seams: Seams = {}): Promise<RunningServer> {
+  return opening((ends) => start(config, seams, ends));
 }
 
 async function start(config: Config, seams: Seams, { later, endAll }: Ends): Promise<RunningServer> {

@@ -1,7 +1,6 @@
 // The agent service of this server: what it is made of, its door, and what goes on behind it.
 
-import { join } from 'node:path';
-import { type Agent, openAgent } from '../../lib/agent/agent.ts';
+import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { delegations } from '../../lib/delegation/delegations.ts';
@@ -15,13 +14,9 @@ import type { Watch } from '../../lib/engine/watch.ts';
 import type { CompiledFlow } from '../../lib/flow/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import type { Channel } from '../../lib/store/channel.ts';
-import { lmdbLogs } from '../../lib/store/lmdb.ts';
-import type { LogStore } from '../../lib/store/log-store.ts';
-import { memoryChannel, memoryLogs } from '../../lib/store/memory.ts';
 import type { RedisConnection } from '../../lib/store/redis-connection.ts';
-import { IN_MEMORY } from '../config/generated.ts';
 import type { Config } from '../config.ts';
+import { type Ends, opening } from '../ends.ts';
 import { eventStreams } from '../event-streams.ts';
 import type { Log } from '../log.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
@@ -35,6 +30,7 @@ import { issuerMethods } from './issuers.ts';
 import { openMcpService } from './mcp.ts';
 import { modelList, withModels } from './models.ts';
 import { openResponder } from './responders.ts';
+import { openRunStores } from './run-stores.ts';
 
 export interface AgentService {
   readonly door: AgentDoor;
@@ -66,134 +62,102 @@ export interface AgentServiceOptions {
 }
 
 /** Opens the service; throws ERR_CONFIG when its key or its flow cannot be used, ERR_STORE when its logs cannot be opened. */
-export async function openAgentService(options: AgentServiceOptions): Promise<AgentService> {
-  const { config, stores, keyring, log } = options;
-  const clock = systemClock;
-  const { documents, snapshots } = stores;
-  const key = parseOracleKey(config.oracleKey);
-  const did = config.agent.did ?? key.did;
-  const told = (error: unknown, what: string) => {
+export function openAgentService(options: AgentServiceOptions): Promise<AgentService> {
+  return opening((ends) => open(options, ends));
+}
+
+const clock = systemClock;
+
+async function open(options: AgentServiceOptions, { later, endAll }: Ends): Promise<AgentService> {
+  const { config, stores, redis, keyring, services, watch, log } = options;
+  const { documents } = stores;
+  const onProblem = (what: string) => (error: unknown) => {
     options.onProblem();
     log.error({ err: error }, what);
   };
+  const { delegationAuth, maxTtlSeconds, replyBytes, name } = config.agent;
   await documents.declare(DELEGATION_KINDS);
+  const key = parseOracleKey(config.oracleKey);
+  const did = config.agent.did ?? key.did;
   const revoked = revocations({ documents });
-  const { services, sender } = options;
-  const plugins = await openPlugins({ config, documents, services, clock, log, sender });
-  const { logs, channel } = await runStores(config, options.redis);
-  const { responder, add } = await openResponder({
-    config,
-    snapshots,
-    keyring,
-    conversations: options.conversations,
-    services: options.services,
-    watch: options.watch,
-    told,
-  });
-  const mcp = await openMcpService({
-    config,
-    documents,
-    clock,
-    delegations: { invoke: (...asked) => granted.invoke(...asked) },
-    revoked: revoked.has,
-    onProblem: (error) => told(error, 'an MCP server cannot be asked'),
-  });
-  const socketProblem = (error: unknown) => told(error, 'a socket of the agent failed');
-  const socketServer = openSocketServer({ config, redis: options.redis, onProblem: socketProblem });
-  const hangUp = async (error: unknown): Promise<never> => {
-    await Promise.all([socketServer.close(), mcp.close()]);
-    throw error;
-  };
-  const agent: Agent = await openAgent({
-    documents,
-    logs,
-    channel,
-    responder,
-    watch: options.watch,
-    tell: tellSockets(socketServer.io, socketProblem),
-    oracle: { name: config.agent.name, did, entityDid: did },
-    clock,
-    replyBytes: config.agent.replyBytes,
-    hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map(({ name }) => name)))],
-    ...plugins.listeners,
-    onProblem: (error) => told(error, 'background work of the agent failed'),
-  }).catch(hangUp);
   const guard = tokenGuard({
     audience: did,
     clock,
-    maxTtlSeconds: { invocation: config.agent.maxTtlSeconds },
+    maxTtlSeconds: { invocation: maxTtlSeconds },
     methods: issuerMethods(config.agent),
     revoked: revoked.has,
   });
-  const sockets = await openSockets({
-    server: socketServer,
-    agent,
-    guard,
-    delegationAuth: config.agent.delegationAuth,
-    channel,
-    clock,
-    revoked: revoked.has,
-    gate: plugins.gate,
-    onProblem: socketProblem,
-  }).catch(hangUp);
+
+  const plugins = await openPlugins({ config, documents, services, clock, log, sender: options.sender });
+  later(plugins.close);
+  const { logs, channel } = await openRunStores(config, redis);
+  later(() => Promise.all([logs.close(), channel.close()]));
+  const onSocketProblem = onProblem('a socket of the agent failed');
+  const socketServer = openSocketServer({ config, redis, onProblem: onSocketProblem });
+  later(socketServer.close);
+
   const granted = delegations({
-    documents,
-    clock,
-    keyring,
-    guard,
-    watch: options.watch,
+    ...{ documents, clock, keyring, guard, watch, key },
     revocations: revoked,
-    key,
     issuer: did,
     onRevoked: ({ keys }) => sockets.revoke(keys),
   });
-  plugins.bind({ agent, delegations: granted });
-  const streams = eventStreams({ onProblem: (error) => told(error, 'a stream of the agent failed') });
-  const door = agentDoor({
-    agent,
+  const mcp = await openMcpService({
+    ...{ config, documents, clock },
     delegations: granted,
-    streams,
-    plugins,
-    guard,
-    delegationAuth: config.agent.delegationAuth,
+    revoked: revoked.has,
+    onProblem: onProblem('an MCP server cannot be asked'),
+  });
+  later(mcp.close);
+  const { responder, add } = await openResponder({
+    ...{ config, keyring, services, watch },
+    snapshots: stores.snapshots,
+    conversations: options.conversations,
+    told: (error, what) => onProblem(what)(error),
+  });
+  const agent = await openAgent({
+    ...{ documents, logs, channel, responder, watch, clock, replyBytes },
+    tell: tellSockets(socketServer.io, onSocketProblem),
+    oracle: { name, did, entityDid: did },
+    hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
+    ...plugins.listeners,
+    onProblem: onProblem('background work of the agent failed'),
+  });
+  later(agent.close);
+  const sockets = await openSockets({
+    ...{ agent, guard, delegationAuth, channel, clock },
+    server: socketServer,
+    revoked: revoked.has,
+    gate: plugins.gate,
+    onProblem: onSocketProblem,
+  });
+  later(sockets.close);
+  plugins.bind({ agent, delegations: granted });
+  const streams = eventStreams({ onProblem: onProblem('a stream of the agent failed') });
+  const door = agentDoor({
+    ...{ agent, streams, plugins, guard, delegationAuth },
+    delegations: granted,
     onFault: (error, ctx) => {
       options.onProblem();
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the agent service failed');
     },
   });
+
   return {
     door: withModels(door, modelList(config)),
     sockets: socketServer.door,
     documentation: plugins.documentation,
     add,
-    sweep: async () =>
-      (await Promise.all([agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(LIMITS.sweepBatch)])).some(
-        (count) => count >= LIMITS.sweepBatch,
-      ),
+    sweep: async () => {
+      const rounds = [agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(LIMITS.sweepBatch)];
+      return (await Promise.all(rounds)).some((count) => count >= LIMITS.sweepBatch);
+    },
     drain: async (waitMs) => {
       plugins.close();
       await agent.close(waitMs);
       streams.close();
       await socketServer.close();
     },
-    close: async () => {
-      plugins.close();
-      await agent.close();
-      sockets.close();
-      await socketServer.close();
-      await Promise.all([logs.close(), channel.close(), mcp.close()]);
-    },
+    close: endAll,
   };
-}
-
-async function runStores(
-  config: Config,
-  redis: RedisConnection | undefined,
-): Promise<{ logs: LogStore; channel: Channel }> {
-  if (redis) {
-    const { openRedisLogs, redisChannel } = await import('../../lib/store/redis.ts');
-    return { logs: await openRedisLogs({ connection: redis }), channel: redisChannel({ connection: redis }) };
-  }
-  if (config.dataDir === IN_MEMORY) return { logs: memoryLogs(), channel: memoryChannel() };
-  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs') }), channel: memoryChannel() };
 }
