@@ -483,8 +483,8 @@ export const LIMITS = {
   /** Milliseconds between two words of an instance that somebody watches there, and after which silence means nobody does. */
   inspectorPresenceMs: 2_000,
   inspectorAbsenceMs: 7_000,
-  /** Milliseconds that a browser may look on after it has shown the operators' token. */
-  inspectorPassMs: 28_800_000,
+  /** Milliseconds that one stream may last; then its reader is asked again who it is. */
+  inspectorStreamMs: 3_600_000,
 
   // --- sockets ------------------------------------------------------------------------------------------------------
   /** Sockets of one process, those of one user in it, and sessions that one of them listens to. */

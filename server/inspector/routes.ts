@@ -3,6 +3,7 @@
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { writeFlowTests } from '../../lib/flow/test-write.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { Refusal } from '../errors.ts';
 import type { EventStreams } from '../event-streams.ts';
@@ -50,12 +51,17 @@ function stately(ctx: Context, { socket }: InspectorDoor): Promise<void> | void 
 }
 
 function stream(ctx: Context, door: InspectorDoor): void {
+  ctx.status = 200;
+  ctx.type = 'text/event-stream';
+  if (ctx.method === 'HEAD') return;
+  const until = door.now() + LIMITS.inspectorStreamMs;
   const definitions = ctx.query.definitions === 'always' ? 'always' : 'once';
   door.streams.serve(ctx, {
     owner: 'inspector',
     hello: HELLO,
     messages: (signal) => frames(feed(door, { signal, definitions })),
-    mayRead: () => true,
+    // Whoever signed in long ago shows again who they are.
+    mayRead: () => door.now() < until,
   });
 }
 

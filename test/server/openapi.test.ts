@@ -9,6 +9,7 @@ import type { Part } from '../../server/openapi/operation.ts';
 import { alice, bob, everything, oracle, text as token } from '../delegation/tokens.ts';
 import { type Documented, documented } from './documented.ts';
 import { type Body, COOKING, type Headers, type Name, path, place, YES } from './domain/place.ts';
+import { readEvents } from './event-reader.ts';
 import { type Answer, DIAL, json, withServer } from './serve.ts';
 
 const test = suite('openapi');
@@ -440,6 +441,18 @@ test('the inspector answers as documented, with what it refuses', async () => {
   await told(404, undefined, 'GET /inspector/machines/{file}', { with: { file: 'delegation' } });
   await told(404, undefined, 'GET /inspector/sessions/{actor}/flow-test', { with: { actor: 'nobody' } });
   await told(400, undefined, 'GET /inspector/stream', { headers: { origin: 'https://evil.example' } });
+  const head = await server().ask('/inspector/stream', { method: 'HEAD' });
+  assert.equal(held.problemsOf('GET /inspector/stream', head), []);
+  const seen = await readEvents(`${server().url}/inspector/stream`, {});
+  await server().ussd({ ...DIAL, sessionId: 'watched' });
+  const actor = () =>
+    (seen.events() as unknown as { type: string; sessionId: string; twinline?: { label: string } }[]).find(
+      ({ type, twinline }) => type === '@xstate.snapshot' && twinline!.label === 'watched',
+    )?.sessionId;
+  await seen.until(() => actor() !== undefined);
+  const taken = { with: { actor: actor()! } };
+  assert.match((await told(200, undefined, 'GET /inspector/sessions/{actor}/flow-test', taken)).text, /preMenu/);
+  await seen.close();
 });
 
 test('too many requests and missing tokens are answered as documented', async () => {
