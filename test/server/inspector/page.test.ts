@@ -124,6 +124,7 @@ test('heat counts how often each way was taken', async () => {
   for (const input of [undefined, '1', '0', '1', '0', '2']) await caller.say(input);
   await active(page, 'accountMenu');
   await page.keyboard.press('h');
+  await page.waitForSelector('svg.drawing .edge[data-count]');
   const count = (to: string) =>
     page.getAttribute(`svg.drawing .edge[data-from="preMenu"][data-to="${to}"]`, 'data-count').then(Number);
   assert.ok((await count('information')) >= 2);
