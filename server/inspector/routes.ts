@@ -8,13 +8,13 @@ import type { Drawings } from '../diagram/drawings.ts';
 import { Refusal } from '../errors.ts';
 import type { EventStreams } from '../event-streams.ts';
 import { WAITING } from '../guard.ts';
+import { ownOriginOnly } from '../middleware/own-origin.ts';
 import { sendPage } from '../pages/frame.ts';
 import { takeUpgrade } from '../upgrades.ts';
 import { type FeedSource, feed } from './feed.ts';
 import { flowTestOf } from './flow-test.ts';
 import type { Machines } from './machines.ts';
 import { inspectorPage } from './page.ts';
-import { ownOriginOnly } from './same-site.ts';
 import { sendStatelyPage } from './stately-page.ts';
 import type { StatelySocket } from './stately-socket.ts';
 

@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts';
 
 /** Answers errors of the JSON doors and writes one log line per request. Sets `ctx.state.requestId`. */
 export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): Middleware {
+  const record = recorder({ log, metrics });
   return async (ctx, next) => {
     const begun = performance.now();
     const requestId: string = ctx.state.requestId;
@@ -22,7 +23,26 @@ export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): 
       }
     }
     const { method, status } = ctx;
-    const route = routeOf(ctx);
+    record({ method, route: routeOf(ctx), status, begun, requestId });
+  };
+}
+
+/** A request that was answered. */
+export interface Answered {
+  readonly method: string;
+  /** Its template, or `none`. */
+  readonly route: string;
+  readonly status: number;
+  /** By `performance.now()`. */
+  readonly begun: number;
+  readonly requestId: string;
+}
+
+export type Record = (answered: Answered) => void;
+
+/** Counts requests, and writes a line for each. */
+export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Record {
+  return ({ method, route, status, begun, requestId }) => {
     metrics.request(method, route, status);
     const level = status >= 500 ? 'warn' : QUIET.has(route) ? 'debug' : 'info';
     log[level]({ method, route, status, ms: Math.round(performance.now() - begun), requestId });

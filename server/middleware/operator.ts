@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../errors.ts';
 import type { ClientOf } from './client.ts';
+import { ownOriginOnly } from './own-origin.ts';
 
 export interface OperatorRule {
   readonly token: string | undefined;
@@ -14,11 +15,13 @@ export interface OperatorRule {
 /** Lets operators through; others get 401 where there is a token, and 404 where there is none. */
 export function operatorsOnly({ token, production, clientOf }: OperatorRule): Middleware {
   if (token !== undefined) return holdersOf(token);
+  // Whoever sits at this machine also visits pages of others.
+  const ownOrigin = ownOriginOnly();
   return (ctx, next) => {
     const isHere = clientOf(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
     if (production || !isHere) throw new Refusal('not-found');
     ctx.set('Cache-Control', 'no-store');
-    return next();
+    return ownOrigin(ctx, next);
   };
 }
 

@@ -50,6 +50,14 @@ test('an unknown session is 404 with the id that was asked for, as it was asked 
     }
   }));
 
+test('in development, a page of another site that is open on this machine reads nothing', () =>
+  withServer({}, async (server) => {
+    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }])
+      assert.equal(await statuses(server, headers), [400, 400, 400], JSON.stringify(headers));
+    const own = await server.ask('/api/ussd/sessions', { headers: { origin: server.url } });
+    assert.equal([own.status, own.headers['access-control-allow-origin']], [200, undefined]);
+  }));
+
 test('in development, who comes through a proxy or under a foreign name gets 404', () =>
   withServer({}, async (server) => {
     for (const headers of [

@@ -1,4 +1,4 @@
-// What other sites may not do: have a browser of this machine read the inspector for them.
+// What other sites may not do: have a browser of this machine read for them what is for its people.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
@@ -16,10 +16,7 @@ export function isForeign({ origin, host, ...headers }: IncomingHttpHeaders): bo
 export function ownOriginOnly(): Middleware {
   return (ctx, next) => {
     if (isForeign(ctx.req.headers))
-      throw new Refusal(
-        'bad-request',
-        'Only pages of this server may read the inspector: the header Origin names another',
-      );
+      throw new Refusal('bad-request', 'Only pages of this server may read this: the header Origin names another');
     for (const name of ['Access-Control-Allow-Origin', 'Access-Control-Allow-Credentials']) ctx.remove(name);
     ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
     return next();
