@@ -14,7 +14,7 @@ import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDomain } from './domain/open.ts';
 import { type Ends, opening } from './ends.ts';
-import { openGateway } from './gateway/open.ts';
+import type { QueryGateway } from './gateway/open.ts';
 import { healthOf, type StoreHealth, type Watched } from './health.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { createInspector } from './inspector/open.ts';
@@ -114,7 +114,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   });
   later(agent.close);
 
-  const query = await openGateway({ config, log, onProblem: () => metrics.problem('http') });
+  const query = await openQuery(config, log, () => metrics.problem('http'));
   later(async () => query?.close());
   if (query) metrics.add(query.metrics);
 
@@ -196,6 +196,13 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
 function tellPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
   const names = routes.map(({ method, path }) => `${method} ${path}`);
   if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');
+}
+
+// What it is made of takes a third of the time of a start, so it is loaded where it is asked for.
+async function openQuery(config: Config, log: Log, onProblem: () => void): Promise<QueryGateway | undefined> {
+  if (config.gatewayFile === undefined) return undefined;
+  const { openGateway } = await import('./gateway/open.ts');
+  return openGateway({ config, log, onProblem });
 }
 
 function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Library {

@@ -93,7 +93,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   const { logs, channel } = await openRunStores(config, redis);
   later(() => Promise.all([logs.close(), channel.close()]));
   const onSocketProblem = onProblem('a socket of the agent failed');
-  const socketServer = openSocketServer({ config, redis, onProblem: onSocketProblem });
+  const socketServer = await openSocketServer({ config, redis, onProblem: onSocketProblem });
   later(socketServer.close);
 
   const granted = delegations({

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { bounded } from './bounds.ts';
 import { type Door, socketDoor } from './door.ts';
 import { mayCall } from './origins.ts';
-import { type RedisAdapter, redisAdapter } from './redis-adapter.ts';
+import type { RedisAdapter } from './redis-adapter.ts';
 
 export interface SocketServer {
   readonly io: Server;
@@ -29,8 +29,8 @@ export interface SocketServerOptions {
 }
 
 /** Makes the server; requests come to it through its door. */
-export function openSocketServer({ config, redis, onProblem }: SocketServerOptions): SocketServer {
-  const shared = redis && redisAdapter({ connection: redis, onProblem });
+export async function openSocketServer({ config, redis, onProblem }: SocketServerOptions): Promise<SocketServer> {
+  const shared = redis && (await import('./redis-adapter.ts')).redisAdapter({ connection: redis, onProblem });
   const limits = { maxHttpBufferSize: LIMITS.socketMessageBytes };
   const io = new Server({
     ...limits,

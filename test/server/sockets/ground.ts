@@ -48,7 +48,7 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
   const { documents, clock, channel } = here;
   const problems: unknown[] = [];
   const onProblem = (error: unknown) => void problems.push(error);
-  const server = openSocketServer({ config: { corsOrigins, publicUrl: undefined }, redis, onProblem });
+  const server = await openSocketServer({ config: { corsOrigins, publicUrl: undefined }, redis, onProblem });
   const agent = await here.agent(responder, { tell: tellSockets(server.io, onProblem) });
   await documents.declare(DELEGATION_KINDS);
   const revoked = revocations({ documents });
