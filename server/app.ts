@@ -3,7 +3,6 @@
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
-import helmet from 'koa-helmet';
 import type { RedisConnection } from '../lib/store/redis-connection.ts';
 import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
@@ -18,7 +17,7 @@ import { guarded } from './guard.ts';
 import type { Health } from './health.ts';
 import type { Log } from './log.ts';
 import { METRICS_TYPE, type Metrics } from './metrics.ts';
-import { answerErrors } from './middleware/answer-errors.ts';
+import { answerErrors, recorder } from './middleware/answer-errors.ts';
 import { clientReader } from './middleware/client.ts';
 import { crossOrigin } from './middleware/cors.ts';
 import { jsonBody } from './middleware/json-body.ts';
@@ -26,6 +25,7 @@ import { notFound } from './middleware/not-found.ts';
 import { operatorsOnly } from './middleware/operator.ts';
 import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import { openApiDocument } from './openapi/document.ts';
 import type { Part } from './openapi/operation.ts';
@@ -95,23 +95,22 @@ export function createApp(deps: AppDeps): App {
 
   const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus });
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
-  const query = deps.query?.door(own);
+  const query = deps.query?.door(own, { clientOf, limiter, overload, cors, record: recorder(deps) });
   const app = new Koa({ env: config.environment });
   app
     .use(ussd)
+    .use(query?.answer ?? pass)
     .use(named())
     .use(cors)
     .use(securityHeaders())
     .use(answerErrors({ log, metrics }))
     .use(toldAsProblems())
-    .use(query?.told ?? pass)
     .use(deps.sockets.packets)
     .use(turnedAway(overload))
     .use(limited(limiter, (ctx) => clientOf(ctx.req)))
     .use(deps.sockets.handshakes)
     .use(deps.domain)
     .use(deps.agent)
-    .use(query?.answer ?? pass)
     .use(router.routes())
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
@@ -138,18 +137,6 @@ function named(): Middleware {
     ctx.set('X-Request-Id', ctx.state.requestId);
     return next();
   };
-}
-
-function securityHeaders(): Middleware {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-    },
-    // The proxy that speaks TLS knows whether all of its names do.
-    strictTransportSecurity: false,
-    referrerPolicy: { policy: 'no-referrer' },
-  });
 }
 
 // Orchestrators must hear that the process lives, most of all when it has too much to do.

@@ -1,22 +1,22 @@
 // The HTTP door of the query gateway: from the path of a request to a method of the node, with refusals in its own form.
 
 import type { Context, Middleware } from 'koa';
-import type { HttpAnswer, Refusal as RefusalName } from '../../lib/gateway/index.ts';
+import type { Refusal as RefusalName, Route } from '../../lib/gateway/index.ts';
 import { gatewayPart } from '../openapi/gateway.ts';
 import type { Part } from '../openapi/operation.ts';
 import type { ServedRoute } from '../route-list.ts';
+import { type Front, gatewayFront, pathOf } from './front.ts';
 import { createGate } from './gate.ts';
 import { firstSegment, ownership } from './places.ts';
 import { answerOf } from './refusal.ts';
+import { reply } from './reply.ts';
 import { readAsked } from './request.ts';
 import { splitRoutes } from './served.ts';
 import type { Service } from './service.ts';
 import { answerUnary } from './unary.ts';
 
 export interface GatewayDoor {
-  /** Tells what is refused before a request comes to the gateway in the gateway's form. Other paths pass. */
-  readonly told: Middleware;
-  /** Answers the gateway's paths. Other paths pass. */
+  /** Answers the gateway's paths. Other paths pass. Belongs before all that the front does itself. */
   readonly answer: Middleware;
   readonly routes: readonly ServedRoute[];
   /** Templates whose paths belong to other doors. */
@@ -29,12 +29,13 @@ export interface DoorDeps {
   readonly service: Service;
   /** Routes of the other doors, whose paths stay theirs. */
   readonly others: readonly ServedRoute[];
+  readonly front: Front;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: Context) => void;
 }
 
 /** Opens the door. */
-export function gatewayDoor({ service, others, onFault }: DoorDeps): GatewayDoor {
+export function gatewayDoor({ service, others, front, onFault }: DoorDeps): GatewayDoor {
   const { catalog, counts, streams } = service;
   const { settings, answers } = catalog;
   const taken = new Set([...others.map(({ path }) => firstSegment(path)), ...NOT_IN_ROUTES]);
@@ -42,89 +43,66 @@ export function gatewayDoor({ service, others, onFault }: DoorDeps): GatewayDoor
   const gate = settings.gate && createGate(settings.gate.keys);
   const { served, hidden } = splitRoutes(catalog, owns);
 
-  const refuse = (ctx: Context, refusal: RefusalName) => put(ctx, answers.ofRefusal(refusal));
-
-  // The method that answers, for those who count.
-  async function serve(ctx: Context): Promise<string | undefined> {
+  // Gives the route that answers.
+  async function answer(ctx: Context): Promise<Route | undefined> {
     const { req } = ctx;
-    if (gate && !gate(req.headers.authorization)) {
-      ctx.set('WWW-Authenticate', 'Bearer realm="gateway"');
-      refuse(ctx, 'no-credentials');
-      return undefined;
-    }
-    const { path, query } = splitUrl(req.url!);
+    if (gate && !gate(req.headers.authorization)) return refuse(ctx, 'no-credentials', CHALLENGE);
+    const path = pathOf(req.url!);
     const match = catalog.match(req.method!, path);
-    if (match.kind === 'unknown') refuse(ctx, 'unknown-route');
-    else if (match.kind === 'method') otherMethod(ctx, match.allow);
-    if (match.kind !== 'found') return undefined;
+    if (match.kind === 'unknown') return refuse(ctx, 'unknown-route');
+    if (match.kind === 'method') return otherMethod(ctx, match.allow);
     const { route, values } = match;
     const plan = catalog.planOf(route);
-    (ctx as { _matchedRoute?: string })._matchedRoute = route.template;
     try {
       if (plan.use !== 'call') refuse(ctx, plan.use);
       else {
+        const query = req.url!.slice(path.length + 1);
         const asked = await readAsked(req, { route, values, query }, settings);
         await (route.streaming ? streams.answer : answerUnary)(ctx, plan, { asked, service });
       }
     } catch (error) {
       fail(ctx, error);
     }
-    return route.rpc;
+    return route;
   }
 
-  function otherMethod(ctx: Context, allow: readonly string[]): void {
-    ctx.set('Allow', [...allow, 'OPTIONS'].join(', '));
-    if (ctx.method === 'OPTIONS') ctx.status = 204;
-    else refuse(ctx, 'method');
+  function refuse(ctx: Context, refusal: RefusalName, headers?: readonly string[]): undefined {
+    reply(ctx, { ...answers.ofRefusal(refusal), headers });
   }
 
-  function fail(ctx: Context, error: unknown): void {
-    const answer = answerOf(error, answers);
-    if (answer.http === 500) onFault(error, ctx);
+  function otherMethod(ctx: Context, allow: readonly string[]): undefined {
+    const headers = ['Allow', [...allow, 'OPTIONS'].join(', ')];
+    if (ctx.method === 'OPTIONS') reply(ctx, { http: 204, headers });
+    else refuse(ctx, 'method', headers);
+  }
+
+  function fail(ctx: Context, error: unknown, headers?: readonly string[]): void {
+    const { http, body } = answerOf(error, answers);
+    if (http === 500) onFault(error, ctx);
     // The rest of a body that is not read would be taken for the next request.
-    if (answer.http === 413) ctx.set('Connection', 'close');
-    put(ctx, answer);
+    reply(ctx, { http, body, headers: http === 413 ? CLOSING : headers });
+  }
+
+  async function serve(ctx: Context): Promise<string | undefined> {
+    let route: Route | undefined;
+    try {
+      route = await answer(ctx);
+    } catch (error) {
+      fail(ctx, error);
+    }
+    counts.answered(route?.rpc, ctx.res.statusCode);
+    return route?.template;
   }
 
   return {
-    told: async (ctx, next) => {
-      if (!owns(pathOf(ctx.req.url!))) return next();
-      try {
-        await next();
-      } catch (error) {
-        fail(ctx, error);
-      }
-    },
-    answer: async (ctx, next) => {
-      if (!owns(pathOf(ctx.req.url!))) return next();
-      let rpc: string | undefined;
-      try {
-        rpc = await serve(ctx);
-      } catch (error) {
-        fail(ctx, error);
-      }
-      counts.answered(rpc, ctx.status);
-    },
+    answer: gatewayFront(front, { owns, serve, fail }),
     routes: served.map(({ method, path }) => ({ method, path })),
     hidden,
     part: () => gatewayPart(catalog, served),
   };
 }
 
+const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="gateway"'];
+const CLOSING = ['Connection', 'close'];
 // Sockets of the agent.
 const NOT_IN_ROUTES = ['socket.io'];
-
-function put(ctx: Context, { http, body }: HttpAnswer): void {
-  ctx.status = http;
-  ctx.res.setHeader('Content-Type', 'application/json');
-  ctx.body = body;
-}
-
-function splitUrl(url: string): { path: string; query: string } {
-  const mark = url.indexOf('?');
-  return mark < 0 ? { path: url, query: '' } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
-}
-
-function pathOf(url: string): string {
-  return splitUrl(url).path;
-}

@@ -8,6 +8,7 @@ import { type Catalog, createCatalog } from './catalog.ts';
 import { createCounts } from './counts.ts';
 import { type GatewayDoor, gatewayDoor } from './door.ts';
 import { type GatewayFile, readGatewayFile } from './file.ts';
+import type { Front } from './front.ts';
 import { descriptorsOf, type NodeWait, openChannel } from './node.ts';
 import type { Service } from './service.ts';
 import { openStreams } from './streams.ts';
@@ -15,7 +16,7 @@ import { RENDERED, type Rendered } from './unary.ts';
 
 export interface QueryGateway {
   /** Opens the door beside those of others, whose paths stay theirs. */
-  door(others: readonly ServedRoute[]): GatewayDoor;
+  door(others: readonly ServedRoute[], front: Front): GatewayDoor;
   /** For Prometheus. */
   metrics(): string[];
   /** Ends streams in order, so that the server can end. */
@@ -42,10 +43,11 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
   const service = serviceOf(catalog, channel);
   return {
-    door: (others) => {
+    door: (others, front) => {
       const door = gatewayDoor({
         service,
         others,
+        front,
         onFault: (error, ctx) => {
           onProblem();
           log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the query gateway failed');

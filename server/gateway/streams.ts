@@ -8,6 +8,7 @@ import { drained } from '../event-streams.ts';
 import { WAITING } from '../guard.ts';
 import type { Plan } from './catalog.ts';
 import { answerOf } from './refusal.ts';
+import { reply, setHeaders } from './reply.ts';
 import type { Asked } from './request.ts';
 import type { Service } from './service.ts';
 import { detailsIn } from './unary.ts';
@@ -50,6 +51,7 @@ export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
 
   async function answer(ctx: Context, plan: Plan, { asked, service }: { asked: Asked; service: Service }) {
     const form = formOf(ctx);
+    setHeaders(ctx);
     if (ctx.method === 'HEAD') return head(ctx, form);
     const ended = new AbortController();
     const leave = () => ended.abort();
@@ -127,10 +129,8 @@ async function fails(ctx: Context, { end, headers }: MessageStream, { catalog }:
   const { status, trailers } = await end;
   if (status.code === 0) return false;
   const { http, body } = catalog.answers.ofStatus(status, detailsIn(trailers));
-  ctx.set(headersOf([...(await headers), ...trailers], catalog.settings.forwardHeaders));
-  ctx.status = http;
-  ctx.res.setHeader('Content-Type', 'application/json');
-  ctx.body = body;
+  const told = headersOf([...(await headers), ...trailers], catalog.settings.forwardHeaders);
+  reply(ctx, { http, body, headers: Object.entries(told).flat() });
   return true;
 }
 

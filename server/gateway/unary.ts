@@ -13,6 +13,7 @@ import {
 } from '../../lib/gateway/index.ts';
 import * as statuses from '../../lib/gateway/statuses.ts';
 import type { Plan } from './catalog.ts';
+import { reply } from './reply.ts';
 import type { Asked } from './request.ts';
 import type { Service } from './service.ts';
 
@@ -20,7 +21,8 @@ import type { Service } from './service.ts';
 export interface Rendered {
   readonly http: number;
   readonly body: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
   /** Undefined for an error. */
   readonly tag: string | undefined;
   /** The height that the node told. */
@@ -85,7 +87,9 @@ async function ask(plan: Plan, asked: Asked, { service, signal }: Asking): Promi
   if (answer.status.code !== 0) return failed(answer, { service, headers });
   const body = plan.write(answer.bytes);
   const tag = entityTag(body);
-  return { http: 200, body, headers, tag, height: headers[HEIGHT] };
+  // Whoever keeps it asks whether it is still true.
+  const list = ['ETag', tag, 'Cache-Control', 'no-cache', ...Object.entries(headers).flat()];
+  return { http: 200, body, headers: list, tag, height: headers[HEIGHT] };
 }
 
 function failed(
@@ -95,10 +99,10 @@ function failed(
   const answer = service.catalog.answers.ofStatus(status, detailsIn(trailers));
   const { retryMs } = service.channel.breaker();
   if (retryMs > 0) headers['retry-after'] = String(Math.ceil(retryMs / 1_000));
-  return ready(answer, headers);
+  return ready(answer, Object.entries(headers).flat());
 }
 
-function ready({ http, body }: HttpAnswer, headers: Record<string, string>): Rendered {
+function ready({ http, body }: HttpAnswer, headers: readonly string[] = []): Rendered {
   return { http, body: Buffer.from(body), headers, tag: undefined, height: undefined };
 }
 
@@ -112,18 +116,14 @@ const ENDS = { late: statuses.LATE, left: statuses.CANCELLED, full: statuses.FUL
 
 function send(ctx: Context, result: CacheResult<Rendered>, { catalog }: Service): void {
   const { http, body, headers, tag } =
-    result.kind === 'answer' ? result.answer : ready(catalog.answers.ofStatus(ENDS[result.kind]), {});
-  for (const name in headers) ctx.res.setHeader(name, headers[name]!);
-  ctx.status = http;
-  ctx.res.setHeader('Content-Type', 'application/json');
-  if (tag !== undefined) {
-    ctx.res.setHeader('ETag', tag);
-    // Whoever keeps it asks whether it is still true.
-    ctx.res.setHeader('Cache-Control', 'no-cache');
-    if (ctx.headers['if-none-match'] !== undefined && ctx.fresh) {
-      ctx.status = 304;
-      return;
-    }
-  }
-  ctx.body = body;
+    result.kind === 'answer' ? result.answer : ready(catalog.answers.ofStatus(ENDS[result.kind]));
+  if (tag !== undefined && ctx.headers['if-none-match'] !== undefined && isFresh(ctx, tag))
+    reply(ctx, { http: 304, headers });
+  else reply(ctx, { http, body, headers });
+}
+
+function isFresh(ctx: Context, tag: string): boolean {
+  ctx.status = 200;
+  ctx.set('ETag', tag);
+  return ctx.fresh;
 }

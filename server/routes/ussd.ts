@@ -46,8 +46,11 @@ export function ussdRoutes(door: UssdDoor): Middleware & { readonly routes: read
   const routes = router.routes() as Middleware;
   const serve = server(BASE, { method: 'POST', path: '' }, { door, adapter: plain });
   // What the router would say of the one URL that almost every request has is known without asking it.
-  const answer: Middleware = (ctx, next) =>
-    ctx.req.url === BASE && ctx.req.method === 'POST' ? serve(ctx, next) : routes(ctx, next);
+  const answer: Middleware = (ctx, next) => {
+    const { url = '', method } = ctx.req;
+    if (url === BASE && method === 'POST') return serve(ctx, next);
+    return url.startsWith(BASE) ? routes(ctx, next) : next();
+  };
   return Object.assign(answer, { routes: routesOf(router) });
 }
 
