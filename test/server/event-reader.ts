@@ -38,12 +38,13 @@ export interface SeenEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Connects; resolves with the headers of the answer. */
-export function readEvents(url: string, headers: Readonly<Record<string, string>>): Promise<Reading> {
+/** Connects, with a POST where there is a body; resolves with the headers of the answer. */
+export function readEvents(url: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Reading> {
+  const method = body === undefined ? 'GET' : 'POST';
   return new Promise((resolve, reject) => {
-    const sent = request(url, { headers, agent: false }, (res) => resolve(reading(res, () => sent.destroy())));
+    const sent = request(url, { method, headers, agent: false }, (res) => resolve(reading(res, () => sent.destroy())));
     sent.on('error', reject);
-    sent.end();
+    sent.end(body);
   });
 }
 

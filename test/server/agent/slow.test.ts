@@ -1,0 +1,73 @@
+// Readers that take nothing: what waits for one is bounded, it is cut off, and what it missed is in the log.
+
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { messageRoutes } from '../../../server/agent/message-routes.ts';
+import { eventStreams } from '../../../server/event-streams.ts';
+import { listen } from '../../../server/listen.ts';
+import { ANN, framesOf, ground, newSession, say, scripted, shownText } from '../../agent/ground.ts';
+import { readEvents } from '../event-reader.ts';
+import { readerOf, readOut } from './chats.ts';
+
+const test = suite('slow readers of a reply');
+
+const PIECE = 'ä'.repeat(8_000);
+const PIECES = 1_000;
+
+test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads the rest when it comes back', async () => {
+  const long = scripted(async function* () {
+    for (let at = 0; at < PIECES; at++) yield { type: 'text', text: PIECE };
+  });
+  const agent = await ground({ clock: systemClock }).agent(long, { replyBytes: 2 ** 26 });
+  const session = await newSession(agent);
+  const run = await say(agent, session, 'hi');
+
+  const answers: ServerResponse[] = [];
+  const streams = eventStreams({ stallMs: 1_000, onProblem: (error) => assert.unreachable(String(error)) });
+  const router = new Router();
+  messageRoutes(router, { agent, streams });
+  const app = new Koa().use((ctx, next) => {
+    ctx.state.user = { did: ANN };
+    answers.push(ctx.res);
+    return next();
+  });
+  const server = await listen(app.use(router.routes()).callback(), { host: '127.0.0.1', port: 0 });
+  let most = 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, ...answers.map(({ writableLength }) => writableLength));
+  }, 5);
+  try {
+    const join = async (after: number) => readerOf(await readEvents(`${server.url}/runs/${run}?after=${after}`, {}));
+    const slow = await join(0);
+    await slow.until('message');
+    slow.pause();
+    await agent.idle();
+    if (!answers[0]!.closed) await once(answers[0]!, 'close');
+    // A page of the log, and what it takes to send it as events.
+    assert.ok(most > 0 && most < 2 * LIMITS.logReadBytes, `${most} bytes wait for a reader`);
+    slow.resume();
+    assert.is(await slow.ended, 'cut');
+
+    const seen = slow.frames();
+    assert.ok(seen.length < PIECES, `${seen.length} frames came before the cut`);
+    const rest = await readOut(await join(seen.at(-1)!.n), 'finished');
+    assert.is(shownText([...seen, ...rest]).length, PIECES * PIECE.length);
+    assert.equal(
+      [...seen, ...rest].map(({ data }) => data),
+      (await framesOf(agent, run)).map(({ data }) => data),
+    );
+  } finally {
+    clearInterval(watch);
+    streams.close();
+    await server.close(1_000);
+    await agent.close();
+  }
+});
+
+test.run();
