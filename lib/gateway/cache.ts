@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { Metadata } from './channel.ts';
 import { sharedCalls } from './shared-calls.ts';
+import type { StopSignal } from './stop.ts';
 
 /** What makes two calls the same. */
 export interface CacheKey {
@@ -38,7 +39,7 @@ export interface CacheOptions<T> {
 export interface Waiting {
   /** Milliseconds that this caller waits. */
   readonly deadlineMs: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
 }
 
 /** What a caller gets: an answer and where it came from, or why he has none. */
@@ -52,7 +53,7 @@ export interface AnswerCache<T> {
    * The kept answer, or what `load` gives. All who ask for the same key while one `load` runs share it; each waits for
    * himself, and when the last one has left, the signal of `load` aborts. Rejects with what `load` throws.
    */
-  answer(key: CacheKey, waiting: Waiting, load: (signal: AbortSignal) => Promise<T>): Promise<CacheResult<T>>;
+  answer(key: CacheKey, waiting: Waiting, load: (signal: StopSignal) => Promise<T>): Promise<CacheResult<T>>;
   stats(): CacheStats;
   clear(): void;
 }

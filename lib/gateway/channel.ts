@@ -1,5 +1,7 @@
 // What the gateway asks of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status.
 
+import type { StopSignal } from './stop.ts';
+
 /** The codes of gRPC that a channel itself answers with; a node may send any number. */
 export const GRPC = {
   ok: 0,
@@ -39,7 +41,7 @@ interface AnyCall {
   /** Milliseconds that the call may take; the node is told. @default the channel's */
   readonly deadlineMs?: number;
   /** Ends the call with CANCELLED; the node is told. */
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal;
 }
 
 export interface Call extends AnyCall {

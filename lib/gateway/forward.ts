@@ -22,10 +22,10 @@ export type Forwarded =
  */
 export function metadataOf(headers: IncomingHttpHeaders, forward: readonly string[] = []): Forwarded {
   const metadata: [string, string | Buffer][] = [];
-  for (const name of new Set([HEIGHT, ...forward])) {
-    const value = headers[PREFIX + name] ?? headers[name];
-    for (const one of [value].flat()) {
-      if (one === undefined) continue;
+  for (const [name, prefixed] of namesOf(forward)) {
+    const value = headers[prefixed] ?? headers[name];
+    if (value === undefined) continue;
+    for (const one of typeof value === 'string' ? [value] : value) {
       if (!name.endsWith('-bin')) metadata.push([name, one]);
       else if (!addBytes(metadata, { name, text: one }))
         return { kind: 'refused', message: `The binary header ${name} is not base64.` };
@@ -35,6 +35,16 @@ export function metadataOf(headers: IncomingHttpHeaders, forward: readonly strin
   return trouble
     ? { kind: 'refused', message: `Cannot forward the headers: ${trouble}.` }
     : { kind: 'metadata', metadata };
+}
+
+// By the list itself, for there is one.
+const known = new WeakMap<readonly string[], readonly (readonly [string, string])[]>();
+
+/** The names of headers that are forwarded, without and with the prefix. */
+function namesOf(forward: readonly string[]): readonly (readonly [string, string])[] {
+  const found = known.get(forward) ?? [...new Set([HEIGHT, ...forward])].map((name) => [name, PREFIX + name] as const);
+  known.set(forward, found);
+  return found;
 }
 
 function addBytes(metadata: [string, string | Buffer][], { name, text }: { name: string; text: string }): boolean {

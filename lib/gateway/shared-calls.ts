@@ -2,17 +2,18 @@
 
 import { LIMITS } from '../limits.ts';
 import type { CacheResult, Waiting } from './cache.ts';
+import { createStop, type Stop, type StopSignal } from './stop.ts';
 
 export interface SharedCalls<T> {
   /** Joins the call that runs under this key, or begins it. Rejects with what `load` throws. */
-  join(key: string, waiting: Waiting, load: (signal: AbortSignal) => Promise<T>): Promise<CacheResult<T>>;
+  join(key: string, waiting: Waiting, load: (signal: StopSignal) => Promise<T>): Promise<CacheResult<T>>;
   /** Callers who joined a call of another one, so far. */
   joined(): number;
 }
 
 interface Running<T> {
   readonly answer: Promise<T>;
-  readonly stop: AbortController;
+  readonly stop: Stop;
   waiters: number;
 }
 
@@ -20,9 +21,9 @@ export function sharedCalls<T>(): SharedCalls<T> {
   const running = new Map<string, Running<T>>();
   let joined = 0;
 
-  function begin(key: string, load: (signal: AbortSignal) => Promise<T>): Running<T> {
-    const stop = new AbortController();
-    const call: Running<T> = { answer: load(stop.signal), stop, waiters: 0 };
+  function begin(key: string, load: (signal: StopSignal) => Promise<T>): Running<T> {
+    const stop = createStop();
+    const call: Running<T> = { answer: load(stop), stop, waiters: 0 };
     running.set(key, call);
     const forget = () => {
       if (running.get(key) === call) running.delete(key);
@@ -41,7 +42,7 @@ export function sharedCalls<T>(): SharedCalls<T> {
   function join(
     key: string,
     { deadlineMs, signal }: Waiting,
-    load: (signal: AbortSignal) => Promise<T>,
+    load: (signal: StopSignal) => Promise<T>,
   ): Promise<CacheResult<T>> {
     if (signal?.aborted) return Promise.resolve({ kind: 'left' });
     const other = running.get(key);

@@ -12,6 +12,7 @@ import {
   type Metadata,
 } from '../../lib/gateway/index.ts';
 import * as statuses from '../../lib/gateway/statuses.ts';
+import { createStop, type StopSignal } from '../../lib/gateway/stop.ts';
 import type { Plan } from './catalog.ts';
 import { reply } from './reply.ts';
 import type { Asked } from './request.ts';
@@ -43,16 +44,16 @@ export async function answerUnary(
   { asked, service }: { asked: Asked; service: Service },
 ): Promise<void> {
   const { res } = ctx;
-  const left = new AbortController();
+  const left = createStop();
   const leave = () => left.abort();
   res.once('close', leave);
   const { deadlineMs } = asked;
-  const waiting = { deadlineMs, signal: left.signal };
-  const load = (signal: AbortSignal) => ask(plan, asked, { service, signal });
+  const waiting = { deadlineMs, signal: left };
+  const load = (signal: StopSignal) => ask(plan, asked, { service, signal });
   try {
     const result = plan.isShared
       ? await service.cache.answer(keyOf(plan, asked), waiting, load)
-      : ({ kind: 'answer', answer: await load(left.signal), from: 'node' } as const);
+      : ({ kind: 'answer', answer: await load(left), from: 'node' } as const);
     send(ctx, result, service);
   } finally {
     res.off('close', leave);
@@ -72,7 +73,7 @@ function keyOf(
 
 interface Asking {
   readonly service: Service;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 async function ask(plan: Plan, asked: Asked, { service, signal }: Asking): Promise<Rendered> {

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { type CacheKey, type CacheOptions, entityTag, openCache } from '../../lib/gateway/cache.ts';
 import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import type { StopSignal } from '../../lib/gateway/stop.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { testNode } from '../contract/grpc-node.ts';
 
@@ -226,7 +227,7 @@ test('an entity tag is one of its bytes', () => {
   assert.is.not(entityTag(Buffer.from('a')), entityTag(Buffer.from('b')));
 });
 
-function aborted(signal: AbortSignal, body: string): Promise<Reply> {
+function aborted(signal: StopSignal, body: string): Promise<Reply> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ body, isError: true })));
 }
 

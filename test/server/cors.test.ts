@@ -64,7 +64,7 @@ test('a preflight names the methods and headers that may be used, and takes no t
     }
   }));
 
-const SHOWN = 'X-Request-Id,ETag,Location,Link,Retry-After,Accept-Patch,Allow,WWW-Authenticate';
+const SHOWN = 'X-Request-Id,ETag,Location,Link,Retry-After,Accept-Patch,Allow,WWW-Authenticate,X-Cosmos-Block-Height';
 
 test('answers to pages of other origins show X-Request-Id and what /v1 says in headers, on every route and on errors', () =>
   withServer({}, async (server) => {

@@ -243,6 +243,29 @@ test('100 who ask the same at the same time are one call', async () => {
   assert.is(node.seen.length - before, 1);
 });
 
+test('a caller in haste neither ends nor joins the call of another one', async () => {
+  let answer = () => {};
+  const wait = new Promise<void>((resolve) => (answer = resolve));
+  const { server, node } = scripted(() => ({ reply: { text: 'late' }, after: wait }));
+  const before = node.seen.length;
+  const patient = server.ask('/grove/tree/haste');
+  await node.until((seen) => seen.length === before + 1);
+  const hasty = await server.ask('/grove/tree/haste', { headers: { 'grpc-timeout': '100m' } });
+  assert.is(hasty.status, 504);
+  assert.is(node.seen.length - before, 2);
+  assert.ok(node.last().deadlineMs <= 100);
+  assert.not.ok(node.seen[before]!.isCancelled);
+  // Whoever comes while one in haste waits does not end with him, either.
+  const first = server.ask('/grove/tree/hurry', { headers: { 'grpc-timeout': '100m' } });
+  await node.until((seen) => seen.at(-1)?.request.id === 'hurry');
+  const second = server.ask('/grove/tree/hurry');
+  await node.until((seen) => seen.length === before + 4);
+  assert.is((await first).status, 504);
+  answer();
+  for (const told of [await patient, await second])
+    assert.equal([told.status, told.text.includes('"late"')], [200, true]);
+});
+
 test('what may change something is never shared', async () => {
   let answer = () => {};
   const wait = new Promise<void>((resolve) => (answer = resolve));
