@@ -10,7 +10,7 @@ import { manifest, ROOT } from '../package/manifest.ts';
 import { blocksOf, notPrinted } from './blocks.ts';
 import { buildForWalks, walk } from './walk.ts';
 
-const test = suite('guides');
+const test = suite('guides', { timeoutMs: 180_000 });
 const texts = new Map<GuideName, string>();
 for (const name of Object.keys(GUIDES) as GuideName[]) texts.set(name, await guideText(name));
 
