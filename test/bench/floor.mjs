@@ -1,9 +1,14 @@
-// The floors that the USSD turn is measured against: `raw` node:http, and `koa` with the router and a body parser.
+// The floors that others are measured against. For the USSD turn `raw` node:http, and `koa` with the router and a body parser.
+// For streams `sse`, which writes the events of a JSON file as fast as its reader takes them, and `sse-greedy`, which does not wait.
 
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const REPLY = `CON ${'Welcome to the menu\n1. Know more\n2. Account\n*. Exit\n'.padEnd(116, '.')}`;
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'content-length': String(REPLY.length) };
+
+const FRAMES_PER_WRITE = 100;
 
 const FLOORS = {
   raw: async () =>
@@ -26,7 +31,19 @@ const FLOORS = {
     });
     return createServer(new Koa().use(bodyParser()).use(router.routes()).callback());
   },
+  sse: async () => events((response) => once(response, 'drain')),
+  'sse-greedy': async () => events(async () => {}),
 };
+
+function events(whenFull) {
+  const frames = JSON.parse(readFileSync(process.argv[3], 'utf8'));
+  return createServer(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let at = 0; at < frames.length; at += FRAMES_PER_WRITE)
+      if (!response.write(frames.slice(at, at + FRAMES_PER_WRITE).join(''))) await whenFull(response);
+    response.end();
+  });
+}
 
 const server = await FLOORS[process.argv[2]]();
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));

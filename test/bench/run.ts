@@ -1,6 +1,7 @@
 // `npm run bench`: every benchmark beside its floor, as a table of ratios. Words select: `npm run bench -- engine`.
 
 import pc from 'picocolors';
+import { agentRows } from './agent.ts';
 import { domainRows } from './domain.ts';
 import { compileRows, engineRows } from './engine.ts';
 import { gatewayRows } from './gateway.ts';
@@ -21,6 +22,7 @@ const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   domain: domainRows,
   ussd: ussdRows,
   token: tokenRows,
+  agent: agentRows,
   grpc: grpcRows,
   gateway: gatewayRows,
   inspector: inspectorRows,

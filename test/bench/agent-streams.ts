@@ -1,0 +1,207 @@
+// Frames of a reply on their way to readers: CPU beside raw server-sent events, and memory beside a reader that is paused.
+
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Agent, openAgent } from '../../lib/agent/agent.ts';
+import type { Part } from '../../lib/agent/responder.ts';
+import { sseText } from '../../lib/agent/run-log.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { lmdbLogs } from '../../lib/store/lmdb.ts';
+import { memoryChannel } from '../../lib/store/memory.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { cpuUs, start, stop, type Target } from './load.ts';
+import { median, type Row, us } from './measure.ts';
+
+export interface Place {
+  readonly folder: string;
+  /** The user who asks. */
+  readonly did: string;
+  /** A token of that user. */
+  readonly mint: () => Promise<string>;
+  /** Starts a server that keeps its data in this folder of the folder. */
+  readonly open: (data: string) => Promise<Target>;
+}
+
+const FLOOR = join(process.cwd(), 'test/bench/floor.mjs');
+const FRAMES = 20_000;
+const READERS = 8;
+const WARM_UP = 2;
+const ROUNDS = 5;
+const MB = 1_000_000;
+const LONG_BYTES = 100 * MB;
+const PIECE_BYTES = 16_000;
+/** Milliseconds within which a reader that has stalled for too long is cut off. */
+const CUT_MS = 5_000;
+const LOOK_MS = 50;
+
+/** Another process on the same folder: it writes a reply that the server under test reads only. */
+async function writer({ folder, did }: Place, data: string, parts: () => AsyncIterable<Part>) {
+  const at = (name: string) => join(folder, data, name);
+  const documents = sqliteDocuments({ path: at('twinline.db') });
+  const logs = lmdbLogs({ path: at('runs') });
+  const agent = await openAgent({
+    ...{ documents, logs, channel: memoryChannel(), replyBytes: 2 * LONG_BYTES },
+    responder: { name: 'bench', isResumable: false, respond: parts },
+    oracle: { name: 'bench', did, entityDid: did },
+  });
+  const { sessionId: session } = await agent.sessions.create(did);
+  const sent = await agent.send({ owner: did, session, requestId: 'bench', request: { message: 'hi' } });
+  if (sent.kind !== 'accepted') throw new Error(`the message was not accepted: ${sent.kind}`);
+  const close = async () => {
+    await agent.close();
+    await Promise.all([documents.close(), logs.close()]);
+  };
+  return { agent, run: sent.run.runId, close };
+}
+
+export async function frameRows(place: Place): Promise<Row[]> {
+  const target = await place.open('frames');
+  // Reasoning is not gathered into larger frames, as text is.
+  const { agent, run, close } = await writer(place, 'frames', async function* () {
+    for (let at = 0; at < FRAMES; at++) yield { type: 'reasoning', text: ` and then number ${at}` };
+  });
+  await agent.idle();
+  const frames = await framesOf(agent, { did: place.did, run });
+  await close();
+  const file = join(place.folder, 'frames.json');
+  writeFileSync(file, JSON.stringify(frames));
+  const floor = await start([FLOOR, 'sse', file]);
+  const headers = await tokenOf(place);
+  const samples: [number[], number[], number[], number[]] = [[], [], [], []];
+  try {
+    for (let round = 0; round < WARM_UP + ROUNDS; round++)
+      for (const [at, { port, path, of }] of [
+        { port: target.port, path: `/runs/${run}`, of: target },
+        { port: floor.port, path: '/', of: floor },
+      ].entries()) {
+        const [cpu, from] = [cpuUs(of), performance.now()];
+        const read = await Promise.all(
+          Array.from({ length: READERS }, async () => drained(await opened({ port, path, headers }))),
+        );
+        if (read.some((count) => count !== frames.length)) throw new Error(`read ${read} of ${frames.length} frames`);
+        if (round < WARM_UP) continue;
+        samples[at]!.push((cpuUs(of) - cpu) / READERS / frames.length);
+        samples[at + 2]!.push(frames.length / ((performance.now() - from) / 1_000));
+      }
+  } finally {
+    await Promise.all([target, floor].map(stop));
+  }
+  const [own, raw, perSecond, rawPerSecond] = samples.map(median) as [number, number, number, number];
+  const rate = (count: number) => `${Math.round(count / 1_000)}k/s`;
+  return [
+    {
+      what: `frame of a reply, to each of ${READERS} readers at once, against node:http writing the same frames from memory`,
+      measured: `${us(own)}, ${rate(perSecond)} · ${us(raw)}, ${rate(rawPerSecond)}`,
+      ratio: own / raw,
+      target: undefined,
+    },
+  ];
+}
+
+export async function pausedRows(place: Place): Promise<Row[]> {
+  const own = await place.open('paused');
+  const text = 'x'.repeat(PIECE_BYTES);
+  const { agent, run, close } = await writer(place, 'paused', async function* () {
+    for (let bytes = 0; bytes < LONG_BYTES; bytes += PIECE_BYTES) yield { type: 'text', text };
+  });
+  const headers = await tokenOf(place);
+  try {
+    const [before, slow] = [privateBytes(own), await opened({ port: own.port, path: `/runs/${run}`, headers })];
+    const most = peak(own);
+    await agent.idle();
+    await pause(LIMITS.eventStallMs + CUT_MS);
+    const grown = most() - before;
+    const seen = await drained(slow);
+    const rest = await drained(await opened({ port: own.port, path: `/runs/${run}?after=${seen}`, headers }));
+    const { length } = await framesOf(agent, { did: place.did, run });
+    if (rest === 0 || seen + rest !== length) throw new Error(`read ${seen} and ${rest} frames of ${length}`);
+    const naive = await naiveGrowth(place, agent, run);
+    return [
+      {
+        what: 'memory (MB) for a paused reader of a 100 MB reply, cut off after 30 s, against node:http that writes on',
+        measured: `${(grown / MB).toFixed(1)} MB · ${(naive / MB).toFixed(0)} MB`,
+        ratio: grown / MB,
+        target: { atMost: 64 },
+      },
+    ];
+  } finally {
+    await Promise.all([close(), stop(own)]);
+  }
+}
+
+async function naiveGrowth({ folder, did }: Place, agent: Agent, run: string): Promise<number> {
+  const file = join(folder, 'paused.json');
+  writeFileSync(file, JSON.stringify(await framesOf(agent, { did, run })));
+  const floor = await start([FLOOR, 'sse-greedy', file]);
+  try {
+    const before = privateBytes(floor);
+    const most = peak(floor);
+    const slow = await opened({ port: floor.port, path: '/', headers: {} });
+    await pause(3_000);
+    slow.destroy();
+    return most() - before;
+  } finally {
+    await stop(floor);
+  }
+}
+
+async function framesOf(agent: Agent, { did, run }: { did: string; run: string }): Promise<string[]> {
+  const frames: string[] = [];
+  for await (const some of (await agent.follow({ owner: did, runId: run }))!.frames) frames.push(...some.map(sseText));
+  return frames;
+}
+
+async function tokenOf({ mint }: Place): Promise<{ readonly [name: string]: string }> {
+  return { authorization: `Bearer ${await mint()}`, 'x-auth-type': 'ucan' };
+}
+
+interface Where {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: { readonly [name: string]: string };
+}
+
+async function opened({ port, path, headers }: Where): Promise<IncomingMessage> {
+  const [answer] = (await once(get({ host: '127.0.0.1', port, path, headers, agent: false }), 'response')) as [
+    IncomingMessage,
+  ];
+  if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`);
+  return answer;
+}
+
+/** Reads to the end, or to where it was cut; how many whole frames. */
+async function drained(answer: IncomingMessage): Promise<number> {
+  let [count, rest] = [0, ''];
+  answer.setEncoding('latin1');
+  try {
+    for await (const chunk of answer) {
+      const parts = (rest + chunk).split('\n\n');
+      rest = parts.pop()!;
+      for (const part of parts) if (part.startsWith('event: ') && !part.startsWith('event: shutdown')) count++;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+  }
+  return count;
+}
+
+/** Bytes that a process has for itself: files that are mapped into it, such as those of LMDB, are not. Linux only. */
+function privateBytes({ process: child }: Target): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)![1]) * 1_024;
+}
+
+/** Watches from now on; gives the most that there was, when it is asked. */
+function peak(target: Target): () => number {
+  let most = privateBytes(target);
+  const timer = setInterval(() => {
+    most = Math.max(most, privateBytes(target));
+  }, LOOK_MS);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
