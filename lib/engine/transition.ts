@@ -1,8 +1,9 @@
-// The only file that knows how XState is called: a machine at rest, one event, the next rest and what must be done.
+// How XState is called: a machine at rest, one event, the next rest and what must be done.
 //
 // XState's public `transition()` builds an actor and a whole initial snapshot on every call, and `resolveState` looks at
 // every child of the root. Here both happen once per machine: a scope is reused, and a template snapshot is kept per
 // state value, into which only the context is put. A record with history or running calls takes XState's own restore.
+// Plain steps of pure machines take a shortcut (shortcut.ts).
 
 import {
   type ActorScope,
@@ -17,6 +18,7 @@ import {
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import { shortcuts, type Vocabulary } from './shortcut.ts';
 
 /** A machine between two events, as plain JSON. */
 export interface AtRest {
@@ -78,7 +80,7 @@ type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
 export const NO_EVENT: EventObject = { type: 'xstate.init' };
 
 /** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
-export function compileMachine(source: AnyStateMachine): Machine {
+export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary = 'any'): Machine {
   source.options.maxIterations = LIMITS.microstepsPerStep;
   const services = invokedServices(source);
   // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
@@ -99,8 +101,10 @@ export function compileMachine(source: AnyStateMachine): Machine {
     if (!isState(source.config as StateConfig, state)) throw unknownState(source.id, state);
     const made = attempt(source.id, () => source.resolveState({ value: state, context: {} }));
     templates.set(key, made);
+    short?.admit(made);
     return made;
   };
+  const short = vocabulary === 'pure' ? shortcuts(source, template) : undefined;
 
   return {
     id: source.id,
@@ -115,6 +119,8 @@ export function compileMachine(source: AnyStateMachine): Machine {
       return restore(fresh, scope, { rest, services });
     },
     step: (live, event) => {
+      const next = short?.step(live, event);
+      if (next) return { live: next, effects: NONE };
       if (done.length) done = [];
       try {
         return stepTo(source.transition(live, event, scope) as AnyMachineSnapshot);

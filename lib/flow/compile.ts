@@ -57,7 +57,7 @@ export function compileFlow(flow: Flow, options: CompileOptions = {}): CompiledF
   const { states, initial, on } = flowStates(flow, '', build);
   const config = { id: flow.flow, initial, context: initialContext(flow), states, on: { ...on, ...rootEvents(flow) } };
   const json = JSON.parse(JSON.stringify(config)) as JsonObject;
-  const machine = compileMachine(machineOf(json, flow, build));
+  const machine = compileMachine(machineOf(json, flow, build), 'pure');
   return {
     flow,
     config: json,

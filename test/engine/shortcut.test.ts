@@ -1,0 +1,232 @@
+// Shortcuts against XState: whatever a machine is made of, its steps are the same with them and without.
+
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
+import { type AtRest, compileMachine, type Machine } from '../../lib/engine/transition.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+
+const test = suite('shortcut');
+
+type Config = { readonly [key: string]: unknown };
+
+const vocabulary = {
+  guards: {
+    below: ({ context }: { context: JsonObject }, { limit }: { limit: number }) => (context.n as number) < limit,
+    broken: () => {
+      throw new Error('no');
+    },
+  },
+  actions: {
+    add: assign(({ context }, { by }: { by: number }) => ({ n: ((context as JsonObject).n as number) + by })),
+    take: assign(({ event }) => ({ last: (event as unknown as JsonObject).value ?? null })),
+    twice: assign({ n: ({ context }) => ((context as JsonObject).n as number) * 2 }),
+    fail: assign(() => {
+      throw new Error('no');
+    }),
+  },
+};
+
+const EVENTS = ['a', 'b', 'b.c', 'other'];
+const TARGETS = ['#one', '#two', '#two.x', '#two.y', '#three', '#last', '#past'];
+
+const action = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant('add'), params: fc.record({ by: fc.integer({ max: 3, min: -3 }) }) }),
+  },
+  { weight: 2, arbitrary: fc.constant({ type: 'take' }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom({ type: 'twice' }, { type: 'note', params: { a: 1 } }, 'take', { type: 'fail' }),
+  },
+);
+const guard = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ type: fc.constant('below'), params: fc.record({ limit: fc.integer({ min: -5, max: 5 }) }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ type: 'broken' }) },
+);
+const transition = fc.record(
+  {
+    target: fc.constantFrom(...TARGETS),
+    actions: fc.array(action, { maxLength: 2 }),
+    guard,
+    reenter: fc.boolean(),
+  },
+  { requiredKeys: ['actions'] },
+);
+const on = (names: readonly string[]) =>
+  fc.dictionary(fc.constantFrom(...names), fc.array(transition, { minLength: 1, maxLength: 2 }), { maxKeys: 3 });
+const events = on([...EVENTS, ...EVENTS, '*', 'b.*']);
+
+// What takes a state out of reach of shortcuts; mostly nothing.
+const extras: fc.Arbitrary<Config> = fc.oneof(
+  { weight: 8, arbitrary: fc.constant({}) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Config>(
+      { entry: { type: 'add', params: { by: 7 } } },
+      { exit: { type: 'note', params: { left: true } } },
+      { after: { 50: '#one' } },
+      { invoke: { id: 'call', src: 'ask', onDone: '#three' } },
+      { always: { guard: { type: 'below', params: { limit: 0 } }, target: '#three' } },
+    ),
+  },
+);
+
+const machines = fc
+  .record({
+    root: fc.tuple(events, extras),
+    one: fc.tuple(events, extras),
+    two: fc.tuple(events, extras),
+    x: fc.tuple(events, extras),
+    y: fc.tuple(events, extras),
+    three: fc.tuple(events, extras),
+    remembers: fc.boolean(),
+    inner: fc.constantFrom('compound', 'parallel'),
+  })
+  .map(({ root, one, two, x, y, three, remembers, inner }) => {
+    const state = ([on, more]: [Config, Config], rest: Config) => ({ ...rest, ...more, on });
+    const past = remembers ? { past: { id: 'past', type: 'history' } } : {};
+    const inside = { x: state(x, { id: 'two.x' }), y: state(y, { id: 'two.y' }), ...past };
+    return {
+      id: 'm',
+      initial: 'one',
+      context: { n: 0 },
+      on: root[0],
+      states: {
+        one: state(one, { id: 'one' }),
+        two: state(two, { id: 'two', states: inside, ...(inner === 'parallel' ? { type: inner } : { initial: 'x' }) }),
+        three: state(three, { id: 'three' }),
+        last: { id: 'last', type: 'final' },
+        ...(!remembers && { past: { id: 'past' } }),
+      },
+    };
+  });
+
+const made = (config: Config) => createMachine(config as never, vocabulary as never) as AnyStateMachine;
+
+/** What one event makes of a rest, as the engine sees it; the code and the cause when it fails. */
+function stepOf(machine: Machine, rest: AtRest, event: EventObject) {
+  try {
+    const { live, effects } = machine.step(machine.resume(rest), event);
+    const calling = machine.calling(live);
+    return { status: live.status, effects, rest: { ...machine.rest(live), ...(calling.length && { calling }) } };
+  } catch (error) {
+    const { code, cause } = error as Error & { code: string };
+    return { code, cause: String((cause as Error).message) };
+  }
+}
+
+test('random machines take random events as XState takes them', () => {
+  let [taken, long] = [0, 0];
+  const walks = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.integer({ max: 9 })), {
+    minLength: 12,
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(machines, walks, (config, walk) => {
+      const { seen: own, source } = counted(config);
+      const [pure, plain] = [compileMachine(source, 'pure'), compileMachine(made(config))];
+      let rest = plain.rest(plain.begin().live);
+      assert.equal(pure.rest(pure.begin().live), rest);
+      for (const [type, value] of walk) {
+        const event = { type, value } as EventObject;
+        const expected = stepOf(plain, rest, event);
+        assert.equal(stepOf(pure, rest, event), expected);
+        taken++;
+        if (!('rest' in expected) || expected.status !== 'active') return;
+        rest = JSON.parse(JSON.stringify(expected.rest));
+      }
+      long += own.steps;
+    }),
+    { numRuns: 500, seed: 41 },
+  );
+  assert.ok(long > taken / 10 && long < (taken * 9) / 10, `${long} of ${taken} steps took the long way`);
+});
+
+const MENU = {
+  id: 'menu',
+  initial: 'home',
+  context: { n: 0, last: null },
+  on: { home: { target: '.home', actions: [{ type: 'add', params: { by: 1 } }] } },
+  states: {
+    home: { on: { pick: { target: 'pay', actions: [{ type: 'take' }] } } },
+    pay: { initial: 'amount', states: { amount: {}, sure: {} }, on: { pick: { target: '.sure' } } },
+  },
+};
+
+/** XState's own transitions of a machine, counted. */
+function counted(config: Config) {
+  const source = made(config);
+  const own = source.transition.bind(source);
+  const seen = { steps: 0 };
+  source.transition = (...args) => {
+    seen.steps++;
+    return own(...args);
+  };
+  return { seen, source };
+}
+
+test('between plain states XState is not asked, and the snapshot is the one that it would have made', () => {
+  const { seen, source } = counted(MENU);
+  const machine = compileMachine(source, 'pure');
+  const real = compileMachine(made(MENU));
+  const rests: AtRest[] = [{ state: 'home', context: { n: 0, last: null } }];
+  for (const type of ['pick', 'pick', 'home', 'pick']) {
+    const [live, expected] = [machine, real].map((one) => one.step(one.resume(rests.at(-1)!), { type }).live);
+    const shown = ({
+      value,
+      context,
+      status,
+      tags,
+      children,
+      historyValue,
+      output,
+      error,
+      _nodes,
+    }: typeof live & {}) => ({
+      ...{ value, context, status, tags, children, historyValue, output, error },
+      nodes: _nodes.map((node) => node.id).sort(),
+    });
+    assert.equal(shown(live!), shown(expected!));
+    rests.push(machine.rest(live!));
+  }
+  assert.equal(
+    rests.map(({ state }) => state),
+    ['home', { pay: 'amount' }, { pay: 'sure' }, 'home', { pay: 'amount' }],
+  );
+  assert.is(seen.steps, 0);
+});
+
+const NOT_PLAIN: readonly Config[] = [
+  { entry: [{ type: 'note' }] },
+  { exit: [{ type: 'note' }] },
+  { after: { 50: 'home' } },
+  { invoke: { id: 'call', src: 'ask' } },
+  { always: { guard: { type: 'below', params: { limit: -9 } }, target: '#menu.home' } },
+  { type: 'parallel', states: { left: {}, right: {} } },
+  { type: 'final' },
+  { initial: 'a', states: { a: {}, last: { type: 'history' } } },
+  { initial: { target: 'a', actions: [{ type: 'add', params: { by: 1 } }] }, states: { a: {} } },
+];
+
+for (const more of NOT_PLAIN)
+  test(`a state with ${JSON.stringify(more)} is entered by XState`, () => {
+    const { seen, source } = counted({ ...MENU, states: { ...MENU.states, pay: more } });
+    const machine = compileMachine(source, 'pure');
+    machine.step(machine.resume({ state: 'home', context: { n: 0, last: null } }), { type: 'pick' });
+    assert.is(seen.steps, 1);
+  });
+
+test('a machine that was not said to be pure goes through XState with every step', () => {
+  const { seen, source } = counted(MENU);
+  const machine = compileMachine(source);
+  machine.step(machine.resume({ state: 'home', context: { n: 0, last: null } }), { type: 'pick' });
+  assert.is(seen.steps, 1);
+});
+
+test.run();
