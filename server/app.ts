@@ -114,7 +114,8 @@ export function createApp(deps: AppDeps): App {
     .use(router.routes())
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
-  const listener = guarded(app.callback(), overload, health);
+  // The URL of almost every request passes Koa by, unless a browser asks.
+  const listener = guarded(ussd.ahead(app.callback()), overload, health);
   return { listener, routes: query ? [...own, ...query.routes] : own };
 }
 
@@ -163,7 +164,7 @@ function turnedAway(overload: Overload): Middleware {
 function limited(limiter: Limiter, clientOf: (ctx: Koa.Context) => { bucket: string; exempt: boolean }): Middleware {
   return async (ctx, next) => {
     const client = clientOf(ctx);
-    const seconds = client.exempt || PROBES.has(ctx.path) ? 0 : await limiter(ctx, client.bucket);
+    const seconds = client.exempt || PROBES.has(ctx.path) ? 0 : await limiter(client.bucket);
     if (seconds === 0) return next();
     ctx.set('Retry-After', String(seconds));
     throw new Refusal('too-many-requests', `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`);

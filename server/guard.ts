@@ -9,18 +9,19 @@ export const WAITING = 'twinline:waiting';
 
 /** Answers requests that two servers could read differently with 400; hands all others on. */
 export function guarded(app: RequestListener, overload: Overload, health: Health): RequestListener {
+  const leave = () => {
+    overload.inFlight--;
+  };
+  function wait(this: ServerResponse): void {
+    this.off('close', leave).off(WAITING, wait);
+    leave();
+  }
   return (req, res) => {
     if (isAmbiguous(req)) return refuse(res);
     // The client goes elsewhere after this answer, rather than be cut off when the server closes.
     if (health.draining) res.shouldKeepAlive = false;
     overload.inFlight++;
-    let counts = true;
-    const done = () => {
-      if (counts) overload.inFlight--;
-      counts = false;
-    };
-    res.once('close', done);
-    res.once(WAITING, done);
+    res.on('close', leave).on(WAITING, wait);
     app(req, res);
   };
 }

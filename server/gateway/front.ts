@@ -36,7 +36,7 @@ export function gatewayFront({ clientOf, limiter, overload, cors, record }: Fron
   async function enter(ctx: Context): Promise<string | undefined> {
     if (overload.isOver()) return turnAway(ctx, { refusal: new Refusal('unavailable'), seconds: 1 });
     const client = clientOf(ctx.req);
-    const seconds = client.exempt ? 0 : await limiter(ctx, client.bucket);
+    const seconds = client.exempt ? 0 : await limiter(client.bucket);
     if (seconds === 0) return serve(ctx);
     const words = `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`;
     return turnAway(ctx, { refusal: new Refusal('too-many-requests', words), seconds });

@@ -5,7 +5,7 @@ import ratelimit from 'koa-ratelimit';
 import { LIMITS } from '../../lib/limits.ts';
 
 /** Counts one request under `bucket`: 0 when it may pass, else the seconds to wait, at least 1. */
-export type Limiter = (ctx: Context, bucket: string) => Promise<number>;
+export type Limiter = (bucket: string) => Promise<number>;
 
 export interface LimiterOptions {
   /** Requests per window. */
@@ -13,7 +13,17 @@ export interface LimiterOptions {
   readonly windowMs: number;
 }
 
-const BUCKET = Symbol('bucket');
+/** All that koa-ratelimit sees of a request; what it would answer, the doors say in their own words. */
+class Counted {
+  readonly bucket: string;
+  readonly state: { rateLimit?: { after: number } } = {};
+
+  constructor(bucket: string) {
+    this.bucket = bucket;
+  }
+
+  set(): void {}
+}
 
 /** One count per bucket for all routes that use this limiter. */
 export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
@@ -23,17 +33,17 @@ export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
     max,
     duration: windowMs,
     disableHeader: true,
-    id: (ctx) => (ctx as unknown as { [BUCKET]: string })[BUCKET],
+    id: (ctx) => (ctx as unknown as Counted).bucket,
   });
-  return async (ctx, bucket) => {
-    (ctx as unknown as { [BUCKET]: string })[BUCKET] = bucket;
-    let passed = false;
-    await limit(ctx, async () => {
-      passed = true;
-    });
-    return passed ? 0 : Math.max(1, ctx.state.rateLimit.after);
+  return async (bucket) => {
+    const counted = new Counted(bucket);
+    await limit(counted as unknown as Context, passed);
+    const { rateLimit } = counted.state;
+    return rateLimit === undefined ? 0 : Math.max(1, rateLimit.after);
   };
 }
+
+async function passed(): Promise<void> {}
 
 /** Of all that was put in, the `max` entries that were asked for last. koa-ratelimit insists on a Map. */
 export class LastSeenMap<V> extends Map<string, V> {

@@ -51,15 +51,15 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
   // of them. When Redis goes away, whoever has asked it comes here at the same moment.
   let line: Promise<unknown> = Promise.resolve();
-  const countHere: Limiter = (ctx, bucket) => {
-    const counted = line.then(() => local(ctx, bucket));
+  const countHere: Limiter = (bucket) => {
+    const counted = line.then(() => local(bucket));
     line = counted.catch(() => {});
     return counted;
   };
 
-  return async (ctx, bucket) => {
+  return async (bucket) => {
     const now = performance.now();
-    if (retryAt !== undefined && now < retryAt) return countHere(ctx, bucket);
+    if (retryAt !== undefined && now < retryAt) return countHere(bucket);
     const until = waiting.get(bucket);
     if (until !== undefined && now < until) return seconds(until - now);
     // The others go on locally while this one finds out.
@@ -69,7 +69,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
     } catch (error) {
       if (retryAt === undefined) onAway?.(error);
       retryAt = performance.now() + RETRY_MS;
-      return countHere(ctx, bucket);
+      return countHere(bucket);
     }
   };
 }

@@ -3,9 +3,9 @@
 // This is the hot path of the server. It reads its own bodies, writes its answers past Koa's response object, and does
 // for itself what middleware does for the other doors; the numbers are in test/bench.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../../lib/ussd/gateway.ts';
 import { INVALID_INPUT, type RawReply, TOO_MANY, UNAVAILABLE, type UssdReply } from '../../lib/ussd/reply.ts';
@@ -37,21 +37,31 @@ const BASE = '/api/ussd';
 const PLAIN_DIALECT = 'africastalking';
 const NO_QUERY = new URLSearchParams();
 
+export type UssdRoutes = Middleware & {
+  readonly routes: readonly ServedRoute[];
+  /** Answers the one URL that almost every request has, and hands all others to `app`. */
+  ahead(app: RequestListener): RequestListener;
+};
+
 /** The routes of all dialects; other requests go on to what comes next. */
-export function ussdRoutes(door: UssdDoor): Middleware & { readonly routes: readonly ServedRoute[] } {
+export function ussdRoutes(door: UssdDoor): UssdRoutes {
   const router = new Router({ sensitive: true, strict: true });
   const plain = door.adapters[PLAIN_DIALECT]!;
   addRoutes(router, BASE, { door, adapter: plain });
   for (const [name, adapter] of Object.entries(door.adapters)) addRoutes(router, `${BASE}/${name}`, { door, adapter });
-  const routes = router.routes() as Middleware;
   const serve = server(BASE, { method: 'POST', path: '' }, { door, adapter: plain });
-  // What the router would say of the one URL that almost every request has is known without asking it.
-  const answer: Middleware = (ctx, next) => {
-    const { url = '', method } = ctx.req;
-    if (url === BASE && method === 'POST') return serve(ctx, next);
-    return url.startsWith(BASE) ? routes(ctx, next) : next();
+  // What the router would say of this URL is known without asking it, and nothing that Koa makes of a request is needed.
+  const ahead: UssdRoutes['ahead'] = (app) => (req, res) => {
+    const isPlain = req.url === BASE && req.method === 'POST' && req.headers.origin === undefined;
+    if (!isPlain) return app(req, res);
+    serve(req, res).catch((error) => {
+      door.log.warn({ err: error }, 'a response failed');
+      res.destroy();
+    });
   };
-  return Object.assign(answer, { routes: routesOf(router) });
+  const routes = router.routes() as Middleware;
+  const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(BASE) ? routes(ctx, next) : next());
+  return Object.assign(answer, { routes: routesOf(router), ahead });
 }
 
 interface Dialect {
@@ -62,14 +72,21 @@ interface Dialect {
 function addRoutes(router: Router, base: string, dialect: Dialect): void {
   for (const route of dialect.adapter.routes) {
     const serve = server(base, route, dialect);
-    const layer = router.register(base + route.path, [route.method], [serve], router.opts);
+    const answer: Middleware = async (ctx) => {
+      ctx.respond = false;
+      if (ctx.req.headers.origin !== undefined) await dialect.door.cors(ctx, async () => {});
+      await serve(ctx.req, ctx.res);
+    };
+    const layer = router.register(base + route.path, [route.method], [answer], router.opts);
     // The router adds HEAD to GET, and a dialect that asks with GET would take a turn that nobody sees.
     if (layer) layer.methods = [route.method];
   }
 }
 
-function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): Middleware {
-  const { gateway, clientOf, limiter, overload, metrics, log, errorStatus, cors } = door;
+type Serve = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): Serve {
+  const { gateway, clientOf, limiter, overload, metrics, log, errorStatus } = door;
   const isDebug = log.isLevelEnabled('debug');
   const template = base + route.path;
 
@@ -78,12 +95,11 @@ function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): 
     return { raw: { ...adapter.refuse(reply, raw), status }, outcome };
   };
 
-  const answer = async (ctx: Context): Promise<Answer | undefined> => {
-    const { req } = ctx;
+  const answer = async (req: IncomingMessage): Promise<Answer | undefined> => {
     const raw = rawRequest(req, { base, method: route.method });
     if (overload.isOver()) return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: 1 };
     const client = clientOf(req);
-    let retryAfter = client.exempt ? 0 : await limiter(ctx, client.bucket);
+    let retryAfter = client.exempt ? 0 : await limiter(client.bucket);
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     const body = await readUssdBody(req);
     if (body.kind === 'gone') return undefined;
@@ -96,7 +112,7 @@ function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): 
       log.info({ err: error, dialect: adapter.name }, 'refused a USSD request');
       return refuse(raw, INVALID_INPUT, 'invalid');
     }
-    if (client.exempt) retryAfter = await limiter(ctx, `phone ${request.phoneNumber}`);
+    if (client.exempt) retryAfter = await limiter(`phone ${request.phoneNumber}`);
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
     const reply = await gateway.turn(request, adapter.name);
@@ -106,14 +122,11 @@ function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): 
     return { raw: adapter.write(reply, request), outcome: reply === INVALID_INPUT ? 'invalid' : reply.kind };
   };
 
-  return async (ctx) => {
+  return async (req, res) => {
     const begun = performance.now();
-    const { req, res } = ctx;
-    ctx.respond = false;
-    if (req.headers.origin !== undefined) await cors(ctx, async () => {});
     let answered: Answer | undefined;
     try {
-      answered = await answer(ctx);
+      answered = await answer(req);
     } catch (error) {
       metrics.problem('ussd');
       log.error({ err: error, dialect: adapter.name }, 'a USSD request failed');
