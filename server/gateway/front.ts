@@ -3,7 +3,7 @@
 
 import type { Context, Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../errors.ts';
-import type { Record } from '../middleware/answer-errors.ts';
+import type { Recorder } from '../middleware/answer-errors.ts';
 import type { ClientOf } from '../middleware/client.ts';
 import type { Limiter } from '../middleware/rate-limit.ts';
 import { requestId } from '../middleware/request-id.ts';
@@ -18,7 +18,7 @@ export interface Front {
   /** For web pages; other clients send no Origin. */
   readonly cors: Middleware;
   /** Counts and logs what was answered. */
-  readonly record: Record;
+  readonly record: Recorder;
 }
 
 export interface Behind {

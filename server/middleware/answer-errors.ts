@@ -38,10 +38,11 @@ export interface Answered {
   readonly requestId: string;
 }
 
-export type Record = (answered: Answered) => void;
+/** Takes each request when it was answered. */
+export type Recorder = (answered: Answered) => void;
 
 /** Counts requests, and writes a line for each. */
-export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Record {
+export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Recorder {
   return ({ method, route, status, begun, requestId }) => {
     metrics.request(method, route, status);
     const level = status >= 500 ? 'warn' : QUIET.has(route) ? 'debug' : 'info';
