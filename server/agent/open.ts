@@ -109,6 +109,9 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
     onProblem: onProblem('an MCP server cannot be asked'),
   });
   later(mcp.close);
+  const isAnswered = config.model !== undefined || options.conversations.some(({ id }) => id === config.agent.flow);
+  if (!isAnswered)
+    log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
   const { responder, add } = await openResponder({
     ...{ config, keyring, services, watch },
     snapshots: stores.snapshots,
