@@ -1,16 +1,19 @@
-// Runs every test/**/*.test.ts in this one process, one file after another, and turns every silent way to "pass" into a
+// Runs every test/**/*.test.ts, all of them in several processes at a time, a few in this one, and turns every silent way to "pass" into a
 // failure with a reason: uvu alone exits 0 when a hook throws, when `.run()` is forgotten and when `.only` is left.
 //
 //   npm test -- ussd flow/render    only the files whose path holds one of the words
 //   --root <folder>                 where to look, default: this folder
+//   --jobs <n>                      processes at a time, default: one for each core, up to 4; 1 when words are given
 //   --timeout <ms>                  for each suite that sets no timeoutMs, and for loading a file; default 120000
 
 import { readdirSync, writeSync } from 'node:fs';
 import { register } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { doing, runFile } from './support/file.ts';
+import { doing, type Limits, runFile } from './support/file.ts';
+import { type JobOptions, runInJobs, type Said } from './support/jobs.ts';
 import { describe, type FileReport, fail, fileLines, lastLine, newReport, type Totals } from './support/report.ts';
 
 const TEST_FILE = /\.test\.ts$/;
@@ -21,6 +24,8 @@ const whole = newReport('the run');
 const reports: FileReport[] = [whole];
 let current = whole;
 let finished = false;
+/** In one of several processes: the report of the current file was given. */
+let isSaid = false;
 
 try {
   await main();
@@ -35,6 +40,8 @@ async function main(): Promise<void> {
     options: {
       root: { type: 'string', default: dirname(fileURLToPath(import.meta.url)) },
       timeout: { type: 'string', default: '120000' },
+      jobs: { type: 'string' },
+      job: { type: 'boolean' },
     },
   });
   watchProcess();
@@ -44,12 +51,50 @@ async function main(): Promise<void> {
     timeoutMs: Number(values.timeout),
     lastLineIfStuck: () => lastLine({ ...totals(), failed: totals().failed + 1 }),
   };
-  for (const file of choose(limits.root, positionals)) {
+  if (values.job) return takeFiles(limits);
+  const files = choose(limits.root, positionals);
+  const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(4, availableParallelism())));
+  if (jobs > 1) return runInJobs(files, jobOptions(jobs, values));
+  for (const file of files) {
     current = newReport(file);
     reports.push(current);
     await runFile(current, limits);
     console.log(fileLines(current));
   }
+}
+
+function jobOptions(count: number, { root, timeout }: { root: string; timeout: string }): JobOptions {
+  return {
+    program: fileURLToPath(import.meta.url),
+    args: ['--job', '--root', root, '--timeout', timeout],
+    count,
+    onReport: (report) => {
+      reports.push(report);
+      console.log(fileLines(report));
+    },
+    onLate: ({ where, reason }) => fail(whole, where, reason),
+  };
+}
+
+/** As one of several processes: runs what it is told, and ends when nobody tells it any more. Never resolves. */
+function takeFiles(limits: Limits): Promise<never> {
+  finished = true;
+  const say = (said: Said) => process.send?.(said);
+  process.on('message', async (file: string) => {
+    current = newReport(file);
+    isSaid = false;
+    await runFile(current, limits);
+    isSaid = true;
+    say({ report: current });
+  });
+  process.on('disconnect', () => process.exit());
+  return new Promise(() => {});
+}
+
+// What comes to light when the report of a file was given already is told by itself.
+function failNow(where: string, reason: string): void {
+  if (isSaid) process.send?.({ late: { where: `after ${current.file}: ${where}`, reason } } satisfies Said);
+  else fail(current, where, reason);
 }
 
 function choose(root: string, words: readonly string[]): string[] {
@@ -73,8 +118,8 @@ function watchUvu(): void {
 }
 
 function watchProcess(): void {
-  process.on('unhandledRejection', (thrown) => fail(current, `unhandled rejection ${doing()}`, describe(thrown)));
-  process.on('uncaughtException', (thrown) => fail(current, `uncaught exception ${doing()}`, describe(thrown)));
+  process.on('unhandledRejection', (thrown) => failNow(`unhandled rejection ${doing()}`, describe(thrown)));
+  process.on('uncaughtException', (thrown) => failNow(`uncaught exception ${doing()}`, describe(thrown)));
   process.on('exit', () => {
     if (finished) return;
     fail(current, `the process ended ${doing()}`, 'something called process.exit(): no later test ran');

@@ -13,12 +13,13 @@ export interface Outcome {
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `npm test` says about the fixture folder; `words` are further arguments, `env` overrides the environment. */
+/** What `npm test` says about the fixture folder; `words` are further arguments, `jobs` processes take the files, `env` overrides the environment. */
 export function runFixture(
   name: string,
-  { words = [] as string[], env = {} as NodeJS.ProcessEnv } = {},
+  { words = [] as string[], env = {} as NodeJS.ProcessEnv, jobs = 1 } = {},
 ): Promise<Outcome> {
-  const args = ['--import', 'tsx', 'test/run.ts', '--root', `test/fixtures/runner/${name}`, ...words];
+  const where = ['--root', `test/fixtures/runner/${name}`, '--jobs', String(jobs)];
+  const args = ['--import', 'tsx', 'test/run.ts', ...where, ...words];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       cwd: REPOSITORY,

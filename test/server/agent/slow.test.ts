@@ -29,7 +29,7 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
   const run = await say(agent, session, 'hi');
 
   const answers: ServerResponse[] = [];
-  const streams = eventStreams({ stallMs: 1_000, onProblem: (error) => assert.unreachable(String(error)) });
+  const streams = eventStreams({ stallMs: 4_000, onProblem: (error) => assert.unreachable(String(error)) });
   const router = new Router();
   messageRoutes(router, { agent, streams });
   const app = new Koa().use((ctx, next) => {
