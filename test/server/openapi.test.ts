@@ -359,8 +359,15 @@ test('operators, orchestrators and readers are answered as documented', async ()
     '/openapi.json',
     '/docs',
     '/docs/errors',
+    '/docs/guides',
+    '/docs/flow-format',
   ])
     await told(200, undefined, `GET ${one}`);
+  const named = { '/docs/errors/{name}': 'ERR_STORE', '/docs/guides/{name}': 'engine' };
+  for (const [path, name] of Object.entries(named)) {
+    await told(200, undefined, `GET ${path}`, { with: { name } });
+    await told(404, undefined, `GET ${path}`, { with: { name: 'nothing' } });
+  }
   await told(200, undefined, 'GET /docs/{file}', { with: { file: 'start.js' } });
   await told(404, undefined, 'GET /docs/{file}', { with: { file: 'none.js' } });
   await told(200, undefined, 'GET /pages/{file}', { with: { file: 'page.css' } });
