@@ -12,6 +12,8 @@ export interface SharedLimiterOptions extends LimiterOptions {
   readonly redis: Pick<RedisConnection, 'run' | 'script'>;
   /** Counts while Redis is away. */
   readonly local: Limiter;
+  /** Milliseconds that Redis may take to count. @default LIMITS.sharedCountMs */
+  readonly patienceMs?: number;
   /** Redis did not count in time: from now on, and until it does again, `local` counts. */
   readonly onAway?: (error: unknown) => void;
   readonly onBack?: () => void;
@@ -30,7 +32,7 @@ const COUNT = `
 
 /** One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long. */
 export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
-  const { redis, local, max, windowMs, onAway, onBack } = options;
+  const { redis, local, max, windowMs, patienceMs = LIMITS.sharedCountMs, onAway, onBack } = options;
   const count = redis.script(COUNT, 1);
   // Whoever must wait is told so without asking again: a flood of refused requests costs Redis nothing.
   const waiting = new LastSeenMap<number>(LIMITS.countedClients);
@@ -39,7 +41,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const ask = async (bucket: string): Promise<number> => {
     const key = PREFIX + bucket;
     const waitMs = await within(
-      LIMITS.sharedCountMs,
+      patienceMs,
       redis.run('count a request', () => count(key, windowMs, max)),
     );
     if (retryAt !== undefined) onBack?.();
