@@ -1,4 +1,4 @@
-// The records of data/ in a whole server, and a twin that is verified by a vote.
+// The records of records/ in a whole server, and a twin that is verified by a vote.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ test('the records are taken, and one is verified', async () => {
   };
   const json = async (path, body) => JSON.parse(await ask(path, body && JSON.stringify(body)));
   try {
-    const lines = readFileSync(new URL('../data/start.jsonl', import.meta.url), 'utf8');
+    const lines = readFileSync(new URL('../records/start.jsonl', import.meta.url), 'utf8');
     const rows = (await ask('/bulk', lines, 'application/x-ndjson'))
       .trim()
       .split('\n')
