@@ -54,13 +54,21 @@ async function main(): Promise<void> {
   if (values.job) return takeFiles(limits);
   const files = choose(limits.root, positionals);
   const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(4, availableParallelism())));
-  if (jobs > 1) return runInJobs(files, jobOptions(jobs, values));
+  if (jobs > 1) return runInJobs(longestFirst(files), jobOptions(jobs, values));
   for (const file of files) {
     current = newReport(file);
     reports.push(current);
     await runFile(current, limits);
     console.log(fileLines(current));
   }
+}
+
+/** Files that take most of a minute: begun last, they would leave the other processes without work. */
+const LONG =
+  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|server\/(exactly-once|walks|domain\/kill|agent\/owner|process|templates|bulk-instances)\.)/;
+
+function longestFirst(files: readonly string[]): string[] {
+  return [...files.filter((file) => LONG.test(file)), ...files.filter((file) => !LONG.test(file))];
 }
 
 function jobOptions(count: number, { root, timeout }: { root: string; timeout: string }): JobOptions {

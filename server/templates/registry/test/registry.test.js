@@ -1,4 +1,4 @@
-// The records of records/ in a whole server, and a twin that is verified by a vote.
+// The lines of records/ in a whole server, and a twin that is verified by a vote.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
