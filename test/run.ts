@@ -19,6 +19,10 @@ import { describe, type FileReport, fail, fileLines, lastLine, newReport, type T
 const TEST_FILE = /\.test\.ts$/;
 const LOOKS_LIKE_A_TEST = /[.-](tests?|spec)\.[cm]?[jt]sx?$/;
 
+/** Files that take most of a minute: begun last, they would leave the other processes without work. */
+const LONG =
+  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|server\/(exactly-once|walks|domain\/kill|agent\/owner|process|templates|bulk-instances)\.)/;
+
 /** Failures that belong to no single file. */
 const whole = newReport('the run');
 const reports: FileReport[] = [whole];
@@ -62,10 +66,6 @@ async function main(): Promise<void> {
     console.log(fileLines(current));
   }
 }
-
-/** Files that take most of a minute: begun last, they would leave the other processes without work. */
-const LONG =
-  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|server\/(exactly-once|walks|domain\/kill|agent\/owner|process|templates|bulk-instances)\.)/;
 
 function longestFirst(files: readonly string[]): string[] {
   return [...files.filter((file) => LONG.test(file)), ...files.filter((file) => !LONG.test(file))];

@@ -38,7 +38,10 @@ interface Instance {
 }
 
 /** A limiter as one instance has it, behind the proxy. */
-async function instance(max: number, { windowMs = 60_000, patienceMs = LIMITS.sharedCountMs } = {}): Promise<Instance> {
+async function instance(
+  max: number,
+  { windowMs = 60_000, patienceMs = LIMITS.sharedCountMs as number } = {},
+): Promise<Instance> {
   const redis = connectRedis({ url: `redis://127.0.0.1:${proxy.port}` });
   open.push(redis);
   await redis.ping();
