@@ -3,6 +3,7 @@
 import type { Context } from 'koa';
 import ratelimit from 'koa-ratelimit';
 import { LIMITS } from '../../lib/limits.ts';
+import { LastSeenMap } from './last-seen-map.ts';
 
 /** Counts one request under `bucket`: 0 when it may pass, else the seconds to wait, at least 1. */
 export type Limiter = (bucket: string) => Promise<number>;
@@ -44,26 +45,3 @@ export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
 }
 
 async function passed(): Promise<void> {}
-
-/** Of all that was put in, the `max` entries that were asked for last. koa-ratelimit insists on a Map. */
-export class LastSeenMap<V> extends Map<string, V> {
-  readonly #max: number;
-
-  constructor(max: number) {
-    super();
-    this.#max = max;
-  }
-
-  override get(key: string): V | undefined {
-    const value = super.get(key);
-    if (value === undefined) return undefined;
-    super.delete(key);
-    super.set(key, value);
-    return value;
-  }
-
-  override set(key: string, value: V): this {
-    if (this.size >= this.#max && !this.has(key)) super.delete(super.keys().next().value!);
-    return super.set(key, value);
-  }
-}

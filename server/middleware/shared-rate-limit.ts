@@ -6,7 +6,9 @@
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis-connection.ts';
-import { LastSeenMap, type Limiter, type LimiterOptions } from './rate-limit.ts';
+import { LastSeenMap } from './last-seen-map.ts';
+import { createLots, lotOf, type Told } from './lots.ts';
+import type { Limiter, LimiterOptions } from './rate-limit.ts';
 
 export interface SharedLimiterOptions extends LimiterOptions {
   readonly redis: Pick<RedisConnection, 'run' | 'script'>;
@@ -23,32 +25,52 @@ export interface SharedLimiterOptions extends LimiterOptions {
 const RETRY_MS = 1_000;
 const PREFIX = 'twinline:rate:';
 
-// A window begins with its first request and is measured by the clock of Redis. Answers the milliseconds to wait.
+// A window begins with its first request and is measured by the clock of Redis. Of a lot that is counted, answers how
+// many may pass, and the milliseconds that are left of the window.
 const COUNT = `
-  local count = redis.call('INCR', KEYS[1])
-  if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-  if count <= tonumber(ARGV[2]) then return 0 end
-  return math.max(1, redis.call('PTTL', KEYS[1]))`;
+  local lot = tonumber(ARGV[3])
+  local count = redis.call('INCRBY', KEYS[1], lot)
+  if count == lot then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+  local over = math.max(0, count - tonumber(ARGV[2]))
+  return {math.max(0, lot - over), math.max(1, redis.call('PTTL', KEYS[1]))}`;
 
-/** One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long. */
+/**
+ * One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long.
+ *
+ * Of a limit of 2,000 and more an instance takes several requests at a time, see {@link lotOf}: together they never let
+ * more than `max` pass, and what an instance has taken and nobody asks it for is lost to the others in this window.
+ */
 export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const { redis, local, max, windowMs, patienceMs = LIMITS.sharedCountMs, onAway, onBack } = options;
   const count = redis.script(COUNT, 1);
+  const lot = lotOf(max);
   // Whoever must wait is told so without asking again: a flood of refused requests costs Redis nothing.
   const waiting = new LastSeenMap<number>(LIMITS.countedClients);
   let retryAt: number | undefined;
 
-  const ask = async (bucket: string): Promise<number> => {
-    const key = PREFIX + bucket;
-    const waitMs = await within(
-      patienceMs,
-      redis.run('count a request', () => count(key, windowMs, max)),
-    );
+  const ask = async (bucket: string): Promise<Told> => {
+    const counted = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, lot));
+    const [passing, leftMs] = (await within(patienceMs, counted)) as [number, number];
     if (retryAt !== undefined) onBack?.();
     retryAt = undefined;
-    if (waitMs > 0) waiting.set(bucket, performance.now() + waitMs);
-    return seconds(waitMs);
+    if (passing === 0) waiting.set(bucket, performance.now() + leftMs);
+    return { passing, leftMs };
   };
+  const lots = createLots(ask);
+
+  // Those who wait for a lot may be more than it holds.
+  const askForMany = async (bucket: string): Promise<number> => {
+    for (;;) {
+      const { passing, leftMs } = await lots.refill(bucket);
+      if (passing === 0) return seconds(leftMs);
+      if (lots.take(bucket, performance.now())) return 0;
+    }
+  };
+  const askForOne = async (bucket: string): Promise<number> => {
+    const { passing, leftMs } = await ask(bucket);
+    return passing > 0 ? 0 : seconds(leftMs);
+  };
+  const askFor = lot === 1 ? askForOne : askForMany;
 
   // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
   // of them. When Redis goes away, whoever has asked it comes here at the same moment.
@@ -61,13 +83,14 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
 
   return async (bucket) => {
     const now = performance.now();
+    if (lots.take(bucket, now)) return 0;
     if (retryAt !== undefined && now < retryAt) return countHere(bucket);
     const until = waiting.get(bucket);
     if (until !== undefined && now < until) return seconds(until - now);
     // The others go on locally while this one finds out.
     if (retryAt !== undefined) retryAt = now + RETRY_MS;
     try {
-      return await ask(bucket);
+      return await askFor(bucket);
     } catch (error) {
       if (retryAt === undefined) onAway?.(error);
       retryAt = performance.now() + RETRY_MS;
@@ -78,10 +101,10 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
 
 const seconds = (ms: number) => Math.ceil(ms / 1_000);
 
-function within(ms: number, work: Promise<unknown>): Promise<number> {
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new TwinlineError('ERR_TIMEOUT', `Redis did not count a request within ${ms} ms.`));
     const timer = setTimeout(late, ms);
-    void work.then((value) => resolve(Number(value)), reject).finally(() => clearTimeout(timer));
+    void work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

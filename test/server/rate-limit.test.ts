@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LastSeenMap } from '../../server/middleware/rate-limit.ts';
+import { LastSeenMap } from '../../server/middleware/last-seen-map.ts';
 import { DIAL, json, withServer } from './serve.ts';
 
 const test = suite('rate limit');

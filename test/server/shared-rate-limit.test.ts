@@ -156,4 +156,41 @@ test('a count whose answer was lost is not made again in Redis', async () => {
   assert.is(await fresh.client.get('twinline:rate:lossy'), '2');
 });
 
+test('of a large limit instances take lots: one question of Redis for many requests, and never more than the limit', async () => {
+  const patient = { patienceMs: 20_000 };
+  const [one, other] = [await instance(20_000, patient), await instance(20_000, patient)];
+  const waits: number[] = [];
+  const asked = async (times: number) => {
+    const all = Array.from({ length: times }, (_, at) => (at % 2 ? one : other).ask('many'));
+    waits.push(...(await Promise.all(all)));
+  };
+  await asked(100);
+  // A lot of 20 is a thousandth: each instance took three for its 50.
+  assert.is(await one.redis.client.get('twinline:rate:many'), '120');
+  await asked(20_000);
+  assert.is(waits.filter((wait) => wait === 0).length, 20_000);
+  assert.ok(waits.every((wait) => wait >= 0 && wait <= 60));
+  // Each instance asked once more, to hear that nothing is left; whoever came then was refused without a question.
+  assert.ok(Number(await one.redis.client.get('twinline:rate:many')) <= 20_040);
+});
+
+test('a lot ends with its window', async () => {
+  const { ask, redis } = await instance(2_000, { windowMs: 300, patienceMs: 20_000 });
+  assert.is(await ask('lot'), 0);
+  assert.is(await redis.client.get('twinline:rate:lot'), '2');
+  await new Promise((resolve) => setTimeout(resolve, 330));
+  assert.is(await ask('lot'), 0);
+  assert.is(await redis.client.get('twinline:rate:lot'), '2', 'counted in the new window');
+});
+
+test('an instance that holds a lot lets it pass while Redis is away', async () => {
+  const { ask, told } = await instance(5_000, { patienceMs: 20_000 });
+  await ask('held');
+  await proxy.set({ kind: 'freeze' });
+  const [waits, ms] = await timed(Promise.all([ask('held'), ask('held'), ask('held'), ask('held')]));
+  assert.equal(waits, [0, 0, 0, 0]);
+  assert.ok(ms < 50, `${ms} ms`);
+  assert.equal(told, []);
+});
+
 test.run();
