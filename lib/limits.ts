@@ -352,9 +352,26 @@ export const LIMITS = {
   grpcPingPauseMs: 30_000,
   /** Milliseconds that calls may go on while a channel is being closed. */
   grpcCloseMs: 2_000,
-  /** Bytes that the node may send ahead of its reader: on one call, and on all calls together. */
+  /** Bytes that the node may send ahead of the reader of one call, and that may be under way on one connection. */
   grpcWindowBytes: 1_048_576,
   grpcConnectionWindowBytes: 16_777_216,
+  /** Bytes that wait in the socket to the node before bodies and new calls wait too, and replies that may wait with them. */
+  grpcUnsentBytes: 262_144,
+  grpcRepliesWaiting: 1_000,
+  /** Frames in a row that are no part of an answer, in so many milliseconds: a node that sends more is cut off. */
+  grpcIdleFrames: 10_000,
+  grpcIdleMs: 1_000,
+  /** Frames and bytes of one block of headers, also of one that is too large to be kept. */
+  grpcHeadFrames: 64,
+  grpcHeadBytes: 262_144,
+  /** Blocks of headers whose meaning a channel keeps, bytes of each, and methods whose beginning it keeps. */
+  grpcKeptHeads: 256,
+  grpcKeptHeadBytes: 1_024,
+  grpcKeptPaths: 1_024,
+  /** Calls that ended before their time and for which the node may still send. */
+  grpcBrokenKept: 16_384,
+  /** Milliseconds that the node may take to hang up after it was said goodbye. */
+  grpcGoodbyeMs: 1_000,
   /** Bytes of messages that wait for a slow reader before the node is told to wait. */
   grpcAheadBytes: 65_536,
   /** Calls of one channel at the same time; more fail at once. */

@@ -1,6 +1,5 @@
 // Metadata of calls: what may be sent to the node, and how it is read from the headers and trailers of HTTP/2.
 
-import type { IncomingHttpHeaders } from 'node:http2';
 import { LIMITS } from '../limits.ts';
 import type { Metadata } from './channel.ts';
 
@@ -27,31 +26,23 @@ export function metadataTrouble(metadata: Metadata): string | undefined {
     : undefined;
 }
 
-/** Adds metadata to the headers of a request. */
-export function writeMetadata(headers: Record<string, string | string[]>, metadata: Metadata): void {
-  for (const [name, value] of metadata) {
-    const text = typeof value === 'string' ? value : value.toString('base64').replace(/=+$/, '');
-    const before = headers[name];
-    headers[name] = before === undefined ? text : [before, text].flat();
-  }
+/** A value as it stands in a header. */
+export function metadataText(value: string | Buffer): string {
+  return typeof value === 'string' ? value : value.toString('base64').replace(/=+$/, '');
 }
 
 /**
  * The metadata in headers or trailers: all but what belongs to HTTP/2 and gRPC. Values of text that were sent under one
  * name come as one, joined by `, `.
  */
-export function readMetadata(headers: IncomingHttpHeaders): Metadata {
+export function readMetadata(headers: ReadonlyMap<string, string>): Metadata {
   const found: [string, string | Buffer][] = [];
-  for (const name in headers) {
+  for (const [name, value] of headers) {
     if (name.charCodeAt(0) === COLON || (RESERVED.test(name) && name !== 'grpc-status-details-bin')) continue;
-    for (const value of [headers[name]].flat()) if (value !== undefined) found.push(...entries(name, value));
+    if (!name.endsWith('-bin')) found.push([name, value]);
+    else for (const part of value.split(',')) found.push([name, Buffer.from(part.trim(), 'base64')]);
   }
   return found;
 }
 
 const COLON = 58;
-
-function entries(name: string, value: string): [string, string | Buffer][] {
-  if (!name.endsWith('-bin')) return [[name, value]];
-  return value.split(',').map((part) => [name, Buffer.from(part.trim(), 'base64')]);
-}

@@ -1,9 +1,8 @@
 // The statuses that a channel makes itself, and those that it reads from what the node sent.
 
-import type { IncomingHttpHeaders } from 'node:http2';
-import { constants } from 'node:http2';
 import { LIMITS } from '../limits.ts';
 import { type Answer, type Call, GRPC, type Status, type StreamCall } from './channel.ts';
+import { ERROR } from './http2/codes.ts';
 import { metadataTrouble } from './metadata.ts';
 
 /** A status of the channel. Its message names no address: it goes to whoever asked. */
@@ -46,12 +45,11 @@ export function refusal(call: Call | StreamCall): Status | undefined {
 }
 
 /** The status in trailers, or in headers that are all that came; undefined when there is none. */
-export function statusIn(trailers: IncomingHttpHeaders): Status | undefined {
-  const code = trailers['grpc-status'];
-  if (typeof code !== 'string') return undefined;
-  const message = trailers['grpc-message'];
+export function statusIn(trailers: ReadonlyMap<string, string>): Status | undefined {
+  const code = trailers.get('grpc-status');
+  if (code === undefined) return undefined;
   if (!/^\d{1,5}$/.test(code)) return made(GRPC.unknown, 'The node sent a malformed status.');
-  return { code: Number(code), message: typeof message === 'string' ? unescaped(message) : '', from: 'node' };
+  return { code: Number(code), message: unescaped(trailers.get('grpc-message') ?? ''), from: 'node' };
 }
 
 function unescaped(message: string): string {
@@ -75,19 +73,19 @@ const BY_HTTP: { readonly [status: number]: number } = {
 };
 
 /** What headers that are not those of gRPC mean, or undefined when they are. */
-export function notGrpc(headers: IncomingHttpHeaders): Status | undefined {
-  const http = Number(headers[':status']);
+export function notGrpc(headers: ReadonlyMap<string, string>): Status | undefined {
+  const http = Number(headers.get(':status'));
   if (http !== 200) return made(BY_HTTP[http] ?? GRPC.unknown, `The node answered with HTTP status ${http}.`);
-  if (/^application\/grpc($|[+;])/.test(headers['content-type'] ?? '')) return undefined;
+  if (/^application\/grpc($|[+;])/.test(headers.get('content-type') ?? '')) return undefined;
   return made(GRPC.unknown, 'The node answered with something else than gRPC.');
 }
 
 const BY_RESET: { readonly [code: number]: Status } = {
-  [constants.NGHTTP2_NO_ERROR]: UNFINISHED,
-  [constants.NGHTTP2_REFUSED_STREAM]: REFUSED,
-  [constants.NGHTTP2_CANCEL]: made(GRPC.cancelled, 'The node cancelled the call.'),
-  [constants.NGHTTP2_ENHANCE_YOUR_CALM]: made(GRPC.resourceExhausted, 'The node or its answer exceeds a limit.'),
-  [constants.NGHTTP2_INADEQUATE_SECURITY]: made(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
+  [ERROR.none]: UNFINISHED,
+  [ERROR.refused]: REFUSED,
+  [ERROR.cancel]: made(GRPC.cancelled, 'The node cancelled the call.'),
+  [ERROR.calm]: made(GRPC.resourceExhausted, 'The node or its answer exceeds a limit.'),
+  [ERROR.security]: made(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
 };
 
 /** What the code of a stream that was reset means. */
