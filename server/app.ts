@@ -114,8 +114,9 @@ export function createApp(deps: AppDeps): App {
     .use(router.routes())
     .use(notFound());
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
-  // The URL of almost every request passes Koa by, unless a browser asks.
-  const listener = guarded(ussd.ahead(app.callback()), overload, health);
+  // The URLs of almost every request pass Koa by, unless a browser asks.
+  const rest = query?.ahead(app.callback()) ?? app.callback();
+  const listener = guarded(ussd.ahead(rest), overload, health);
   return { listener, routes: query ? [...own, ...query.routes] : own };
 }
 

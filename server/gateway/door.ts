@@ -1,10 +1,12 @@
 // The HTTP door of the query gateway: from the path of a request to a method of the node, with refusals in its own form.
 
-import type { Context, Middleware } from 'koa';
+import type { RequestListener } from 'node:http';
+import type { Middleware } from 'koa';
 import type { Refusal as RefusalName, Route } from '../../lib/gateway/index.ts';
 import { gatewayPart } from '../openapi/gateway.ts';
 import type { Part } from '../openapi/operation.ts';
 import type { ServedRoute } from '../route-list.ts';
+import type { Exchange } from './exchange.ts';
 import { type Front, gatewayFront, pathOf } from './front.ts';
 import { createGate } from './gate.ts';
 import { firstSegment, ownership } from './places.ts';
@@ -18,6 +20,8 @@ import { answerUnary } from './unary.ts';
 export interface GatewayDoor {
   /** Answers the gateway's paths. Other paths pass. Belongs before all that the front does itself. */
   readonly answer: Middleware;
+  /** Answers, before any middleware, what needs none; hands all else to `app`. */
+  ahead(app: RequestListener): RequestListener;
   readonly routes: readonly ServedRoute[];
   /** Templates whose paths belong to other doors. */
   readonly hidden: readonly string[];
@@ -31,7 +35,7 @@ export interface DoorDeps {
   readonly others: readonly ServedRoute[];
   readonly front: Front;
   /** Told of everything that is our fault. */
-  readonly onFault: (error: unknown, ctx: Context) => void;
+  readonly onFault: (error: unknown, requestId: string) => void;
 }
 
 /** Opens the door. */
@@ -44,58 +48,58 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
   const { served, hidden } = splitRoutes(catalog, owns);
 
   // Gives the route that answers.
-  async function answer(ctx: Context): Promise<Route | undefined> {
-    const { req } = ctx;
-    if (gate && !gate(req.headers.authorization)) return refuse(ctx, 'no-credentials', CHALLENGE);
+  async function answer(exchange: Exchange): Promise<Route | undefined> {
+    const { req } = exchange;
+    if (gate && !gate(req.headers.authorization)) return refuse(exchange, 'no-credentials', CHALLENGE);
     const path = pathOf(req.url!);
     const match = catalog.match(req.method!, path);
-    if (match.kind === 'unknown') return refuse(ctx, 'unknown-route');
-    if (match.kind === 'method') return otherMethod(ctx, match.allow);
+    if (match.kind === 'unknown') return refuse(exchange, 'unknown-route');
+    if (match.kind === 'method') return otherMethod(exchange, match.allow);
     const { route, values } = match;
     const plan = catalog.planOf(route);
     try {
-      if (plan.use !== 'call') refuse(ctx, plan.use);
+      if (plan.use !== 'call') refuse(exchange, plan.use);
       else {
         const query = req.url!.slice(path.length + 1);
         const asked = await readAsked(req, { route, values, query }, settings);
-        await (route.streaming ? streams.answer : answerUnary)(ctx, plan, { asked, service });
+        await (route.streaming ? streams.answer : answerUnary)(exchange, plan, { asked, service });
       }
     } catch (error) {
-      fail(ctx, error);
+      fail(exchange, error);
     }
     return route;
   }
 
-  function refuse(ctx: Context, refusal: RefusalName, headers?: readonly string[]): undefined {
-    reply(ctx, { ...answers.ofRefusal(refusal), headers });
+  function refuse(exchange: Exchange, refusal: RefusalName, headers?: readonly string[]): undefined {
+    reply(exchange, { ...answers.ofRefusal(refusal), headers });
   }
 
-  function otherMethod(ctx: Context, allow: readonly string[]): undefined {
+  function otherMethod(exchange: Exchange, allow: readonly string[]): undefined {
     const headers = ['Allow', [...allow, 'OPTIONS'].join(', ')];
-    if (ctx.method === 'OPTIONS') reply(ctx, { http: 204, headers });
-    else refuse(ctx, 'method', headers);
+    if (exchange.req.method === 'OPTIONS') reply(exchange, { http: 204, headers });
+    else refuse(exchange, 'method', headers);
   }
 
-  function fail(ctx: Context, error: unknown, headers?: readonly string[]): void {
+  function fail(exchange: Exchange, error: unknown, headers?: readonly string[]): void {
     const { http, body } = answerOf(error, answers);
-    if (http === 500) onFault(error, ctx);
+    if (http === 500) onFault(error, exchange.requestId);
     // The rest of a body that is not read would be taken for the next request.
-    reply(ctx, { http, body, headers: http === 413 ? CLOSING : headers });
+    reply(exchange, { http, body, headers: http === 413 ? CLOSING : headers });
   }
 
-  async function serve(ctx: Context): Promise<string | undefined> {
+  async function serve(exchange: Exchange): Promise<string | undefined> {
     let route: Route | undefined;
     try {
-      route = await answer(ctx);
+      route = await answer(exchange);
     } catch (error) {
-      fail(ctx, error);
+      fail(exchange, error);
     }
-    counts.answered(route?.rpc, ctx.res.statusCode);
+    counts.answered(route?.rpc, exchange.res.statusCode);
     return route?.template;
   }
 
   return {
-    answer: gatewayFront(front, { owns, serve, fail }),
+    ...gatewayFront(front, { owns, serve, fail, onFault }),
     routes: served.map(({ method, path }) => ({ method, path })),
     hidden,
     part: () => gatewayPart(catalog, served),

@@ -1,13 +1,14 @@
 // The way into the gateway, at the front of the server: the same steps as for other doors, without their middleware. Each
 // of its requests passes here, and the numbers are in test/bench.
 
-import type { Context, Middleware } from 'koa';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../errors.ts';
 import type { Recorder } from '../middleware/answer-errors.ts';
 import type { ClientOf } from '../middleware/client.ts';
 import type { Limiter } from '../middleware/rate-limit.ts';
-import { requestId } from '../middleware/request-id.ts';
 import type { Overload } from '../overload.ts';
+import { type Exchange, exchangeOf } from './exchange.ts';
 import type { Owns } from './places.ts';
 
 /** What the server does for all of its doors. */
@@ -24,43 +25,63 @@ export interface Front {
 export interface Behind {
   readonly owns: Owns;
   /** Answers, and gives the template that the path led to, if any. Never rejects. */
-  serve(ctx: Context): Promise<string | undefined>;
+  serve(exchange: Exchange): Promise<string | undefined>;
   /** Answers with what went wrong; headers: names and values in turn. */
-  fail(ctx: Context, error: unknown, headers?: readonly string[]): void;
+  fail(exchange: Exchange, error: unknown, headers?: readonly string[]): void;
+  readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-/** Lets the gateway's requests in; others go on to what comes next. */
-export function gatewayFront({ clientOf, limiter, overload, cors, record }: Front, behind: Behind): Middleware {
-  const { owns, serve, fail } = behind;
+export interface FrontDoor {
+  /** Answers the gateway's paths, for pages of other origins too. Other paths pass. */
+  readonly answer: Middleware;
+  /** Answers the gateway's paths unless a page of another origin asks, and hands all else to `app`. */
+  ahead(app: RequestListener): RequestListener;
+}
 
-  async function enter(ctx: Context): Promise<string | undefined> {
-    if (overload.isOver()) return turnAway(ctx, { refusal: new Refusal('unavailable'), seconds: 1 });
-    const client = clientOf(ctx.req);
+/** Lets the gateway's requests in. */
+export function gatewayFront({ clientOf, limiter, overload, cors, record }: Front, behind: Behind): FrontDoor {
+  const { serve, fail, onFault } = behind;
+  const owns = (req: IncomingMessage) => behind.owns(pathOf(req.url!));
+
+  async function enter(exchange: Exchange): Promise<string | undefined> {
+    if (overload.isOver()) return turnAway(exchange, { refusal: new Refusal('unavailable'), seconds: 1 });
+    const client = clientOf(exchange.req);
     const seconds = client.exempt ? 0 : await limiter(client.bucket);
-    if (seconds === 0) return serve(ctx);
+    if (seconds === 0) return serve(exchange);
     const words = `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`;
-    return turnAway(ctx, { refusal: new Refusal('too-many-requests', words), seconds });
+    return turnAway(exchange, { refusal: new Refusal('too-many-requests', words), seconds });
   }
 
-  function turnAway(ctx: Context, { refusal, seconds }: { refusal: Refusal; seconds: number }): undefined {
-    fail(ctx, refusal, ['Retry-After', String(seconds)]);
+  function turnAway(exchange: Exchange, { refusal, seconds }: { refusal: Refusal; seconds: number }): undefined {
+    fail(exchange, refusal, ['Retry-After', String(seconds)]);
   }
 
-  async function through(ctx: Context): Promise<void> {
+  async function through(exchange: Exchange): Promise<void> {
     const begun = performance.now();
-    const route = (await enter(ctx)) ?? 'none';
-    const { req, res, state } = ctx;
-    record({ method: req.method!, route, status: res.statusCode, begun, requestId: state.requestId });
+    const route = (await enter(exchange)) ?? 'none';
+    const { req, res, requestId } = exchange;
+    record({ method: req.method!, route, status: res.statusCode, begun, requestId });
   }
 
-  return (ctx, next) => {
-    const { req, res, state } = ctx;
-    if (!owns(pathOf(req.url!))) return next();
-    state.requestId = requestId(req);
-    if (req.headers.origin === undefined) return through(ctx);
-    // A question of a browser before its request is answered there.
-    res.setHeader('X-Request-Id', state.requestId);
-    return cors(ctx, () => through(ctx));
+  return {
+    answer: (ctx, next) => {
+      if (!owns(ctx.req)) return next();
+      const exchange = exchangeOf(ctx);
+      ctx.res.setHeader('X-Request-Id', exchange.requestId);
+      // A question of a browser before its request is answered there, by Koa.
+      return cors(ctx, () => {
+        ctx.respond = false;
+        return through(exchange);
+      });
+    },
+    ahead: (app) => (req, res) => {
+      if (req.headers.origin !== undefined || !owns(req)) return app(req, res);
+      const exchange = exchangeOf({ req, res });
+      through(exchange).catch((error) => {
+        onFault(error, exchange.requestId);
+        res.destroy();
+      });
+    },
   };
 }
 

@@ -48,9 +48,9 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
         service,
         others,
         front,
-        onFault: (error, ctx) => {
+        onFault: (error, requestId) => {
           onProblem();
-          log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the query gateway failed');
+          log.error({ err: error, requestId }, 'a request to the query gateway failed');
         },
       });
       log.info({ upstream: channel.name, routes: door.routes.length }, 'the query gateway is open');

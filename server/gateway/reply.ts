@@ -1,7 +1,7 @@
 // How the gateway answers: straight to the response of Node, with one array of headers, for this is a hot path.
 
-import type { Context } from 'koa';
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
+import type { Exchange } from './exchange.ts';
 
 export interface Reply {
   readonly http: number;
@@ -16,20 +16,18 @@ export interface Reply {
 const ALWAYS: readonly string[] = ['Vary', 'Origin', ...SECURITY_HEADERS.flat()];
 
 /** Sends an answer whole. */
-export function reply(ctx: Context, { http, body, headers = [] }: Reply): void {
-  const { res } = ctx;
-  ctx.respond = false;
+export function reply({ res, requestId }: Exchange, { http, body, headers = [] }: Reply): void {
   // Of an answer that has begun only the end can be taken away.
   if (res.headersSent) return void res.destroy();
-  const list = [...ALWAYS, 'X-Request-Id', ctx.state.requestId as string, ...headers];
+  const list = [...ALWAYS, 'X-Request-Id', requestId, ...headers];
   if (body !== undefined)
     list.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body)));
   res.writeHead(http, list);
   res.end(body);
 }
 
-/** Sets what {@link reply} adds by itself, for answers that Koa or a stream sends. */
-export function setHeaders({ res, state }: Context): void {
-  for (let at = 0; at < ALWAYS.length; at += 2) res.setHeader(ALWAYS[at]!, ALWAYS[at + 1]!);
-  res.setHeader('X-Request-Id', state.requestId as string);
+/** Sends the head of an answer whose body comes later, or never. */
+export function begin({ res, requestId }: Exchange, headers: readonly string[]): void {
+  res.writeHead(200, [...ALWAYS, 'X-Request-Id', requestId, ...headers]);
+  res.flushHeaders();
 }

@@ -1,21 +1,22 @@
 // Answers that are streams of messages: a line of JSON or an event for each, no faster than they are read.
 
-import type { ServerResponse } from 'node:http';
-import type { Context } from 'koa';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import accepts from 'accepts';
 import { type HttpAnswer, headersOf, type MessageStream } from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { drained } from '../event-streams.ts';
 import { WAITING } from '../guard.ts';
 import type { Plan } from './catalog.ts';
+import type { Exchange } from './exchange.ts';
 import { answerOf } from './refusal.ts';
-import { reply, setHeaders } from './reply.ts';
+import { begin, reply } from './reply.ts';
 import type { Asked } from './request.ts';
 import type { Service } from './service.ts';
 import { detailsIn } from './unary.ts';
 
 export interface Streams {
   /** Answers with the stream of a call; resolves when all is over. */
-  answer(ctx: Context, plan: Plan, with_: { readonly asked: Asked; readonly service: Service }): Promise<void>;
+  answer(exchange: Exchange, plan: Plan, with_: { readonly asked: Asked; readonly service: Service }): Promise<void>;
   /** Ends all streams with an error that says why. */
   close(): void;
 }
@@ -43,19 +44,23 @@ function around(before: string, json: Buffer, after: string): Buffer {
   return Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
 }
 
+const UNSTORED = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 const STOPPING = '{"code":14,"message":"The server is stopping. Ask again.","details":[]}';
 
 export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
   const open = new Set<AbortController>();
   let isClosed = false;
 
-  async function answer(ctx: Context, plan: Plan, { asked, service }: { asked: Asked; service: Service }) {
-    const form = formOf(ctx);
-    setHeaders(ctx);
-    if (ctx.method === 'HEAD') return head(ctx, form);
+  async function answer(exchange: Exchange, plan: Plan, { asked, service }: { asked: Asked; service: Service }) {
+    const { req, res } = exchange;
+    const form = formOf(req);
+    if (req.method === 'HEAD') {
+      begin(exchange, ['Content-Type', form.type]);
+      return void res.end();
+    }
     const ended = new AbortController();
     const leave = () => ended.abort();
-    ctx.res.once('close', leave);
+    res.once('close', leave);
     open.add(ended);
     try {
       const { request, metadata, deadlineMs } = asked;
@@ -63,13 +68,15 @@ export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
       const stream = service.channel.stream(call);
       const messages = stream.messages[Symbol.asyncIterator]();
       const first = await messages.next();
-      if (first.done && (await fails(ctx, stream, service))) return;
-      await begin(ctx, form, stream, service);
+      if (first.done && (await fails(exchange, stream, service))) return;
+      const told = headersOf(await stream.headers, service.catalog.settings.forwardHeaders);
+      begin(exchange, [...Object.entries(told).flat(), 'Content-Type', form.type, ...UNSTORED]);
+      res.emit(WAITING);
       const lines = { first, messages, stream };
-      await pump(ctx.res, lines, { form, plan, service, signal: ended.signal });
+      await pump(res, lines, { form, plan, service, signal: ended.signal });
     } finally {
       open.delete(ended);
-      ctx.res.off('close', leave);
+      res.off('close', leave);
     }
   }
 
@@ -115,30 +122,17 @@ interface Way {
   readonly signal: AbortSignal;
 }
 
-function formOf(ctx: Context): Form {
-  return FORMS[ctx.accepts(Object.keys(FORMS)) || 'application/x-ndjson']!;
-}
-
-function head(ctx: Context, { type }: Form): void {
-  ctx.status = 200;
-  ctx.set('Content-Type', type);
+function formOf(req: IncomingMessage): Form {
+  const type = accepts(req).type(Object.keys(FORMS)) as string | false;
+  return FORMS[type || 'application/x-ndjson']!;
 }
 
 // A call that failed before its first message is answered like any other.
-async function fails(ctx: Context, { end, headers }: MessageStream, { catalog }: Service): Promise<boolean> {
+async function fails(exchange: Exchange, { end, headers }: MessageStream, { catalog }: Service): Promise<boolean> {
   const { status, trailers } = await end;
   if (status.code === 0) return false;
   const { http, body } = catalog.answers.ofStatus(status, detailsIn(trailers));
   const told = headersOf([...(await headers), ...trailers], catalog.settings.forwardHeaders);
-  reply(ctx, { http, body, headers: Object.entries(told).flat() });
+  reply(exchange, { http, body, headers: Object.entries(told).flat() });
   return true;
-}
-
-async function begin(ctx: Context, { type }: Form, { headers }: MessageStream, { catalog }: Service): Promise<void> {
-  ctx.set(headersOf(await headers, catalog.settings.forwardHeaders));
-  ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-  ctx.respond = false;
-  ctx.status = 200;
-  ctx.res.flushHeaders();
-  ctx.res.emit(WAITING);
 }

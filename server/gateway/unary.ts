@@ -1,6 +1,7 @@
 // One answer for one question: from the cache, from a call that runs already, or from the node; then as HTTP.
 
-import type { Context } from 'koa';
+import type { IncomingMessage } from 'node:http';
+import fresh from 'fresh';
 import {
   type Answer,
   type AnswerCache,
@@ -14,6 +15,7 @@ import {
 import * as statuses from '../../lib/gateway/statuses.ts';
 import { createStop, type StopSignal } from '../../lib/gateway/stop.ts';
 import type { Plan } from './catalog.ts';
+import type { Exchange } from './exchange.ts';
 import { reply } from './reply.ts';
 import type { Asked } from './request.ts';
 import type { Service } from './service.ts';
@@ -39,11 +41,11 @@ export const RENDERED = {
 
 /** Asks the node, or those who have asked already, and answers. Rejects when the answer cannot be read. */
 export async function answerUnary(
-  ctx: Context,
+  exchange: Exchange,
   plan: Plan,
   { asked, service }: { asked: Asked; service: Service },
 ): Promise<void> {
-  const { res } = ctx;
+  const { res } = exchange;
   const left = createStop();
   const leave = () => left.abort();
   res.once('close', leave);
@@ -54,7 +56,7 @@ export async function answerUnary(
     const result = plan.isShared
       ? await service.cache.answer(keyOf(plan, asked), waiting, load)
       : ({ kind: 'answer', answer: await load(left), from: 'node' } as const);
-    send(ctx, result, service);
+    send(exchange, result, service);
   } finally {
     res.off('close', leave);
   }
@@ -115,16 +117,13 @@ export function detailsIn(trailers: Metadata): Uint8Array | undefined {
 
 const ENDS = { late: statuses.LATE, left: statuses.CANCELLED, full: statuses.FULL } as const;
 
-function send(ctx: Context, result: CacheResult<Rendered>, { catalog }: Service): void {
+function send(exchange: Exchange, result: CacheResult<Rendered>, { catalog }: Service): void {
   const { http, body, headers, tag } =
     result.kind === 'answer' ? result.answer : ready(catalog.answers.ofStatus(ENDS[result.kind]));
-  if (tag !== undefined && ctx.headers['if-none-match'] !== undefined && isFresh(ctx, tag))
-    reply(ctx, { http: 304, headers });
-  else reply(ctx, { http, body, headers });
+  if (tag !== undefined && isFresh(exchange.req, tag)) reply(exchange, { http: 304, headers });
+  else reply(exchange, { http, body, headers });
 }
 
-function isFresh(ctx: Context, tag: string): boolean {
-  ctx.status = 200;
-  ctx.set('ETag', tag);
-  return ctx.fresh;
+function isFresh({ headers, method }: IncomingMessage, etag: string): boolean {
+  return headers['if-none-match'] !== undefined && (method === 'GET' || method === 'HEAD') && fresh(headers, { etag });
 }
