@@ -11,6 +11,8 @@ export interface Overload {
   inFlight: number;
   /** How late the event loop came in the last second: 99th percentile in milliseconds. */
   readonly loopDelayMs: number;
+  /** Watches the event loop from now on: nobody waits for a server that only starts, however busy it is. */
+  begin(): void;
   stop(): void;
 }
 
@@ -26,7 +28,7 @@ export interface OverloadLimits {
 const RESOLUTION_MS = 20;
 const WINDOW_MS = 1_000;
 
-/** Watches the event loop of this process from now on. */
+/** For the event loop of this process. */
 export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
   const maxDelayMs = limits.loopDelayMs ?? LIMITS.loopDelayMs;
   const maxInFlight = limits.requestsAtOnce ?? LIMITS.requestsAtOnce;
@@ -40,14 +42,17 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
     if (delayMs > maxDelayMs)
       log.warn({ loopDelayMs: Math.round(delayMs), inFlight: watch.inFlight }, 'the event loop is late; shedding load');
   };
-  // Right after a stall this timer may come before the one that measures it; only after both is the delay known.
-  const timer = setInterval(() => setImmediate(look), WINDOW_MS).unref();
-  delays.enable();
+  let timer: NodeJS.Timeout | undefined;
   const watch: Overload = {
     inFlight: 0,
     isOver: () => watch.inFlight > (delayMs > maxDelayMs ? maxWhenLate : maxInFlight),
     get loopDelayMs() {
       return delayMs;
+    },
+    begin: () => {
+      delays.enable();
+      // Right after a stall this timer may come before the one that measures it; only after both is the delay known.
+      timer = setInterval(() => setImmediate(look), WINDOW_MS).unref();
     },
     stop: () => {
       clearInterval(timer);

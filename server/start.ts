@@ -148,6 +148,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   });
   const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
   later(() => metricsDoor?.close(0));
+  overload.begin();
   const door = await listen(app.listener, config);
 
   const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], (error) => {

@@ -1,14 +1,25 @@
 // More than the server can do: it turns work away at once, in words that callers understand, and says that it lives.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { withFolder } from '../support/process.ts';
 import { DIAL, json, withServer } from './serve.ts';
 
 const test = suite('overload');
 
 const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
+
+const SLOW_MS = 1_500;
+/** A service whose loading stops everything, but not at once. */
+const SLOW = `await new Promise((resolve) => setTimeout(resolve, 100));
+const until = performance.now() + ${SLOW_MS};
+while (performance.now() < until);
+export default {};
+`;
 
 test('with too many requests in flight, others are turned away with Retry-After; probes are answered', () => {
   let release = () => {};
@@ -61,6 +72,17 @@ test('an event loop that stood still once turns nobody away while there is littl
       assert.match(await server.ussd({ ...DIAL, sessionId: `after-${at}` }), /^CON /);
       await pause(25);
     }
+  }));
+
+test('a start that takes all of the processor is no lateness of the event loop', () =>
+  withFolder((folder) => {
+    const service = join(folder, 'slow.mjs');
+    writeFileSync(service, SLOW);
+    return withServer({ env: { SERVICES: service }, overload: { loopDelayMs: 250 } }, async (server) => {
+      await pause(1_100);
+      const late = server.logged.filter(({ loopDelayMs }) => Number(loopDelayMs) > SLOW_MS - 100);
+      assert.equal(late, []);
+    });
   }));
 
 test.run();
