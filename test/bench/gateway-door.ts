@@ -15,10 +15,10 @@ import { atOnce, median, type Row, us } from './measure.ts';
 const ROOT = process.cwd();
 const SCALES = [0.5, 1, 1.9];
 // A server in service is warm, however busy the machine is: rounds are so many requests, not so long.
-const WARM_UP = 5;
+const WARM_UP = 6;
 const ROUNDS = 5;
 const CONNECTIONS = 32;
-const REQUESTS = 1_600;
+const REQUESTS = 3_200;
 
 export async function gatewayDoorRows(): Promise<Row[]> {
   const set = compileProtos({ 'bench.proto': PROTO });
