@@ -1,6 +1,6 @@
 // Whether the server has more to do than it can: too many requests at once, or an event loop that comes too late.
 
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { LIMITS } from '../lib/limits.ts';
 import type { Log } from './log.ts';
 
@@ -33,16 +33,16 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
   const maxDelayMs = limits.loopDelayMs ?? LIMITS.loopDelayMs;
   const maxInFlight = limits.requestsAtOnce ?? LIMITS.requestsAtOnce;
   const maxWhenLate = limits.requestsWhenLate ?? LIMITS.requestsWhenLate;
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let delayMs = 0;
-  const look = () => {
+  let timer: NodeJS.Timeout | undefined;
+  let delays: IntervalHistogram | undefined;
+  const look = (seen: IntervalHistogram) => {
     // The histogram counts from one look at the clock to the next, so the pause between them is in it.
-    delayMs = Math.max(0, delays.percentile(99) / 1e6 - RESOLUTION_MS);
-    delays.reset();
+    delayMs = Math.max(0, seen.percentile(99) / 1e6 - RESOLUTION_MS);
+    seen.reset();
     if (delayMs > maxDelayMs)
       log.warn({ loopDelayMs: Math.round(delayMs), inFlight: watch.inFlight }, 'the event loop is late; shedding load');
   };
-  let timer: NodeJS.Timeout | undefined;
   const watch: Overload = {
     inFlight: 0,
     isOver: () => watch.inFlight > (delayMs > maxDelayMs ? maxWhenLate : maxInFlight),
@@ -50,13 +50,15 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
       return delayMs;
     },
     begin: () => {
-      delays.enable();
+      const seen = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+      seen.enable();
+      delays = seen;
       // Right after a stall this timer may come before the one that measures it; only after both is the delay known.
-      timer = setInterval(() => setImmediate(look), WINDOW_MS).unref();
+      timer = setInterval(() => setImmediate(look, seen), WINDOW_MS).unref();
     },
     stop: () => {
       clearInterval(timer);
-      delays.disable();
+      delays?.disable();
     },
   };
   return watch;
