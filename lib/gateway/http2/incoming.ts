@@ -23,7 +23,6 @@ const KINDS: { readonly [type: number]: Kind } = {
     on: 'stream',
     take: (connection, frame) => {
       const bytes = frame.to - frame.from;
-      if (!connection.receive.come(bytes)) return trouble('flowControl', 'the node sent more than it may');
       // At once, and not when someone has taken them: a slow reader of one stream holds up no other.
       const due = connection.receive.take(bytes);
       if (due) connection.outbox.control(FRAME.window, 0, [due]);

@@ -1,0 +1,405 @@
+// What the channel sends on HTTP/2: no more than the node takes, in its order, and no request twice that may have been seen.
+
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Channel, GRPC, type Metadata } from '../../lib/gateway/channel.ts';
+import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
+import { Outbox } from '../../lib/gateway/http2/outbox.ts';
+import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import {
+  answer,
+  data,
+  end,
+  head,
+  messageOf,
+  type Peer,
+  type RawNode,
+  rawFrame,
+  rawNode,
+  type Script,
+} from './raw-node.ts';
+
+const test = suite('http2 sending', { timeoutMs: 60_000 });
+const CALL = { path: '/t.Node/Echo', request: Buffer.from('hello'), deadlineMs: 5_000 };
+
+const word = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+const window = (id: number, more: number) => rawFrame(FRAME.window, 0, id, word(more));
+const settings = (...entries: readonly (readonly [name: number, value: number])[]) =>
+  rawFrame(
+    FRAME.settings,
+    0,
+    0,
+    Buffer.concat(entries.map(([name, value]) => Buffer.concat([word(name).subarray(2), word(value)]))),
+  );
+const goaway = (last: number, code = 0) => rawFrame(FRAME.goaway, 0, 0, Buffer.concat([word(last), word(code)]));
+
+interface Bench {
+  readonly node: RawNode;
+  readonly channel: Channel;
+  /** The first connection, when it stands. */
+  readonly peer: Peer;
+}
+
+/** Runs a test against a node with this script. */
+async function against(script: Script, work: (bench: Bench) => Promise<void>): Promise<void> {
+  const node = await rawNode(script);
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, backoffMs: 1, backoffMaxMs: 1 });
+  try {
+    await channel.ready(5_000);
+    await work({ node, channel, peer: node.peers[0]! });
+  } finally {
+    await channel.close();
+    await node.stop();
+  }
+}
+
+const dataOf = ({ frames }: Peer, id: number) => frames.filter((frame) => frame.type === FRAME.data && frame.id === id);
+const bytesOf = (peer: Peer, id: number) => dataOf(peer, id).reduce((sum, { payload }) => sum + payload.length, 0);
+/** Resolves when all that was sent before has been taken in by the channel: it answers a ping. */
+let pings = 0;
+async function heard(peer: Peer): Promise<void> {
+  const payload = Buffer.concat([word(0xabcd), word(++pings)]);
+  peer.send(rawFrame(FRAME.ping, 0, 0, payload));
+  await peer.until((frame) => frame.type === FRAME.ping && frame.payload.equals(payload));
+}
+
+test('its first words are the preface, its settings, and a larger window', () =>
+  against({}, async ({ peer }) => {
+    await heard(peer);
+    const [first, second] = peer.frames;
+    const said = new Map<number, number>();
+    for (let at = 0; at < first!.payload.length; at += 6)
+      said.set(first!.payload.readUInt16BE(at), first!.payload.readUInt32BE(at + 2));
+    assert.equal([first!.type, first!.flags], [FRAME.settings, 0]);
+    assert.equal(
+      [...said].sort(([one], [other]) => one - other),
+      [
+        [SETTING.tableBytes, 0],
+        [SETTING.push, 0],
+        [SETTING.window, LIMITS.grpcWindowBytes],
+        [SETTING.listBytes, LIMITS.grpcMetadataBytes],
+      ],
+    );
+    assert.equal(
+      [second!.type, second!.id, second!.payload.readUInt32BE()],
+      [FRAME.window, 0, LIMITS.grpcConnectionWindowBytes - 65_535],
+    );
+  }));
+
+test('a node that does not begin with SETTINGS is no node', async () => {
+  for (const first of [
+    rawFrame(FRAME.ping, 0, 0, Buffer.alloc(8)),
+    rawFrame(FRAME.settings, FLAG.ack, 0),
+    Buffer.from('HTTP/1.1 400 Bad\r\n\r\n'),
+  ])
+    await against({ greet: (peer) => peer.send(first) }, async ({ channel }) => {
+      assert.is((await channel.unary(CALL)).status.code, GRPC.unavailable);
+      assert.match(channel.health().trouble ?? '', /SETTINGS|longer than/);
+    });
+});
+
+test('the node hanging up ends calls at once', () =>
+  against({ request: (peer) => peer.hangUp() }, async ({ channel }) =>
+    assert.is((await channel.unary({ ...CALL, deadlineMs: 60_000 })).status.code, GRPC.unavailable),
+  ));
+
+test('a request waits for the windows of its stream and of the connection, in frames that every node takes', () =>
+  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+    const request = Buffer.alloc(200_000, 'x');
+    const done = channel.unary({ ...CALL, request });
+    await peer.until((frame) => frame.type === FRAME.data && bytesOf(peer, frame.id) === 65_535);
+    peer.send(window(1, 100_000));
+    await heard(peer);
+    assert.is(bytesOf(peer, 1), 65_535, 'the window of the connection is spent');
+    peer.send(window(0, 50_000));
+    await peer.until(() => bytesOf(peer, 1) === 115_535);
+    peer.send(window(0, 1_000_000));
+    await peer.until(() => bytesOf(peer, 1) === 165_535);
+    await heard(peer);
+    assert.is(bytesOf(peer, 1), 165_535, 'the window of the stream is spent');
+    peer.send(window(1, 1_000_000));
+    assert.is((await done).bytes.toString(), 'one');
+    const sent = dataOf(peer, 1);
+    assert.ok(sent.every(({ payload }) => payload.length <= 16_384));
+    assert.equal(sent.map(({ flags }) => flags & FLAG.endStream).indexOf(1), sent.length - 1);
+    assert.ok(Buffer.concat(sent.map(({ payload }) => payload)).equals(messageOf(request)));
+  }));
+
+test('a first window that becomes smaller takes back what was given, also below nothing', () =>
+  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+    const done = channel.unary({ ...CALL, request: Buffer.alloc(100_000) });
+    await peer.until(() => bytesOf(peer, 1) === 65_535);
+    peer.send(settings([SETTING.window, 1_000]), window(0, 1_000_000), window(1, 64_535));
+    await heard(peer);
+    assert.is(bytesOf(peer, 1), 65_535);
+    peer.send(window(1, 10));
+    await peer.until(() => bytesOf(peer, 1) === 65_545);
+    peer.send(settings([SETTING.window, 2_000]));
+    await peer.until(() => bytesOf(peer, 1) === 66_545);
+    peer.send(window(1, 100_000));
+    assert.is((await done).status.code, GRPC.ok);
+  }));
+
+test('many requests share the windows: none waits for another to be sent whole', () =>
+  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+    const calls = Array.from({ length: 4 }, () => channel.unary({ ...CALL, request: Buffer.alloc(60_000) }));
+    await peer.until(() => [1, 3, 5, 7].reduce((sum, id) => sum + bytesOf(peer, id), 0) === 65_535);
+    peer.send(window(0, 4 * 16_384));
+    await peer.until(() => bytesOf(peer, 7) > 0);
+    assert.ok(bytesOf(peer, 5) > 0);
+    peer.send(window(0, 1_000_000));
+    assert.equal(
+      (await Promise.all(calls)).map(({ status }) => status.code),
+      [0, 0, 0, 0],
+    );
+  }));
+
+test('calls beyond what the node takes at a time wait in their order, and leave it when they are given up', async () => {
+  const waiting: (() => void)[] = [];
+  const script: Script = {
+    greet: (peer) => peer.send(settings([SETTING.streams, 1])),
+    request: (peer, id) => void waiting.push(() => peer.send(answer(id))),
+  };
+  await against(script, async ({ channel, peer }) => {
+    const stop = new AbortController();
+    const calls = ['first', 'left', 'third'].map((text) =>
+      channel.unary({ ...CALL, request: Buffer.from(text), ...(text === 'left' && { signal: stop.signal }) }),
+    );
+    await peer.until(() => waiting.length === 1);
+    await heard(peer);
+    assert.is(waiting.length, 1);
+    stop.abort();
+    waiting[0]!();
+    await peer.until(() => waiting.length === 2);
+    waiting[1]!();
+    assert.equal(
+      (await Promise.all(calls)).map(({ status }) => status.code),
+      [0, 1, 0],
+    );
+    const sent = peer.frames
+      .filter(({ type }) => type === FRAME.data)
+      .map(({ payload }) => payload.subarray(5).toString());
+    assert.equal(sent, ['first', 'third']);
+  });
+});
+
+test('a node that takes no calls at all for now gets them when it does', () =>
+  against(
+    { greet: (peer) => peer.send(settings([SETTING.streams, 0])), request: (peer, id) => peer.send(answer(id)) },
+    async ({ channel, peer }) => {
+      const done = channel.unary(CALL);
+      await heard(peer);
+      assert.is(peer.frames.filter(({ type }) => type === FRAME.headers).length, 0);
+      peer.send(settings([SETTING.streams, 10]));
+      assert.is((await done).status.code, GRPC.ok);
+    },
+  ));
+
+test('metadata longer than a frame go out in several, and those that the node does not take not at all', async () => {
+  const metadata: Metadata = [['x-long-bin', Buffer.alloc(15_000, 'x')]];
+  await against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+    assert.is((await channel.unary({ ...CALL, metadata })).status.code, GRPC.ok);
+    const sent = peer.frames.filter(({ type }) => type === FRAME.headers || type === FRAME.continuation);
+    assert.equal(
+      sent.map(({ type, flags }) => [type, flags]),
+      [
+        [FRAME.headers, 0],
+        [FRAME.continuation, FLAG.endHeaders],
+      ],
+    );
+    peer.send(settings([SETTING.listBytes, 10_000]));
+    await heard(peer);
+    const refused = await channel.unary({ ...CALL, metadata });
+    assert.equal([refused.status.code, refused.status.from], [GRPC.resourceExhausted, 'channel']);
+    assert.is((await channel.unary(CALL)).status.code, GRPC.ok);
+  });
+});
+
+test('a block of headers says that there is no table whenever the node changes its own, and else not', () =>
+  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+    for (let calls = 0; calls < 2; calls++) await channel.unary(CALL);
+    peer.send(settings([SETTING.tableBytes, 100]));
+    await heard(peer);
+    for (let calls = 0; calls < 2; calls++) await channel.unary(CALL);
+    const first = peer.frames.filter(({ type }) => type === FRAME.headers).map(({ payload }) => payload[0]);
+    assert.equal(first, [0x20, 0x83, 0x20, 0x83]);
+  }));
+
+test('what may be secret is marked as never to be kept', () =>
+  against({ request: (peer, id) => peer.send(answer(id)) }, async ({ channel, peer }) => {
+    await channel.unary({ ...CALL, metadata: [['authorization', 'Bearer x']] });
+    const block = peer.frames.find(({ type }) => type === FRAME.headers)!.payload.toString('latin1');
+    assert.ok(block.includes('\x10\x0dauthorization\x08Bearer x'));
+  }));
+
+test('the node that answers before it has the whole request gets no more of it', () =>
+  against({}, async ({ channel, peer }) => {
+    const done = channel.unary({ ...CALL, request: Buffer.alloc(100_000) });
+    await peer.until(() => bytesOf(peer, 1) === 65_535);
+    peer.send(answer(1));
+    assert.is((await done).bytes.toString(), 'one');
+    const reset = await peer.until(({ type }) => type === FRAME.reset);
+    assert.equal([reset.id, reset.payload.readUInt32BE()], [1, 8]);
+    peer.send(window(0, 1_000_000), window(1, 1_000_000), data(1));
+    await heard(peer);
+    assert.is(bytesOf(peer, 1), 65_535);
+    assert.is(
+      peer.frames.some(({ type }) => type === FRAME.goaway),
+      false,
+    );
+  }));
+
+test('what comes for a call that was given up is counted, and the node may go on', () =>
+  against({}, async ({ channel, peer }) => {
+    const late = await channel.unary({ ...CALL, deadlineMs: 30 });
+    assert.is(late.status.code, GRPC.deadlineExceeded);
+    await peer.until(({ type, id }) => type === FRAME.reset && id === 1);
+    peer.send(head(1));
+    const some = data(1, Buffer.alloc(16_384));
+    for (let sent = 0; sent < 520; sent++) peer.send(some);
+    peer.send(end(1));
+    const grown = await peer.until(({ type, payload }) => type === FRAME.window && payload.readUInt32BE() < 9_000_000);
+    assert.equal([grown.id, grown.payload.readUInt32BE() >= 8_000_000], [0, true]);
+  }));
+
+test('a stream gives its window back as its messages are taken', () =>
+  against({}, async ({ channel, peer }) => {
+    const stream = channel.stream({ path: '/t.Node/Count', requests: [Buffer.alloc(0)] });
+    await peer.until(({ type }) => type === FRAME.data);
+    peer.send(head(1));
+    const message = messageOf(Buffer.alloc(16_000));
+    for (let sent = 0; sent < 40; sent++) peer.send(data(1, message));
+    await heard(peer);
+    const grown = () => peer.frames.filter(({ type, id }) => type === FRAME.window && id === 1).length;
+    assert.is(grown(), 0, 'nothing was taken');
+    const reader = stream.messages[Symbol.asyncIterator]();
+    for (let taken = 0; taken < 40; taken++) await reader.next();
+    await peer.until(() => grown() === 1);
+    peer.send(end(1));
+    assert.is((await stream.end).status.code, GRPC.ok);
+  }));
+
+test('a node that sends more than the window of a stream is cut off from it', () =>
+  against({}, async ({ channel, peer }) => {
+    const stream = channel.stream({ path: '/t.Node/Count', requests: [Buffer.alloc(0)] });
+    await peer.until(({ type }) => type === FRAME.data);
+    peer.send(head(1));
+    const message = messageOf(Buffer.alloc(16_000));
+    for (let sent = 0; sent < 70; sent++) peer.send(data(1, message));
+    const reset = await peer.until(({ type }) => type === FRAME.reset);
+    assert.equal([reset.payload.readUInt32BE(), (await stream.end).status.code], [3, GRPC.internal]);
+  }));
+
+test('a call with which the node did nothing goes to the next connection, once', async () => {
+  const seen: number[] = [];
+  const script = (isEver: boolean): Script => ({
+    request: (peer, id, nth) => {
+      seen.push(nth);
+      peer.send(nth === 0 || isEver ? goaway(0) : answer(id));
+    },
+  });
+  await against(script(false), async ({ channel, node }) => {
+    assert.is((await channel.unary(CALL)).bytes.toString(), 'one');
+    assert.is(node.peers.length, 2);
+  });
+  seen.length = 0;
+  await against(script(true), async ({ channel }) => {
+    assert.is((await channel.unary(CALL)).status.code, GRPC.unavailable);
+    assert.equal(seen, [0, 1]);
+  });
+});
+
+test('a node that says goodbye in two words ends what it has, and calls that waited go on', async () => {
+  const ids: number[] = [];
+  const script: Script = {
+    greet: (peer) => peer.send(settings([SETTING.streams, 2])),
+    request: (peer, id, nth) => {
+      ids.push(id);
+      if (nth > 1) peer.send(answer(id));
+    },
+  };
+  await against(script, async ({ channel, node, peer }) => {
+    const calls = Array.from({ length: 3 }, () => channel.unary(CALL));
+    await peer.until(() => ids.length === 2);
+    peer.send(goaway(2 ** 31 - 1));
+    assert.is((await calls[2]!).status.code, GRPC.ok, 'on a new connection');
+    peer.send(goaway(1));
+    assert.is((await calls[1]!).status.code, GRPC.ok, 'again, there');
+    peer.send(answer(1));
+    assert.is((await calls[0]!).status.code, GRPC.ok, 'the one that it took');
+    await peer.until(({ type }) => type === FRAME.goaway);
+    assert.is(node.peers.length, 2);
+  });
+});
+
+test('a call that was seen is not sent again when the connection breaks', async () => {
+  let seen = 0;
+  const request = (peer: Peer) => {
+    seen++;
+    peer.hangUp();
+  };
+  await against({ request }, async ({ channel }) => {
+    assert.is((await channel.unary(CALL)).status.code, GRPC.unavailable);
+    assert.is(seen, 1);
+  });
+});
+
+test('closing says goodbye after the last call', () =>
+  against({}, async ({ channel, peer }) => {
+    const done = channel.unary(CALL);
+    await peer.until(({ type }) => type === FRAME.data);
+    const closed = channel.close();
+    await heard(peer);
+    assert.is(
+      peer.frames.some(({ type }) => type === FRAME.goaway),
+      false,
+    );
+    peer.send(answer(1));
+    assert.is((await done).status.code, GRPC.ok);
+    const said = await peer.until(({ type }) => type === FRAME.goaway);
+    assert.is(said.payload.readUInt32BE(4), 0);
+    await closed;
+  }));
+
+test('all frames of one turn go out in one write, and a page that is full goes with them', async () => {
+  const writes: Buffer[][] = [];
+  let corked: Buffer[] | undefined;
+  const socket = {
+    writable: true,
+    writableLength: 0,
+    write: (bytes: Buffer) => void (corked ?? writes[writes.push([]) - 1]!).push(bytes),
+    cork: () => {
+      corked = [];
+    },
+    uncork: () => {
+      writes.push(corked!);
+      corked = undefined;
+    },
+  };
+  const outbox = new Outbox(socket as unknown as Socket);
+  for (const [times, parts] of [
+    [100, 1],
+    [5, 2],
+  ] as const) {
+    const payload = Buffer.alloc(parts === 1 ? 50 : 16_000, 'x');
+    for (let sent = 0; sent < times; sent++) outbox.frame({ type: 99, flags: 0, id: sent }, payload);
+    assert.is(writes.length, 0);
+    await nextTurn();
+    assert.equal(
+      writes.map((all) => all.length),
+      [parts],
+    );
+    const bytes = Buffer.concat(writes.pop()!);
+    assert.is(bytes.length, times * (9 + payload.length));
+    for (let sent = 0; sent < times; sent++) assert.is(bytes.readUInt32BE(sent * (9 + payload.length) + 5), sent);
+  }
+});
+
+test.run();
