@@ -81,6 +81,11 @@ const SCENES: { readonly [name: string]: Scene } = {
 };
 
 const words = process.argv.slice(2);
+const strange = words.find((word) => !(word in SCENES));
+if (strange !== undefined) {
+  console.error(`There is no page "${strange}". There are: ${Object.keys(SCENES).join(', ')}.`);
+  process.exit(2);
+}
 const chosen = Object.entries(SCENES).filter(([name]) => !words.length || words.includes(name));
 const whole = steps();
 const ground: Ground = { place: place(whole, { rules: RULES }), open: browser(whole) };
