@@ -12,6 +12,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { builtPackage } from './support/build.ts';
 import { doing, type Limits, runFile } from './support/file.ts';
 import { type JobOptions, runInJobs, type Said } from './support/jobs.ts';
 import { describe, type FileReport, fail, fileLines, lastLine, newReport, type Totals } from './support/report.ts';
@@ -58,7 +59,11 @@ async function main(): Promise<void> {
   if (values.job) return takeFiles(limits);
   const files = choose(limits.root, positionals);
   const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(4, availableParallelism())));
-  if (jobs > 1) return runInJobs(longestFirst(files), jobOptions(jobs, values));
+  if (jobs > 1) {
+    // Or two of them would build it at once.
+    await builtPackage();
+    return runInJobs(longestFirst(files), jobOptions(jobs, values));
+  }
   for (const file of files) {
     current = newReport(file);
     reports.push(current);

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { type Agent, openAgent, type Sent } from '../../lib/agent/agent.ts';
 import { flowResponder } from '../../lib/agent/responders/flow.ts';
@@ -17,6 +16,7 @@ import { lmdbLogs, lmdbSnapshots } from '../../lib/store/lmdb.ts';
 import { redisChannel } from '../../lib/store/redis-channel.ts';
 import { redisLogs } from '../../lib/store/redis-logs.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { builtFile } from '../support/build.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';
 import {
@@ -130,9 +130,7 @@ test('killed with -9 in the middle of a call: another process resumes, and the c
       const session = await newSession(agent);
       await say(agent, session, 'hi');
       await agent.idle();
-      const child = fork(fileURLToPath(new URL('./killed-child.ts', import.meta.url)), [folder, session], {
-        execArgv: ['--import', 'tsx'],
-      });
+      const child = fork(await builtFile('test/agent/killed-child.ts'), [folder, session], { execArgv: [] });
       const told: unknown[] = [];
       while (told.length < 2) told.push((await once(child, 'message'))[0]);
       child.kill('SIGKILL');

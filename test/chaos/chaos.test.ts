@@ -6,7 +6,6 @@ import * as assert from 'uvu/assert';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { skipped } from '../support/skip.ts';
 import type { Lack } from './broken.ts';
-import { type Built, builtServer } from './built.ts';
 import { type ChaosOptions, chaos, type Outcome } from './chaos.ts';
 import { leave } from './documents.ts';
 import { type GroundOptions, openGround } from './ground.ts';
@@ -55,11 +54,10 @@ const outcomes = new Map<string, Promise<Outcome>>();
 const ends: Promise<void>[] = [];
 
 test.before(async () => {
-  const builds = await builtServer();
   servers.push(await startMongo());
   // The first ground's is killed, which must not be that of others.
   servers.push(process.env.MONGODB_URL ? servers[0]! : await startMongo());
-  begin(builds);
+  begin();
 });
 
 test.after(async () => {
@@ -73,12 +71,12 @@ interface Job {
 }
 
 // Much of their time they wait for votes and starts, so two are done at a time.
-function begin({ main, broken }: Built): void {
+function begin(): void {
   const [own, mongo] = servers as [MongoServer, MongoServer];
   const common = { mongo, database: DATABASE };
   const jobs = GROUNDS.map((turns, at): Job => {
     const ids = Object.keys(turns);
-    const ground = { ...common, store: SCENARIOS[ids[0]!]!.store, main, ...(at ? { size: FEW } : { mongo: own }) };
+    const ground = { ...common, store: SCENARIOS[ids[0]!]!.store, ...(at ? { size: FEW } : { mongo: own }) };
     const runOf = (id: string) => ({ ...CALM, scenario: SCENARIOS[id]!, turns: turns[id]! });
     return { ground, runs: Object.fromEntries(ids.map((id) => [id, runOf(id)])) };
   });
@@ -87,7 +85,7 @@ function begin({ main, broken }: Built): void {
   });
   const ledger = { knowsKeys: false };
   jobs.push({
-    ground: { ...common, store: 'one', main: broken, size: FEW, ledger },
+    ground: { ...common, store: 'one', main: 'test/chaos/broken.ts', size: FEW, ledger },
     runs: Object.fromEntries(brokenRuns),
   });
   const [first, ...others] = jobs;

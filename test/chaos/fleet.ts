@@ -22,7 +22,7 @@ export interface Fleet {
 }
 
 export interface FleetOptions {
-  /** The built program. */
+  /** The source of its program: `server/main.ts`. */
   readonly main: string;
   /** A folder for the folders of all. */
   readonly folder: string;

@@ -26,8 +26,8 @@ export interface Ground {
 
 export interface GroundOptions {
   readonly store: keyof typeof STORES;
-  /** The built program of an instance. */
-  readonly main: string;
+  /** The source of an instance's program. @default `server/main.ts` */
+  readonly main?: string;
   readonly mongo: MongoServer;
   /** Of the accounts. */
   readonly database: string;
@@ -54,7 +54,7 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
     const ledger = await startLedger(options.ledger);
     ends.push(ledger.close);
     const env = environment(options, { folder, place, ledger });
-    const fleet = await startFleet({ main: options.main, size: options.size ?? 3, folder, env });
+    const fleet = await startFleet({ main: options.main ?? 'server/main.ts', size: options.size ?? 3, folder, env });
     ends.push(fleet.close);
     await fleet.ready();
     const dialogues = await rehearseAll(fleet).catch((error: Error) => {

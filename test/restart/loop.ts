@@ -6,6 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { builtFile } from '../support/build.ts';
 import type { Acknowledged, Told } from './messages.ts';
 
 export interface Restarts {
@@ -23,8 +24,6 @@ export interface Restarts {
 export interface LoopOptions {
   readonly folder: string;
   readonly cycles: number;
-  /** The built writer. */
-  readonly writer: string;
   readonly onRound?: (so: Restarts) => void;
 }
 
@@ -40,7 +39,8 @@ interface Lane {
 }
 
 /** Throws when something that was acknowledged is missing or torn. */
-export async function restartLoop({ folder, cycles, writer, onRound }: LoopOptions): Promise<Restarts> {
+export async function restartLoop({ folder, cycles, onRound }: LoopOptions): Promise<Restarts> {
+  const writer = await builtFile('test/restart/writer.ts');
   const so: Restarts = { cycles: 0, sessions: 0, documents: 0, checked: 0, ahead: 0 };
   const lanes = LANES.map((name): Lane => ({ name, sessions: {}, documents: {}, after: 0 }));
   while (so.cycles < cycles) {

@@ -2,7 +2,6 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { built } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { restartLoop } from './loop.ts';
 
@@ -12,8 +11,7 @@ const test = suite('restart loop', { timeoutMs: 600_000 });
 
 test(`${CYCLES} processes that write to LMDB and SQLite are killed with -9: after every restart all that was acknowledged is there`, () =>
   withFolder(async (folder) => {
-    const writer = await built('restart', 'writer.js');
-    const so = await restartLoop({ folder, cycles: CYCLES, writer });
+    const so = await restartLoop({ folder, cycles: CYCLES });
     assert.ok(so.cycles >= CYCLES, `${so.cycles} cycles`);
     assert.ok(so.sessions > 5 * CYCLES, `${so.sessions} commits`);
     assert.ok(so.documents > 2 * CYCLES, `${so.documents} writes`);

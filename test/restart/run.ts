@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { clear, count, isShown, show } from '../support/command-line.ts';
 import { type Restarts, restartLoop, wordsOf } from './loop.ts';
@@ -20,8 +19,7 @@ function progress(so: Restarts): void {
 }
 
 try {
-  const writer = fileURLToPath(new URL('./writer.js', import.meta.url));
-  const so = await restartLoop({ folder, cycles, writer, ...(isShown && { onRound: progress }) });
+  const so = await restartLoop({ folder, cycles, ...(isShown && { onRound: progress }) });
   clear();
   console.log(`${wordsOf(so)} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
 } finally {

@@ -13,6 +13,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Chunk, chunksOf } from '../../server/cli/chunks.ts';
 import { twinline } from '../../server/cli/main.ts';
+import { builtFile } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { type DomainClient, domainClient, keyOf, PROTOCOL, writeKeys } from './domain-client.ts';
 import { type Served, withServer } from './serve.ts';
@@ -48,9 +49,9 @@ async function run(args: readonly string[], { key = KEY }: { key?: string } = {}
 }
 
 /** Runs it in a process of its own, with standard input and output. */
-function runApart(args: readonly string[], input = ''): Promise<Ran> {
+async function runApart(args: readonly string[], input = ''): Promise<Ran> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TWINLINE_API_KEY: KEY };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'server/cli/main.ts', ...args], { cwd: ROOT, env });
+  const child = spawn(process.execPath, [await builtFile('server/cli/main.ts'), ...args], { cwd: ROOT, env });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk) => {
     out += chunk;

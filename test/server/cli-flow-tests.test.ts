@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ROOT } from '../package/manifest.ts';
+import { builtFile } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 import { run, withFiles } from './command.ts';
 
@@ -122,7 +123,7 @@ test('--coverage is a table, --threshold fails below it', () =>
 
 test('--watch runs them again after an edit', () =>
   withFiles(FILES, async (folder) => {
-    const args = ['--import', 'tsx', 'server/cli/main.ts', 'test', folder, '--watch'];
+    const args = [await builtFile('server/cli/main.ts'), 'test', folder, '--watch'];
     const env = { PATH: process.env.PATH, HOME: process.env.HOME };
     const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
     let printed = '';

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { settingsOf } from '../../server/cli/setting-flags.ts';
 import { readOnce } from '../../server/cli/supervisor.ts';
 import { ROOT } from '../package/manifest.ts';
+import { builtFile } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { run, withFiles } from './command.ts';
 
@@ -55,7 +56,7 @@ test('--watch starts the server again after an edit, outlives one that breaks it
     const write = (name: string) => writeFileSync(service, `export default { '${name}': async () => null };\n`);
     write('a.b');
     writeFileSync(join(folder, '.env'), `PORT=0\nDATA_DIR=:memory:\nSERVICES=${service}\n`);
-    const args = ['--import', 'tsx', 'server/cli/main.ts', 'start', '--watch', '--env-file', join(folder, '.env')];
+    const args = [await builtFile('server/cli/main.ts'), 'start', '--watch', '--env-file', join(folder, '.env')];
     const env = { PATH: process.env.PATH, HOME: process.env.HOME };
     const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));

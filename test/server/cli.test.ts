@@ -10,6 +10,7 @@ import { parseKeyring } from '../../lib/keyring.ts';
 import { VERBS as TABLE } from '../../server/cli/verbs.ts';
 import { SETTINGS } from '../../server/config/settings.ts';
 import { readConfig } from '../../server/config.ts';
+import { builtFile } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { run, withFiles } from './command.ts';
 
@@ -175,10 +176,11 @@ test('chat refuses what it cannot dial with, before it dials', async () => {
 });
 
 test('as a command it ends with the same codes', async () => {
+  const main = await builtFile('server/cli/main.ts');
   const command = (...args: string[]) =>
     new Promise<[number, string]>((resolve) => {
       const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-      execFile(process.execPath, ['--import', 'tsx', 'server/cli/main.ts', ...args], { cwd: ROOT, env }, (error, out) =>
+      execFile(process.execPath, [main, ...args], { cwd: ROOT, env }, (error, out) =>
         resolve([(error?.code as number | undefined) ?? 0, out]),
       );
     });

@@ -11,6 +11,7 @@ import { parseKeyring } from '../../lib/keyring.ts';
 import { masked } from '../../server/config/mask.ts';
 import { SETTINGS, type SettingName } from '../../server/config/settings.ts';
 import { readConfig } from '../../server/config.ts';
+import { builtFile } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 
 const test = suite('config');
@@ -282,10 +283,11 @@ test('a folder that can hold no keys is one problem for each of them', () =>
 test('processes that start at once agree on one key', () =>
   withFolder(async (folder) => {
     mkdirSync(join(folder, 'data'));
-    const script = `import { ensureKey } from './server/config/generated.ts';
+    const generated = await builtFile('server/config/generated.ts');
+    const script = `import { ensureKey } from ${JSON.stringify(generated)};
       const until = ${Date.now() + 1_500}; while (Date.now() < until);
       console.log(ensureKey('pin-key', ${JSON.stringify(join(folder, 'data'))}).text);`;
-    const one = () => run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { cwd: ROOT });
+    const one = () => run(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT });
     const printed = await Promise.all([one(), one(), one()]);
     const keys = new Set(printed.map(({ stdout }) => stdout.trim()));
     assert.is(keys.size, 1);

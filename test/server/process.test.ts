@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { builtFile } from '../support/build.ts';
 import { startProcess, withFolder } from '../support/process.ts';
 import { ask } from './serve.ts';
 
@@ -15,9 +16,15 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MEMORY = { DATA_DIR: ':memory:' };
 
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
 /** Runs to its end; for processes that do not start. */
-function runToEnd(env: Readonly<Record<string, string>>): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'server/main.ts'], {
+async function runToEnd(env: Readonly<Record<string, string>>): Promise<Ran> {
+  const child = spawn(process.execPath, [await builtFile('server/main.ts')], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

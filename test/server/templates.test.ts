@@ -1,49 +1,25 @@
 // Templates of `twinline new`: each is published, and begins a project whose own tests pass with the built package.
 
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TEMPLATES } from '../../server/cli/project.ts';
 import { ROOT } from '../package/manifest.ts';
+import { builtPackage } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 import { run } from './command.ts';
 
 const test = suite('templates', { timeoutMs: 400_000 });
 const command = promisify(execFile);
 const BIN = './node_modules/.bin/twinline';
-const BARE = ['declaration', 'declarationMap', 'sourceMap'].flatMap((name) => [`--${name}`, 'false']);
-
-// The package as npm would install it: what is built, what is published beside it, and what it needs.
-const packed = mkdtempSync(join(tmpdir(), 'twinline-packed-'));
-test.before(async () => {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  // Mistakes in types are for others to tell; the code is written all the same.
-  await command(process.execPath, [tsc, '--outDir', join(packed, 'dist'), ...BARE], { cwd: ROOT }).catch(() => {});
-  for (const name of ['package.json', 'menus', 'server/templates', 'server/docs/guides'])
-    cpSync(join(ROOT, name), join(packed, name), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(packed, 'node_modules'));
-  chmodSync(join(packed, 'dist/server/cli/main.js'), 0o755);
-});
-test.after(() => rmSync(packed, { recursive: true, force: true }));
 
 /** Puts the built package where `npm install` would. */
-function install(folder: string): void {
+async function install(folder: string): Promise<void> {
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(packed, join(folder, 'node_modules/twinline'));
+  symlinkSync(await builtPackage(), join(folder, 'node_modules/twinline'));
   symlinkSync('../twinline/dist/server/cli/main.js', join(folder, 'node_modules/.bin/twinline'));
 }
 
@@ -59,7 +35,7 @@ for (const template of Object.keys(TEMPLATES))
       };
       assert.is(manifest.name, 'my-project');
       assert.match(readFileSync(join(folder, 'README.md'), 'utf8'), /^# my-project\n/);
-      install(folder);
+      await install(folder);
       const env = { PATH: `${join(folder, 'node_modules/.bin')}:${process.env.PATH}`, HOME: parent };
       // As npm runs a script, without the time that npm takes.
       const { stdout } = await command('sh', ['-c', manifest.scripts.test], { cwd: folder, env });
@@ -82,7 +58,7 @@ test('a test of a new project can fail: an edited menu does not pass', () =>
   withFolder(async (parent) => {
     const folder = join(parent, 'menus-of-mine');
     await run(['new', 'ussd', folder]);
-    install(folder);
+    await install(folder);
     const flow = join(folder, 'menus/main.flow.json');
     writeFileSync(flow, readFileSync(flow, 'utf8').replace('Green Valley Water', 'Blue Valley Water'));
     const env = { PATH: process.env.PATH, HOME: parent };

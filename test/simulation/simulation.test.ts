@@ -2,7 +2,6 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { built } from '../support/build.ts';
 import { BROKEN } from './broken.ts';
 import { describeFailure } from './failure.ts';
 import { range, simulate, simulateAll, sumUp } from './many.ts';
@@ -17,11 +16,7 @@ const FOUND_WITHIN = 300;
 const test = suite('simulation', { timeoutMs: 900_000 });
 
 test(`${SEEDS.toLocaleString('en')} seeds of crashes, lost answers, duplicates and wrong clocks break no promise`, async () => {
-  const sum = await simulateInPool(
-    { from: 1, count: SEEDS, store: 'simulated', changes: {} },
-    // Built code takes two thirds of the time.
-    { processes: 2, worker: await built('simulation', 'worker.js') },
-  );
+  const sum = await simulateInPool({ from: 1, count: SEEDS, store: 'simulated', changes: {} }, { processes: 2 });
   const [seed] = sum.failed;
   if (seed !== undefined) assert.unreachable(await describeFailure({ seed, store: 'simulated', changes: {} }));
   const { tally } = sum;

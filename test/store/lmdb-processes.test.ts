@@ -6,15 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../contract/snapshot-bench.ts';
+import { builtFile } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 
-const CHILD = fileURLToPath(new URL('./lmdb-child.ts', import.meta.url));
+const CHILD = 'test/store/lmdb-child.ts';
 const KILL_ROUNDS = 5;
 
 const test = suite('LMDB between processes');
@@ -36,7 +36,7 @@ test.after.each(async () => {
 });
 
 test('two processes that count up the same keys lose no count', async () => {
-  const both = [start('increment'), start('increment')];
+  const both = await Promise.all([start('increment'), start('increment')]);
   const told = (await Promise.all(both.map(message))) as { conflicts: number }[];
   const { keys } = await store.list();
   const sum = keys.reduce((total, key) => total + Number(read(key)?.record), 0);
@@ -52,7 +52,7 @@ test('two processes that count up the same keys lose no count', async () => {
 });
 
 test('a process sees what another has committed in the same millisecond', async () => {
-  const child = start('answer');
+  const child = await start('answer');
   await message(child);
   for (let revision = 0; revision < 200; revision++) {
     await store.commit('k', revision, session(clock));
@@ -64,7 +64,7 @@ test('a process sees what another has committed in the same millisecond', async 
 test('whatever a killed process had acknowledged is there, and others write on', async () => {
   let acknowledged = 0;
   for (let round = 0; round < KILL_ROUNDS; round++) {
-    const writers = [start('write', `${round}a`), start('write', `${round}b`)];
+    const writers = await Promise.all([start('write', `${round}a`), start('write', `${round}b`)]);
     const told = new Map<string, number>();
     for (const writer of writers) writer.on('message', (ack) => told.set(...(ack as [string, number])));
     await Promise.all(writers.map(message));
@@ -88,7 +88,7 @@ test('whatever a killed process had acknowledged is there, and others write on',
 
 test('a full disk refuses commits, and takes neither the process nor what was acknowledged with it', async () => {
   // No file of the child may grow beyond 1 MB.
-  const limited = ['-c', 'ulimit -f 2000; exec "$@"', 'sh', process.execPath, '--import', 'tsx', CHILD, folder, 'fill'];
+  const limited = ['-c', 'ulimit -f 2000; exec "$@"', 'sh', process.execPath, await builtFile(CHILD), folder, 'fill'];
   const child = spawn('sh', limited, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   children.push(child);
   const told = (await message(child)) as { code: string; message: string; acknowledged: number; kept: number };
@@ -102,8 +102,8 @@ test('a full disk refuses commits, and takes neither the process nor what was ac
 
 test.run();
 
-function start(job: string, name = ''): ChildProcess {
-  const child = fork(CHILD, [folder, job, name], { execArgv: ['--import', 'tsx'] });
+async function start(job: string, name = ''): Promise<ChildProcess> {
+  const child = fork(await builtFile(CHILD), [folder, job, name], { execArgv: [] });
   children.push(child);
   return child;
 }

@@ -3,16 +3,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mongoDocuments } from '../../lib/store/mongo.ts';
 import type { Change } from '../../lib/store/store.ts';
 import { PERSON } from '../contract/document-bench.ts';
+import { builtFile } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 import type { MongoBench } from './mongo-bench.ts';
 
-const CHILD = fileURLToPath(new URL('./mongo-child.ts', import.meta.url));
 const NAMES = ['one', 'two'];
 
 export function mongoProcesses({ url }: MongoBench): void {
@@ -25,7 +24,8 @@ export function mongoProcesses({ url }: MongoBench): void {
 
   test('two processes that begin at once lose no count, share the unique values, and may be killed', async () => {
     const prefix = 'processes';
-    const both = NAMES.map((name) => fork(CHILD, [url, prefix, name], { execArgv: ['--import', 'tsx'] }));
+    const program = await builtFile('test/store/mongo-child.ts');
+    const both = NAMES.map((name) => fork(program, [url, prefix, name], { execArgv: [] }));
     children.push(...both);
     const told = await Promise.all(both.map(async (child) => (await once(child, 'message'))[0]));
     assert.is(told[0].claimed + told[1].claimed, 60);

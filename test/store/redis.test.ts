@@ -3,7 +3,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,9 +14,8 @@ import type { SnapshotStore } from '../../lib/store/store.ts';
 import type { Where } from '../contract/bench.ts';
 import { committed, MINUTE, refuses, session } from '../contract/snapshot-bench.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
+import { builtFile } from '../support/build.ts';
 import { startRedis, startRedisCluster } from '../support/redis-server.ts';
-
-const CHILD = fileURLToPath(new URL('./redis-child.ts', import.meta.url));
 
 const server = await startRedis({ args: ['--appendonly', 'yes'] });
 const cluster = await startRedisCluster({ args: ['--appendonly', 'yes'] });
@@ -53,7 +51,7 @@ test.after(async () => {
 
 for (const [name, { url }] of Object.entries({ server, cluster }))
   test(`two processes that count up the same keys lose no count (${name})`, async () => {
-    const children = [start(url), start(url)];
+    const children = await Promise.all([start(url), start(url)]);
     const told = await Promise.all(children.map(async (child) => (await once(child, 'message'))[0]));
     const store = open({ url });
     const { keys } = await store.list();
@@ -200,6 +198,6 @@ function open(options: { url?: string; prefix?: string; clock?: SimulatedClock; 
   return opened.at(-1)!;
 }
 
-function start(url: string) {
-  return fork(CHILD, [url], { execArgv: ['--import', 'tsx'] });
+async function start(url: string) {
+  return fork(await builtFile('test/store/redis-child.ts'), [url], { execArgv: [] });
 }

@@ -6,14 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
 import { PERSON } from '../contract/document-bench.ts';
+import { builtFile } from '../support/build.ts';
 import { killed } from '../support/process.ts';
 
-const CHILD = fileURLToPath(new URL('./sqlite-child.ts', import.meta.url));
 const NAMES = ['one', 'two'];
 
 const test = suite('SQLite between processes');
@@ -31,7 +30,8 @@ test.after.each(async () => {
 
 test('two processes that begin at once lose no count, share the unique values, and may be killed', async () => {
   const path = join(folder, 'documents.db');
-  const both = NAMES.map((name) => fork(CHILD, [path, name], { execArgv: ['--import', 'tsx'] }));
+  const program = await builtFile('test/store/sqlite-child.ts');
+  const both = NAMES.map((name) => fork(program, [path, name], { execArgv: [] }));
   children.push(...both);
   const told = await Promise.all(both.map(async (child) => (await once(child, 'message'))[0]));
   assert.is(told[0].claimed + told[1].claimed, 200);

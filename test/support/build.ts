@@ -1,18 +1,110 @@
-// Test code that is built before it runs: where thousands of turns or hundreds of processes are worth it.
+// The package as npm would put it somewhere, built once for each state of the source: processes of tests run from it.
 
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Not dist, which others may remove and build meanwhile. */
+const BUILDS = join(ROOT, 'build');
+const PROJECT = 'test/tsconfig.build.json';
+const SOURCES = ['lib', 'machines', 'server', 'test'];
+const SETTINGS = ['package.json', 'tsconfig.json', PROJECT];
+/** What is published as it is. */
+const BESIDE = ['menus', 'server/templates', 'server/docs/guides'];
+/** Of a build that nobody asks for: longer than any run of tests. */
+const KEPT_MS = 3_600_000;
+/** Coverage is told in lines of the source. */
+const OPTIONS = process.env.NODE_V8_COVERAGE ? ['--sourceMap', 'true'] : [];
 
-/** Builds the folder of tests that has a tsconfig.json, `simulation`, and gives the path of one of its built files. */
-export async function built(folder: string, file: string): Promise<string> {
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  // Mistakes in types are for others to tell; the code is written all the same.
-  await promisify(execFile)(process.execPath, [tsc, '-p', `test/${folder}`], { cwd: ROOT }).catch(() => {});
-  const path = `${ROOT}dist/${folder}/test/${folder}/${file}`;
-  if (!existsSync(path)) throw new Error(`tsc -p test/${folder} does not write ${path}.`);
-  return path;
+let known: Promise<string> | undefined;
+
+/** The folder of the package, which may not be written to: what it publishes, and `dist/test`, without the test files. */
+export function builtPackage(): Promise<string> {
+  known ??= found();
+  return known;
+}
+
+/** The built file of a source: of `server/main.ts`, or of a program of tests such as `test/store/lmdb-child.ts`. */
+export async function builtFile(source: string): Promise<string> {
+  return join(await builtPackage(), 'dist', source.replace(/\.ts$/, '.js'));
+}
+
+async function found(): Promise<string> {
+  const key = keyOfSource();
+  const folder = join(BUILDS, key);
+  if (existsSync(folder)) {
+    const now = new Date();
+    utimesSync(folder, now, now);
+    return folder;
+  }
+  const made = await make();
+  // Somebody has edited a file meanwhile.
+  if (keyOfSource() !== key) {
+    rmSync(made, { recursive: true });
+    return found();
+  }
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    // Unless another process was faster.
+    if (!existsSync(folder)) throw error;
+    rmSync(made, { recursive: true });
+  }
+  return folder;
+}
+
+/** Of the contents of all that is built, and of how. */
+function keyOfSource(): string {
+  const hash = createHash('sha256').update(OPTIONS.join());
+  for (const path of [...SETTINGS, ...SOURCES.flatMap(filesIn).sort()])
+    hash.update(`\n${path}\n`).update(readFileSync(join(ROOT, path)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => join(folder, name));
+}
+
+async function make(): Promise<string> {
+  mkdirSync(BUILDS, { recursive: true });
+  removeOld();
+  const folder = mkdtempSync(join(BUILDS, 'new-'));
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const args = [tsc, '-p', PROJECT, '--outDir', join(folder, 'dist'), ...OPTIONS];
+  // Mistakes are for others to tell: the code is written all the same, and fails where it is wrong.
+  await promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch(() => {});
+  chmodSync(join(folder, 'dist/server/cli/main.js'), 0o755);
+  copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  for (const path of BESIDE) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    symlinkSync(join(ROOT, path), join(folder, path));
+  }
+  return folder;
+}
+
+function removeOld(): void {
+  for (const name of readdirSync(BUILDS)) {
+    const path = join(BUILDS, name);
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
+    if (mtimeMs < Date.now() - KEPT_MS) rmSync(path, { recursive: true, force: true });
+  }
 }

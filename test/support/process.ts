@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { builtFile } from './build.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -20,14 +21,12 @@ export interface RunningServer {
   signal(name: NodeJS.Signals): Promise<number | null>;
 }
 
-const FROM_SOURCE = ['--import', 'tsx', 'server/main.ts'];
-
-/** Starts `server/main.ts`, or another program for Node, on a free port and resolves when it has printed its URL. */
-export function startProcess(
+/** Starts `server/main.ts`, or another source and its arguments, as it is built, on a free port; resolves when it has printed its URL. */
+export async function startProcess(
   env: Readonly<Record<string, string>>,
-  program: readonly string[] = FROM_SOURCE,
+  [source, ...args]: readonly [string, ...string[]] = ['server/main.ts'],
 ): Promise<RunningServer> {
-  const child = spawn(process.execPath, program, {
+  const child = spawn(process.execPath, [await builtFile(source), ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', RATE_LIMIT_MAX: '1000000', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,11 +4,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { FILES, GOOD, reflectingNode } from '../../gateway/reflection-node.ts';
+import { builtFile } from '../../support/build.ts';
 import { freePort } from '../../support/ports.ts';
 import { compileProtos } from '../../support/protoc.ts';
 import { withServer } from '../serve.ts';
@@ -42,13 +42,13 @@ const protos = (service: string) =>
   });
 
 test('a file with problems ends the start as a matter of configuration, with all of them', async () => {
+  const main = await builtFile('server/main.ts');
   const child = await new Promise<{ code: number | null; text: string }>((resolve) => {
     const folder = mkdtempSync(join(tmpdir(), 'twinline-gateway-'));
     const file = join(folder, 'gateway.json');
     writeFileSync(file, '{"upstream":"nowhere","colour":1,"gate":{"keys":["se cret"]},"deadlineMs":0}');
     const env = { ...process.env, GATEWAY_FILE: file, DATA_DIR: ':memory:', PORT: '0' };
-    const main = fileURLToPath(new URL('../../../server/main.ts', import.meta.url));
-    execFile(process.execPath, ['--import', 'tsx', main], { env }, (error, _out, text) => {
+    execFile(process.execPath, [main], { env }, (error, _out, text) => {
       rmSync(folder, { recursive: true, force: true });
       resolve({ code: (error?.code as never) ?? 0, text });
     });
