@@ -149,7 +149,7 @@ async function inFolder(instances: Instances, redis: RedisServer, scene: (folder
   });
 }
 
-// Both at once, for each of them waits until a lease runs out.
+// All at once, for each of them waits until a lease runs out.
 async function scenes(instances: Instances, redis: RedisServer): Promise<void> {
   const model = await modelServer(hangs(said('Half of ')));
   const played = await Promise.allSettled([
@@ -161,14 +161,17 @@ async function scenes(instances: Instances, redis: RedisServer): Promise<void> {
 }
 
 let redis: RedisServer;
+let played: Readonly<Record<Instances, Promise<void>>>;
 test.before(async () => {
   redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
+  played = { one: scenes('one', redis), two: scenes('two', redis) };
+  // Each is told of by its test.
+  await Promise.allSettled(Object.values(played));
 });
 test.after(() => redis.stop());
 
-test('one instance, started again: a flow goes on where it was, a model ends as interrupted', () =>
-  scenes('one', redis));
+test('one instance, started again: a flow goes on where it was, a model ends as interrupted', () => played.one);
 
-test('of two instances the other one: a reader there reads on as if nothing had been', () => scenes('two', redis));
+test('of two instances the other one: a reader there reads on as if nothing had been', () => played.two);
 
 test.run();
