@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface Manifest {
+  readonly version: string;
   readonly exports: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly files: readonly string[];

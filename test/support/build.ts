@@ -70,16 +70,19 @@ async function found(): Promise<string> {
   return folder;
 }
 
-/** Of the contents of all that is built, and of how. */
-function keyOfSource(): string {
+/** Names a state of the source: another one whenever what would be built, or how, is another. */
+export function keyOfSource(root: string = ROOT): string {
   const hash = createHash('sha256').update(OPTIONS.join());
-  for (const path of [...SETTINGS, ...SOURCES.flatMap(filesIn).sort()])
-    hash.update(`\n${path}\n`).update(readFileSync(join(ROOT, path)));
+  const files = SOURCES.flatMap((folder) => filesIn(root, folder));
+  for (const path of [...SETTINGS, ...files.sort()]) {
+    const text = readFileSync(join(root, path));
+    hash.update(`\n${path} ${text.length}\n`).update(text);
+  }
   return hash.digest('hex').slice(0, 16);
 }
 
-function filesIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+function filesIn(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => join(folder, name));
 }
