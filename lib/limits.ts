@@ -368,6 +368,8 @@ export const LIMITS = {
   grpcKeptHeads: 256,
   grpcKeptHeadBytes: 1_024,
   grpcKeptPaths: 1_024,
+  /** Calls that run on one connection at the same time, whatever the node says; others wait. */
+  grpcStreamsAtOnce: 2_048,
   /** Calls that ended before their time and for which the node may still send. */
   grpcBrokenKept: 16_384,
   /** Milliseconds that the node may take to hang up after it was said goodbye. */

@@ -5,8 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Channel, GRPC, type Metadata } from '../../lib/gateway/channel.ts';
-import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
+import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
 import { Outbox } from '../../lib/gateway/http2/outbox.ts';
+import { Stream, type StreamUser } from '../../lib/gateway/http2/stream.ts';
+import { StreamBook } from '../../lib/gateway/http2/stream-book.ts';
 import { http2Channel } from '../../lib/gateway/http2-channel.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import {
@@ -367,6 +369,56 @@ test('closing says goodbye after the last call', () =>
     assert.is(said.payload.readUInt32BE(4), 0);
     await closed;
   }));
+
+test('after a body was sent piece by piece, windows that grow for nothing are too much at last', () =>
+  against({}, async ({ channel, peer }) => {
+    const done = channel.unary({ ...CALL, request: Buffer.alloc(70_000) });
+    await peer.until(() => bytesOf(peer, 1) === 65_535);
+    peer.send(window(0, 10_000), window(1, 10_000));
+    await peer.until(() => bytesOf(peer, 1) === 70_005);
+    peer.send(Buffer.concat(Array.from({ length: 25_000 }, () => window(0, 1))));
+    assert.is((await done).status.code, GRPC.unavailable);
+    const said = await peer.until(({ type }) => type === FRAME.goaway);
+    assert.is(said.payload.readUInt32BE(4), ERROR.calm);
+  }));
+
+test('a node that asks and does not read the replies is cut off when many wait', () => {
+  const socket = { writable: true, writableLength: LIMITS.grpcUnsentBytes + 1, write: () => true };
+  const outbox = new Outbox(socket as unknown as Socket);
+  const reply = () => outbox.reply({ type: FRAME.ping, flags: FLAG.ack, id: 0 }, Buffer.alloc(8));
+  for (let sent = 0; sent < LIMITS.grpcRepliesWaiting; sent++) assert.is(reply(), undefined);
+  assert.is(reply()?.code, ERROR.calm);
+  socket.writableLength = 0;
+  outbox.flush();
+  assert.is(reply(), undefined);
+});
+
+test('the number of a stream that lasts is left out when its turn comes again', () => {
+  const book = new StreamBook();
+  const begun = () => {
+    const stream = new Stream({ requests: [] } as unknown as StreamUser);
+    book.begin(stream);
+    return stream;
+  };
+  const lasting = begun();
+  for (let count = 1; count < LIMITS.grpcStreamsAtOnce; count++) book.end(begun());
+  const next = begun();
+  assert.equal([lasting.id, next.id], [1, 2 * LIMITS.grpcStreamsAtOnce + 3]);
+  assert.equal([book.get(1), book.get(next.id), book.get(next.id - 2)], [lasting, next, undefined]);
+  assert.equal([book.all(), book.running], [[lasting, next], 2]);
+});
+
+test('a call that the node refuses after it has answered is not sent again', async () => {
+  let seen = 0;
+  const request = (peer: Peer, id: number) => {
+    seen++;
+    peer.send(head(id), rawFrame(FRAME.reset, 0, id, word(ERROR.refused)));
+  };
+  await against({ request }, async ({ channel }) => {
+    assert.is((await channel.unary(CALL)).status.code, GRPC.unavailable);
+    assert.is(seen, 1);
+  });
+});
 
 test('all frames of one turn go out in one write, and a page that is full goes with them', async () => {
   const writes: Buffer[][] = [];

@@ -8,12 +8,16 @@ export const MESSAGE_HEAD = 5;
 /** Bytes for which room is made before any of them has come; then room grows with what comes. */
 const ROOM_BYTES = 65_536;
 
+/** Bytes of a page, which messages share that are no longer than a part of it. */
+const PAGE_BYTES = 65_536;
+const SHARED_BYTES = 16_384;
+
 export type MessageTrouble = 'compressed' | 'malformed' | 'too large';
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Cuts bytes into messages and gives each to `user`, in memory of its own. A message that announces more than `maxBytes`
+ * Cuts bytes into messages and gives each to `user`, in memory that nobody else writes. A message that announces more than `maxBytes`
  * is refused by its head, before it is held. Compressed ones are refused: this side tells the node that it takes none.
  */
 export class MessageReader {
@@ -21,7 +25,7 @@ export class MessageReader {
   readonly #maxBytes: number;
   #headBytes = 0;
   #size = 0;
-  #message = NOTHING;
+  #message: Buffer = NOTHING;
   #filled = 0;
 
   constructor(maxBytes: number, user: { message(bytes: Buffer): void }) {
@@ -66,7 +70,7 @@ export class MessageReader {
     const needed = this.#filled + count;
     if (needed <= this.#message.length) return;
     const room = Math.min(this.#size, Math.max(needed, ROOM_BYTES, this.#message.length * 2));
-    const larger = Buffer.allocUnsafe(room);
+    const larger = memory(room);
     this.#message.copy(larger, 0, 0, this.#filled);
     this.#message = larger;
   }
@@ -78,4 +82,18 @@ export class MessageReader {
     this.#filled = 0;
     this.#user.message(message);
   }
+}
+
+let page = Buffer.allocUnsafeSlow(PAGE_BYTES);
+let taken = 0;
+
+/** Memory of its own for each message would cost more than all the rest of a call. Who keeps a message keeps its page. */
+function memory(bytes: number): Buffer {
+  if (bytes > SHARED_BYTES) return Buffer.allocUnsafeSlow(bytes);
+  if (taken + bytes > PAGE_BYTES) {
+    page = Buffer.allocUnsafeSlow(PAGE_BYTES);
+    taken = 0;
+  }
+  taken += bytes;
+  return page.subarray(taken - bytes, taken);
 }

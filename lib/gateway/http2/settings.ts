@@ -20,7 +20,7 @@ export interface NodeSettings {
 
 /** What holds until the node says else. */
 export function firstSettings(): NodeSettings {
-  return { streams: Number.POSITIVE_INFINITY, listBytes: Number.POSITIVE_INFINITY, window: FIRST_WINDOW };
+  return { streams: LIMITS.grpcStreamsAtOnce, listBytes: Number.POSITIVE_INFINITY, window: FIRST_WINDOW };
 }
 
 /** No pushes, no table for headers, and the windows and lists of LIMITS. */
@@ -42,7 +42,7 @@ export function ownSettings(): Buffer {
 const TAKE: { readonly [name: number]: (settings: NodeSettings, value: number) => Trouble | undefined } = {
   [SETTING.push]: (_settings, value) => (value === 0 ? undefined : trouble('protocol', 'the node wants to push')),
   [SETTING.streams]: (settings, value) => {
-    settings.streams = value;
+    settings.streams = Math.min(value, LIMITS.grpcStreamsAtOnce);
     return undefined;
   },
   [SETTING.window]: (settings, value) => {

@@ -5,38 +5,60 @@ import { STREAM_MAX } from './codes.ts';
 import type { Stream } from './stream.ts';
 
 export class StreamBook {
-  readonly running = new Map<number, Stream>();
   /** In their order. */
   readonly waiting = new Set<Stream>();
+  /**
+   * Each at the place that its number says. A Map would keep half of all calls from the garbage collector for long: a
+   * table that it has outgrown goes on to hold what it held then.
+   */
+  readonly #places: (Stream | undefined)[] = new Array(LIMITS.grpcStreamsAtOnce).fill(undefined);
   /** Those that ended before their time, and who ended them; of the last ones only. */
   readonly #broken = new Map<number, 'node' | 'us'>();
+  #running = 0;
   #next = 1;
 
-  /** Whether all numbers are used up. */
+  /** How many run. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Whether the numbers are used up, but for those that may have to be left out. */
   get isSpent(): boolean {
-    return this.#next > STREAM_MAX;
+    return this.#next > STREAM_MAX - 2 * LIMITS.grpcStreamsAtOnce;
   }
 
   get isEmpty(): boolean {
-    return this.running.size === 0 && this.waiting.size === 0;
+    return this.#running === 0 && this.waiting.size === 0;
   }
 
-  /** Gives a stream its number. */
+  /** The stream of this number, if it runs. */
+  get(id: number): Stream | undefined {
+    const stream = this.#places[placeOf(id)];
+    return stream?.id === id ? stream : undefined;
+  }
+
+  /** All that run. */
+  all(): Stream[] {
+    return this.#places.filter((stream) => stream !== undefined);
+  }
+
+  /** Gives a stream its number; there is room for it. Numbers whose place is taken by one that lasts are left out. */
   begin(stream: Stream): void {
+    while (this.#places[placeOf(this.#next)]) this.#next += 2;
     stream.id = this.#next;
     this.#next += 2;
-    this.running.set(stream.id, stream);
+    this.#places[placeOf(stream.id)] = stream;
+    this.#running++;
   }
 
   /** Forgets a stream; `brokenBy` when not both sides had come to their end. */
   end(stream: Stream, brokenBy?: 'node' | 'us'): void {
     stream.isOver = true;
-    this.running.delete(stream.id);
-    this.waiting.delete(stream);
-    if (!brokenBy || !stream.id) return;
-    this.#broken.set(stream.id, brokenBy);
-    if (this.#broken.size > LIMITS.grpcBrokenKept)
-      for (const [oldest] of this.#broken) return void this.#broken.delete(oldest);
+    if (stream.id) {
+      this.#places[placeOf(stream.id)] = undefined;
+      this.#running--;
+    } else this.waiting.delete(stream);
+    if (brokenBy && stream.id) this.#remember(stream.id, brokenBy);
   }
 
   /** Whether no stream with this number was ever begun: the node itself begins none. */
@@ -48,4 +70,15 @@ export class StreamBook {
   brokenBy(id: number): 'node' | 'us' | undefined {
     return this.#broken.get(id);
   }
+
+  #remember(id: number, by: 'node' | 'us'): void {
+    this.#broken.set(id, by);
+    if (this.#broken.size <= LIMITS.grpcBrokenKept) return;
+    const [oldest] = this.#broken.keys();
+    this.#broken.delete(oldest!);
+  }
+}
+
+function placeOf(id: number): number {
+  return ((id - 1) / 2) % LIMITS.grpcStreamsAtOnce;
 }

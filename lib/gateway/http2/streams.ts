@@ -43,7 +43,7 @@ export class Streams {
 
   /** The stream of this number, if it runs. */
   get(id: number): Stream | undefined {
-    return this.#book.running.get(id);
+    return this.#book.get(id);
   }
 
   /** Begins a stream, or lets it wait for its turn. */
@@ -65,7 +65,7 @@ export class Streams {
   settled(): Trouble | undefined {
     // Its table may have become smaller.
     this.#saysNoTable = true;
-    const found = this.sender.setFirstWindow(this.settings.window, this.#book.running.values());
+    const found = this.sender.setFirstWindow(this.settings.window, this.#book.all());
     if (!found) this.admit();
     return found;
   }
@@ -137,8 +137,8 @@ export class Streams {
 
   /** Drops all that wait, and those that run after number `last`, with which the node did nothing. */
   loseUntouched(last: number): void {
-    const { waiting, running } = this.#book;
-    const untouched = [...waiting, ...[...running.values()].filter(({ id }) => id > last)];
+    const { waiting } = this.#book;
+    const untouched = [...waiting, ...this.#book.all().filter(({ id }) => id > last)];
     // None takes the place of another.
     waiting.clear();
     for (const stream of untouched) this.#lose(stream, true);
@@ -147,7 +147,7 @@ export class Streams {
   /** Drops all. */
   loseAll(): void {
     this.loseUntouched(Number.POSITIVE_INFINITY);
-    for (const stream of [...this.#book.running.values()]) this.#lose(stream, false);
+    for (const stream of this.#book.all()) this.#lose(stream, false);
   }
 
   #lose(stream: Stream, isUntouched: boolean): void {
@@ -156,7 +156,8 @@ export class Streams {
   }
 
   get #hasRoom(): boolean {
-    return this.#book.running.size < this.settings.streams && !this.#book.isSpent && !this.#parts.outbox.isFull;
+    const { running, isSpent } = this.#book;
+    return running < this.settings.streams && !isSpent && !this.#parts.outbox.isFull;
   }
 
   #open(stream: Stream): void {
