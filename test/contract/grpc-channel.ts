@@ -382,7 +382,8 @@ async function standstill({ seen }: TestNode): Promise<number> {
 
 let pair: { key: string; cert: string } | undefined;
 
-function selfSigned(): { key: string; cert: string } {
+/** Key and certificate of `localhost`, which is its own authority. */
+export function selfSigned(): { key: string; cert: string } {
   if (pair) return pair;
   const folder = mkdtempSync(join(tmpdir(), 'twinline-tls-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

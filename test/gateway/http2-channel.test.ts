@@ -1,10 +1,13 @@
-// The channel on Node's HTTP/2 keeps the contract of channels, and notices by itself what its promises leave to it.
+// The channel on our HTTP/2 keeps the contract of channels, and notices by itself what its promises leave to it.
 
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GRPC } from '../../lib/gateway/channel.ts';
 import { http2Channel } from '../../lib/gateway/http2-channel.ts';
-import { channelContract } from '../contract/grpc-channel.ts';
+import { channelContract, selfSigned } from '../contract/grpc-channel.ts';
 import { hostileNode, testNode, well } from '../contract/grpc-node.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
 
@@ -51,6 +54,19 @@ test('a thousand calls share one connection', async () => {
   assert.equal([answers.every(({ bytes }) => bytes.toString() === 'one'), node.connections], [true, 1]);
   await channel.close();
   await node.stop();
+});
+
+test('a node that takes TLS but does not agree to HTTP/2 is told to the log, and is UNAVAILABLE', async () => {
+  const tls = selfSigned();
+  const server = createServer(tls, (socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const upstream = `localhost:${(server.address() as AddressInfo).port}`;
+  const channel = http2Channel({ upstream, tls: { ca: tls.cert } });
+  assert.is((await channel.unary(hello)).status.code, GRPC.unavailable);
+  assert.match(channel.health().trouble ?? '', /did not agree to HTTP\/2/);
+  await channel.close();
+  server.close();
+  await once(server, 'close');
 });
 
 test.run();
