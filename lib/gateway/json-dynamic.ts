@@ -3,8 +3,9 @@
 import type { DescMessage, Registry } from '@bufbuild/protobuf';
 import type { TwinlineError } from '../errors.ts';
 import { closeObject, type FieldPlan, inOrder, OUT_OF_ORDER, takes } from './json-object.ts';
+import { type Literal, literal, literalOf } from './json-out.ts';
 import type { ValueWriter } from './json-scalars.ts';
-import { literal, quotedText } from './json-text.ts';
+import { quotedText } from './json-text.ts';
 import type { MessageWriter } from './json-well-known.ts';
 import { deeper, endOfLength, type Job, noJson, skip, tagOf, textOf, unreadable, WIRE } from './wire.ts';
 
@@ -17,7 +18,7 @@ export interface TypeWriter {
 }
 
 /** A message whose JSON is that of its one field; `unset` stands for it when it is missing. */
-export function unwrapped(field: FieldPlan, unset: Buffer): MessageWriter {
+export function unwrapped(field: FieldPlan, unset: Literal): MessageWriter {
   return (job, end) => {
     const start = job.to;
     while (job.at < end) {
@@ -59,10 +60,10 @@ export function finite(double: ValueWriter): ValueWriter {
   };
 }
 
-const NULL = Buffer.from('null');
-const TYPE = Buffer.from(',"@type":');
-const VALUE = Buffer.from(',"value":');
-const EMPTY = Buffer.from('{}');
+const NULL = literalOf('null');
+const TYPE = literalOf(',"@type":');
+const VALUE = literalOf(',"value":');
+const EMPTY = literalOf('{}');
 const URL_TAG = (1 << 3) | WIRE.bytes;
 const VALUE_TAG = (2 << 3) | WIRE.bytes;
 

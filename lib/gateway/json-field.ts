@@ -7,8 +7,9 @@ import { gogoOptions } from './gogo.ts';
 import { enumDefault, unsetJson } from './json-default.ts';
 import type { TypeWriter } from './json-dynamic.ts';
 import { type FieldPlan, nested, type ObjectPlan, writeList, writeMap, writeSingle } from './json-object.ts';
+import { literal, literalOf } from './json-out.ts';
 import { decimal, rawJson, scalarDefault, scalarWriter, type ValueWriter, whole, wireOf } from './json-scalars.ts';
-import { ascii, literal } from './json-text.ts';
+import { ascii } from './json-text.ts';
 import { type Job, textOf, varint, WIRE } from './wire.ts';
 
 /**
@@ -34,7 +35,7 @@ export function objectPlan(fields: readonly DescField[], types: Types): ObjectPl
   const plans = sorted.map((field, index) => fieldPlan(field, { index, types }));
   const defaults = sorted.map((field, index) => {
     const value = types.form === 'cosmos' ? unsetJson(field, types.defaultOf) : undefined;
-    return value === undefined ? Buffer.alloc(0) : Buffer.concat([plans[index]!.key, Buffer.from(value)]);
+    return value === undefined ? Buffer.alloc(0) : Buffer.concat([plans[index]!.key.bytes, Buffer.from(value)]);
   });
   return withDefaults(plans, defaults);
 }
@@ -43,7 +44,7 @@ export function objectPlan(fields: readonly DescField[], types: Types): ObjectPl
 export function onlyField(field: DescField, types: Types): ObjectPlan {
   const plan = { ...fieldPlan(field, { index: 0, types }), omits: false };
   const unset = types.form === 'cosmos' ? (unsetJson(field, types.defaultOf) ?? 'null') : plainUnset(field);
-  return withDefaults([plan], [Buffer.concat([plan.key, Buffer.from(unset)])]);
+  return withDefaults([plan], [Buffer.concat([plan.key.bytes, Buffer.from(unset)])]);
 }
 
 function withDefaults(fields: readonly FieldPlan[], defaults: readonly Buffer[]): ObjectPlan {
@@ -66,7 +67,7 @@ export function fieldPlan(field: DescField, { index, types }: { index: number; t
     index,
     wire,
     packable: list && wire !== WIRE.bytes,
-    key: Buffer.from(`,${JSON.stringify(cosmos ? proto.name : field.jsonName)}:`),
+    key: literalOf(`,${JSON.stringify(cosmos ? proto.name : field.jsonName)}:`),
     write: shape[fieldKind],
     value: valueWriter(field, types),
     omits: !cosmos && (list || fieldKind === 'map' || (field.presence === IMPLICIT && !field.oneof)),
@@ -102,7 +103,7 @@ export function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
   const names = new Map(
     Object.values(type.value).map((value) => [
       value.number,
-      Buffer.from(JSON.stringify(form === 'cosmos' ? value.name : value.jsonName)),
+      literalOf(JSON.stringify(form === 'cosmos' ? value.name : value.jsonName)),
     ]),
   );
   if (type.typeName === 'google.protobuf.NullValue') return nullWriter;
@@ -115,7 +116,7 @@ export function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
   };
 }
 
-const NULL = Buffer.from('null');
+const NULL = literalOf('null');
 
 // Whatever its number.
 const nullWriter: ValueWriter = (job) => {
@@ -143,7 +144,7 @@ function unsetMapValue(field: DescField & { fieldKind: 'map' }, types: Types): (
     const type = types.typeOf(field.message);
     return (job) => type.write(job, job.at);
   }
-  const json = Buffer.from(field.enum ? enumDefault(field.enum) : scalarDefault(field.scalar));
+  const json = literalOf(field.enum ? enumDefault(field.enum) : scalarDefault(field.scalar));
   return (job) => literal(job, json);
 }
 

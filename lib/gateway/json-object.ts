@@ -2,8 +2,9 @@
 
 import { type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { TwinlineError } from '../errors.ts';
+import { byte, type Literal, literal, literalOf } from './json-out.ts';
 import type { ValueWriter } from './json-scalars.ts';
-import { byte, literal, quotedText } from './json-text.ts';
+import { quotedText } from './json-text.ts';
 import type { MessageWriter } from './json-well-known.ts';
 import { deeper, endOfLength, type Job, skip, tagOf, unreadable, varint, WIRE } from './wire.ts';
 
@@ -15,7 +16,7 @@ export interface FieldPlan {
   /** Its values may come packed into one record. */
   readonly packable: boolean;
   /** `,"name":` */
-  readonly key: Buffer;
+  readonly key: Literal;
   /** Writes what follows the key; true when that is the default. */
   readonly write: FieldWriter;
   /** Writes one value, an element of a list or the value of a map. */
@@ -49,7 +50,7 @@ export interface ObjectPlan {
   /** Where that of each field begins, and the end of the last. */
   readonly offsets: readonly number[];
   /** Parts of `defaults` that were needed before. */
-  readonly gaps: Map<number, Buffer>;
+  readonly gaps: Map<number, Literal>;
 }
 
 // Thrown to start again with bytes that hold every field once, by number.
@@ -110,11 +111,11 @@ export function takes(field: FieldPlan, tag: number): boolean {
 }
 
 /** What is printed for the fields from one to before another. */
-function gapOf({ defaults, offsets, gaps }: ObjectPlan, from: number, to: number): Buffer {
+function gapOf({ defaults, offsets, gaps }: ObjectPlan, from: number, to: number): Literal {
   const place = from * offsets.length + to;
   const known = gaps.get(place);
   if (known) return known;
-  const gap = defaults.subarray(offsets[from]!, offsets[to]!);
+  const gap = literalOf(defaults.subarray(offsets[from]!, offsets[to]!));
   gaps.set(place, gap);
   return gap;
 }

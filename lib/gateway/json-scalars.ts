@@ -1,7 +1,8 @@
 // Scalars from the wire to JSON: one writer for each type of Protobuf, and for the number types of Cosmos.
 
 import { ScalarType } from '@bufbuild/protobuf';
-import { ascii, base64, byte, digits, literal, quoted } from './json-text.ts';
+import { byte, copied, literal, literalOf } from './json-out.ts';
+import { ascii, base64, digits, quoted } from './json-text.ts';
 import { endOfLength, fixed64, type Job, need, noJson, varint, WIRE } from './wire.ts';
 
 /**
@@ -10,8 +11,8 @@ import { endOfLength, fixed64, type Job, need, noJson, varint, WIRE } from './wi
  */
 export type ValueWriter = (job: Job, end: number) => boolean;
 
-const TRUE = Buffer.from('true');
-const FALSE = Buffer.from('false');
+const TRUE = literalOf('true');
+const FALSE = literalOf('false');
 
 const int32: ValueWriter = (job) => signed(job, varint(job));
 const uint32: ValueWriter = (job) => unsigned(job, varint(job) >>> 0);
@@ -185,7 +186,7 @@ export const rawJson: ValueWriter = (job, end) => {
     // Its words would quote the reply.
     throw noJson('bytes that should hold JSON do not');
   }
-  literal(job, bytes);
+  copied(job, bytes);
   job.at = until;
   return false;
 };

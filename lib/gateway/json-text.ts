@@ -1,7 +1,7 @@
-// JSON text, written as bytes: room in the output, literals, digits, quoted strings, base64.
+// JSON text, written as bytes: digits, quoted strings, base64.
 
 import { isUtf8 } from 'node:buffer';
-import { TwinlineError } from '../errors.ts';
+import { byte, copied, type Literal, literal, literalOf, room } from './json-out.ts';
 import { type Job, unreadable } from './wire.ts';
 
 const QUOTE = 0x22;
@@ -12,42 +12,18 @@ const KIND = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte < 0x20 || byte === QUOTE || byte === 0x5c ? 0 : 1;
 });
 
-const ESCAPES: readonly (Buffer | undefined)[] = Array.from({ length: 256 }, (_, byte) =>
-  KIND[byte] === 0 ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)) : undefined,
+const ESCAPES: readonly (Literal | undefined)[] = Array.from({ length: 256 }, (_, byte) =>
+  KIND[byte] === 0 ? literalOf(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)) : undefined,
 );
 
-/** Makes room for `count` more bytes. Throws ERR_SERVICE, reason `too-large`, beyond `maxBytes`. */
-export function room(job: Job, count: number): void {
-  if (job.to + count > job.out.length) grow(job, count);
-}
-
-function grow(job: Job, count: number): void {
-  const needed = job.to + count;
-  if (needed > job.maxBytes)
-    throw new TwinlineError(
-      'ERR_SERVICE',
-      `The reply of the node is longer than ${job.maxBytes} bytes as JSON. Ask for smaller pages.`,
-      { reason: 'too-large' },
-    );
-  const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, job.out.length * 2), Math.max(needed, job.maxBytes)));
-  larger.set(job.out.subarray(0, job.to));
-  job.out = larger;
-}
-
-/** Writes bytes that are JSON already. */
-export function literal(job: Job, text: Uint8Array): void {
-  const { length } = text;
-  room(job, length);
-  const { out, to } = job;
-  // A native copy costs more than this loop until the text is rather long.
-  if (length > 64) out.set(text, to);
-  else for (let at = 0; at < length; at++) out[to + at] = text[at]!;
-  job.to = to + length;
-}
-
-export function byte(job: Job, code: number): void {
-  room(job, 1);
-  job.out[job.to++] = code;
+/**
+ * Whether each of four bytes stands for itself. Beside one that does not, one that does may be taken for none, for the
+ * subtractions borrow.
+ */
+function arePlain(four: number): boolean {
+  const quotes = (four ^ 0x22222222) - 0x01010101;
+  const slashes = (four ^ 0x5c5c5c5c) - 0x01010101;
+  return ((four | (four - 0x20202020) | quotes | slashes) & 0x80808080) === 0;
 }
 
 /** Writes text of ASCII characters that need no escapes. */
@@ -61,7 +37,7 @@ export function ascii(job: Job, text: string): void {
 
 /** Writes any text as a JSON string. */
 export function quotedText(job: Job, text: string): void {
-  literal(job, Buffer.from(JSON.stringify(text)));
+  copied(job, Buffer.from(JSON.stringify(text)));
 }
 
 /** Writes a whole number from 0 to 2^53 − 1. */
@@ -99,11 +75,16 @@ export function padded(job: Job, value: number, width: number): void {
  * when not.
  */
 export function quoted(job: Job, end: number, strict: boolean): void {
-  const { bytes, at: from } = job;
+  const { bytes, view, at: from } = job;
   room(job, end - from + 2);
-  const { out, to } = job;
+  const { out, outView, to } = job;
   const shift = to + 1 - from;
   let at = from;
+  for (; at + 4 <= end; at += 4) {
+    const four = view.getInt32(at, true);
+    if (!arePlain(four)) break;
+    outView.setInt32(at + shift, four, true);
+  }
   for (; at < end; at++) {
     const code = bytes[at]!;
     if (KIND[code] !== 1) break;

@@ -1,7 +1,8 @@
 // The well-known types that JSON writes as one string: Timestamp, Duration and FieldMask.
 
 import { protoCamelCase, protoSnakeCase } from '@bufbuild/protobuf/reflect';
-import { ascii, byte, digits, padded, quotedText } from './json-text.ts';
+import { byte } from './json-out.ts';
+import { ascii, digits, padded, quotedText } from './json-text.ts';
 import { type Job, noJson, skip, tagOf, textOf, unreadable, varint, WIRE } from './wire.ts';
 
 /** Writes the message that lies between `job.at` and `end` as a JSON value. */

@@ -7,6 +7,7 @@ import { messageDefaults } from './json-default.ts';
 import { anyWriter, finite, type TypeWriter, unwrapped, valueWriter } from './json-dynamic.ts';
 import { fieldPlan, type JsonForm, objectPlan, onlyField, type Types } from './json-field.ts';
 import { inOrder, type ObjectPlan, writeFields, writeObject } from './json-object.ts';
+import { literalOf, outOf } from './json-out.ts';
 import { scalarDefault, type ValueWriter } from './json-scalars.ts';
 import { duration, fieldMask, type MessageWriter, timestamp } from './json-well-known.ts';
 import { WRAPPERS } from './values.ts';
@@ -34,6 +35,7 @@ export interface JsonWriters {
   writerOf(type: DescMessage, only?: string): JsonWriter;
 }
 
+const FIRST_BYTES = 16_384;
 // Larger ones are given back to the system.
 const KEPT_BYTES = 1_048_576;
 
@@ -43,14 +45,14 @@ export function createJsonWriters({
   maxBytes = LIMITS.gatewayJsonBytes,
 }: JsonWriterOptions): JsonWriters {
   const types = compileTypes(registry, form);
-  let spare: Buffer = Buffer.allocUnsafeSlow(Math.min(16_384, maxBytes));
+  let spare = outOf(Math.min(FIRST_BYTES, maxBytes));
   const run = (bytes: Uint8Array, { type, write }: { type: DescMessage; write: MessageWriter }): Job => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const job: Job = {
       bytes,
       view,
       at: 0,
-      out: spare,
+      ...spare,
       to: 0,
       tag: 0,
       hi: 0,
@@ -61,7 +63,7 @@ export function createJsonWriters({
     };
     deeper(job);
     inOrder(job, bytes.length, { type, write });
-    if (job.out.length <= KEPT_BYTES) spare = job.out;
+    if (job.out !== spare.out && job.out.length <= KEPT_BYTES) spare = { out: job.out, outView: job.outView };
     return job;
   };
   return {
@@ -119,7 +121,7 @@ function compileTypes(registry: Registry, form: JsonForm): Types {
   }
 
   function writeWellKnown(type: DescMessage): MessageWriter | undefined {
-    const one = (unset: string) => unwrapped(fieldPlan(type.fields[0]!, { index: 0, types }), Buffer.from(unset));
+    const one = (unset: string) => unwrapped(fieldPlan(type.fields[0]!, { index: 0, types }), literalOf(unset));
     switch (type.typeName) {
       case 'google.protobuf.Timestamp':
         return timestamp;

@@ -10,6 +10,8 @@ export interface Job {
   view: DataView;
   at: number;
   out: Buffer;
+  /** Of the same bytes as `out`. */
+  outView: DataView;
   to: number;
   /** The tag read last: field number × 8 + wire type. */
   tag: number;
