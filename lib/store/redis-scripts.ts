@@ -14,7 +14,8 @@ end`;
 
 // → -1 written · -2 ask again with the keys of the indexes · n not written, n is the stored revision, 0 for none
 const COMMIT = `
-local now, ttl, expected, value, key, expiresAt, dueAt, ended = unpack(ARGV)
+local now, ttl, expected, value, key = unpack(ARGV)
+local _, expiresAt, dueAt, ended = string.match(value, '${HEAD_FORM}')
 local text = redis.call('GETRANGE', KEYS[1], 0, ${HEAD_BYTES - 1})
 local revision, oldExpiresAt, oldDueAt, oldEnded = string.match(text, '${HEAD_FORM}')
 local living = revision and tonumber(oldExpiresAt) > tonumber(now)
@@ -97,7 +98,7 @@ end
 return swept`;
 
 export interface SessionScripts {
-  /** Of an ordinary turn, which touches no index: one key, and -2 when it does touch one. */
+  /** Of an ordinary turn, which touches no index: one key, no name of the session, and -2 when it does touch one. */
   readonly commitPlain: RedisScript;
   /** Of any turn: four keys. */
   readonly commit: RedisScript;

@@ -83,13 +83,12 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
     const { sessions, list, expiry, timers } = bucketOf(key);
     const place = sessions + key;
     const now = clock.now();
-    const expiresAt = expiryOf(next);
     // How long, not until when: Redis's clock is not the store's, which in tests stands still.
-    const ttlMs = Math.max(0, expiresAt - now) + LIMITS.redisGraceMs;
-    const state = [expiresAt, next.dueAt ?? '', next.ended ? 1 : 0] as const;
-    const args = [now, ttlMs, expected, encodeSession(next, expected + 1), key, ...state] as const;
+    const ttlMs = Math.max(0, expiryOf(next) - now) + LIMITS.redisGraceMs;
+    // The script reads the rest from the head of the session's text: each argument costs.
+    const args = [now, ttlMs, expected, encodeSession(next, expected + 1)] as const;
     let result = isPlain(expected, next) ? await scripts.commitPlain(place, ...args) : NEEDS_INDEXES;
-    if (result === NEEDS_INDEXES) result = await scripts.commit(place, list, expiry, timers, ...args);
+    if (result === NEEDS_INDEXES) result = await scripts.commit(place, list, expiry, timers, ...args, key);
     if (result === WRITTEN) return { kind: 'committed', revision: expected + 1 };
     return { kind: 'conflict', revision: result as number };
   }

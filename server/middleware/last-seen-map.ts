@@ -9,6 +9,11 @@ export class LastSeenMap<V> extends Map<string, V> {
     this.#max = max;
   }
 
+  /** Looks without asking for it. */
+  peek(key: string): V | undefined {
+    return super.get(key);
+  }
+
   override get(key: string): V | undefined {
     const value = super.get(key);
     if (value === undefined) return undefined;

@@ -40,7 +40,8 @@ export function createLots(ask: (bucket: string) => Promise<Told>): Lots {
 
   return {
     take(bucket, now) {
-      const lot = held.get(bucket);
+      // That it was asked for is seen when it is filled again.
+      const lot = held.peek(bucket);
       if (!lot || lot.left === 0 || now >= lot.until) return false;
       lot.left--;
       return true;
