@@ -5,17 +5,20 @@ import { LastSeenMap } from './last-seen-map.ts';
 
 /** What a shared count answers. */
 export interface Told {
-  /** Requests that may pass; 0: none before the window ends. */
+  /** Requests that may pass, of those that were asked for; fewer: no more before the window ends. */
   readonly passing: number;
   /** Milliseconds to the end of the window, at least 1. */
   readonly leftMs: number;
 }
 
+/** Counts so many requests of a bucket together. */
+export type AskForLot = (bucket: string, count: number) => Promise<Told>;
+
 export interface Lots {
   /** Takes one request of what is left; false when nothing is. `now`: milliseconds of performance.now(). */
   take(bucket: string, now: number): boolean;
-  /** Asks for a lot, once for all who wait for one. Rejects with what `ask` rejects with. */
-  refill(bucket: string): Promise<Told>;
+  /** Waits for one of a new lot: 0, or the milliseconds to the end of the window. Rejects with what `ask` rejects with. */
+  draw(bucket: string): Promise<number>;
 }
 
 /** How many requests are taken at a time: one thousandth of the limit, at least one and at most LIMITS.countedLot. */
@@ -23,33 +26,53 @@ export function lotOf(max: number): number {
   return Math.max(1, Math.min(LIMITS.countedLot, Math.floor(max / 1_000)));
 }
 
-/** Lots that come from `ask`. A lot ends with its window. */
-export function createLots(ask: (bucket: string) => Promise<Told>): Lots {
-  const held = new LastSeenMap<{ left: number; readonly until: number }>(LIMITS.countedClients);
-  const asking = new Map<string, Promise<Told>>();
+interface Waiter {
+  readonly resolve: (waitMs: number) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-  async function fetch(bucket: string): Promise<Told> {
+/** Lots of so many requests, or of as many as wait for one when they are more. A lot ends with its window. */
+export function createLots(lot: number, ask: AskForLot): Lots {
+  const held = new LastSeenMap<{ left: number; readonly until: number }>(LIMITS.countedClients);
+  const lines = new Map<string, Waiter[]>();
+
+  async function serve(bucket: string, line: Waiter[]): Promise<void> {
     try {
-      const told = await ask(bucket);
-      held.set(bucket, { left: told.passing, until: performance.now() + told.leftMs });
-      return told;
+      // Those who come while a lot is on its way wait for the next.
+      while (line.length) deal(bucket, line, await told(bucket, Math.max(lot, line.length)));
+    } catch (error) {
+      for (const { reject } of line) reject(error);
     } finally {
-      asking.delete(bucket);
+      lines.delete(bucket);
     }
+  }
+
+  async function told(bucket: string, count: number): Promise<Told & { readonly isLast: boolean }> {
+    const answer = await ask(bucket, count);
+    return { ...answer, isLast: answer.passing < count };
+  }
+
+  function deal(bucket: string, line: Waiter[], { passing, leftMs, isLast }: Told & { isLast: boolean }): void {
+    const served = line.splice(0, passing);
+    for (const { resolve } of served) resolve(0);
+    if (isLast) for (const { resolve } of line.splice(0)) resolve(leftMs);
+    held.set(bucket, { left: passing - served.length, until: performance.now() + leftMs });
   }
 
   return {
     take(bucket, now) {
       // That it was asked for is seen when it is filled again.
-      const lot = held.peek(bucket);
-      if (!lot || lot.left === 0 || now >= lot.until) return false;
-      lot.left--;
+      const one = held.peek(bucket);
+      if (!one || one.left === 0 || now >= one.until) return false;
+      one.left--;
       return true;
     },
-    refill(bucket) {
-      const asked = asking.get(bucket) ?? fetch(bucket);
-      asking.set(bucket, asked);
-      return asked;
-    },
+    draw: (bucket) =>
+      new Promise((resolve, reject) => {
+        const line = lines.get(bucket) ?? [];
+        if (line.push({ resolve, reject }) > 1 || lines.has(bucket)) return;
+        lines.set(bucket, line);
+        void serve(bucket, line);
+      }),
   };
 }

@@ -7,7 +7,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis-connection.ts';
 import { LastSeenMap } from './last-seen-map.ts';
-import { createLots, lotOf, type Told } from './lots.ts';
+import { type AskForLot, createLots, lotOf } from './lots.ts';
 import type { Limiter, LimiterOptions } from './rate-limit.ts';
 
 export interface SharedLimiterOptions extends LimiterOptions {
@@ -48,29 +48,20 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const waiting = new LastSeenMap<number>(LIMITS.countedClients);
   let retryAt: number | undefined;
 
-  const ask = async (bucket: string): Promise<Told> => {
-    const counted = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, lot));
+  const ask: AskForLot = async (bucket, requests) => {
+    const counted = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, requests));
     const [passing, leftMs] = (await within(patienceMs, counted)) as [number, number];
     if (retryAt !== undefined) onBack?.();
     retryAt = undefined;
-    if (passing === 0) waiting.set(bucket, performance.now() + leftMs);
+    if (passing < requests) waiting.set(bucket, performance.now() + leftMs);
     return { passing, leftMs };
   };
-  const lots = createLots(ask);
-
-  // Those who wait for a lot may be more than it holds.
-  const askForMany = async (bucket: string): Promise<number> => {
-    for (;;) {
-      const { passing, leftMs } = await lots.refill(bucket);
-      if (passing === 0) return seconds(leftMs);
-      if (lots.take(bucket, performance.now())) return 0;
-    }
-  };
   const askForOne = async (bucket: string): Promise<number> => {
-    const { passing, leftMs } = await ask(bucket);
-    return passing > 0 ? 0 : seconds(leftMs);
+    const { passing, leftMs } = await ask(bucket, 1);
+    return passing > 0 ? 0 : leftMs;
   };
-  const askFor = lot === 1 ? askForOne : askForMany;
+  const lots = createLots(lot, ask);
+  const askFor = lot === 1 ? askForOne : lots.draw;
 
   // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
   // of them. When Redis goes away, whoever has asked it comes here at the same moment.
@@ -90,7 +81,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
     // The others go on locally while this one finds out.
     if (retryAt !== undefined) retryAt = now + RETRY_MS;
     try {
-      return await askFor(bucket);
+      return seconds(await askFor(bucket));
     } catch (error) {
       if (retryAt === undefined) onAway?.(error);
       retryAt = performance.now() + RETRY_MS;
