@@ -116,6 +116,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
   };
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether another process holds a lock that this one needs. */
+export function isBusy(error: unknown): boolean {
   return String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
 }

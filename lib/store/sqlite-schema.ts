@@ -1,6 +1,7 @@
 // The SQLite file under the document store: its tables, and which kinds and indexes it knows.
 
 import Database from 'libsql';
+import { isBusy } from './group-writer.ts';
 import { type Declared, entriesOf, type Index, indexesOf, sameIndex, takenError } from './kinds.ts';
 import { openFiling } from './sqlite-rows.ts';
 import type { Kind } from './store.ts';
@@ -26,6 +27,7 @@ export interface Registry {
 /** "twl1": this application, and the form of its tables. */
 const APPLICATION_ID = 0x74776c31;
 const OPEN_MS = 5_000;
+const OPEN_PAUSE_MS = 5;
 const BACKFILL_ROWS = 500;
 const MAPPED_BYTES = 2 ** 30;
 
@@ -52,7 +54,7 @@ export function openDatabase(path: string): Database.Database {
   const db = new Database(path, { timeout: OPEN_MS });
   try {
     const isNew = checkOwner(db);
-    db.pragma('journal_mode = WAL');
+    keepLog(db);
     db.pragma('synchronous = FULL');
     // Reads through the kernel's cache: a find among 200,000 documents costs 1.1 to 1.2 times one among 1,000, not 1.4.
     db.pragma(`mmap_size = ${MAPPED_BYTES}`);
@@ -66,6 +68,22 @@ export function openDatabase(path: string): Database.Database {
     throw error;
   }
 }
+
+// For this lock SQLite does not wait, whatever its timeout: of two processes that begin a file at once, one would fail.
+function keepLog(db: Database.Database): void {
+  const until = performance.now() + OPEN_MS;
+  for (;;)
+    try {
+      db.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until) throw error;
+      Atomics.wait(NOBODY, 0, 0, OPEN_PAUSE_MS);
+    }
+}
+
+// Opening is synchronous, so it waits standing still.
+const NOBODY = new Int32Array(new SharedArrayBuffer(4));
 
 // True when the file is empty; both looks in one transaction, since another process may be filling it right now.
 function checkOwner(db: Database.Database): boolean {

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'libsql';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
@@ -26,6 +27,20 @@ test.before.each(() => {
 test.after.each(async () => {
   for (const child of children.splice(0)) await killed(child);
   rmSync(folder, { recursive: true, force: true });
+});
+
+test('a process that begins a file while another one holds it waits for it', async () => {
+  const path = join(folder, 'documents.db');
+  const other = new Database(path);
+  other.exec('BEGIN IMMEDIATE');
+  const child = fork(await builtFile('test/store/sqlite-child.ts'), [path, 'one'], { execArgv: [] });
+  children.push(child);
+  const told = once(child, 'message');
+  const failed = once(child, 'exit').then(() => [{ claimed: 'it ended' }]);
+  await pause(1_000);
+  other.exec('COMMIT');
+  other.close();
+  assert.is((await Promise.race([told, failed]))[0].claimed, 200);
 });
 
 test('two processes that begin at once lose no count, share the unique values, and may be killed', async () => {
