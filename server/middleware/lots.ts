@@ -39,24 +39,19 @@ export function createLots(lot: number, ask: AskForLot): Lots {
   async function serve(bucket: string, line: Waiter[]): Promise<void> {
     try {
       // Those who come while a lot is on its way wait for the next.
-      while (line.length) deal(bucket, line, await told(bucket, Math.max(lot, line.length)));
+      while (line.length) {
+        const count = Math.max(lot, line.length);
+        const { passing, leftMs } = await ask(bucket, count);
+        const served = line.splice(0, passing);
+        for (const { resolve } of served) resolve(0);
+        if (passing < count) for (const { resolve } of line.splice(0)) resolve(leftMs);
+        held.set(bucket, { left: passing - served.length, until: performance.now() + leftMs });
+      }
     } catch (error) {
       for (const { reject } of line) reject(error);
     } finally {
       lines.delete(bucket);
     }
-  }
-
-  async function told(bucket: string, count: number): Promise<Told & { readonly isLast: boolean }> {
-    const answer = await ask(bucket, count);
-    return { ...answer, isLast: answer.passing < count };
-  }
-
-  function deal(bucket: string, line: Waiter[], { passing, leftMs, isLast }: Told & { isLast: boolean }): void {
-    const served = line.splice(0, passing);
-    for (const { resolve } of served) resolve(0);
-    if (isLast) for (const { resolve } of line.splice(0)) resolve(leftMs);
-    held.set(bucket, { left: passing - served.length, until: performance.now() + leftMs });
   }
 
   return {
