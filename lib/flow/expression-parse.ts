@@ -12,8 +12,8 @@ type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 /** A part of a parsed expression; `at` is its offset in the source. */
 export type Node =
   | { readonly kind: 'value'; readonly value: null | boolean | number | string }
-  | { readonly kind: 'name'; readonly name: string }
-  | { readonly kind: 'member'; readonly of: Node; readonly name: string }
+  | { readonly kind: 'name'; readonly name: string; readonly at: number }
+  | { readonly kind: 'member'; readonly of: Node; readonly name: string; readonly at: number }
   | { readonly kind: 'index'; readonly of: Node; readonly index: Node }
   | { readonly kind: 'not'; readonly of: Node }
   | { readonly kind: 'minus'; readonly of: Node; readonly at: number }
@@ -172,10 +172,12 @@ export function parseExpression(source: string): { readonly root: Node; readonly
 
   const path = (token: Token): Node => {
     names.add(allowed(token, token.text));
-    let node: Node = { kind: 'name', name: token.text };
+    let node: Node = { kind: 'name', name: token.text, at: token.at };
     for (;;) {
-      if (take('.')) node = { kind: 'member', of: node, name: field(token) };
-      else if (take('[')) {
+      if (take('.')) {
+        const { at } = peek();
+        node = { kind: 'member', of: node, name: field(token), at };
+      } else if (take('[')) {
         const index = deeper(choice);
         if (index.kind === 'value' && typeof index.value === 'string') allowed(peek(-1), index.value);
         need(']', 'to close "["');

@@ -33,6 +33,8 @@ export interface Option extends Omit<Way, 'track'> {
   readonly text: Text;
   /** What the caller types instead of the number. */
   readonly key?: string;
+  /** Works by its `key`, and has no line. */
+  readonly hidden?: boolean;
   readonly track?: string;
 }
 

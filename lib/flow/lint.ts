@@ -15,8 +15,10 @@ import { reachRules } from './lint/reach.ts';
 import { roomRules } from './lint/room.ts';
 import type { Lint, Rule } from './lint/rule.ts';
 import { secretRules } from './lint/secrets.ts';
+import { slipRules } from './lint/slips.ts';
 import { sourceRules } from './lint/sources.ts';
 import { migrationsOf, targetRules } from './lint/targets.ts';
+import { typeRules } from './lint/types.ts';
 import { variableRules } from './lint/variables.ts';
 import { wayRules } from './lint/ways.ts';
 import { type ParsedFlow, parseFlow } from './parse.ts';
@@ -37,6 +39,8 @@ export const RULES: readonly Rule[] = [
   ...roomRules,
   ...secretRules,
   ...callRules,
+  ...typeRules,
+  ...slipRules,
 ];
 
 /** What is known beside a flow; what is left out is not checked. */

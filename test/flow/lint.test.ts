@@ -89,6 +89,35 @@ test('what is no mistake is not reported', () => {
   }
 });
 
+test('an answer that only chooses the way is used, though nothing reads its variable', () => {
+  const way = '"way": { "type": "string" },\n    "auth": {';
+  const asks = `"lost": { "type": "input", "text": "Y/N", "save": "way", "accept": { "oneOf": ["y", "n"] }, "to": "bye" },`;
+  const text = WALLET.replace('"auth": {', way)
+    .replace('"bye": {', `${asks}\n    "bye": {`)
+    .replace('"else": "sorry"', '"else": "lost"');
+  assert.equal(checkFlow(text, FILE).problems.map(problemLine), []);
+  const free = text.replace(' "accept": { "oneOf": ["y", "n"] },', '');
+  assert.equal(
+    checkFlow(free, FILE).problems.map(({ code }) => code),
+    ['unused-variable'],
+  );
+});
+
+test('what fits is no mistake of kinds', () => {
+  const fine: readonly (readonly [string, string])[] = [
+    ['"balance >= 1"', '"num(msisdn) >= 5 and auth.what == 1 and msisdn != null"'],
+    ['"balance >= 1"', `"lang in 'en sn' and name in tx and not (balance > 1)"`],
+    ['"balance >= 1"', `"(auth.ok ? balance : num(name)) > 0 and str(balance) + name == 'x'"`],
+    ['"items": "tx"', '"items": "len(tx) > 0 ? tx : auth.items"'],
+    ['"with": { "msisdn": "=msisdn" }', `"with": { "msisdn": "=msisdn", "what": "='name'", "other": "names" }`],
+    ['{{name}}, balance', '{{name}} {x} {} \\\\{name}, balance'],
+  ];
+  for (const [from, to] of fine) {
+    const { problems } = checkFlow(edited({ edits: [[from, to]] }), FILE);
+    assert.equal(problems.map(problemLine), [], to);
+  }
+});
+
 test('a character outside GSM is meant when the flow says so', () => {
   const text = WALLET.replace('"Goodbye"', '"Goodbye ✓"').replace('"gsm7"', '"any"');
   assert.equal(checkFlow(text, FILE).problems, []);

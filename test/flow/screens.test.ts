@@ -66,6 +66,23 @@ test('an option is chosen by the number beside it, whatever is hidden; hidden op
   );
 });
 
+test('a hidden option has no line, takes no number, and its key leads on', async () => {
+  const options: Option[] = [
+    { id: 'all', text: 'Everything', to: 'b0', key: '*', hidden: true },
+    { id: 'one', text: 'One', to: 'b1' },
+  ];
+  const ends = { b0: { type: 'end', text: 'at b0' }, b1: { type: 'end', text: 'at b1' } } as const;
+  const flow = flowOf({ start: { type: 'menu', text: 'Choose', options }, ...ends });
+  for (const [typed, reached] of [
+    ['*', 'at b0'],
+    ['1', 'at b1'],
+  ] as const) {
+    const caller = phone(flow);
+    assert.is(await caller.dial(), 'Choose\n1. One');
+    assert.is(await caller.say(typed), reached);
+  }
+});
+
 test('lines come in order: options, more, back, home, exit', async () => {
   const flow = flowOf(
     { a: menuTo('b'), b: menuTo('c'), c: menuTo('a') },

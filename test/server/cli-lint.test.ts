@@ -209,11 +209,11 @@ test('codes are what they were: CI of others waits for them by name', async () =
     codes.join(' '),
     [
       'accept attempts-without-else bad-name bad-value constant-when dangling-target dead-end dup-option duplicate-key',
-      'else-without-attempts encoding expr filter flow-circle key-clash lang-variable long-timeout missing-key',
-      'missing-lang name-mismatch no-else no-end no-failure-path non-gsm reserved-name secret-gone secret-kept',
-      'secret-shown shadowed-way spin syntax template too-deep too-large too-long too-many-screens unknown-flow',
-      'unknown-key unknown-lang unknown-service unknown-variable unreachable unreadable unused-migration',
-      'unused-variable wrong-default wrong-type',
+      'else-without-attempts encoding expr filter flow-circle hidden-without-key key-clash lang-variable long-timeout',
+      'missing-equals missing-key missing-lang name-mismatch no-else no-end no-failure-path non-gsm not-a-list',
+      'reserved-name secret-gone secret-kept secret-shown shadowed-way single-braces spin syntax template too-deep',
+      'too-large too-long too-many-screens unknown-field unknown-flow unknown-key unknown-lang unknown-service',
+      'unknown-variable unreachable unreadable unused-migration unused-variable wrong-default wrong-kind wrong-type',
     ].join(' '),
   );
 });

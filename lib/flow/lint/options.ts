@@ -32,6 +32,22 @@ export const optionRules: readonly Rule[] = [
         if (screen.type === 'menu') yield* menuClashes(id, screen, keys);
     },
   },
+  {
+    code: 'hidden-without-key',
+    severity: 'error',
+    means: 'an option is hidden and has no key of its own, so that nobody can know what to press',
+    *find({ flow }) {
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        if (screen.type !== 'menu') continue;
+        for (const [at, option] of screen.options.entries()) {
+          if (!option.hidden || option.key !== undefined) continue;
+          const message = `Option "${option.id}" of menu "${id}" is hidden and has no "key".`;
+          const fix = `Add "key": "*", or any other key, to "${option.id}"; or remove "hidden".`;
+          yield { pointer: pointerTo('screens', id, 'options', at, 'hidden'), message, fix };
+        }
+      }
+    },
+  },
 ];
 
 const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];

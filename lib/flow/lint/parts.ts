@@ -34,6 +34,11 @@ export interface ExpressionPart extends Part {
   readonly compiled: Compiled<Expression>;
 }
 
+/** A plain text where an expression could stand: in `with`, `set` or `output`. */
+export interface LiteralPart extends Part {
+  readonly source: string;
+}
+
 /** One text in one language, or in all. */
 export interface Wording extends Part {
   readonly lang?: string;
@@ -62,6 +67,7 @@ export interface Ways extends Part {
 export interface Parts {
   readonly targets: readonly Target[];
   readonly expressions: readonly ExpressionPart[];
+  readonly literals: readonly LiteralPart[];
   readonly texts: readonly TextPart[];
   readonly wordings: readonly Wording[];
   readonly writes: readonly Write[];
@@ -71,6 +77,7 @@ export interface Parts {
 export function partsOf(flow: Flow): Parts {
   const targets: Target[] = [{ pointer: '/start', to: flow.start }];
   const expressions: ExpressionPart[] = [];
+  const literals: LiteralPart[] = [];
   const texts: TextPart[] = [];
   const wordings: Wording[] = [];
   const writes: Write[] = [];
@@ -96,6 +103,8 @@ export function partsOf(flow: Flow): Parts {
     if (typeof value === 'string' && value.startsWith('=')) {
       const source = value.slice(1);
       expressions.push({ ...part, ...more, role: 'value', shift: 1, source, compiled: expression(source) });
+    } else if (typeof value === 'string') {
+      literals.push({ ...part, source: value });
     } else if (value !== null && typeof value === 'object') {
       for (const [key, inner] of Object.entries(value))
         values({ ...part, pointer: part.pointer + pointerTo(key) }, inner, more);
@@ -178,7 +187,7 @@ export function partsOf(flow: Flow): Parts {
     for (const name of Object.keys(given ?? {}))
       writes.push({ pointer: pointerTo('migrate', version, 'set', name), name, isKey: true });
   }
-  return { targets, expressions, texts, wordings, writes, ways: allWays };
+  return { targets, expressions, literals, texts, wordings, writes, ways: allWays };
 }
 
 function at(part: Part, ...steps: readonly (string | number)[]): Part {

@@ -61,7 +61,7 @@ export const secretRules: readonly Rule[] = [
   },
   {
     code: 'secret-gone',
-    severity: 'warning',
+    severity: 'error',
     means: 'a secret variable is read after the turn in which it was set, where it is always null',
     *find(lint) {
       const fresh = new Map<string, Set<string>>();

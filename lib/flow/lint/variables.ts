@@ -36,9 +36,14 @@ export const variableRules: readonly Rule[] = [
     *find(lint) {
       const read = new Set(['lang', ...readsOf(lint).map(({ name }) => name)]);
       const set = new Set(lint.parts.writes.filter(({ of }) => of === undefined).map(({ name }) => name));
+      // An input must name a variable also when its rule has used the answer up: to choose a way, or to compare.
+      const checked = new Set(
+        Object.values(lint.flow.screens).map((screen) => (screen.type === 'input' && screen.accept ? screen.save : '')),
+      );
       const broken = [...lint.parts.expressions, ...lint.parts.wordings].filter(({ compiled }) => !compiled.ok);
       for (const name of lint.varNames) {
-        if (read.has(name) || !isName(name) || broken.some(({ source }) => source.includes(name))) continue;
+        if (read.has(name) || checked.has(name) || !isName(name) || broken.some(({ source }) => source.includes(name)))
+          continue;
         const message = `Variable "${name}" is ${set.has(name) ? 'set, and nothing reads it' : 'never used'}.`;
         yield { pointer: pointerTo('vars', name), at: 'key', message, fix: `Use "${name}", or remove it.` };
       }

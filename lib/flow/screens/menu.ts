@@ -9,7 +9,7 @@ import { entryTrack, interactive, meta, refused, type ScreenKind, type StateConf
 export const menu: ScreenKind<MenuScreen> = {
   state: (screen, place) => {
     const on: Record<string, StateConfig> = { ...interactive(screen) };
-    for (const { id, when, ...option } of screen.options)
+    for (const { id, when, hidden: _, ...option } of screen.options)
       on[`opt.${id}`] = {
         ...(when !== undefined && { guard: { type: 'when', params: { condition: when } } }),
         ...transitionTo(place, { ...option, from: place.id }, 'go'),
@@ -25,7 +25,9 @@ export const menu: ScreenKind<MenuScreen> = {
       listsExit: true,
       show: (context, lang) => ({
         text: (refused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
-        rows: options(context).map((option) => `${option.key}. ${option.text.render(context, lang)}`),
+        rows: options(context).flatMap((option) =>
+          option.hidden ? [] : [`${option.key}. ${option.text.render(context, lang)}`],
+        ),
       }),
       read: ({ input, context }) => {
         const chosen = options(context).find((option) => option.key === input);
@@ -40,11 +42,12 @@ function visibleOptions(screen: MenuScreen, scope: FlowScope) {
     event: `opt.${option.id}`,
     text: scope.phrase(option.text),
     own: option.key,
+    hidden: option.hidden === true,
     when: option.when === undefined ? undefined : scope.expression(option.when),
   }));
   const numbered = (options: typeof all) => {
     let number = 0;
-    return options.map(({ event, text, own }) => ({ event, text, key: own ?? String(++number) }));
+    return options.map(({ event, text, own, hidden }) => ({ event, text, hidden, key: own ?? String(++number) }));
   };
   // Most menus have no conditions: they are numbered once.
   if (all.every((option) => !option.when)) {

@@ -3,19 +3,34 @@
 import fc, { type Arbitrary } from 'fast-check';
 
 const ODD = ['start', 'toString', 'constructor', '__proto__', 'row', 'error', 'lang', 'x.y', '', '1', 'a/b~c'];
-const SOURCES = ['a', 'b == 1', "a == 'x' and not b", 'c.d[0] > 2', "len(a) > 3 ? 'x' : d", 'b + 1'];
-const ODD_SOURCES = ['a +', '(', '1 > 0', 'error.code', 'row', 'nothing', 'toString', 'x'.repeat(600), ''];
+const CONDITIONS = ['b == 1', "a == 'x' and not (b > 1)", 'c.d[0] > 2', 'len(a) > 3'];
+const ITEMS = ['d', 'c.d', 'b > 1 ? d : c.d'];
+const SOURCES = ['a', 'b == 1', 'c.d[0] > 2', "len(a) > 3 ? 'x' : d", 'b + 1'];
+const ODD_SOURCES = [
+  'not b',
+  'a == 1',
+  'c < d',
+  'a +',
+  '(',
+  '1 > 0',
+  'error.code',
+  'row',
+  'nothing',
+  'toString',
+  'x'.repeat(600),
+  '',
+];
 const WORDS = [
   '',
   'Hi',
   '{{a}}',
   '{{b|money}} and {{c.d[3].e|trunc:20}}',
   '\\{{x}}',
-  '{{d|count}} {{d[999999]}} {{d.x}}',
+  '{{d|count}} {{d[999999]}} {{d[0].x}}',
 ];
 const ODD_WORDS = [
   ...['{{row.a|date}}{{row[0]}}', '{{', '{{a|nope}}', '{{toString}}', 'ä✓😀', 'W'.repeat(400), '{{lang}}\n{{c}}'],
-  '{{a.b}} {{a}} {{a.b.c}}',
+  ...['{{a.b}} {{a}} {{a.b.c}}', '{{d.x}} {a} {c.d|trunc:3}'],
 ];
 const TYPES = { a: 'string', b: 'number', c: 'object', d: 'array' } as const;
 
@@ -30,6 +45,8 @@ export function anyFlow(kind: 'wild' | 'tame'): Arbitrary<unknown> {
     wild ? fc.oneof({ weight: 4, arbitrary: usual }, { weight: 1, arbitrary: odd }) : usual;
   const id = often(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom(...ODD));
   const source = often(fc.constantFrom(...SOURCES), fc.constantFrom(...ODD_SOURCES));
+  const condition = often(fc.constantFrom(...CONDITIONS), fc.constantFrom(...SOURCES, ...ODD_SOURCES));
+  const items = often(fc.constantFrom(...ITEMS), fc.constantFrom(...SOURCES, ...ODD_SOURCES));
   const words = often(fc.constantFrom(...WORDS), fc.constantFrom(...ODD_WORDS));
   const tongues = fc.dictionary(fc.constantFrom('en', 'sn', 'toString', 'fr'), words, { minKeys: 1, maxKeys: 3 });
   const text: Arbitrary<unknown> = often<unknown>(words, tongues);
@@ -38,13 +55,13 @@ export function anyFlow(kind: 'wild' | 'tame'): Arbitrary<unknown> {
     fc.jsonValue({ maxDepth: 2 }).filter((one) => wild || !JSON.stringify(one).includes('__')),
   );
   const values = fc.dictionary(id, value, { maxKeys: 3 });
-  const way = some({ to: id, when: source, set: values }, ['to']);
+  const way = some({ to: id, when: condition, set: values }, ['to']);
   const tidy = fc
-    .tuple(fc.array(some({ to: id, when: source, set: values }, ['to', 'when']), { maxLength: 2 }), id)
+    .tuple(fc.array(some({ to: id, when: condition, set: values }, ['to', 'when']), { maxLength: 2 }), id)
     .map(([ways, to]) => [...ways, { to }] as unknown[]);
   const list: Arbitrary<unknown[]> = wild ? fc.array(way, { minLength: 1, maxLength: 3 }) : tidy;
   const ways = fc.oneof(id as Arbitrary<unknown>, list);
-  const line = some({ id, text, to: id, when: source, set: values }, ['id', 'text', 'to']);
+  const line = some({ id, text, to: id, when: condition, set: values }, ['id', 'text', 'to']);
   const keyed = some({ id, text, to: id, key: fc.constantFrom('1', '0', '*', '00') }, ['id', 'text', 'to']);
   const options = fc.uniqueArray(often<{ id: string }>(line, keyed), {
     minLength: 1,
@@ -70,12 +87,7 @@ export function anyFlow(kind: 'wild' | 'tame'): Arbitrary<unknown> {
       ...(['type', 'text', 'save', 'to'] as const),
       ...(wild ? [] : (['attempts', 'else'] as const)),
     ]),
-    some({ ...any, type: is('list'), text, items: source, row: text, empty: text, pick }, [
-      'type',
-      'text',
-      'items',
-      'row',
-    ]),
+    some({ ...any, type: is('list'), text, items, row: text, empty: text, pick }, ['type', 'text', 'items', 'row']),
     some(
       {
         ...any,

@@ -38,6 +38,25 @@ const circular: Flow = {
   ...history,
   screens: { list: { type: 'flow', flow: 'wallet', done: 'bye' }, bye: { type: 'end', text: 'Done' } },
 };
+const address: Flow = {
+  ...history,
+  flow: 'address',
+  vars: { phone: { type: 'string', max: 13 } },
+  screens: {
+    list: { type: 'input', text: 'District?', save: 'phone', to: 'bye' },
+    bye: { type: 'end', text: 'Done', output: { district: '=phone', kind: 1 } },
+  },
+};
+const SAMPLED = [
+  '"auth": { "type": "object" }',
+  '"auth": { "type": "object", "sample": { "ok": true, "name": "Tariro", "balance": 12 } }',
+] as const;
+// Only the called flow keeps something in "auth" then.
+const NO_AUTH = [
+  ['"save": "auth",\n      "done"', '"done"'],
+  ['"when": "auth.ok",', '"when": "balance > 0",'],
+  ['"=auth.name", "balance": "=auth.balance"', '"=name"'],
+] as const;
 const called = (name: string, more = '') =>
   [LOAD_TX, `"type": "flow", "flow": "${name}", ${more}"done": "history"`] as const;
 
@@ -390,7 +409,7 @@ export const SEEDS: readonly Seed[] = [
     known: { flows: new Map([['history', history]]) },
   }),
 
-  warning('secret-gone', {
+  error('secret-gone', {
     edits: [
       ['"to": "verify"', '"to": "sure"'],
       [
@@ -400,6 +419,107 @@ export const SEEDS: readonly Seed[] = [
     ],
     at: '"=pin"',
     says: ['"with.pin" of screen "verify"', '"pin"'],
+  }),
+
+  warning('missing-equals', {
+    edits: [['"pin": "=pin" }', '"pin": "=pin", "amount": "auth.fee" }']],
+    at: '"auth.fee"',
+    says: ['"with.amount" of screen "verify"', 'Write "=auth.fee"', `"='auth.fee'"`],
+  }),
+  warning('missing-equals', {
+    edits: [['"with": { "msisdn": "=msisdn" }', '"with": { "msisdn": "=msisdn", "more": [{ "who": "name" }] }']],
+    at: '"name" }]',
+    says: ['"with.more[0].who" of screen "loadTx"', '"=name"'],
+  }),
+  warning('single-braces', {
+    edits: [['{{name}}, balance', '{name}, balance']],
+    at: '{name}, balance',
+    says: ['"text.en" of screen "home"', '{name}', 'Write {{name}}'],
+  }),
+  warning('single-braces', {
+    edits: [['{{row.label|trunc:14}} ', '{row.label|trunc:14} ']],
+    at: '{row.label',
+    says: ['{row.label|trunc:14}', '{{row.label|trunc:14}}', '"row.label"'],
+  }),
+  warning('unknown-field', {
+    edits: [SAMPLED, ['{{name}}, balance', '{{name}} {{auth.nmae}}, balance']],
+    at: 'nmae',
+    says: ['reads "nmae" of "auth"', 'the sample of "auth"', 'Did you mean "name"?', 'Write "name"'],
+  }),
+  warning('unknown-field', {
+    edits: [SAMPLED, ['"=auth.balance"', '"=auth.total"']],
+    at: 'total"',
+    says: ['"done[0].set.balance" of screen "verify"', 'Write one of: ok, name, balance'],
+  }),
+  warning('unknown-field', {
+    edits: [
+      [
+        '"tx": { "type": "array", "default": [] }',
+        '"tx": { "type": "array", "sample": [{ "label": "A", "amount": 1 }] }',
+      ],
+      ['row.amount', 'row.amout'],
+    ],
+    at: 'amout',
+    says: ['"row" of screen "history"', 'Write "amount"'],
+  }),
+  error('unknown-field', {
+    edits: [called('address', '"save": "auth", '), ...NO_AUTH, ['"balance >= 1"', '"auth.distrct == name"']],
+    at: 'distrct',
+    says: ['the output of the flow "address"', 'Write "district"'],
+    known: { flows: new Map([['address', address]]) },
+  }),
+  error('unknown-field', {
+    edits: [['{{name}}, balance', '{{name.first}}, balance']],
+    at: 'first}}, bal',
+    says: ['reads "first" of "name"', 'a text'],
+  }),
+  error('unknown-field', {
+    edits: [
+      [
+        '"fail": "sorry"\n    },\n    "hi',
+        `"fail": [{ "when": "error.kind == 'x'", "to": "bye" }, { "to": "sorry" }]\n    },\n    "hi`,
+      ],
+    ],
+    at: "kind == 'x'",
+    says: ['"error" of a failed call', 'Write one of: code, message'],
+  }),
+  error('not-a-list', {
+    edits: [
+      ['"items": "tx"', '"items": "auth"'],
+      ['"with": { "msisdn": "=msisdn" }', '"with": { "msisdn": "=msisdn", "seen": "=tx" }'],
+    ],
+    at: '"auth",\n      "row"',
+    says: ['Screen "history" lists "auth"', 'an object', 'always empty'],
+  }),
+  error('wrong-kind', {
+    edits: [['"balance >= 1"', '"msisdn >= 5"']],
+    at: '>= 5',
+    says: ['"msisdn" (a text) >= 5 (a number)', 'never holds', 'num(msisdn)'],
+  }),
+  error('wrong-kind', {
+    edits: [['"balance >= 1"', `"balance == '1'"`]],
+    at: "== '1'",
+    says: ['"balance" (a number)', 'Write 1 without quotes'],
+  }),
+  error('wrong-kind', {
+    edits: [['"=balance - 1"', '"=msisdn - 1"']],
+    at: '- 1"',
+    says: ['"msisdn" (a text)', 'fails', 'num(msisdn)'],
+  }),
+  error('wrong-kind', {
+    edits: [['"balance >= 1"', '"not name"']],
+    at: 'name",\n          "set"',
+    says: ['"name" (a text)', '!= null'],
+  }),
+  error('wrong-kind', {
+    edits: [['"balance >= 1"', '"balance"']],
+    at: 'balance",\n          "set"',
+    says: ['as its condition', 'balance > 0'],
+  }),
+  error('hidden-without-key', {
+    edits: [['"id": "exit", ', '"id": "exit", "hidden": true, ']],
+    at: 'true, "text"',
+    says: ['Option "exit" of menu "welcome"', '"key"'],
   }),
 
   warning('unknown-service', {

@@ -1,0 +1,279 @@
+// What an expression gives, and what in it can never work: fields that are not there, kinds that never meet.
+
+import type { FunctionName } from '../expression-functions.ts';
+import type { BinarySign, Node } from '../expression-parse.ts';
+import { type Fields, pathWritten, type Shape, UNKNOWN } from './shapes.ts';
+
+/** A mistake inside an expression or path. */
+export interface Slip {
+  readonly code: 'unknown-field' | 'wrong-kind';
+  /** Where in the source, from 0. */
+  readonly at: number;
+  /** False when it is known from a sample only. */
+  readonly isSure: boolean;
+  /** Follows the name of the place, such as `"when" of screen "pay" `. */
+  readonly says: string;
+  readonly fix: string;
+}
+
+export interface Reading {
+  /** The shape of a variable or of what rows and failures bring along. */
+  shapeOf(name: string): Shape;
+  nearest(name: string, known: readonly string[]): string | undefined;
+  report(slip: Slip): void;
+}
+
+/** The shape of what `node` gives; mistakes on the way are reported. */
+export function inferShape(node: Node, reading: Reading): Shape {
+  switch (node.kind) {
+    case 'value':
+      return literalShape(node.value);
+    case 'name':
+      return reading.shapeOf(node.name);
+    case 'member':
+      return fieldShape(node, { of: inferShape(node.of, reading), name: node.name, at: node.at }, reading);
+    case 'index':
+      return indexShape(node, reading);
+    case 'not':
+      reportCondition(node.of, 'not', reading);
+      return TRUTH;
+    case 'minus':
+      reportNumber(node.of, { sign: '-', at: node.at }, reading);
+      return NUMBER;
+    case 'binary':
+      return binaryShape(node, reading);
+    case 'choice': {
+      reportCondition(node.test, '?', reading);
+      const [yes, no] = [inferShape(node.yes, reading), inferShape(node.no, reading)];
+      return yes.kind === no.kind ? (isSure(yes) ? no : yes) : UNKNOWN;
+    }
+    case 'call':
+      return callShape(node, reading);
+  }
+}
+
+/** Reports a condition that never holds, because what it gives is not true or false; `sign` is '' for a whole condition. */
+export function reportCondition(node: Node, sign: '' | 'not' | '?' | 'and' | 'or', reading: Reading): void {
+  const shape = inferShape(node, reading);
+  if (!isKnown(shape) || shape.kind === 'boolean') return;
+  const how = sign === '' ? 'as its condition' : `with "${sign}"`;
+  reading.report({
+    code: 'wrong-kind',
+    at: startOf(node),
+    isSure: isSure(shape),
+    says: `uses ${called(node, shape)} ${how}: only true counts as true, so that never holds.`,
+    fix: `Compare it: ${pathWritten(node) ?? 'value'} ${shape.kind === 'number' ? '> 0' : '!= null'}.`,
+  });
+}
+
+const TRUTH: Shape = { kind: 'boolean', isSure: true };
+const NUMBER: Shape = { kind: 'number', isSure: true };
+const TEXT: Shape = { kind: 'text', isSure: true };
+
+type Known = Exclude<Shape, { readonly kind: 'unknown' | 'null' }>;
+
+function isKnown(shape: Shape): shape is Known {
+  return shape.kind !== 'unknown' && shape.kind !== 'null';
+}
+
+function isSure(shape: Shape): boolean {
+  return isKnown(shape) && shape.isSure;
+}
+
+function literalShape(value: null | boolean | number | string): Shape {
+  if (value === null) return { kind: 'null' };
+  return { kind: typeof value === 'string' ? 'text' : (typeof value as 'number' | 'boolean'), isSure: true };
+}
+
+interface FieldRead {
+  readonly of: Shape;
+  readonly name: string;
+  readonly at: number;
+}
+
+function fieldShape(node: Node, { of, name, at }: FieldRead, reading: Reading): Shape {
+  if (!isKnown(of)) return UNKNOWN;
+  const owner = node.kind === 'member' || node.kind === 'index' ? (pathWritten(node.of) ?? 'a value') : 'a value';
+  if (of.kind !== 'object') {
+    const says = `reads "${name}" of "${owner}", which is ${KIND_WORDS[of.kind]} and has no fields.`;
+    const fix =
+      of.kind === 'list'
+        ? `Take an item first: ${owner}[0].${name}.`
+        : `Use "${owner}" itself, or declare it as an object.`;
+    reading.report({ code: 'unknown-field', at, isSure: of.isSure, says, fix });
+    return UNKNOWN;
+  }
+  const found = of.fields?.shapes.get(name);
+  if (found) return found;
+  if (of.fields) reading.report(unknownField({ name, at, owner, fields: of.fields }, reading));
+  return UNKNOWN;
+}
+
+function unknownField(
+  { name, at, owner, fields }: { name: string; at: number; owner: string; fields: Fields },
+  { nearest }: Reading,
+): Slip {
+  const known = [...fields.shapes.keys()];
+  const meant = nearest(name, known);
+  const did = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  const says = `reads "${name}" of "${owner}", and ${fields.source} has no such field.${did}`;
+  const others = known.length ? `Write one of: ${known.slice(0, 8).join(', ')}; or add` : 'Add';
+  const fix = `${meant === undefined ? others : `Write "${meant}", or add`} "${name}" to ${fields.source}.`;
+  return { code: 'unknown-field', at, isSure: fields.isSure, says, fix };
+}
+
+function indexShape(node: Extract<Node, { kind: 'index' }>, reading: Reading): Shape {
+  const of = inferShape(node.of, reading);
+  const index = inferShape(node.index, reading);
+  if (of.kind === 'list') return index.kind === 'number' ? of.of : UNKNOWN;
+  const literal = node.index.kind === 'value' ? node.index.value : undefined;
+  if (of.kind !== 'object' || typeof literal !== 'string') return UNKNOWN;
+  return fieldShape(node, { of, name: literal, at: startOf(node) }, reading);
+}
+
+function binaryShape(node: Extract<Node, { kind: 'binary' }>, reading: Reading): Shape {
+  const { sign, left, right } = node;
+  if (sign === 'and' || sign === 'or') {
+    for (const side of [left, right]) reportCondition(side, sign, reading);
+    return TRUTH;
+  }
+  const shapes = [inferShape(left, reading), inferShape(right, reading)] as const;
+  if (ARITHMETIC.has(sign)) {
+    const wrong = shapes.findIndex((shape) => isKnown(shape) && shape.kind !== 'number');
+    if (wrong >= 0) reading.report(failing([left, right][wrong]!, shapes[wrong] as Known, node));
+    return NUMBER;
+  }
+  const [a, b] = shapes;
+  const result = sign === '+' ? sumShape(shapes) : TRUTH;
+  if (!isKnown(a) || !isKnown(b) || MEETS[sign]?.(a, b)) return result;
+  reading.report(mismatch(node, [a, b]));
+  return result;
+}
+
+const ARITHMETIC = new Set<BinarySign>(['-', '*', '/', '%']);
+
+function sumShape([a, b]: readonly [Shape, Shape]): Shape {
+  if (a.kind === 'text' || b.kind === 'text') return TEXT;
+  return a.kind === 'number' || b.kind === 'number' ? NUMBER : UNKNOWN;
+}
+
+type Meets = (left: Known, right: Known) => boolean;
+const isPlain = ({ kind }: Known) => kind !== 'list' && kind !== 'object';
+const same: Meets = (a, b) => isPlain(a) && a.kind === b.kind;
+const ordered: Meets = (a, b) => a.kind === b.kind && (a.kind === 'number' || a.kind === 'text');
+const holds: Meets = (part, whole) => {
+  if (whole.kind === 'text') return part.kind === 'text';
+  if (whole.kind !== 'list') return false;
+  return isPlain(part) && (!isKnown(whole.of) || !isPlain(whole.of) || whole.of.kind === part.kind);
+};
+// Which kinds a sign can work on; what it cannot gives false, and "+" fails.
+const MEETS: { readonly [sign in BinarySign]?: Meets } = {
+  '==': same,
+  '!=': same,
+  '<': ordered,
+  '<=': ordered,
+  '>': ordered,
+  '>=': ordered,
+  in: holds,
+  'not in': holds,
+  '+': ordered,
+};
+
+const OUTCOMES: { readonly [sign in BinarySign]?: string } = {
+  '!=': 'that always holds',
+  'not in': 'that always holds',
+  '+': 'that fails, and with it the turn',
+};
+
+function mismatch({ sign, left, right, at }: Extract<Node, { kind: 'binary' }>, [a, b]: readonly [Known, Known]): Slip {
+  const outcome = OUTCOMES[sign] ?? 'that never holds';
+  const says = `has ${called(left, a)} ${sign} ${called(right, b)}: nothing is converted, so ${outcome}.`;
+  const fix =
+    conversion(left, a, b) ??
+    conversion(right, b, a) ??
+    'Compare values of one kind: num(text) and str(number) convert.';
+  return { code: 'wrong-kind', at, isSure: a.isSure && b.isSure, says, fix };
+}
+
+/** How the text side of a mixed pair becomes a number, or a constant the kind of the other side. */
+function conversion(node: Node, mine: Known, other: Known): string | undefined {
+  if (node.kind === 'value') {
+    if (mine.kind === 'text' && (other.kind === 'number' || other.kind === 'boolean'))
+      return `Write ${node.value} without quotes, if it is ${KIND_WORDS[other.kind]}.`;
+    if (other.kind === 'text') return `Write '${node.value}' in quotes, or num(...) around the text.`;
+    return undefined;
+  }
+  const path = pathWritten(node);
+  if (mine.kind !== 'text' || other.kind !== 'number' || path === undefined) return undefined;
+  return `Write num(${path}), or declare it as a number if that is what is kept there.`;
+}
+
+function reportNumber(node: Node, { sign, at }: { sign: string; at: number }, reading: Reading): void {
+  const shape = inferShape(node, reading);
+  if (isKnown(shape) && shape.kind !== 'number') reading.report(failing(node, shape, { sign, at }));
+}
+
+function failing(node: Node, shape: Known, { sign, at }: { readonly sign: string; readonly at: number }): Slip {
+  const path = pathWritten(node);
+  const fix = shape.kind === 'text' && path !== undefined ? `Write num(${path}).` : 'Use a number there.';
+  const says = `uses ${called(node, shape)} with "${sign}", which takes numbers: that fails, and with it the turn.`;
+  return { code: 'wrong-kind', at, isSure: shape.isSure, says, fix };
+}
+
+const NUMERIC = new Set<FunctionName>(['min', 'max', 'round', 'abs']);
+const GIVES: { readonly [name in FunctionName]: Shape } = {
+  len: NUMBER,
+  num: NUMBER,
+  str: TEXT,
+  min: NUMBER,
+  max: NUMBER,
+  round: NUMBER,
+  abs: NUMBER,
+  lower: TEXT,
+  upper: TEXT,
+  startsWith: TRUTH,
+  contains: TRUTH,
+};
+
+function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading: Reading): Shape {
+  for (const arg of args) {
+    if (NUMERIC.has(name)) reportNumber(arg, { sign: name, at }, reading);
+    else inferShape(arg, reading);
+  }
+  return GIVES[name];
+}
+
+const KIND_WORDS: { readonly [kind in Known['kind']]: string } = {
+  text: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  list: 'a list',
+  object: 'an object',
+};
+
+// `"nrc", a text`, or the constant itself.
+function called(node: Node, { kind }: Known): string {
+  const path = pathWritten(node);
+  if (path !== undefined) return `"${path}" (${KIND_WORDS[kind]})`;
+  return node.kind === 'value' ? `${JSON.stringify(node.value)} (${KIND_WORDS[kind]})` : KIND_WORDS[kind];
+}
+
+function startOf(node: Node): number {
+  switch (node.kind) {
+    case 'name':
+    case 'minus':
+    case 'call':
+      return node.at;
+    case 'member':
+    case 'index':
+      return startOf(node.of);
+    case 'binary':
+      return startOf(node.left);
+    case 'choice':
+      return startOf(node.test);
+    case 'not':
+      return startOf(node.of);
+    case 'value':
+      return 0;
+  }
+}

@@ -1,0 +1,124 @@
+// What kind of value each variable and expression of a flow holds: from declared types, samples and outputs of called flows.
+
+import type { Json } from '../../store/store.ts';
+import type { Node } from '../expression-parse.ts';
+import type { Flow, Variable } from '../flow.ts';
+
+/**
+ * The kind of a value, as far as a flow tells. `isSure` is true when the flow declares it (a type, an output of a called
+ * flow) and false when it is read off a sample or default, which may be incomplete.
+ */
+export type Shape =
+  | { readonly kind: 'unknown' | 'null' }
+  | { readonly kind: 'text' | 'number' | 'boolean'; readonly isSure: boolean }
+  | { readonly kind: 'list'; readonly of: Shape; readonly isSure: boolean }
+  | { readonly kind: 'object'; readonly fields?: Fields | undefined; readonly isSure: boolean };
+
+/** The fields of an object whose fields are all known. */
+export interface Fields {
+  readonly shapes: ReadonlyMap<string, Shape>;
+  /** Where they are known from, for messages: `the sample of "farmer"`. */
+  readonly source: string;
+  readonly isSure: boolean;
+}
+
+export const UNKNOWN: Shape = { kind: 'unknown' };
+
+/** What `error` holds on the `fail` ways of a call. */
+export const FAILURE: Shape = {
+  kind: 'object',
+  isSure: true,
+  fields: {
+    shapes: new Map<string, Shape>([
+      ['code', { kind: 'text', isSure: true }],
+      ['message', { kind: 'text', isSure: true }],
+    ]),
+    source: '"error" of a failed call',
+    isSure: true,
+  },
+};
+
+/**
+ * The shapes of all variables of a flow, by declared type and sample. A default tells the fields of a variable too when
+ * `isWritten` says that nothing else is ever kept there.
+ */
+export function declaredShapes(flow: Flow, isWritten: (name: string) => boolean = () => true): Map<string, Shape> {
+  const shapes = new Map<string, Shape>();
+  for (const [name, variable] of Object.entries(flow.vars ?? {}))
+    shapes.set(name, declaredShape(name, variable, isWritten(name)));
+  return shapes;
+}
+
+function declaredShape(name: string, { type, sample, default: initial }: Variable, isWritten: boolean): Shape {
+  const fromDefault = sample === undefined && !isWritten;
+  const example = fromDefault ? initial : sample;
+  const known = jsonShape(example ?? null, `the ${fromDefault ? 'default' : 'sample'} of "${name}"`);
+  switch (type) {
+    case 'string':
+      return { kind: 'text', isSure: true };
+    case 'number':
+    case 'boolean':
+      return { kind: type, isSure: true };
+    case 'array':
+      return { kind: 'list', of: known.kind === 'list' ? known.of : UNKNOWN, isSure: true };
+    case 'object':
+      return { kind: 'object', isSure: true, ...(known.kind === 'object' && known.fields && { fields: known.fields }) };
+  }
+}
+
+const NULL: Shape = { kind: 'null' };
+
+function jsonShape(value: Json, source: string): Shape {
+  if (value === null) return UNKNOWN;
+  if (Array.isArray(value)) {
+    const of = value.map((item) => jsonShape(item, source)).reduce(mergedShape, NULL);
+    return { kind: 'list', of: of.kind === 'null' ? UNKNOWN : of, isSure: false };
+  }
+  if (typeof value === 'object') {
+    const shapes = new Map(Object.entries(value).map(([name, inner]) => [name, jsonShape(inner, source)] as const));
+    return { kind: 'object', isSure: false, fields: { shapes, source, isSure: false } };
+  }
+  return { kind: typeof value === 'string' ? 'text' : (typeof value as 'number' | 'boolean'), isSure: false };
+}
+
+/** What a value of either shape is: null counts for nothing, two kinds are unknown, fields add up. */
+function mergedShape(one: Shape, other: Shape): Shape {
+  if (one.kind === 'null') return other;
+  if (other.kind === 'null') return one;
+  if (one.kind === 'unknown' || other.kind === 'unknown' || one.kind !== other.kind) return UNKNOWN;
+  const isSure = one.isSure && other.isSure;
+  if (one.kind === 'list' && other.kind === 'list') return { kind: 'list', of: mergedShape(one.of, other.of), isSure };
+  if (one.kind !== 'object' || other.kind !== 'object') return { kind: one.kind, isSure } as Shape;
+  if (!one.fields || !other.fields) return { kind: 'object', isSure };
+  const shapes = new Map(one.fields.shapes);
+  for (const [name, shape] of other.fields.shapes) shapes.set(name, mergedShape(shapes.get(name) ?? NULL, shape));
+  const { source } = one.fields;
+  return { kind: 'object', isSure, fields: { shapes, source, isSure: one.fields.isSure && other.fields.isSure } };
+}
+
+/** What a `flow` screen saves: the outputs of all ends of the called flow. */
+export function outputShape(called: Flow, shapeOf: (source: string, vars: ReadonlyMap<string, Shape>) => Shape): Shape {
+  const vars = declaredShapes(called);
+  const source = `the output of the flow "${called.flow}"`;
+  let whole: Shape = NULL;
+  for (const screen of Object.values(called.screens)) {
+    if (screen.type !== 'end') continue;
+    const shapes = new Map<string, Shape>();
+    for (const [name, value] of Object.entries(screen.output ?? {})) {
+      const isExpression = typeof value === 'string' && value.startsWith('=');
+      shapes.set(name, isExpression ? shapeOf(value.slice(1), vars) : UNKNOWN);
+    }
+    whole = mergedShape(whole, { kind: 'object', isSure: true, fields: { shapes, source, isSure: true } });
+  }
+  return whole;
+}
+
+/** A path as its author wrote it: `tx[0].label`; undefined for anything that is no path. */
+export function pathWritten(node: Node): string | undefined {
+  if (node.kind === 'name') return node.name;
+  if (node.kind !== 'member' && node.kind !== 'index') return undefined;
+  const before = pathWritten(node.of);
+  if (before === undefined) return undefined;
+  if (node.kind === 'member') return `${before}.${node.name}`;
+  return node.index.kind === 'value' ? `${before}[${JSON.stringify(node.index.value)}]` : `${before}[...]`;
+}
