@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { walk } from './guides/walk.ts';
 import { withFolder } from './support/process.ts';
 
 const test = suite('README');
@@ -17,7 +18,8 @@ const blocks = (language: string) =>
   [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map((match) => match[1]!);
 
 test('every path in it exists', () => {
-  const paths = [...README.matchAll(/`((?:lib|server|machines|menus|test)\/[^`\s<]*)`/g)].map((match) => match[1]!);
+  const named = README.matchAll(/`((?:lib|server|machines|menus|test)\/[^`\s<]*)`|\]\((?!https?:)([^)#\s]+)/g);
+  const paths = [...named].map((match) => match[1] ?? match[2]!);
   assert.ok(paths.length > 10);
   const missing = paths.filter((path) => !existsSync(join(ROOT, path.replace(/\*.*$/, ''))));
   assert.equal(missing, []);
@@ -57,6 +59,16 @@ test('npm start ends in a server that answers the printed curl with the main men
       await exited;
     }
   }));
+
+test('the lines of code that use the package run, and print the second screen', () => {
+  const [code] = blocks('js');
+  const flow = readFileSync(join(ROOT, 'menus/main.flow.json'), 'utf8');
+  return walk([
+    { kind: 'write', file: 'menus/main.flow.json', pointer: '', text: flow },
+    { kind: 'write', file: 'app.mjs', pointer: '', text: code! },
+    { kind: 'run', text: 'node app.mjs', prints: 'Know more\n1. What Twinline does\n…' },
+  ]);
+});
 
 function lineWith(stream: NodeJS.ReadableStream, word: string): Promise<string> {
   let text = '';

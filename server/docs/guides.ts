@@ -11,8 +11,15 @@ export const GUIDES = {
   'first-menu': ['Your first menu in ten minutes', 'from an empty folder to a dialled menu with a test and a diagram'],
   menus: ['Writing menus', 'screens, texts, languages, answers, calls, secrets, pages, versions and tests'],
   operators: ['Running a server', 'settings, stores, keys, proxies, health, metrics, updates and backups'],
+  cli: ['The command line', 'every verb and its options'],
   engine: ['Using the engine', 'your own machines, stores, services and doors, imported from npm'],
+  twins: ['Twins and votes', 'protocols, domains, proposals, credits'],
+  agent: ['The agent service', 'chats, streams, sockets, models, tools'],
   plugins: ['Writing plugins', 'routes, tools, gates and events of the agent service'],
+  queries: ['Chain queries over HTTP', 'a node’s gRPC methods as HTTP routes'],
+  guarantees: ['What Twinline guarantees', 'each promise with the tests that prove it'],
+  performance: ['How fast', 'each number beside its floor, from the same run'],
+  architecture: ['Architecture', 'rooms, words, and where to change what'],
 } as const satisfies Readonly<Record<string, readonly [title: string, about: string]>>;
 
 /** Sheets of `/pages/` that guides and references need. */

@@ -1,50 +1,35 @@
-// `npm run bench`: every benchmark beside its floor, as a table of ratios. Words select: `npm run bench -- engine`.
+// `npm run bench`: every benchmark beside its floor, as a table of ratios. Words select: `npm run bench -- engine`; `--write`
+// puts the tables into the page on performance.
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import pc from 'picocolors';
-import { agentRows } from './agent.ts';
-import { domainRows } from './domain.ts';
-import { compileRows, engineRows } from './engine.ts';
-import { gatewayRows } from './gateway.ts';
-import { gatewayDoorRows } from './gateway-door.ts';
-import { grpcRows } from './grpc.ts';
-import { inspectorRows } from './inspector.ts';
+import { markdownTable } from '../support/markdown-table.ts';
+import { BENCHES } from './benches.ts';
 import { holds, type Row } from './measure.ts';
-import { redisRows } from './redis.ts';
-import { scaleRows } from './scale.ts';
-import { tokenRows } from './token.ts';
-import { ussdRows } from './ussd.ts';
+import { writtenTables } from './performance-page.ts';
 
-const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
-  engine: engineRows,
-  compile: compileRows,
-  scale: scaleRows,
-  redis: redisRows,
-  domain: domainRows,
-  ussd: ussdRows,
-  token: tokenRows,
-  agent: agentRows,
-  grpc: grpcRows,
-  gateway: gatewayRows,
-  inspector: inspectorRows,
-  door: gatewayDoorRows,
-};
+const PAGE = 'server/docs/guides/performance.md';
+const HEAD = ['what', 'measured · floor', 'ratio', 'reach'];
 
-const words = process.argv.slice(2);
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const chosen = Object.keys(BENCHES).filter((name) => !words.length || words.includes(name));
-const rows: Row[] = [];
+const measured = new Map<string, string[][]>();
+let [count, missed] = [0, 0];
 for (const name of chosen) {
   process.stderr.write(pc.dim(`measuring ${name} …\n`));
-  rows.push(...(await BENCHES[name]!()));
+  const rows = await BENCHES[name]!();
+  measured.set(name, rows.map(cells));
+  count += rows.length;
+  missed += rows.filter((row) => !holds(row)).length;
 }
-console.log('| what | measured · floor | ratio | reach |');
-console.log('|---|---|---|---|');
-for (const row of rows) console.log(line(row));
-const missed = rows.filter((row) => !holds(row));
-console.log(
-  `\n${rows.length - missed.length} of ${rows.length} reached (Node ${process.version}, CPU time of the process under test)`,
-);
+for (const line of markdownTable(HEAD, [...measured.values()].flat())) console.log(line);
+console.log(`\n${count - missed} of ${count} reached (Node ${process.version}, CPU time of the process under test)`);
+if (process.argv.includes('--write')) {
+  writeFileSync(PAGE, writtenTables(readFileSync(PAGE, 'utf8'), { head: HEAD, rows: measured }));
+  console.log(`The tables that were measured whole are in ${PAGE}.`);
+}
 
-function line(row: Row): string {
+function cells(row: Row): string[] {
   const reach = !row.target ? '' : 'atLeast' in row.target ? `≥ ${row.target.atLeast}` : `≤ ${row.target.atMost}`;
-  return `| ${row.what} | ${row.measured} | ${row.ratio.toFixed(2)}${holds(row) ? '' : ' ✘'} | ${reach} |`;
+  return [row.what, row.measured, `${row.ratio.toFixed(2)}${holds(row) ? '' : ' ✘'}`, reach];
 }

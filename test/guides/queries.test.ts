@@ -1,4 +1,4 @@
-// The README's walk through the query gateway runs as it is printed, in front of a node that describes itself.
+// The guide's walk through the query gateway runs as it is printed, in front of a node that describes itself.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { twinline } from '../server/cli/main.ts';
-import { groveNode } from './server/gateway/node.ts';
-import { withServer } from './server/serve.ts';
-import { compileProtos } from './support/protoc.ts';
+import { twinline } from '../../server/cli/main.ts';
+import { groveNode } from '../server/gateway/node.ts';
+import { withServer } from '../server/serve.ts';
+import { compileProtos } from '../support/protoc.ts';
 
-const test = suite('README of the query gateway', { timeoutMs: 60_000 });
-const README = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
+const test = suite('guide to the query gateway', { timeoutMs: 60_000 });
+const GUIDE = readFileSync(fileURLToPath(new URL('../../server/docs/guides/queries.md', import.meta.url)), 'utf8');
 
 const service = (name: string, text: string) => `syntax = "proto3"; package ixo.${name}.v1beta1;
   import "google/api/annotations.proto"; ${text}`;
@@ -34,11 +34,11 @@ const NODE = compileProtos({
 });
 
 test('routes, an entity, a list, what is disabled, what is not there, a height', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-readme-'));
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-guide-'));
   const node = await groveNode(0, NODE);
   const { log } = console;
   try {
-    const script = /^```sh\n(cat > gateway\.json[\s\S]*?)^```/m.exec(README)![1]!;
+    const script = /^```sh elsewhere\n(cat > gateway\.json[\s\S]*?)^```/m.exec(GUIDE)![1]!;
     const [file, rest] = script.split(/(?<=^END\n)/m) as [string, string];
     const sh = async (text: string) => (await promisify(execFile)('sh', ['-euc', text], { cwd: folder })).stdout;
     await sh(file.replace('127.0.0.1:9090', node.upstream));

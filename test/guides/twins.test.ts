@@ -1,4 +1,4 @@
-// The README's walk through the domain service runs as it is printed, and says what it says.
+// The guide's walk through the domain service runs as it is printed, and says what it says.
 
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withServer } from './server/serve.ts';
+import { withServer } from '../server/serve.ts';
 
-const test = suite('README of the domain service');
+const test = suite('guide to the domain service');
 
-const README = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
+const GUIDE = readFileSync(fileURLToPath(new URL('../../server/docs/guides/twins.md', import.meta.url)), 'utf8');
 
 test('from a protocol to credits, with the development key', () =>
   withServer({}, async ({ url, developmentKey }) => {
-    const script = /^```sh\n(API=[\s\S]*?)^```/m.exec(README)![1]!;
+    const script = /^```sh elsewhere\n(API=[\s\S]*?)^```/m.exec(GUIDE)![1]!;
     const [first, ...rest] = script.split('\n');
     assert.match(first!, /^API=http:\/\/127\.0\.0\.1:3000\/v1 KEY=dev_…$/);
     const run = [`API=${url}/v1 KEY=${developmentKey}`, ...rest].join('\n');

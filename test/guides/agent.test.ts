@@ -1,4 +1,4 @@
-// The README's chat with the agent runs as it is printed: a reply, a stream that is cut, and the rest of it.
+// The guide's chat with the agent runs as it is printed: a reply, a stream that is cut, and the rest of it.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { twinline } from '../server/cli/main.ts';
-import { withServer } from './server/serve.ts';
+import { twinline } from '../../server/cli/main.ts';
+import { withServer } from '../server/serve.ts';
 
-const test = suite('README of the agent service');
-const README = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
+const test = suite('guide to the agent service');
+const GUIDE = readFileSync(fileURLToPath(new URL('../../server/docs/guides/agent.md', import.meta.url)), 'utf8');
 
 test('a reply, a stream that is cut, and the rest of it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'twinline-readme-'));
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-guide-'));
   const env = { DATA_DIR: join(folder, 'data') };
   const say = console.log;
   const printed: string[] = [];
@@ -24,7 +24,7 @@ test('a reply, a stream that is cut, and the rest of it', async () => {
       console.log = (line: string) => void printed.push(line);
       assert.is(await twinline(['token'], env), 0);
       console.log = say;
-      const script = /^```sh\n(API=.*npx twinline token[\s\S]*?)^```/m.exec(README)![1]!;
+      const script = /^```sh elsewhere\n(API=.*npx twinline token[\s\S]*?)^```/m.exec(GUIDE)![1]!;
       const [, ...rest] = script.split('\n');
       const run = [`API=${url} TOKEN=${printed[0]}`, ...rest].join('\n');
       const { stdout } = await promisify(execFile)('sh', ['-euc', run], { cwd: folder });

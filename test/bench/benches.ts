@@ -1,0 +1,29 @@
+// The benchmarks by name; each measures its rows beside their floors.
+
+import { agentRows } from './agent.ts';
+import { domainRows } from './domain.ts';
+import { compileRows, engineRows } from './engine.ts';
+import { gatewayRows } from './gateway.ts';
+import { gatewayDoorRows } from './gateway-door.ts';
+import { grpcRows } from './grpc.ts';
+import { inspectorRows } from './inspector.ts';
+import type { Row } from './measure.ts';
+import { redisRows } from './redis.ts';
+import { scaleRows } from './scale.ts';
+import { tokenRows } from './token.ts';
+import { ussdRows } from './ussd.ts';
+
+export const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
+  engine: engineRows,
+  compile: compileRows,
+  scale: scaleRows,
+  redis: redisRows,
+  domain: domainRows,
+  ussd: ussdRows,
+  token: tokenRows,
+  agent: agentRows,
+  grpc: grpcRows,
+  gateway: gatewayRows,
+  inspector: inspectorRows,
+  door: gatewayDoorRows,
+};

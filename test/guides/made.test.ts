@@ -1,0 +1,47 @@
+// What is made from the source is as the source is now: the guide to the command line, the README's picture, bench tables.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BENCHES } from '../bench/benches.ts';
+import { benchWords, writtenTables } from '../bench/performance-page.ts';
+import { ROOT } from '../package/manifest.ts';
+import { withFolder } from '../support/process.ts';
+import { commandLineGuide } from './command-line.ts';
+import { PICTURE, writePicture } from './write.ts';
+
+const test = suite('made guides');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+test('the guide to the command line is what its verbs say; npm run guides writes it again', () => {
+  assert.is(read('server/docs/guides/cli.md'), commandLineGuide());
+});
+
+test('the picture in the README is the main flow of today; npm run guides draws it again', () =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'main.svg');
+    assert.is(await writePicture(file), 0);
+    assert.is(read(PICTURE), readFileSync(file, 'utf8'));
+    assert.ok(read('README.md').includes(`](${PICTURE})`));
+  }));
+
+test('every benchmark has its table in the page on performance', () => {
+  const page = benchWords(read('server/docs/guides/performance.md'));
+  assert.equal([...page.flat()].sort(), Object.keys(BENCHES).sort());
+});
+
+test('tables of a page are written where all of their benchmarks were measured, and nothing else changes', () => {
+  const old = '| old |\n| --- |\n';
+  const page = `# A\n\n<!-- npm run bench -- a b -->\n\n${old}\nWords.\n\n<!-- npm run bench -- c -->\n\n| c |\n`;
+  const head = ['what', 'ratio'];
+  const rows = (...names: string[]) => new Map(names.map((name) => [name, [[`row ${name}`, '1 | 2']]]));
+  const table = (...lines: string[]) => ['| what  | ratio  |', '| ----- | ------ |', ...lines, ''].join('\n');
+  assert.is(writtenTables(page, { head, rows: rows('a') }), page, 'b was not measured');
+  const made = writtenTables(page, { head, rows: rows('a', 'c') });
+  assert.is(made, page.replace('| c |\n', table('| row c | 1 \\| 2 |')));
+  const both = writtenTables(made, { head, rows: rows('a', 'b') });
+  assert.is(both, made.replace(old, table('| row a | 1 \\| 2 |', '| row b | 1 \\| 2 |')));
+});
+
+test.run();
