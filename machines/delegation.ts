@@ -2,7 +2,7 @@
 //
 // Pure: times come with the events, the sealed token is carried along and forgotten as soon as it counts no more.
 
-import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
+import { assign, setup } from 'xstate';
 
 /** What was granted. */
 export type Grant = {
@@ -16,43 +16,50 @@ export type Grant = {
 
 export type DelegationContext = Grant & { readonly storedAt: number };
 
-/** A token takes the place of the one before. `at` is milliseconds since 1970. */
-export interface StoreEvent extends EventObject {
-  readonly type: 'STORE';
-  readonly grant: Grant;
-}
+/** A token takes the place of the one before. */
+export type StoreEvent = { readonly type: 'STORE'; readonly grant: Grant };
 
-type Seen = { readonly context: DelegationContext; readonly event: EventObject };
-type Stored = StoreEvent & { readonly at: number };
+export type DelegationEvent = StoreEvent | { readonly type: 'REVOKE' };
 
-const STORE = { target: 'authorized', reenter: true, actions: { type: 'keep' } };
+/** Milliseconds since 1970, which the engine adds to every event and input. */
+type Timed = { readonly at: number };
 
-const config = {
+/** Its input is a {@link Grant} and its events are {@link DelegationEvent}s, each with `at`. */
+export const delegationMachine = setup({
+  types: {
+    context: {} as DelegationContext,
+    events: {} as DelegationEvent & Timed,
+    input: {} as Grant & Timed,
+  },
+  actions: {
+    keep: assign(({ event }) => {
+      const { grant, at } = event as StoreEvent & Timed;
+      return { ...grant, storedAt: at };
+    }),
+    forget: assign({ sealed: null }),
+  },
+  delays: {
+    lifetime: ({ context }) => Math.max(0, context.expiresAt - context.storedAt),
+  },
+}).createMachine({
   id: 'delegation',
   initial: 'authorized',
-  context: ({ input: { at, ...grant } }: { input: Grant & { at: number } }) => ({ ...grant, storedAt: at }),
+  context: ({ input: { at, ...grant } }) => ({ ...grant, storedAt: at }),
   states: {
-    authorized: { after: { lifetime: 'expired' }, on: { STORE, REVOKE: 'revoked' } },
-    expired: { entry: { type: 'forget' }, on: { STORE } },
-    revoked: { entry: { type: 'forget' }, on: { STORE } },
+    authorized: {
+      after: { lifetime: { target: 'expired' } },
+      on: {
+        STORE: { target: 'authorized', reenter: true, actions: 'keep' },
+        REVOKE: { target: 'revoked' },
+      },
+    },
+    expired: {
+      entry: 'forget',
+      on: { STORE: { target: 'authorized', reenter: true, actions: 'keep' } },
+    },
+    revoked: {
+      entry: 'forget',
+      on: { STORE: { target: 'authorized', reenter: true, actions: 'keep' } },
+    },
   },
-};
-
-/** The machine; its input is a {@link Grant}. */
-export function delegationMachine(): AnyStateMachine {
-  return createMachine(
-    config as never,
-    {
-      actions: {
-        keep: assign(({ event }: Seen) => {
-          const { grant, at } = event as Stored;
-          return { ...grant, storedAt: at };
-        }),
-        forget: assign(() => ({ sealed: null })),
-      },
-      delays: {
-        lifetime: ({ context: { expiresAt, storedAt } }: Seen) => Math.max(0, expiresAt - storedAt),
-      },
-    } as never,
-  );
-}
+});

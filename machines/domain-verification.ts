@@ -1,142 +1,115 @@
 // A proposal about a domain: ballots are cast until it is decided, and what was decided is carried out.
 //
-// Pure: what ballots amount to is a hand. The context holds copies of everything that the decision rests on, so nothing
+// Pure: lib provides what ballots amount to. The context holds copies of everything that the decision rests on, so nothing
 // that changes outside while it is open can change it. `closing` and `decided` are passed through, never kept.
 
-import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
+import { type AnyStateMachine, assign, fromPromise, setup } from 'xstate';
+import type {
+  CastEvent,
+  Choice,
+  Outcome,
+  ProposalContext,
+  ProposalEvent,
+  ProposalInput,
+  ProposalState,
+  Tally,
+  Voter,
+} from './proposal.ts';
 
-export const PROPOSAL_STATES = [
-  'open',
-  'timelock',
-  'passed',
-  'executed',
-  'execution_failed',
-  'rejected',
-  'withdrawn',
-  'vetoed',
-  'invalidated',
-] as const;
-export type ProposalState = (typeof PROPOSAL_STATES)[number];
+/** Milliseconds since 1970, which the engine adds to every event. */
+type Timed = { readonly at: number };
 
-export type Choice = 'yes' | 'no' | 'abstain';
-
-/** Who may vote, with what power, and what they voted; one ballot each. */
-export type Voter = {
-  readonly did: string;
-  /** A whole number in decimal digits, greater than 0. */
-  readonly power: string;
-  readonly vote?: Choice;
-  /** Milliseconds since 1970. */
-  readonly at?: number;
+/** What the calls `present`, `execute` and `release` get. */
+export type Subject = Pick<ProposalContext, 'kind' | 'subject' | 'hash' | 'packageHash' | 'subjectRevision'> & {
+  readonly outcome?: ProposalState;
 };
+/** What they answer: why the domain is not what the proposal is about any more. */
+export type SubjectAnswer = { readonly changed?: string };
 
-/** What the machine itself must know of the rules; the hands know the rest. */
-export type ProposalRules = {
-  readonly votingPeriodSeconds: number;
-  readonly allowRevoting: boolean;
-  readonly timelockSeconds: number;
-};
+/** What observers are told of a proposal. */
+type Fact = { readonly kind: string; readonly subject: string; readonly reason?: string };
+type BallotFact = Fact & { readonly voter: string; readonly vote: Choice; readonly power: string };
 
-/** Times are milliseconds since 1970. */
-export type ProposalContext<Rules extends ProposalRules = ProposalRules> = {
-  readonly kind: string;
-  /** The DID of the domain. */
-  readonly subject: string;
-  /** Of what is material about the domain, as it was when the proposal was made. */
-  readonly hash: string;
-  /** And with the package that came with the proposal. */
-  readonly packageHash: string;
-  /** The domain's, when the proposal was made. */
-  readonly subjectRevision: number;
-  readonly proposer: string;
-  readonly rules: Rules;
-  readonly voters: readonly Voter[];
-  readonly openedAt: number;
-  readonly closesAt: number;
-  readonly decidedAt?: number;
-  /** When it passes, after a timelock. */
-  readonly passesAt?: number;
-  /** Why it was rejected, vetoed or invalidated, or why the execution failed. */
-  readonly reason?: string;
-};
+type When = { readonly when: 'voting' | 'close' };
 
-/** What a proposal begins with, copied. `at`: milliseconds since 1970. */
-export type ProposalInput = Omit<ProposalContext, 'openedAt' | 'closesAt'> & {
-  readonly at: number;
-};
+// The engine collects facts and makes calls; nothing happens here.
+const fact = (_: unknown, _params: Fact) => {};
+const call = fromPromise<SubjectAnswer, Subject>(() => new Promise(() => {}));
 
-export type Outcome = { readonly kind: 'passes' | 'open' } | { readonly kind: 'fails'; readonly reason: string };
-
-/** What lib provides once at start. */
-export interface TallyHands {
-  /** What the ballots amount to: while more may come only what no further ballot can change, at the close the result. */
-  outcome(context: ProposalContext, when: 'voting' | 'close'): Outcome;
-}
-
-export interface CastEvent extends EventObject {
-  readonly type: 'CAST';
-  readonly voter: string;
-  readonly vote: Choice;
-  readonly rationale?: string;
-}
-
-interface Answer extends EventObject {
-  readonly at: number;
-  readonly output?: { readonly changed?: string };
-  readonly error?: { readonly code: string };
-}
-
-type Seen = { readonly context: ProposalContext; readonly event: EventObject };
-
-const castOf = (event: EventObject) => event as CastEvent & { readonly at: number };
-const atOf = (event: EventObject) => (event as Answer).at;
-const voterOf = (context: ProposalContext, did: string) => context.voters.find((voter) => voter.did === did);
-
-// What observers are told; the domain and its kind are on every one.
-const told = (type: string) => ({
-  type,
-  params: ({ context: { kind, subject, reason } }: Seen) => ({
-    kind,
-    subject,
-    ...(reason !== undefined && { reason }),
-  }),
-});
-const call = (id: string, ways: { onDone: unknown; onError: unknown }, outcome?: ProposalState) => ({
-  id,
-  src: id,
-  input: ({ context }: Seen) => {
-    const { kind, subject, hash, packageHash, subjectRevision } = context;
-    return { kind, subject, hash, packageHash, subjectRevision, ...(outcome && { outcome }) };
+const machine = setup({
+  types: {
+    context: {} as ProposalContext,
+    events: {} as ProposalEvent & Timed,
+    input: {} as ProposalInput,
   },
-  ...ways,
-});
-// It no longer matters to the domain what becomes of the proposal, once this has been noted there.
-const ended = (state: ProposalState) => ({
-  entry: told(`proposal.${state}`),
-  invoke: call('release', { onDone: { actions: [] }, onError: { actions: [] } }, state),
-});
-
-// Another try to execute is no second passing, so this is no entry action.
-const PASS = { target: 'passed', actions: told('proposal.passed') };
-const invalidate = { target: 'invalidated', actions: { type: 'explain' } };
-const veto = { target: 'vetoed', actions: { type: 'explain' } };
-
-const config = {
+  guards: {
+    /** Provided by {@link domainVerification}. */
+    outcome: (_, _params: When & { readonly is: Outcome['kind'] }) => false,
+    /** In time, in the list of voters, and a first ballot or a changed one. */
+    mayVote: ({ context, event }) => {
+      const { voter: did, vote, at } = event as CastEvent & Timed;
+      const voter = findVoter(context, did);
+      if (!voter || at >= context.closesAt) return false;
+      return voter.vote === undefined || (context.rules.allowRevoting && voter.vote !== vote);
+    },
+    isLocked: ({ context }) => context.rules.timelockSeconds > 0,
+    subjectChanged: (_, answer: SubjectAnswer) => answer.changed !== undefined,
+  },
+  actions: {
+    cast: assign(({ context, event }) => {
+      const { voter: did, vote, at } = event as CastEvent & Timed;
+      return { voters: context.voters.map((voter) => (voter.did === did ? { ...voter, vote, at } : voter)) };
+    }),
+    decide: assign(({ context, event }) => {
+      const decidedAt = event.at;
+      return { decidedAt, passesAt: decidedAt + context.rules.timelockSeconds * 1000 };
+    }),
+    /** Provided by {@link domainVerification}. */
+    reject: (_, _params: When) => {},
+    explain: assign((_, { reason }: { readonly reason: string }) => ({ reason })),
+    forgetReason: assign(({ context }) => (context.reason === undefined ? {} : ({ reason: undefined } as object))),
+    'proposal.opened': fact,
+    'vote.cast': fact as (_: unknown, params: BallotFact) => void,
+    'proposal.timelock': fact,
+    'proposal.passed': fact,
+    'proposal.executed': fact,
+    'proposal.execution_failed': fact,
+    'proposal.rejected': fact,
+    'proposal.withdrawn': fact,
+    'proposal.vetoed': fact,
+    'proposal.invalidated': fact,
+  },
+  actors: { present: call, execute: call, release: call },
+  delays: {
+    votingPeriod: ({ context }) => context.closesAt - context.openedAt,
+    timelock: ({ context }) => context.rules.timelockSeconds * 1000,
+  },
+}).createMachine({
   id: 'domain-verification',
   initial: 'open',
-  context: ({ input: { at, ...copies } }: { input: ProposalInput }) => ({
+  context: ({ input: { at, ...copies } }) => ({
     ...copies,
     openedAt: at,
     closesAt: at + copies.rules.votingPeriodSeconds * 1000,
   }),
   states: {
     open: {
-      entry: told('proposal.opened'),
-      invoke: call('present', {
-        onDone: [{ guard: { type: 'subjectChanged' }, ...invalidate }, { actions: [] }],
+      entry: { type: 'proposal.opened', params: ({ context }) => factOf(context) },
+      invoke: {
+        id: 'present',
+        src: 'present',
+        input: ({ context }) => subjectOf(context),
+        onDone: [
+          {
+            guard: { type: 'subjectChanged', params: ({ event }) => event.output },
+            target: 'invalidated',
+            actions: { type: 'explain', params: ({ event }) => changeReason(event) },
+          },
+          { actions: [] },
+        ],
         onError: { actions: [] },
-      }),
-      after: { votingPeriod: 'closing' },
+      },
+      after: { votingPeriod: { target: 'closing' } },
       always: [
         { guard: { type: 'outcome', params: { when: 'voting', is: 'passes' } }, target: 'decided' },
         {
@@ -146,10 +119,16 @@ const config = {
         },
       ],
       on: {
-        CAST: { guard: { type: 'mayVote' }, actions: [{ type: 'cast' }, { type: 'vote.cast', params: ballotOf }] },
-        WITHDRAW: 'withdrawn',
-        VETO: veto,
-        SUBJECT_CHANGED: invalidate,
+        CAST: {
+          guard: 'mayVote',
+          actions: ['cast', { type: 'vote.cast', params: ({ context, event }) => ballotOf(context, event) }],
+        },
+        WITHDRAW: { target: 'withdrawn' },
+        VETO: { target: 'vetoed', actions: { type: 'explain', params: ({ event }) => eventReason(event) } },
+        SUBJECT_CHANGED: {
+          target: 'invalidated',
+          actions: { type: 'explain', params: ({ event }) => eventReason(event) },
+        },
       },
     },
     closing: {
@@ -159,95 +138,141 @@ const config = {
       ],
     },
     decided: {
-      entry: { type: 'decide' },
-      always: [{ guard: { type: 'isLocked' }, target: 'timelock' }, PASS],
+      entry: 'decide',
+      // Another try to execute is no second passing, so that "proposal.passed" is told on the way and not at the entry.
+      always: [
+        { guard: 'isLocked', target: 'timelock' },
+        { target: 'passed', actions: { type: 'proposal.passed', params: ({ context }) => factOf(context) } },
+      ],
     },
     timelock: {
-      entry: told('proposal.timelock'),
-      after: { timelock: PASS },
-      on: { VETO: veto, SUBJECT_CHANGED: invalidate },
+      entry: { type: 'proposal.timelock', params: ({ context }) => factOf(context) },
+      after: {
+        timelock: {
+          target: 'passed',
+          actions: { type: 'proposal.passed', params: ({ context }) => factOf(context) },
+        },
+      },
+      on: {
+        VETO: { target: 'vetoed', actions: { type: 'explain', params: ({ event }) => eventReason(event) } },
+        SUBJECT_CHANGED: {
+          target: 'invalidated',
+          actions: { type: 'explain', params: ({ event }) => eventReason(event) },
+        },
+      },
     },
     passed: {
-      entry: { type: 'forgetReason' },
-      invoke: call('execute', {
-        onDone: [{ guard: { type: 'subjectChanged' }, ...invalidate }, { target: 'executed' }],
-        onError: { target: 'execution_failed', actions: { type: 'explain' } },
-      }),
+      entry: 'forgetReason',
+      invoke: {
+        id: 'execute',
+        src: 'execute',
+        input: ({ context }) => subjectOf(context),
+        onDone: [
+          {
+            guard: { type: 'subjectChanged', params: ({ event }) => event.output },
+            target: 'invalidated',
+            actions: { type: 'explain', params: ({ event }) => changeReason(event) },
+          },
+          { target: 'executed' },
+        ],
+        onError: {
+          target: 'execution_failed',
+          actions: { type: 'explain', params: ({ event }) => failureReason(event) },
+        },
+      },
       on: { EXECUTE: { target: 'passed', reenter: true } },
     },
     execution_failed: {
-      entry: told('proposal.execution_failed'),
-      on: { EXECUTE: 'passed', VETO: veto, SUBJECT_CHANGED: invalidate },
-    },
-    executed: { entry: told('proposal.executed') },
-    rejected: ended('rejected'),
-    withdrawn: ended('withdrawn'),
-    vetoed: ended('vetoed'),
-    invalidated: ended('invalidated'),
-  },
-};
-
-function ballotOf({ context, event }: Seen) {
-  const { voter, vote, rationale } = castOf(event);
-  const { power } = voterOf(context, voter)!;
-  return {
-    kind: context.kind,
-    subject: context.subject,
-    voter,
-    vote,
-    power,
-    ...(rationale !== undefined && { rationale }),
-  };
-}
-
-/**
- * The machine; its input is a {@link ProposalInput}. Its calls `present`, `execute` and `release` get `{kind, subject,
- * hash, packageHash, subjectRevision, outcome?}` and answer `{changed?: why}`: the domain is not what the proposal is about any more.
- */
-export function domainVerification(hands: TallyHands): AnyStateMachine {
-  const outcomeOf = (seen: Seen, when: 'voting' | 'close') => hands.outcome(seen.context, when);
-  return createMachine(
-    config as never,
-    {
-      guards: {
-        outcome: (seen: Seen, { when, is }: { when: 'voting' | 'close'; is: Outcome['kind'] }) =>
-          outcomeOf(seen, when).kind === is,
-        /** In time, in the list of voters, and a first ballot or a changed one. */
-        mayVote: ({ context, event }: Seen) => {
-          const { voter: did, vote, at } = castOf(event);
-          const voter = voterOf(context, did);
-          if (!voter || at >= context.closesAt) return false;
-          return voter.vote === undefined || (context.rules.allowRevoting && voter.vote !== vote);
+      entry: { type: 'proposal.execution_failed', params: ({ context }) => factOf(context) },
+      on: {
+        EXECUTE: { target: 'passed' },
+        VETO: { target: 'vetoed', actions: { type: 'explain', params: ({ event }) => eventReason(event) } },
+        SUBJECT_CHANGED: {
+          target: 'invalidated',
+          actions: { type: 'explain', params: ({ event }) => eventReason(event) },
         },
-        isLocked: ({ context }: Seen) => context.rules.timelockSeconds > 0,
-        subjectChanged: ({ event }: Seen) => (event as Answer).output?.changed !== undefined,
       },
-      actions: {
-        cast: assign(({ context, event }: Seen) => {
-          const { voter: did, vote, at } = castOf(event);
-          const voters = context.voters.map((voter) => (voter.did === did ? { ...voter, vote, at } : voter));
-          return { voters };
-        }),
-        decide: assign(({ context, event }: Seen) => {
-          const decidedAt = atOf(event);
-          return { decidedAt, passesAt: decidedAt + context.rules.timelockSeconds * 1000 };
-        }),
-        reject: assign((seen: Seen, { when }: { when: 'voting' | 'close' }) => {
-          const outcome = outcomeOf(seen, when);
-          return { decidedAt: atOf(seen.event), reason: outcome.kind === 'fails' ? outcome.reason : 'unknown' };
-        }),
-        explain: assign(({ event }: Seen) => {
-          const { reason, output, error } = event as Answer & { readonly reason?: string };
-          return { reason: reason ?? output?.changed ?? error?.code ?? 'unknown' };
-        }),
-        forgetReason: assign(
-          ({ context }: Seen) => (context.reason === undefined ? {} : { reason: undefined }) as object,
-        ),
+    },
+    executed: {
+      entry: { type: 'proposal.executed', params: ({ context }) => factOf(context) },
+    },
+    // Once its end has been noted with the domain, what becomes of the proposal matters there no longer.
+    rejected: {
+      entry: { type: 'proposal.rejected', params: ({ context }) => factOf(context) },
+      invoke: {
+        id: 'release',
+        src: 'release',
+        input: ({ context }) => ({ ...subjectOf(context), outcome: 'rejected' }),
+        onDone: { actions: [] },
+        onError: { actions: [] },
       },
-      delays: {
-        votingPeriod: ({ context }: Seen) => context.closesAt - context.openedAt,
-        timelock: ({ context }: Seen) => context.rules.timelockSeconds * 1000,
+    },
+    withdrawn: {
+      entry: { type: 'proposal.withdrawn', params: ({ context }) => factOf(context) },
+      invoke: {
+        id: 'release',
+        src: 'release',
+        input: ({ context }) => ({ ...subjectOf(context), outcome: 'withdrawn' }),
+        onDone: { actions: [] },
+        onError: { actions: [] },
       },
-    } as never,
-  );
+    },
+    vetoed: {
+      entry: { type: 'proposal.vetoed', params: ({ context }) => factOf(context) },
+      invoke: {
+        id: 'release',
+        src: 'release',
+        input: ({ context }) => ({ ...subjectOf(context), outcome: 'vetoed' }),
+        onDone: { actions: [] },
+        onError: { actions: [] },
+      },
+    },
+    invalidated: {
+      entry: { type: 'proposal.invalidated', params: ({ context }) => factOf(context) },
+      invoke: {
+        id: 'release',
+        src: 'release',
+        input: ({ context }) => ({ ...subjectOf(context), outcome: 'invalidated' }),
+        onDone: { actions: [] },
+        onError: { actions: [] },
+      },
+    },
+  },
+});
+
+/** The machine with its tally; its input is a {@link ProposalInput}, its events are {@link ProposalEvent}s with `at`. */
+export function domainVerification(tally: Tally): AnyStateMachine {
+  return machine.provide({
+    guards: { outcome: ({ context }, { when, is }) => tally.outcome(context, when).kind === is },
+    actions: {
+      reject: assign(({ context, event }, { when }) => {
+        const outcome = tally.outcome(context, when);
+        return { decidedAt: event.at, reason: outcome.kind === 'fails' ? outcome.reason : 'unknown' };
+      }),
+    },
+  });
 }
+
+function findVoter(context: ProposalContext, did: string): Voter | undefined {
+  return context.voters.find((voter) => voter.did === did);
+}
+
+function subjectOf({ kind, subject, hash, packageHash, subjectRevision }: ProposalContext): Subject {
+  return { kind, subject, hash, packageHash, subjectRevision };
+}
+
+function factOf({ kind, subject, reason }: ProposalContext): Fact {
+  return { kind, subject, ...(reason !== undefined && { reason }) };
+}
+
+function ballotOf(context: ProposalContext, { voter, vote, rationale }: CastEvent): BallotFact {
+  const { kind, subject } = context;
+  const { power } = findVoter(context, voter)!;
+  return { kind, subject, voter, vote, power, ...(rationale !== undefined && { rationale }) };
+}
+
+const eventReason = ({ reason = 'unknown' }: { readonly reason?: string }) => ({ reason });
+const changeReason = ({ output }: { readonly output: SubjectAnswer }) => ({ reason: output.changed ?? 'unknown' });
+const failureReason = ({ error }: { readonly error: unknown }) => ({
+  reason: (error as { readonly code?: string } | undefined)?.code ?? 'unknown',
+});

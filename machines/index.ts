@@ -1,6 +1,7 @@
-// What `import … from 'twinline/machines'` gives: every lifecycle as a pure statechart. A lib gives them hands.
+// What `import … from 'twinline/machines'` gives: every lifecycle as a pure statechart, and the vocabulary of menus.
 
 export * from './agent-stream.ts';
 export * from './delegation.ts';
 export * from './domain-verification.ts';
+export * from './proposal.ts';
 export * from './ussd-menu.ts';

@@ -67,7 +67,7 @@ export function delegations(options: DelegationsOptions): Delegations {
   const granted = lifecycle<DelegationContext>({
     documents,
     kind: DELEGATION,
-    machine: compileMachine(delegationMachine()),
+    machine: compileMachine(delegationMachine),
     clock,
     watch: options.watch,
   });

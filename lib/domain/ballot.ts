@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { EventObject } from 'xstate';
-import type { Choice, ProposalState, Voter } from '../../machines/domain-verification.ts';
+import type { Choice, ProposalState, Voter } from '../../machines/proposal.ts';
 import type { TwinlineError } from '../errors.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { changeOf, verificationOf } from './execution.ts';

@@ -1,6 +1,6 @@
 // The rules of voting of a deployment, as its rules file gives them: read, checked as a whole, completed by defaults.
 
-import type { ProposalRules } from '../../machines/domain-verification.ts';
+import type { ProposalRules } from '../../machines/proposal.ts';
 import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { isObject } from '../shape.ts';

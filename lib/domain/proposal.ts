@@ -1,6 +1,6 @@
 // A proposal as it is stored, and as it is shown.
 
-import type { ProposalContext, ProposalState } from '../../machines/domain-verification.ts';
+import type { ProposalContext, ProposalState } from '../../machines/proposal.ts';
 import type { Instance } from '../engine/lifecycle.ts';
 import type { Write } from '../engine/lifecycle-write.ts';
 import type { AtRest } from '../engine/transition.ts';

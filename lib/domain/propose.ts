@@ -1,6 +1,6 @@
 // New proposals: who may make one, about which domain, with which rules and voters.
 
-import type { ProposalInput } from '../../machines/domain-verification.ts';
+import type { ProposalInput } from '../../machines/proposal.ts';
 import type { Clock } from '../clock.ts';
 import type { Lifecycle } from '../engine/lifecycle.ts';
 import { TwinlineError } from '../errors.ts';

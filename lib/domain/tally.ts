@@ -1,6 +1,6 @@
 // Counting: what the ballots of a proposal amount to, now and at the close. Pure and exact.
 
-import type { Outcome, Voter } from '../../machines/domain-verification.ts';
+import type { Outcome, Voter } from '../../machines/proposal.ts';
 import { type Fraction, isAtLeast, isMajority, parseFraction } from './fraction.ts';
 import type { Rules } from './governance.ts';
 

@@ -1,7 +1,8 @@
 // Verification by vote: everything that can be asked of proposals, over one document store.
 
 import { randomBytes } from 'node:crypto';
-import { domainVerification, type ProposalContext } from '../../machines/domain-verification.ts';
+import { domainVerification } from '../../machines/domain-verification.ts';
+import type { ProposalContext } from '../../machines/proposal.ts';
 import type { Clock } from '../clock.ts';
 import { lifecycle } from '../engine/lifecycle.ts';
 import { compileMachine } from '../engine/transition.ts';

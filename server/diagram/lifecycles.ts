@@ -11,6 +11,6 @@ const HANDS = { outcome: () => ({ kind: 'open' }) as const };
 /** What each machine is about, and how it is made. */
 export const LIFECYCLES: { readonly [name: string]: { readonly summary: string; machine(): AnyStateMachine } } = {
   'domain-verification': { summary: 'a proposal about a domain', machine: () => domainVerification(HANDS) },
-  delegation: { summary: 'what a user lets the service do', machine: delegationMachine },
+  delegation: { summary: 'what a user lets the service do', machine: () => delegationMachine },
   'agent-stream': { summary: 'a run of an agent', machine: agentStream },
 };

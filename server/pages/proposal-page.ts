@@ -3,7 +3,7 @@
 import type { Proposal } from '../../lib/domain/proposal.ts';
 import type { Domain } from '../../lib/domain/record.ts';
 import { type Count, countVotes, resultAtClose } from '../../lib/domain/tally.ts';
-import type { Choice, ProposalState, Voter } from '../../machines/domain-verification.ts';
+import type { Choice, ProposalState, Voter } from '../../machines/proposal.ts';
 import { moment, span } from './duration.ts';
 import type { Page } from './frame.ts';
 import { type Html, html, type Part } from './html.ts';

@@ -2,7 +2,7 @@
 
 import type { ProposalKind } from '../../lib/domain/execution.ts';
 import type { Rules } from '../../lib/domain/governance.ts';
-import type { ProposalState } from '../../machines/domain-verification.ts';
+import type { ProposalState } from '../../machines/proposal.ts';
 import { span } from './duration.ts';
 import { fractionWords, percentOf } from './tally-chart.ts';
 

@@ -9,12 +9,8 @@ import type { LifecycleRecord } from '../../lib/engine/lifecycle-record.ts';
 import { firstStep, nextStep, type Stepped } from '../../lib/engine/lifecycle-step.ts';
 import { compileMachine } from '../../lib/engine/transition.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import {
-  type Choice,
-  domainVerification,
-  PROPOSAL_STATES,
-  type ProposalContext,
-} from '../../machines/domain-verification.ts';
+import { domainVerification } from '../../machines/domain-verification.ts';
+import { type Choice, PROPOSAL_STATES, type ProposalContext } from '../../machines/proposal.ts';
 import { numbersFrom } from '../support/random.ts';
 
 const test = suite('histories of proposals', { timeoutMs: 120_000 });

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { isAtLeast, POWER_MAX, parseFraction, parsePower } from '../../lib/domain/fraction.ts';
 import type { Rules, Threshold } from '../../lib/domain/governance.ts';
 import { countVotes, resultAtClose, resultWhileVoting, tallyOf } from '../../lib/domain/tally.ts';
-import type { Choice, Voter } from '../../machines/domain-verification.ts';
+import type { Choice, Voter } from '../../machines/proposal.ts';
 
 const test = suite('tally');
 const RUNS = { numRuns: 3_000 };

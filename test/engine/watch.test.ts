@@ -142,7 +142,7 @@ test('the steps of a lifecycle are shown once they are stored, deadlines as well
   const documents = memoryDocuments({ clock });
   const kind = { name: 'grant', indexes: { due: { fields: ['dueAt'] } } };
   await documents.declare([kind]);
-  const machine = compileMachine(delegationMachine());
+  const machine = compileMachine(delegationMachine);
   const grants = lifecycle({ documents, kind, machine, clock, watch });
   const grant = { sealed: 'sealed', expiresAt: clock.now() + 1_000, keys: [] };
   await grants.begin('alice', { input: grant });

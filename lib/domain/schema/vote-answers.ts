@@ -1,6 +1,6 @@
 // What the domain service answers about proposals, votes and what they open, as JSON Schemas.
 
-import { PROPOSAL_STATES } from '../../../machines/domain-verification.ts';
+import { PROPOSAL_STATES } from '../../../machines/proposal.ts';
 import { ACTIVITIES } from '../eligibility.ts';
 import { PROPOSAL_KINDS } from '../execution.ts';
 import { STATUSES } from '../record.ts';
