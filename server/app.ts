@@ -12,6 +12,7 @@ import { docsRoutes } from './docs/routes.ts';
 import type { DomainDoor } from './domain/door.ts';
 import { problems } from './domain/problem.ts';
 import { REFUSALS, Refusal } from './errors.ts';
+import { forbiddenGateways } from './forbidden-gateways.ts';
 import type { QueryGateway } from './gateway/open.ts';
 import { guarded } from './guard.ts';
 import type { Health } from './health.ts';
@@ -38,11 +39,13 @@ import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
 import { ussdDebugRoutes } from './routes/ussd-debug.ts';
 import type { Door as SocketDoor } from './sockets/door.ts';
+import type { UssdGateways } from './ussd-gateways.ts';
 import { versionOf } from './version.ts';
 
 export interface AppDeps {
   readonly config: Config;
   readonly gateway: UssdGateway;
+  readonly gateways: UssdGateways;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly health: Health;
   readonly overload: Overload;
@@ -77,6 +80,8 @@ export function createApp(deps: AppDeps): App {
   const limiter = limiterOf(deps);
   const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
   const cors = crossOrigin(config);
+  const onForbidden = forbiddenGateways({ metrics, log });
+  const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, onForbidden, errorStatus: config.ussd.errorStatus });
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
   healthRoutes(router, health, config);
@@ -87,13 +92,12 @@ export function createApp(deps: AppDeps): App {
       ctx.body = metrics.render(await health.stores());
     });
   pageRoutes(router);
-  deps.toolPages(router, clientOf);
+  deps.toolPages(router, { clientOf, dial: ussd.simulated });
   const parts = [...documentedParts(config), ...(deps.documentation ?? [])];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   docsRoutes(router, () => openApiDocument({ parts: allParts(), version: versionOf(), url: config.publicUrl }));
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
-  const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus });
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
   const query = deps.query?.door(own, { clientOf, limiter, overload, cors, record: recorder(deps) });
   const app = new Koa({ env: config.environment });

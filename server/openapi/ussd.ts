@@ -11,14 +11,16 @@ const TYPED: Schema = { type: 'string', maxLength: LIMITS.ussdTextChars };
 const SESSION: Schema = { type: 'string', minLength: 1, maxLength: LIMITS.ussdSessionIdChars };
 const MSISDN: Schema = { type: 'string', pattern: '^\\+?[1-9]\\d{6,14}$', examples: ['260971230001'] };
 
-const CON_END: Schema = {
+/** A screen of the plain endpoint. */
+export const CON_END: Schema = {
   type: 'string',
   pattern: '^(CON|END) ',
   description: 'The first word is CON while the session goes on, else END; the screen follows',
   examples: ['CON 1. Information\n2. Products\n*. Exit'],
 };
 
-const PLAIN_BODY: Schema = {
+/** The fields of the plain endpoint. */
+export const PLAIN_BODY: Schema = {
   type: 'object',
   required: ['sessionId', 'serviceCode', 'phoneNumber', 'text'],
   properties: {
@@ -190,12 +192,14 @@ const DIALECTS: readonly Dialect[] = [
 export function ussdPart({ errorStatus }: { readonly errorStatus: number }): Part {
   const routes = DIALECTS.map(({ path, method = 'POST', types, ...rest }): Route => {
     const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
+    const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
     const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };
-    return { ...rest, method, path: `/api/ussd${path}`, answers: { ...answers, ...trouble } };
+    return { ...rest, method, path: `/api/ussd${path}`, answers: { ...answers, 403: forbidden, ...trouble } };
   });
   return {
     tag: 'USSD',
-    description: `What telecom gateways ask. A request with the same text again is a retry, and gets the same answer.
+    description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
+A request with the same text again is a retry, and gets the same answer.
 Bodies may be JSON or forms whatever they are called, of at most ${LIMITS.ussdBodyBytes} bytes.`,
     parameters: { id: { description: 'The id of the session', schema: SESSION } },
     routes,
