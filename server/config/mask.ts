@@ -22,9 +22,11 @@ const WITHOUT_SECRETS: Readonly<Record<'password' | 'entries', (text: string) =>
       .join(','),
 };
 
+const LIKE_IPV4 = /^\d+(\.\d+){1,5}(\/\d+)?$/;
+
 // What is neither a network nor in the right form may be a secret that was mistyped.
 function maskEntry(entry: string): string {
-  if (entry === '*' || isNetwork(entry)) return entry;
+  if (entry === '*' || isNetwork(entry) || LIKE_IPV4.test(entry)) return entry;
   const [, dialect] = /^([a-z][a-z0-9-]{0,31}):/.exec(entry) ?? [];
   return dialect === undefined ? '****' : `${dialect}:****`;
 }

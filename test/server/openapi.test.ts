@@ -420,6 +420,8 @@ test('the pages of operators answer as documented, with what they refuse', async
   await told(200, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-1' } });
   await told(404, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-2' } });
   const dialogue = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: ['', '1'] };
+  await told(200, undefined, 'POST /simulator/dial', { body: DIAL, headers: own });
+  await told(400, undefined, 'POST /simulator/dial', { body: DIAL });
   await told(200, undefined, 'POST /simulator/flow-test', { body: dialogue, headers: own });
   await told(400, undefined, 'POST /simulator/flow-test', { body: dialogue });
   await told(400, undefined, 'POST /simulator/flow-test', { body: { inputs: [] }, headers: own });

@@ -173,7 +173,7 @@ test('a wrong list is told at the start, without its secrets', () => {
     ['hubtel:tooshort', 'hubtel:****'],
     ['10.0.0.0/8,Hub tel:mistyped-secret-value', '10.0.0.0/8,****'],
     ['mistyped-secret-value', '****'],
-    ['10.0.0.0/99', '****'],
+    ['10.0.0.0/99', '10.0.0.0/99'],
   ] as const) {
     const problems = problemsOf(text);
     assert.ok(problems.includes(`USSD_GATEWAYS=${JSON.stringify(shown)}`), problems);
