@@ -3,9 +3,11 @@
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
+import type { Keyring } from '../lib/keyring.ts';
 import type { RedisConnection } from '../lib/store/redis-connection.ts';
 import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
+import type { AccountDesk } from './account-desk.ts';
 import type { AgentDoor } from './agent/door.ts';
 import type { Config } from './config.ts';
 import { docsRoutes } from './docs/routes.ts';
@@ -35,6 +37,7 @@ import type { Overload } from './overload.ts';
 import { pageRoutes } from './pages/routes.ts';
 import type { ToolPages } from './pages/tools.ts';
 import { routesOf, type ServedRoute } from './route-list.ts';
+import { accountRoutes } from './routes/account-routes.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
 import { ussdDebugRoutes } from './routes/ussd-debug.ts';
@@ -46,6 +49,8 @@ export interface AppDeps {
   readonly config: Config;
   readonly gateway: UssdGateway;
   readonly gateways: UssdGateways;
+  readonly desk: AccountDesk;
+  readonly keyring: Keyring;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly health: Health;
   readonly overload: Overload;
@@ -86,6 +91,8 @@ export function createApp(deps: AppDeps): App {
   router.use(jsonBody());
   healthRoutes(router, health, config);
   ussdDebugRoutes(router, gateway, operators);
+  const key = deps.keyring.subkey('operator-pass/v1')!;
+  accountRoutes(router, { desk: deps.desk, operators, token: config.operatorToken, key });
   if (config.metricsPort === undefined)
     router.get('/metrics', operators, async (ctx) => {
       ctx.type = METRICS_TYPE;

@@ -132,6 +132,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     config,
     gateway,
     gateways,
+    desk: host.desk,
+    keyring,
     adapters,
     health,
     overload,

@@ -151,7 +151,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     return { raw: { ...conEnd(FORBIDDEN), status: 403 }, outcome: 'forbidden' };
   };
 
-  const answer: Take = async ({ req, read }) => {
+  const answer: Take = async ({ req, id, read }) => {
     const raw = rawRequest(req, { base, method: route.method });
     if (overload.isOver()) return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: 1 };
     const client = clientOf(req);
@@ -175,7 +175,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     if (client.exempt) retryAfter = await limiter(`phone ${request.phoneNumber}`);
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
-    const reply = await gateway.turn(request, adapter.name);
+    const reply = await gateway.turn(request, adapter.name, { requestId: id });
     if (reply === UNAVAILABLE) {
       return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
     }

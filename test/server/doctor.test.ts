@@ -13,7 +13,7 @@ import type { Told } from '../../server/doctor/examine.ts';
 import { CHECKS } from '../../server/doctor/examine.ts';
 import { filesFinding, nodeFinding, skewFinding } from '../../server/doctor/machine.ts';
 import { isWide, limitFinding } from '../../server/doctor/network.ts';
-import { prepareDocuments } from '../../server/stores.ts';
+import { prepareStores } from '../../server/stores.ts';
 import { withFolder } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { withServer } from './serve.ts';
@@ -120,7 +120,7 @@ test('stores that do not answer are told once each, without their passwords', as
 test('keys that belong to the stored PINs are fine, others are broken, and nothing is written', () =>
   withFolder(async (folder) => {
     const documents = sqliteDocuments({ path: join(folder, 'twinline.db') });
-    await prepareDocuments(documents, parseKeyring(KEYS.PIN_ENCRYPTION_KEY));
+    await prepareStores({ documents, redis: undefined }, parseKeyring(KEYS.PIN_ENCRYPTION_KEY));
     await documents.close();
     const env = { ...KEYS, DATA_DIR: folder };
     assert.is(level(await doctor(env), 'PIN key and data'), 'fine');
