@@ -2,7 +2,7 @@
 
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
-import { sessionKeys, viewSession } from '../engine/inspect.ts';
+import { type SessionView, sessionKeys, viewSession } from '../engine/inspect.ts';
 import { openStored } from '../engine/open.ts';
 import { type TurnResult, takeTurn } from '../engine/turn.ts';
 import { pathOf } from '../flow/node.ts';
@@ -67,7 +67,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
     flow: options.flow,
-    key: options.keyring.subkey('turn-key/v1')!,
+    keys: options.keyring.ids.map((id) => options.keyring.subkey('turn-key/v1', id)!),
     unknownSession: options.unknownSession ?? 'end',
   };
   const inFlight = new Map<string, Promise<UssdReply>>();
@@ -89,6 +89,12 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
     return made;
   };
 
+  const act = (asked: Asked): Promise<UssdReply> => {
+    const { key, request } = asked;
+    if (request.event === 'end') return hangUp(engine, key, request);
+    return request.event === 'status' ? statusOf(engine, key) : shared(asked);
+  };
+
   // The turn goes on when its time is up: the telecom's retry then finds its answer.
   const turn: UssdGateway['turn'] = (request, dialect, about) =>
     new Promise((resolve) => {
@@ -99,7 +105,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
         clearTimeout(timer);
         resolve(reply);
       };
-      const reply = request.event === 'end' ? hangUp(engine, key, request) : shared({ key, request, requestId });
+      const reply = act({ key, request, requestId });
       reply.then(show, (error) => {
         onProblem?.(error, requestId);
         show(UNAVAILABLE);
@@ -148,10 +154,30 @@ function replyOf(result: TurnResult): UssdReply {
 }
 
 async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
-  const session = await viewSession(engine, key);
-  const isTheirs = request.phoneNumber === '' || session?.door.phoneNumber === request.phoneNumber;
-  if (session && isTheirs) await engine.inOrder(key, () => engine.store.remove(key));
+  // In the order of its turns: what was looked at is what is removed.
+  await engine.inOrder(key, async () => {
+    const session = await viewSession(engine, key);
+    if (session && isTheirs(session, request)) await engine.store.remove(key);
+  });
   return NOTHING;
+}
+
+// Dialects that name no phone show what they have seen, or have the session in their path.
+function isTheirs({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
+  const isSame = (sent: string, kept: unknown) => sent === '' || sent === kept;
+  if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
+  return lastReply === undefined || wordsOf(lastReply) === wordsOf(reply);
+}
+
+// Telecoms show it with its first word or without, and in a form line ends may be any space.
+const wordsOf = (screen: string) =>
+  screen
+    .replace(/^(CON|END)\s/, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+async function statusOf(engine: Engine, key: string): Promise<UssdReply> {
+  return (await viewSession(engine, key)) ? { ...NOTHING, kind: 'continue' } : NOTHING;
 }
 
 async function debugOf(engine: Engine, key: string): Promise<SessionDebug | undefined> {

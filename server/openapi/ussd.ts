@@ -72,8 +72,18 @@ const INFOBIP = answered({
   responseExitCode: { const: 200 },
   responseMessage: TEXT,
 });
+const INFOBIP_STATUS: Schema = {
+  anyOf: [
+    record('Its state', {
+      sessionActive: { type: 'boolean' },
+      responseExitCode: { const: 200 },
+      responseMessage: TEXT,
+    }),
+    INFOBIP['application/json']!,
+  ],
+};
 const INFOBIP_END = { types: { 'application/json': { type: 'object' } as const }, required: false };
-const INFOBIP_NOTED: Schema = { oneOf: [NOTED['application/json'], INFOBIP['application/json']!] };
+const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 const DIALECTS: readonly Dialect[] = [
   { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY), types: ANSWERED },
@@ -97,8 +107,9 @@ const DIALECTS: readonly Dialect[] = [
         Message: TYPED,
         Sequence: { type: ['integer', 'string'] },
         Operator: TEXT,
+        Platform: TEXT,
       },
-      ['Sequence', 'Operator', 'Message'],
+      ['Sequence', 'Operator', 'Platform', 'Message'],
     ),
     types: answered({
       SessionId: TEXT,
@@ -123,7 +134,7 @@ const DIALECTS: readonly Dialect[] = [
         USERDATA: TYPED,
         NETWORK: TEXT,
       },
-      ['NETWORK', 'USERID'],
+      ['NETWORK', 'USERID', 'SESSIONID', 'MSGTYPE'],
     ),
     types: answered({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
   },
@@ -157,6 +168,13 @@ const DIALECTS: readonly Dialect[] = [
     summary: 'Infobip: somebody has typed something',
     body: bodyOf({ msisdn: MSISDN, text: TYPED, ussdGwId: TEXT }, ['ussdGwId']),
     types: INFOBIP,
+  },
+  {
+    path: '/infobip/session/{id}/status',
+    id: 'statusInfobip',
+    summary: 'Infobip: whether a session goes on',
+    method: 'GET',
+    types: { 'application/json': INFOBIP_STATUS },
   },
   {
     path: '/infobip/session/{id}/end',

@@ -172,7 +172,9 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
       log.info({ err: error, dialect: adapter.name }, 'refused a USSD request');
       return refuse(raw, INVALID_INPUT, 'invalid');
     }
-    if (client.exempt) retryAfter = await limiter(`phone ${request.phoneNumber}`);
+    // Word of an ended session may come without a phone: those of all callers must not count as one.
+    const caller = request.phoneNumber === '' ? `session ${request.sessionId}` : `phone ${request.phoneNumber}`;
+    if (client.exempt) retryAfter = await limiter(caller);
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
     const reply = await gateway.turn(request, adapter.name, { requestId: id });
