@@ -6,6 +6,7 @@ import { accountServices } from '../lib/account/services.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createEngine, type Engine, type EngineProblem } from '../lib/engine/engine.ts';
 import { httpServices } from '../lib/engine/http-service.ts';
+import { keepSecrets } from '../lib/engine/secret-calls.ts';
 import type { Services } from '../lib/engine/service.ts';
 import type { Watch } from '../lib/engine/watch.ts';
 import { problemLine } from '../lib/flow/problem.ts';
@@ -15,7 +16,7 @@ import { type AccountDesk, accountDesk } from './account-desk.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { loadMenus, type MenuFolder, type Menus } from './menus.ts';
-import { loadServices, watched } from './services.ts';
+import { isBuiltIn, loadServices, watched } from './services.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from './stores.ts';
 
 export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
@@ -109,9 +110,11 @@ const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } =
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };
 
-function allServices(config: Config, kept: Accounts) {
+async function allServices(config: Config, kept: Accounts): Promise<Services> {
   const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
-  return loadServices(config.services, { builtIn, folder: process.cwd() });
+  const loaded = await loadServices(config.services, { builtIn, folder: process.cwd() });
+  // Innermost: whoever records or logs what services say is told no secret either.
+  return keepSecrets(loaded, isBuiltIn);
 }
 
 function tellProblems({ problems, failures }: Menus, log: Log): void {
