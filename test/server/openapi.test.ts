@@ -346,6 +346,13 @@ test('every telecom dialect answers as documented, also what it cannot read', as
 test('operators, orchestrators and readers are answered as documented', async () => {
   await server().ussd({ ...DIAL, sessionId: 'seen' });
   await told(200, undefined, 'GET /api/ussd/sessions');
+  await told(200, undefined, 'GET /api/ussd/infobip/session/{id}/status', { with: { id: 's' } });
+  for (const action of ['show', 'unlock']) {
+    const operation = `POST /api/ussd/accounts/${action}`;
+    await told(200, undefined, operation, { body: { phoneNumber: DIAL.phoneNumber } });
+    await told(400, undefined, operation, { body: { phoneNumber: '0971' } });
+    await told(400, undefined, operation, { body: {} });
+  }
   await told(200, undefined, 'GET /api/ussd/debug/{sessionId}', { with: { sessionId: 'seen' } });
   await told(404, undefined, 'GET /api/ussd/debug/{sessionId}', { with: { sessionId: 'unseen' } });
   await told(404, undefined, 'GET /api/ussd/sessions', { headers: { 'x-forwarded-for': '203.0.113.1' } });

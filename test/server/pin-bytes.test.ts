@@ -102,6 +102,7 @@ function flowOf(calls: readonly Call[]): object {
     flow: 'main',
     version: 1,
     start: 'way',
+    keys: { exit: '*' },
     vars: { way: { type: 'string' }, pin: { type: 'string', secret: true }, answer: { type: 'object' } },
     screens: {
       way: { type: 'input', text: 'Which way?', save: 'way', to: 'pin' },
