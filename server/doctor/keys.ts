@@ -35,6 +35,8 @@ export const KEY_CHECKS: readonly Check[] = [
     name: 'PIN key and sessions',
     when: ({ redis, config }) => redis !== undefined && config.pinKeys !== undefined && config.pinKeys !== '',
     run: async ({ config, redis }) => {
+      // One that does not answer is told already.
+      await redis!.facts();
       const kept = await redisMark(redis!.connection).read();
       if (!kept) return fine('no instance has marked its key in Redis yet');
       return checkCanary(parseKeyring(config.pinKeys), kept.text, 'sessions') === 'current'
