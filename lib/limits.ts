@@ -70,6 +70,10 @@ export const LIMITS = {
   ussdSessionIdChars: 100,
   /** Bytes of a request body at the USSD door. */
   ussdBodyBytes: 8_192,
+  /** Seconds that the time of a signed USSD request may be away from now. */
+  ussdSignatureSeconds: 300,
+  /** Addresses of refused USSD gateways that are named in the log in one minute; the metric counts all. */
+  ussdRefusalsLogged: 100,
   /** Seconds that the answer of an ended session is kept for retries. */
   endedSessionSeconds: 600,
 

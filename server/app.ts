@@ -3,15 +3,18 @@
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
+import type { Keyring } from '../lib/keyring.ts';
 import type { RedisConnection } from '../lib/store/redis-connection.ts';
 import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
+import type { AccountDesk } from './account-desk.ts';
 import type { AgentDoor } from './agent/door.ts';
 import type { Config } from './config.ts';
 import { docsRoutes } from './docs/routes.ts';
 import type { DomainDoor } from './domain/door.ts';
 import { problems } from './domain/problem.ts';
 import { REFUSALS, Refusal } from './errors.ts';
+import { forbiddenGateways } from './forbidden-gateways.ts';
 import type { QueryGateway } from './gateway/open.ts';
 import { guarded } from './guard.ts';
 import type { Health } from './health.ts';
@@ -34,15 +37,20 @@ import type { Overload } from './overload.ts';
 import { pageRoutes } from './pages/routes.ts';
 import type { ToolPages } from './pages/tools.ts';
 import { routesOf, type ServedRoute } from './route-list.ts';
+import { accountRoutes } from './routes/account-routes.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
 import { ussdDebugRoutes } from './routes/ussd-debug.ts';
 import type { Door as SocketDoor } from './sockets/door.ts';
+import type { UssdGateways } from './ussd-gateways.ts';
 import { versionOf } from './version.ts';
 
 export interface AppDeps {
   readonly config: Config;
   readonly gateway: UssdGateway;
+  readonly gateways: UssdGateways;
+  readonly desk: AccountDesk;
+  readonly keyring: Keyring;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly health: Health;
   readonly overload: Overload;
@@ -77,23 +85,26 @@ export function createApp(deps: AppDeps): App {
   const limiter = limiterOf(deps);
   const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
   const cors = crossOrigin(config);
+  const onForbidden = forbiddenGateways({ metrics, log });
+  const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, onForbidden, errorStatus: config.ussd.errorStatus });
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
   healthRoutes(router, health, config);
   ussdDebugRoutes(router, gateway, operators);
+  const key = deps.keyring.subkey('operator-pass/v1')!;
+  accountRoutes(router, { desk: deps.desk, operators, token: config.operatorToken, key });
   if (config.metricsPort === undefined)
     router.get('/metrics', operators, async (ctx) => {
       ctx.type = METRICS_TYPE;
       ctx.body = metrics.render(await health.stores());
     });
   pageRoutes(router);
-  deps.toolPages(router, clientOf);
+  deps.toolPages(router, { clientOf, dial: ussd.simulated });
   const parts = [...documentedParts(config), ...(deps.documentation ?? [])];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   docsRoutes(router, () => openApiDocument({ parts: allParts(), version: versionOf(), url: config.publicUrl }));
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
-  const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, errorStatus: config.ussd.errorStatus });
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
   const query = deps.query?.door(own, { clientOf, limiter, overload, cors, record: recorder(deps) });
   const app = new Koa({ env: config.environment });

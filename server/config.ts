@@ -43,6 +43,8 @@ export interface Config {
   readonly services: readonly string[];
   readonly serviceHosts: readonly string[];
   readonly ussd: {
+    /** Networks and `<dialect>:<secret>`; `*`: everybody. */
+    readonly gateways: '*' | readonly string[];
     readonly flow: string;
     readonly textMode: Values['USSD_TEXT_MODE'];
     readonly unknownSession: Values['USSD_UNKNOWN_SESSION'];
@@ -137,6 +139,7 @@ function configOf(values: Values, menusAreSet: boolean): Omit<Config, 'plugins'>
     services: values.SERVICES ?? [],
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {
+      gateways: gatewaysOf(values),
       flow: values.USSD_FLOW,
       textMode: values.USSD_TEXT_MODE,
       unknownSession: values.USSD_UNKNOWN_SESSION,
@@ -189,6 +192,11 @@ function modelOf(values: Values): Config['model'] {
   if (baseUrl === undefined || name === undefined) return undefined;
   const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
   return { baseUrl, apiKey: values.MODEL_API_KEY, name, others, systemPrompt: values.MODEL_SYSTEM_PROMPT };
+}
+
+// Production does not start without the setting.
+function gatewaysOf({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gateways'] {
+  return entries === undefined || entries[0] === '*' ? '*' : entries;
 }
 
 // In a folder without menus of its own, the shipped ones answer.

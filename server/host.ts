@@ -1,21 +1,23 @@
 // The engine and what it works with, built from a configuration: keys, stores, services, menus, and the phone gateway.
 
-import { accounts } from '../lib/account/account.ts';
+import { type Accounts, accounts } from '../lib/account/account.ts';
 import { pinVault } from '../lib/account/pin.ts';
 import { accountServices } from '../lib/account/services.ts';
 import { systemClock } from '../lib/clock.ts';
-import { createEngine, type Engine } from '../lib/engine/engine.ts';
+import { createEngine, type Engine, type EngineProblem } from '../lib/engine/engine.ts';
 import { httpServices } from '../lib/engine/http-service.ts';
+import { keepSecrets } from '../lib/engine/secret-calls.ts';
 import type { Services } from '../lib/engine/service.ts';
 import type { Watch } from '../lib/engine/watch.ts';
 import { problemLine } from '../lib/flow/problem.ts';
 import { type Keyring, parseKeyring } from '../lib/keyring.ts';
 import { type UssdGateway, ussdGateway } from '../lib/ussd/gateway.ts';
+import { type AccountDesk, accountDesk } from './account-desk.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { loadMenus, type MenuFolder, type Menus } from './menus.ts';
-import { loadServices, watched } from './services.ts';
-import { type OpenedStores, openStores, prepareDocuments, type Stores } from './stores.ts';
+import { isBuiltIn, loadServices, watched } from './services.ts';
+import { type OpenedStores, openStores, prepareStores, type Stores } from './stores.ts';
 
 export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly stores: Stores;
@@ -24,6 +26,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly engine: Engine;
   readonly gateway: UssdGateway;
   readonly keyring: Keyring;
+  /** What operators can do for callers. */
+  readonly desk: AccountDesk;
   /** What flows may call. */
   readonly services: Services;
   /** Closes the stores. */
@@ -49,7 +53,7 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const { places, redis, close } = opened;
   const stores = options.stores?.(opened) ?? opened;
   try {
-    await prepareDocuments(stores.documents, keyring);
+    await prepareStores({ documents: stores.documents, redis }, keyring);
     return { ...(await build(config, options, { stores, keyring })), stores, places, redis, close };
   } catch (error) {
     await close();
@@ -64,7 +68,11 @@ interface Ground {
 
 async function build(config: Config, options: HostOptions, { stores, keyring }: Ground) {
   const { log, onProblem, services: between = (services) => services } = options;
-  const services = between(await allServices(config, log, { stores, keyring }));
+  const vault = pinVault({ keyring });
+  const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
+  const kept = accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm });
+  const desk = accountDesk({ accounts: kept, alias: vault.alias, log });
+  const services = between(await allServices(config, kept));
   const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   tellProblems(menus, log);
@@ -77,9 +85,9 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     ttlSeconds: config.ussd.ttlSeconds,
     watch: options.watch,
     // The key of a session is left out: it may hold a phone number.
-    onProblem: ({ reason, error }) => {
+    onProblem: ({ reason, error, requestId }) => {
       onProblem?.('background');
-      log.error({ err: error, reason }, 'a stored session cannot go on, or its background work failed');
+      log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
     },
   });
   const gateway = ussdGateway({
@@ -88,22 +96,25 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     keyring,
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,
-    onProblem: (error) => {
+    onProblem: (error, requestId) => {
       onProblem?.('ussd');
-      log.error({ err: error }, 'a USSD turn failed');
+      log.error({ err: error, requestId }, 'a USSD turn failed');
     },
   });
-  return { menuFolder, menus, engine, gateway, keyring, services: observed };
+  return { menuFolder, menus, engine, gateway, keyring, desk, services: observed };
 }
 
-function allServices(config: Config, log: Log, { stores, keyring }: Ground) {
-  const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
-  const vault = pinVault({ keyring });
-  const builtIn = {
-    ...accountServices(accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm })),
-    ...httpServices({ hosts: config.serviceHosts }),
-  };
-  return loadServices(config.services, { builtIn, folder: process.cwd() });
+const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
+  background: 'background work of a session failed',
+  'other-key':
+    'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
+};
+
+async function allServices(config: Config, kept: Accounts): Promise<Services> {
+  const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
+  const loaded = await loadServices(config.services, { builtIn, folder: process.cwd() });
+  // Innermost: whoever records or logs what services say is told no secret either.
+  return keepSecrets(loaded, isBuiltIn);
 }
 
 function tellProblems({ problems, failures }: Menus, log: Log): void {

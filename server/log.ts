@@ -21,6 +21,15 @@ export interface LoggedError {
   readonly cause?: LoggedError;
 }
 
+/** What somebody else's code threw: none of its words is logged, whatever class it has. */
+export class Foreign {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 const FRAMES = 8;
 
 /**
@@ -28,6 +37,7 @@ const FRAMES = 8;
  * words may quote what somebody typed.
  */
 export function describeError(thrown: unknown): LoggedError {
+  if (thrown instanceof Foreign) return withoutMessages(describeError(thrown.error));
   if (!(thrown instanceof Error)) return { name: `not an Error but ${typeof thrown}` };
   const { name, message, cause, stack } = thrown;
   const { code, syscall } = thrown as NodeJS.ErrnoException;
@@ -35,7 +45,7 @@ export function describeError(thrown: unknown): LoggedError {
   return {
     name: word(name) ?? 'Error',
     ...(typeof code === 'string' && { code: word(code) ?? '?' }),
-    ...((ours || typeof syscall === 'string') && { message }),
+    ...((ours || typeof syscall === 'string') && { message: ours ? message : message.replace(QUOTED, "'…'") }),
     ...(!ours && { at: frames(stack, message) }),
     ...(cause !== undefined && { cause: describeError(cause) }),
   };
@@ -49,4 +59,13 @@ function frames(stack = '', message: string): string[] {
   return lines.map((line) => line.trim().replace(/^at /, ''));
 }
 
-const word = (text: unknown) => (typeof text === 'string' && /^\w{1,64}$/.test(text) ? text : undefined);
+// The system quotes paths, and whoever named a file may have named it by what was typed.
+const QUOTED = /'[^']*'/g;
+
+function withoutMessages({ message: _, cause, ...error }: LoggedError): LoggedError {
+  return { ...error, ...(cause && { cause: withoutMessages(cause) }) };
+}
+
+// Names of errors and codes hold no long numbers; PINs are such.
+const word = (text: unknown) =>
+  typeof text === 'string' && /^\w{1,64}$/.test(text) && !/\d{4}/.test(text) ? text : undefined;

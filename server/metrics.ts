@@ -2,13 +2,16 @@
 
 import type { StoreHealth } from './health.ts';
 import type { Overload } from './overload.ts';
+import type { GatewayRefusal } from './ussd-gateways.ts';
 
 /** How a USSD request was answered. */
-export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'unavailable';
+export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidden' | 'unavailable';
 
 export interface Metrics {
   turn(dialect: string, outcome: TurnOutcome, ms: number): void;
   dial(dialect: string): void;
+  /** A request of a gateway that may not speak for callers. */
+  refused(dialect: string, reason: GatewayRefusal): void;
   /** A request of another door; `route` is its template. */
   request(method: string, route: string, status: number): void;
   problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
@@ -27,6 +30,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs'>): Metrics {
   const turns = new Map<string, number>();
   const dials = new Map<string, number>();
+  const refusals = new Map<string, number>();
   const requests = new Map<string, number>();
   const problems = new Map<string, number>();
   const durations = createDurations();
@@ -38,6 +42,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
       durations.add(ms);
     },
     dial: (dialect) => count(dials, `dialect="${dialect}"`),
+    refused: (dialect, reason) => count(refusals, `dialect="${dialect}",reason="${reason}"`),
     request: (method, route, status) =>
       count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
     problem: (where) => count(problems, `where="${where}"`),
@@ -47,6 +52,7 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
       return [
         ...counter('twinline_ussd_turns_total', 'USSD requests by dialect and outcome.', turns),
         ...counter('twinline_ussd_sessions_started_total', 'First dials by dialect.', dials),
+        ...counter('twinline_ussd_refused_total', 'USSD requests of gateways that are not listed.', refusals),
         ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', durations),
         ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),

@@ -1,8 +1,9 @@
 // The services that flows may call: accounts, HTTP, and the modules of SERVICES.
 
+import { isRewritten } from '../lib/engine/secret-calls.ts';
 import type { Service, Services } from '../lib/engine/service.ts';
 import { TwinlineError } from '../lib/errors.ts';
-import type { Log } from './log.ts';
+import { Foreign, type Log } from './log.ts';
 import { importDefault } from './modules.ts';
 
 const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
@@ -61,6 +62,9 @@ export async function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<Rea
 const ACCOUNT = ['account.exists', 'account.create', 'account.verifyPin', 'account.changePin'];
 const BUILT_IN = [...ACCOUNT, 'http.get', 'http.post'];
 
+/** Whether a service is one of ours: only then are its words. */
+export const isBuiltIn = (name: string): boolean => BUILT_IN.includes(name);
+
 /** The same services, with every failure in the log: flows only see that something failed. */
 export function watched(services: Services, { log, production }: { log: Log; production: boolean }): Services {
   const watch = (name: string, service: Service): Service => {
@@ -70,7 +74,9 @@ export function watched(services: Services, { log, production }: { log: Log; pro
       } catch (error) {
         // In development the author reads along; in production the words of others may hold what callers typed.
         const message = !production && error instanceof Error ? { message: error.message } : {};
-        log.warn({ service: name, err: error, ...message }, 'a service failed');
+        // Also an error of our own class is theirs when one of their services throws it.
+        const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
+        log.warn({ service: name, err, ...message }, 'a service failed');
         throw error;
       }
     };

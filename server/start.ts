@@ -28,6 +28,10 @@ import { watchMenus } from './reload.ts';
 import type { ServedRoute } from './route-list.ts';
 import type { StorePlace, Stores } from './stores.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
+import { ussdGateways } from './ussd-gateways.ts';
+
+const OPEN_DOOR =
+  'USSD_GATEWAYS=*: whoever reaches this server can speak for any phone. List the addresses of your telecom gateway.';
 
 export interface RunningServer {
   /** Where it listens, without a slash at the end. */
@@ -119,12 +123,17 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   if (query) metrics.add(query.metrics);
 
   const adapters = createAdapters(config.ussd.textMode);
+  const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
+  if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
   const { plugins = [] } = seams;
   const documentation = [...agent.documentation, ...(seams.documentation ?? [])];
   tellPublicRoutes(agent.door.publicRoutes, log, config);
   const app = createApp({
     config,
     gateway,
+    gateways,
+    desk: host.desk,
+    keyring,
     adapters,
     health,
     overload,

@@ -1,12 +1,12 @@
 // The stores of this server, open and ready, and what they promise in words.
 
-import { canary, checkCanary } from '../lib/account/canary.ts';
+import { checkCanary } from '../lib/account/canary.ts';
 import { ACCOUNT_KINDS } from '../lib/account/records.ts';
-import { TwinlineError } from '../lib/errors.ts';
 import type { Keyring } from '../lib/keyring.ts';
 import type { RedisConnection } from '../lib/store/redis-connection.ts';
-import type { DocumentStore, Durability, Kind, SnapshotStore } from '../lib/store/store.ts';
+import type { DocumentStore, Durability, SnapshotStore } from '../lib/store/store.ts';
 import { DOCUMENT_BACKENDS, type Opened, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
+import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
 import type { Log } from './log.ts';
 
 export interface Stores {
@@ -63,40 +63,30 @@ function placeOf(keeps: StorePlace['keeps'], { program, place, durability }: Ope
   return { keeps, program, place, durability, survives: SURVIVES[durability] };
 }
 
-const SERVER: Kind = { name: 'server', indexes: {} };
-const PIN_CANARY = 'pin-key-canary';
-
 /**
- * Declares what the server keeps, and makes sure that the stored PINs were sealed with a key of this keyring. Throws
- * ERR_CONFIG when they were not: every PIN check would fail, and count as a wrong try of the caller.
+ * Declares what the server keeps, and makes sure that the stored PINs, and the sessions where they are shared, were sealed
+ * with a key of this keyring. Throws ERR_CONFIG when they were not: every PIN check would fail, and count as a wrong try
+ * of the caller; every session of another instance would end.
  */
-export async function prepareDocuments(documents: DocumentStore, keyring: Keyring): Promise<void> {
-  await documents.declare([...ACCOUNT_KINDS, SERVER]);
-  for (;;) {
-    const kept = await documents.get<{ readonly text: string }>(SERVER, PIN_CANARY);
-    if (!kept) {
-      // Another process may have been first: then its word counts.
-      if (await inserted(documents, canary(keyring))) return;
-      continue;
-    }
-    if (checkCanary(keyring, kept.body.text) === 'current') return;
-    const result = await documents.replace(SERVER, PIN_CANARY, kept.revision, { text: canary(keyring) });
-    if (result.kind === 'replaced') return;
-  }
+export async function prepareStores({ documents, redis }: PreparedStores, keyring: Keyring): Promise<void> {
+  await documents.declare(ACCOUNT_KINDS);
+  await agreeOnKey(await documentMark(documents), keyring);
+  if (redis) await agreeOnKey(redisMark(redis), keyring);
+}
+
+interface PreparedStores {
+  readonly documents: DocumentStore;
+  readonly redis: RedisConnection | undefined;
+}
+
+/** For those who come beside a server: as {@link prepareStores}, but the mark stays as it is. */
+export async function checkDocuments(documents: DocumentStore, keyring: Keyring): Promise<void> {
+  await documents.declare(ACCOUNT_KINDS);
+  const kept = await readPinCanary(documents);
+  if (kept !== undefined) checkCanary(keyring, kept);
 }
 
 /** The stored canary of the PIN key, if there is one; for those who only look. */
 export async function readPinCanary(documents: DocumentStore): Promise<string | undefined> {
-  await documents.declare([SERVER]);
-  return (await documents.get<{ readonly text: string }>(SERVER, PIN_CANARY))?.body.text;
-}
-
-async function inserted(documents: DocumentStore, text: string): Promise<boolean> {
-  try {
-    await documents.insert(SERVER, PIN_CANARY, { text });
-    return true;
-  } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
-    throw error;
-  }
+  return (await (await documentMark(documents)).read())?.text;
 }

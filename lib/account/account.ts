@@ -5,9 +5,20 @@ import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, StoredDocument } from '../store/store.ts';
-import { fail, NO_ATTEMPTS, type Refusal, refusal, release, reserve, succeed } from './attempts.ts';
+import {
+  fail,
+  isClean,
+  type LockState,
+  lockState,
+  NO_ATTEMPTS,
+  type Refusal,
+  refusal,
+  release,
+  reserve,
+  succeed,
+} from './attempts.ts';
 import { isPin, type PinVault } from './pin.ts';
-import { type Account, accountRecords } from './records.ts';
+import { type Account, accountRecords, type Found, type Unlock } from './records.ts';
 import { type SprayAlarm, sprayWatch } from './spray.ts';
 import { weakPin } from './weak.ts';
 
@@ -40,8 +51,27 @@ export interface Accounts {
   verifyPin(call: PinCall): Promise<Verified>;
   /** Checks `pin` as {@link Accounts.verifyPin} does, then sets `newPin`. */
   changePin(call: PinCall & { readonly newPin: string }): Promise<Changed>;
-  /** For operators: forgets all failures and locks; false when the number has no account. */
-  unlock(phone: string): Promise<boolean>;
+  /** For operators: what is counted against a phone number. */
+  standing(phone: string): Promise<Standing>;
+  /**
+   * For operators: forgets all failures and locks of a phone number, with or without an account, and keeps who did it.
+   * Where nothing is counted, nothing is written.
+   */
+  unlock(phone: string, by: string): Promise<Unlocked>;
+}
+
+/** A phone number as operators see it. */
+export interface Standing extends LockState {
+  /** Null when the number has no account. */
+  readonly customerId: string | null;
+  readonly lastUnlock: Unlock | null;
+}
+
+export interface Unlocked {
+  /** Whether there was anything to forget. */
+  readonly unlocked: boolean;
+  /** How it stood before. */
+  readonly before: Standing;
 }
 
 export interface AccountsOptions {
@@ -149,9 +179,22 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
     create,
     verifyPin,
     changePin,
-    unlock: (phone) =>
-      records.update(phone, (found) => ({ changes: { attempts: NO_ATTEMPTS }, answer: found.kind === 'account' })),
+    standing: (phone) => records.update(phone, (found) => ({ answer: standingOf(found, clock.now()) })),
+    unlock: (phone, by) =>
+      records.update<Unlocked>(phone, (found) => {
+        const at = clock.now();
+        const before = standingOf(found, at);
+        if (isClean(found.attempts)) return { answer: { unlocked: false, before } };
+        const changes = { attempts: NO_ATTEMPTS, lastUnlock: { by, at } };
+        return { changes, answer: { unlocked: true, before } };
+      }),
   };
+}
+
+function standingOf(found: Found, now: number): Standing {
+  const account = found.kind === 'account' ? found.stored.body : undefined;
+  const known = { customerId: account?.customerId ?? null, lastUnlock: account?.lastUnlock ?? null };
+  return { ...known, ...lockState(found.attempts, now) };
 }
 
 // 40 random bits in letters and digits that are not mistaken for one another on a phone.

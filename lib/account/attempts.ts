@@ -108,6 +108,38 @@ export function refusal(attempts: Attempts, now: number): Refusal {
   return { reason: 'wrong', remaining: Math.min(inRow, LIMITS.pinFailuresPerWindow - recent(attempts, now).length) };
 }
 
+/** What is counted against a phone number, for operators. */
+export interface LockState {
+  /** `held`: until an operator unlocks it. */
+  readonly state: 'open' | 'locked' | 'held';
+  /** Milliseconds since 1970; null unless the state is `locked`. */
+  readonly lockedUntil: number | null;
+  /** Failures in a row that count towards the next lock. */
+  readonly failuresInRow: number;
+  /** Failures within LIMITS.pinWindowMs. */
+  readonly failuresInWindow: number;
+  /** Locks since the last success; each doubles the next. */
+  readonly locks: number;
+}
+
+/** The state of a count at a time. */
+export function lockState(attempts: Attempts, now: number): LockState {
+  const { held, lockedUntil, consecutive, locks } = attempts;
+  const isTimed = !held && lockedUntil > now;
+  return {
+    state: held ? 'held' : isTimed ? 'locked' : 'open',
+    lockedUntil: isTimed ? lockedUntil : null,
+    failuresInRow: lockedUntil > 0 && lockedUntil <= now ? 0 : consecutive,
+    failuresInWindow: recent(attempts, now).length,
+    locks,
+  };
+}
+
+/** Whether there is anything to forget. */
+export function isClean({ held, lockedUntil, consecutive, locks, failures }: Attempts): boolean {
+  return !held && lockedUntil === 0 && consecutive === 0 && locks === 0 && failures.length === 0;
+}
+
 function isLocked({ held, lockedUntil }: Attempts, now: number): boolean {
   return held || lockedUntil > now;
 }

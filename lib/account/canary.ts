@@ -5,7 +5,8 @@ import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
 
 const VERSION = 'v1';
-const HOW = 'Configure the key that this database was made with, or restore the database that belongs to this key.';
+const HOW =
+  'Give all instances on this store the same PIN_ENCRYPTION_KEY, or restore the store that belongs to this key.';
 
 /** The text to store, `v1$<kid>$<iv>$<tag>`: it seals nothing, so it gives nothing away. */
 export function canary(keyring: Keyring): string {
@@ -16,9 +17,9 @@ export function canary(keyring: Keyring): string {
 
 /**
  * Whether this keyring made `stored`: `current`, or `older` when the key that made it is no longer the active one (then
- * store a new canary). Throws ERR_CONFIG when that key is missing or is another one.
+ * store a new canary). Throws ERR_CONFIG when that key is missing or is another one; `what` says what it opens.
  */
-export function checkCanary(keyring: Keyring, stored: string): 'current' | 'older' {
+export function checkCanary(keyring: Keyring, stored: string, what = 'PINs'): 'current' | 'older' {
   const [version, kid = '', iv = '', tag = '', ...rest] = stored.split('$');
   const ivBytes = decode(iv, IV_BYTES);
   const body = decode(tag, TAG_BYTES);
@@ -28,10 +29,10 @@ export function checkCanary(keyring: Keyring, stored: string): 'current' | 'olde
   if (!key)
     throw new TwinlineError(
       'ERR_CONFIG',
-      `The stored PINs need the key ${JSON.stringify(kid)}, but only these are configured: ${keyring.ids.join(', ')}. ${HOW}`,
+      `The stored ${what} need the key ${JSON.stringify(kid)}, but only these are configured: ${keyring.ids.join(', ')}. ${HOW}`,
     );
   if (!openBytes(key, label(kid), { iv: ivBytes, body }))
-    throw new TwinlineError('ERR_CONFIG', `The configured key "${kid}" is not the one that sealed the PINs. ${HOW}`);
+    throw new TwinlineError('ERR_CONFIG', `The configured key "${kid}" is not the one that sealed the ${what}. ${HOW}`);
   return kid === keyring.active ? 'current' : 'older';
 }
 

@@ -19,6 +19,16 @@ export type Account = {
   readonly createdBy: string | null;
   readonly changedBy: string | null;
   readonly attempts: Attempts;
+  /** The last time that an operator unlocked it; absent when nobody did. */
+  readonly lastUnlock?: Unlock;
+};
+
+/** Who unlocked an account, and when. */
+export type Unlock = {
+  /** `cli`, or the operator as the log names him. */
+  readonly by: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 };
 
 /** Tries on a phone number that has no account; `alias` says which number, to whoever has the key. */

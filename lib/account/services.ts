@@ -69,10 +69,9 @@ function reader(service: string, input: JsonObject, { session }: ServiceCall): R
       const field = PHONE_FIELDS.find((name) => text(name) !== undefined);
       const value = field === undefined ? session.phoneNumber : text(field);
       if (value === undefined) throw refuse('phone', 'is missing, and this session has no phone number of its own');
-      // MSISDNs are often written without the plus.
-      const digits = /^\+?([1-9][0-9]{4,14})$/.exec(value)?.[1];
-      if (digits === undefined) throw refuse(field ?? 'phone', 'must be an international number such as +263771234567');
-      return `+${digits}`;
+      const phone = readPhone(value);
+      if (phone === undefined) throw refuse(field ?? 'phone', 'must be an international number such as +263771234567');
+      return phone;
     },
     digits: (field) => {
       const value = text(field);
@@ -87,6 +86,12 @@ function reader(service: string, input: JsonObject, { session }: ServiceCall): R
       return value === undefined ? undefined : parsed;
     },
   };
+}
+
+/** E.164 with its plus sign, which MSISDNs are often written without; undefined when it is no international number. */
+export function readPhone(text: string): string | undefined {
+  const digits = /^\+?([1-9][0-9]{4,14})$/.exec(text)?.[1];
+  return digits === undefined ? undefined : `+${digits}`;
 }
 
 const RULES: Readonly<Record<string, string>> = {

@@ -6,6 +6,7 @@ import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { CallPolicy } from './conversation.ts';
 import type { PendingCall } from './record.ts';
+import { hasKnownCode, holdSecrets, keepSecrets } from './secret-calls.ts';
 import type { Service, ServiceSession, Services } from './service.ts';
 
 /** How a call ended, as plain data: what the machine gets as `xstate.done.actor.…` or `xstate.error.actor.…`. */
@@ -18,6 +19,8 @@ export interface CallRequest {
   readonly input: JsonObject;
   readonly policy: CallPolicy;
   readonly session: ServiceSession;
+  /** Texts that must not come back in answers and errors. @default none */
+  readonly secrets?: readonly string[];
 }
 
 /** Longest time that a call can take with all its tries, in milliseconds. */
@@ -46,7 +49,8 @@ interface Known {
 }
 
 /** An answer stays until it is stored or its lease ends: the turn that waited for it may have to begin anew. */
-export function callRunner(services: Services, clock: Clock): Calls {
+export function callRunner(given: Services, clock: Clock): Calls {
+  const services = keepSecrets(given);
   const known = new Map<string, Known>();
   let running = 0;
   const dropStale = () => {
@@ -92,7 +96,7 @@ async function makeCall(services: Services, clock: Clock, request: CallRequest):
 type Try = { ok: true; output: Json } | { ok: false; retry: boolean; error: unknown };
 
 async function oneTry(service: Service, clock: Clock, request: CallRequest): Promise<Try> {
-  const { call, policy, session, input } = request;
+  const { call, policy, session, input, secrets = [] } = request;
   const stop = new AbortController();
   const settled = new AbortController();
   const late = clock.wait(policy.timeoutMs, settled.signal).then((): Try => {
@@ -102,9 +106,9 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   });
   // The service starts inside a promise, so that one that throws at once is a rejection too.
   const work = Promise.resolve()
-    .then(() => service(input, { signal: stop.signal, idempotencyKey: call.key, session }))
+    .then(() => service(input, holdSecrets({ signal: stop.signal, idempotencyKey: call.key, session }, secrets)))
     .then((output): Try => ({ ok: true, output: clean(output, call.service) }))
-    .catch((error): Try => ({ ok: false, retry: !(error instanceof TwinlineError) || error.retry, error }));
+    .catch((error): Try => ({ ok: false, retry: !hasKnownCode(error) || error.retry, error }));
   const first = await Promise.race([work, late]);
   // With a reason given, no error is made that nobody reads.
   settled.abort(null);
@@ -124,6 +128,6 @@ function clean(output: unknown, service: string): Json {
 
 /** An error as a flow may see it: its code and the words of our own errors only, for others may quote secrets. */
 export function refusal(error: unknown): Answer {
-  if (error instanceof TwinlineError) return { ok: false, error: { code: error.code, message: error.message } };
+  if (hasKnownCode(error)) return { ok: false, error: { code: error.code, message: error.message } };
   return { ok: false, error: { code: 'ERR_SERVICE', message: 'The service failed.' } };
 }

@@ -55,6 +55,8 @@ export interface Conversation {
   /** The context as it may be stored: without secrets. */
   shelve(context: JsonObject, prove: Prove): JsonObject;
   callPolicy(id: string): CallPolicy;
+  /** The texts of all secrets in a context; without it, those of a call that holds a secret are all texts of its input. */
+  secretsIn?(context: JsonObject): readonly string[];
   /** What may be shown to those who watch; null for a secret. Without it they see neither inputs nor answers. */
   readonly shown?: Shown;
   /** Milliseconds of silence after which a session is forgotten, where that is sooner than the engine's. */

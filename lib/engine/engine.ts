@@ -8,7 +8,7 @@ import type { Json, SnapshotStore } from '../store/store.ts';
 import { type Calls, callRunner } from './calls.ts';
 import { type Conversation, type Library, library } from './conversation.ts';
 import { workLine } from './line.ts';
-import type { RecordProblem } from './record.ts';
+import type { RecordProblem, SealKey } from './record.ts';
 import type { Services } from './service.ts';
 import type { AtRest } from './transition.ts';
 import type { Watch } from './watch.ts';
@@ -48,7 +48,16 @@ export interface EngineOptions {
   /** Whoever looks on: is shown each turn that is stored. */
   readonly watch?: Watch | undefined;
   /** Something went wrong where nobody waits for an answer. */
-  readonly onProblem?: (problem: { key: string; reason: RecordProblem | 'background'; error?: unknown }) => void;
+  readonly onProblem?: (problem: EngineProblem) => void;
+}
+
+/** What went wrong with a session. */
+export interface EngineProblem {
+  readonly key: string;
+  readonly reason: RecordProblem | 'background';
+  readonly error?: unknown;
+  /** Of the request that met it. */
+  readonly requestId?: string | undefined;
 }
 
 export interface Engine {
@@ -58,7 +67,7 @@ export interface Engine {
   readonly calls: Calls;
   readonly ttlMs: number;
   /** Keys that seal records: the first seals, all open. Empty without a keyring. */
-  readonly seals: readonly Buffer[];
+  readonly seals: readonly SealKey[];
   readonly onFact: EngineOptions['onFact'];
   readonly onTurn: EngineOptions['onTurn'];
   readonly watch: Watch | undefined;
@@ -83,7 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     calls,
     ttlMs: (options.ttlSeconds ?? 180) * 1000,
-    seals: options.keyring?.ids.map((id) => options.keyring!.subkey('record-seal/v1', id)!) ?? [],
+    seals: options.keyring?.ids.map((kid) => ({ kid, key: options.keyring!.subkey('record-seal/v1', kid)! })) ?? [],
     onFact: options.onFact,
     onTurn: options.onTurn,
     watch: options.watch,

@@ -45,14 +45,27 @@ export interface SessionRecord {
   readonly hops?: number | undefined;
 }
 
-/** Why a stored record cannot be used. */
-export type RecordProblem = 'tampered' | 'malformed' | 'foreign' | 'future' | 'outdated' | 'unknown-state';
+/** A key that seals records, and the id that records name it by. */
+export interface SealKey {
+  readonly kid: string;
+  readonly key: Buffer;
+}
+
+/** Why a stored record cannot be used; `other-key`: it says that it was sealed with a key that is not configured here. */
+export type RecordProblem =
+  | 'tampered'
+  | 'other-key'
+  | 'malformed'
+  | 'foreign'
+  | 'future'
+  | 'outdated'
+  | 'unknown-state';
 
 const FORMAT = 1;
 const SEAL_CHARS = 16;
 
 /** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than LIMITS.recordChars. */
-export function encodeRecord(key: string, record: SessionRecord, seal: Buffer | undefined): string {
+export function encodeRecord(key: string, record: SessionRecord, seal: SealKey | undefined): string {
   const { rest, calls, timers } = record;
   const json = JSON.stringify({
     r: FORMAT,
@@ -72,20 +85,21 @@ export function encodeRecord(key: string, record: SessionRecord, seal: Buffer | 
     x: record.isOvertaken || undefined,
     w: record.waiting || undefined,
     p: record.hops || undefined,
+    a: seal?.kid,
   });
   if (json.length > LIMITS.recordChars)
     throw new TwinlineError(
       'ERR_TURN_LIMIT',
       `Cannot keep a session of "${record.conversation}": its record has ${json.length} characters, the limit is ${LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
     );
-  return seal ? shortMac(seal, [key, json]) + json : json;
+  return seal ? shortMac(seal.key, [key, json]) + json : json;
 }
 
 /** The record, or why it cannot be trusted. With keys in `seals`, one of them must have sealed it. */
-export function decodeRecord(key: string, text: string, seals: readonly Buffer[]): SessionRecord | RecordProblem {
+export function decodeRecord(key: string, text: string, seals: readonly SealKey[]): SessionRecord | RecordProblem {
   const json = seals.length ? text.slice(SEAL_CHARS) : text;
-  const isSealed = (seal: Buffer) => shortMac(seal, [key, json]) === text.slice(0, SEAL_CHARS);
-  if (seals.length && !seals.some(isSealed)) return 'tampered';
+  const isSealed = (seal: SealKey) => shortMac(seal.key, [key, json]) === text.slice(0, SEAL_CHARS);
+  if (seals.length && !seals.some(isSealed)) return isOfOthers(json, seals) ? 'other-key' : 'tampered';
   let raw: unknown;
   try {
     raw = JSON.parse(json);
@@ -116,6 +130,16 @@ export function decodeRecord(key: string, text: string, seals: readonly Buffer[]
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+// Only for the words of a refusal: nothing in a record that does not fit its seal is trusted.
+function isOfOthers(json: string, seals: readonly SealKey[]): boolean {
+  try {
+    const { a: kid } = JSON.parse(json) as { readonly a?: unknown };
+    return typeof kid === 'string' && !seals.some((seal) => seal.kid === kid);
+  } catch {
+    return false;
+  }
+}
 
 const isCall = (call: unknown) =>
   isObject(call) &&

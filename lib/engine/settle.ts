@@ -1,6 +1,7 @@
 // Running the effects of a turn until its machine rests, or until the turn has no more time.
 
 import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
 import { type Answer, longest } from './calls.ts';
 import type { SessionWriter } from './commit.ts';
 import type { Engine } from './engine.ts';
@@ -76,8 +77,18 @@ function start(engine: Engine, work: Work, working: WorkingCall): WorkingCall {
   if (working.stored) return working;
   const { call, input } = working;
   const policy = work.conversation.callPolicy(call.id);
-  const answer = engine.calls.start({ call, input: input ?? {}, policy, session: serviceSession(work) });
+  const secrets = policy.secret ? secretsOf(work, input ?? {}) : [];
+  const answer = engine.calls.start({ call, input: input ?? {}, policy, session: serviceSession(work), secrets });
   const started = { ...working, answer, stored: true };
   work.started.push(started);
   return started;
+}
+
+function secretsOf({ conversation, live }: Work, input: JsonObject): readonly string[] {
+  return conversation.secretsIn?.(live.context as JsonObject) ?? textsIn(input);
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' && value !== '' ? [value] : [];
+  return Object.values(value).flatMap((part) => textsIn(part as Json));
 }

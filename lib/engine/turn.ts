@@ -47,6 +47,8 @@ export interface TurnRequest {
   readonly decide: (seen: Seen) => Decision;
   /** Milliseconds until an answer must be there; calls that take longer go on in the background. @default 8000 */
   readonly deadlineMs?: number;
+  /** What the log calls the request. */
+  readonly requestId?: string | undefined;
 }
 
 export type TurnResult =
@@ -60,9 +62,9 @@ export type TurnResult =
  * turn but the intent of calls that it had begun.
  */
 export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResult> {
-  const { key, turnKey, decide, deadlineMs = 8_000 } = request;
+  const { key, turnKey, decide, deadlineMs = 8_000, requestId } = request;
   const until = engine.clock.now() + deadlineMs - LIMITS.turnReserveMs;
-  return engine.inOrder(key, () => untilCommitted(engine, { key, until, turnKey, decide }));
+  return engine.inOrder(key, () => untilCommitted(engine, { key, until, turnKey, decide, requestId }));
 }
 
 /**
@@ -98,6 +100,7 @@ interface Attempt {
   readonly until: number;
   readonly turnKey?: string | undefined;
   readonly decide?: TurnRequest['decide'];
+  readonly requestId?: string | undefined;
   /** Nobody waits for this one. */
   readonly background?: Background;
 }
@@ -127,7 +130,8 @@ async function untilCommitted(engine: Engine, attempt: Attempt): Promise<TurnRes
 }
 
 function once(engine: Engine, attempt: Attempt, opened: Opened): TurnResult | Promise<TurnResult | Again> {
-  if (opened.kind === 'unreadable') engine.onProblem?.({ key: attempt.key, reason: opened.reason });
+  const { key, requestId } = attempt;
+  if (opened.kind === 'unreadable') engine.onProblem?.({ key, reason: opened.reason, requestId });
   if (opened.kind === 'live' && attempt.turnKey !== undefined && opened.record.busy === attempt.turnKey)
     return joinTurn(engine, attempt, opened);
   if (attempt.background)

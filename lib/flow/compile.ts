@@ -174,6 +174,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
     },
     shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
+    secretsIn: (context) => [...new Set(secretTexts(context, secrets))],
     shown: shownOf(nodes),
     ...(session !== undefined && { ttlMs: session }),
     migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
@@ -228,6 +229,16 @@ function shelve(
   if (kept.$frames) kept.$frames = (kept.$frames as readonly JsonObject[]).map((frame) => shelve(frame, by));
   return kept;
 }
+
+// Also of the flows that wait for a sub-flow: their secrets came in with it.
+function secretTexts(context: JsonObject, secrets: ReadonlySet<string>): string[] {
+  const own = [...secrets].flatMap((name) => textOf(context[name]));
+  const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
+  return [...own, ...frames.flatMap((frame) => secretTexts(frame, secrets))];
+}
+
+const textOf = (value: Json | undefined) =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number' ? [String(value)] : [];
 
 function contentHash(flows: ReadonlyMap<string, Flow>): string {
   const content = JSON.stringify([...flows.values()]);

@@ -24,7 +24,8 @@ export type Refusal = 'not-yours' | 'mismatch' | 'unknown';
 
 export interface DialRules {
   readonly flow: string;
-  readonly key: Buffer;
+  /** The first makes turn keys; the others know those that were made before a change of keys. At least one. */
+  readonly keys: readonly Buffer[];
   readonly unknownSession: UnknownSession;
 }
 
@@ -43,8 +44,9 @@ export function readDial(request: UssdRequest, rules: DialRules): Dial {
 
 function cumulative(request: UssdRequest, rules: DialRules): Dial {
   const { text } = request;
-  const keyOf = (part: string) =>
-    shortMac(rules.key, [request.sessionId, request.phoneNumber, request.serviceCode, part]);
+  const [active, ...older] = rules.keys as [Buffer, ...Buffer[]];
+  const keyOf = (part: string, key = active) =>
+    shortMac(key, [request.sessionId, request.phoneNumber, request.serviceCode, part]);
   const turnKey = keyOf(text);
   const mark = `${text.length}:${turnKey};`;
   const begin = beginning(request, rules, mark);
@@ -54,19 +56,22 @@ function cumulative(request: UssdRequest, rules: DialRules): Dial {
     if (seen.kind === 'none') return text === '' ? begin([]) : unknown(rules, begin, text.split('*'));
     const door = seen.door as PhoneDoor;
     const { marks } = door;
-    const isOlder = marks.startsWith(mark) || marks.includes(`;${mark}`);
+    const olderMarks = () => older.map((key) => `${text.length}:${keyOf(text, key)};`);
+    const seenMark = hasMark(marks, mark) ? mark : olderMarks().find((one) => hasMark(marks, one));
+    const isOlder = seenMark !== undefined;
     if (seen.kind === 'ended') {
       if (text === '') return begin([]);
       return isOlder ? { kind: 'repeat' } : unknown(rules, begin, text.split('*'));
     }
     if (!isOwner(request, door)) return refuse('not-yours');
     // The text of a turn that was begun and never answered: its outcome is shown.
-    if (isOlder && marks.endsWith(mark)) return { kind: 'input', input: '', door };
+    if (isOlder && marks.endsWith(seenMark)) return { kind: 'input', input: '', door };
     if (isOlder || text === '') return { kind: 'repeat' };
     const [length, key] = lastMark(marks);
     const previous = text.slice(0, length);
     const answer = length === 0 ? text : text[length] === '*' ? text.slice(length + 1) : undefined;
-    if (answer === undefined || keyOf(previous) !== key) return refuse('mismatch');
+    const isNext = answer !== undefined && rules.keys.some((one) => keyOf(previous, one) === key);
+    if (!isNext) return refuse('mismatch');
     return {
       kind: 'input',
       input: answer,
@@ -74,6 +79,10 @@ function cumulative(request: UssdRequest, rules: DialRules): Dial {
     };
   };
   return { turnKey, decide };
+}
+
+function hasMark(marks: string, mark: string): boolean {
+  return marks.startsWith(mark) || marks.includes(`;${mark}`);
 }
 
 function lastMark(marks: string): [length: number, turnKey: string] {
@@ -90,14 +99,19 @@ function kept(marks: string): string {
 function latest(request: UssdRequest, rules: DialRules): Dial {
   const { text, turnId, dialled, sessionId, phoneNumber } = request;
   const isFirst = request.fresh ?? text === '';
-  const turnKey = turnId === undefined ? undefined : shortMac(rules.key, [sessionId, phoneNumber, 'message', turnId]);
+  const keyOf = (key: Buffer) => shortMac(key, [sessionId, phoneNumber, 'message', turnId!]);
+  const turnKey = turnId === undefined ? undefined : keyOf(rules.keys[0]!);
   const mark = turnKey === undefined ? '' : `0:${turnKey};`;
   const begin = beginning(request, rules, mark);
   // A copy of a message may come after later ones. One that begins a dial is a new dial under an id that is used again.
-  const isTaken = ({ marks }: PhoneDoor) => !isFirst && mark !== '' && marks.includes(mark);
+  const takenMark = ({ marks }: PhoneDoor): string | undefined => {
+    if (isFirst || mark === '') return undefined;
+    const [, ...older] = rules.keys;
+    return [mark, ...older.map((key) => `0:${keyOf(key)};`)].find((one) => hasMark(marks, one));
+  };
 
   const decide = (seen: Seen): Decision => {
-    if (seen.kind === 'ended' && isTaken(seen.door as PhoneDoor)) return { kind: 'repeat' };
+    if (seen.kind === 'ended' && takenMark(seen.door as PhoneDoor) !== undefined) return { kind: 'repeat' };
     if (seen.kind !== 'live') {
       if (isFirst || dialled !== undefined) return begin([]);
       return seen.kind === 'unreadable' ? refuse('unknown') : unknown(rules, begin, [text]);
@@ -105,7 +119,9 @@ function latest(request: UssdRequest, rules: DialRules): Dial {
     const door = seen.door as PhoneDoor;
     if (!isOwner(request, door)) return refuse('not-yours');
     // Of a turn that was begun and never answered the outcome is shown.
-    if (isTaken(door)) return door.marks.endsWith(mark) ? { kind: 'input', input: '', door } : { kind: 'repeat' };
+    const taken = takenMark(door);
+    if (taken !== undefined)
+      return door.marks.endsWith(taken) ? { kind: 'input', input: '', door } : { kind: 'repeat' };
     // The same first request twice is a retry; later in a session it is a new dial under an id that is used again.
     if (seen.turn === 1 && (isFirst || dialled === door.serviceCode)) return { kind: 'repeat' };
     if (isFirst) return begin([]);

@@ -2,7 +2,7 @@
 
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
-import { sessionKeys, viewSession } from '../engine/inspect.ts';
+import { type SessionView, sessionKeys, viewSession } from '../engine/inspect.ts';
 import { openStored } from '../engine/open.ts';
 import { type TurnResult, takeTurn } from '../engine/turn.ts';
 import { pathOf } from '../flow/node.ts';
@@ -24,8 +24,8 @@ export interface UssdGatewayOptions {
   readonly unknownSession?: UnknownSession;
   /** Milliseconds until an answer must be there. @default 8000 */
   readonly deadlineMs?: number;
-  /** What went wrong behind an UNAVAILABLE. */
-  readonly onProblem?: (error: unknown) => void;
+  /** What went wrong behind an UNAVAILABLE, and the request that it was shown to. */
+  readonly onProblem?: (error: unknown, requestId: string | undefined) => void;
 }
 
 /** A session as operators see it. */
@@ -42,12 +42,19 @@ export interface SessionDebug {
 
 export interface UssdGateway {
   /** Answers a request of a dialect. Never rejects. */
-  turn(request: UssdRequest, dialect: string): Promise<UssdReply>;
+  turn(request: UssdRequest, dialect: string, about?: { readonly requestId: string }): Promise<UssdReply>;
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
   /** The path of the screen that a living session is at, and the version of the flow that it is in. */
   locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: Conversation } | undefined>;
   /** Ids of living sessions. */
   sessions(): Promise<string[]>;
+}
+
+interface Asked {
+  /** Of the session in the store. */
+  readonly key: string;
+  readonly request: UssdRequest;
+  readonly requestId: string | undefined;
 }
 
 const KEY_PREFIX = 'ussd:';
@@ -60,39 +67,47 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
     flow: options.flow,
-    key: options.keyring.subkey('turn-key/v1')!,
+    keys: options.keyring.ids.map((id) => options.keyring.subkey('turn-key/v1', id)!),
     unknownSession: options.unknownSession ?? 'end',
   };
   const inFlight = new Map<string, Promise<UssdReply>>();
 
-  const answer = async (key: string, request: UssdRequest): Promise<UssdReply> => {
+  const answer = async ({ key, request, requestId }: Asked): Promise<UssdReply> => {
     const { turnKey, decide } = readDial(request, rules);
-    return replyOf(await takeTurn(engine, { key, turnKey, decide, deadlineMs }));
+    return replyOf(await takeTurn(engine, { key, turnKey, decide, deadlineMs, requestId }));
   };
 
   // Without message numbers a repeated answer looks like a new one; only while the first is being worked on is it known.
-  const shared = (key: string, request: UssdRequest): Promise<UssdReply> => {
-    if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(key, request);
+  const shared = (asked: Asked): Promise<UssdReply> => {
+    const { key, request } = asked;
+    if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(asked);
     const same = `${key}\n${request.phoneNumber}\n${request.text}`;
     const known = inFlight.get(same);
     if (known) return known;
-    const made = answer(key, request).finally(() => inFlight.delete(same));
+    const made = answer(asked).finally(() => inFlight.delete(same));
     inFlight.set(same, made);
     return made;
   };
 
+  const act = (asked: Asked): Promise<UssdReply> => {
+    const { key, request } = asked;
+    if (request.event === 'end') return hangUp(engine, key, request);
+    return request.event === 'status' ? statusOf(engine, key) : shared(asked);
+  };
+
   // The turn goes on when its time is up: the telecom's retry then finds its answer.
-  const turn = (request: UssdRequest, dialect: string): Promise<UssdReply> =>
+  const turn: UssdGateway['turn'] = (request, dialect, about) =>
     new Promise((resolve) => {
       const key = ussdKey(dialect, request.sessionId);
+      const requestId = about?.requestId;
       const timer = setTimeout(resolve, deadlineMs, UNAVAILABLE);
       const show = (reply: UssdReply) => {
         clearTimeout(timer);
         resolve(reply);
       };
-      const reply = request.event === 'end' ? hangUp(engine, key, request) : shared(key, request);
+      const reply = act({ key, request, requestId });
       reply.then(show, (error) => {
-        onProblem?.(error);
+        onProblem?.(error, requestId);
         show(UNAVAILABLE);
       });
     });
@@ -139,10 +154,30 @@ function replyOf(result: TurnResult): UssdReply {
 }
 
 async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
-  const session = await viewSession(engine, key);
-  const isTheirs = request.phoneNumber === '' || session?.door.phoneNumber === request.phoneNumber;
-  if (session && isTheirs) await engine.inOrder(key, () => engine.store.remove(key));
+  // In the order of its turns: what was looked at is what is removed.
+  await engine.inOrder(key, async () => {
+    const session = await viewSession(engine, key);
+    if (session && isTheirs(session, request)) await engine.store.remove(key);
+  });
   return NOTHING;
+}
+
+// Dialects that name no phone show what they have seen, or have the session in their path.
+function isTheirs({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
+  const isSame = (sent: string, kept: unknown) => sent === '' || sent === kept;
+  if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
+  return lastReply === undefined || wordsOf(lastReply) === wordsOf(reply);
+}
+
+// Telecoms show it with its first word or without, and in a form line ends may be any space.
+const wordsOf = (screen: string) =>
+  screen
+    .replace(/^(CON|END)\s/, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+async function statusOf(engine: Engine, key: string): Promise<UssdReply> {
+  return (await viewSession(engine, key)) ? { ...NOTHING, kind: 'continue' } : NOTHING;
 }
 
 async function debugOf(engine: Engine, key: string): Promise<SessionDebug | undefined> {

@@ -15,6 +15,8 @@ export const UNAVAILABLE: UssdReply = {
 };
 /** Shown over the rate limit. */
 export const TOO_MANY: UssdReply = { kind: 'end', text: 'Too many requests. Please try again later.' };
+/** Shown to a telecom gateway that may not speak for callers. */
+export const FORBIDDEN: UssdReply = { kind: 'end', text: 'This service takes no requests from here.' };
 /** The answer to an `end` event, which no phone displays. */
 export const NOTHING: UssdReply = { kind: 'end', text: '' };
 

@@ -9,15 +9,23 @@ export type TextMode = 'cumulative' | 'latest';
 export type UssdRequest = {
   /** The gateway's name of the session, 1 to 100 characters, no control characters. */
   sessionId: string;
-  /** `*digits#` or `*digits*digits…#`, with dialled extras where the dialect has them; '' = as the session began. */
+  /**
+   * `*digits#` or `*digits*digits…#`, with dialled extras where the dialect has them; of Hubtel's app the id of a service;
+   * '' = as the session began.
+   */
   serviceCode: string;
-  /** E.164 with `+`; '' = as the session began (only on `end` of dialects that do not repeat it). */
+  /** E.164 with `+`; '' = as the session began (only on `end` and `status` of dialects that do not repeat it). */
   phoneNumber: string;
   /** What was typed, at most 182 characters, control characters removed; holds PINs: never log or store it in clear. */
   text: string;
-  /** `turn`: the caller waits for a screen. `end`: the telecom says that the session is over; nothing can be shown. */
-  event: 'turn' | 'end';
+  /**
+   * `turn`: the caller waits for a screen. `end`: the telecom says that the session is over; nothing can be shown.
+   * `status`: it asks whether the session goes on; answered with NOTHING, whose kind says so.
+   */
+  event: 'turn' | 'end' | 'status';
   mode: TextMode;
+  /** Only on `end` without a phone number: the screen that the telecom saw last. It must be the one that was sent. */
+  lastReply?: string;
   /** True when the dialect marks this request as the first of its session; text is then ''. */
   fresh?: boolean;
   /**

@@ -67,6 +67,11 @@ async function post(endpoint: string, fields: object): Promise<UssdReply> {
     throw new TwinlineError('ERR_SERVICE', `Cannot reach ${endpoint} (${why}). Is the server running?`);
   });
   const said = await answer.text();
+  if (answer.status === 403)
+    throw new TwinlineError(
+      'ERR_SERVICE',
+      `${endpoint} takes requests of telecom gateways only. Add the address of this machine to its USSD_GATEWAYS.`,
+    );
   const [, word, text = ''] = /^(CON|END) ?(.*)$/s.exec(said) ?? [];
   if (word === undefined) {
     const what = `${endpoint} answered ${answer.status}, and neither CON nor END.`;

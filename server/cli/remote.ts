@@ -89,7 +89,9 @@ export function codeOf(error: unknown): string {
 
 function wordsOf(status: number, said: string): string {
   try {
-    const { detail } = JSON.parse(said) as { detail?: string };
+    // The doors say why in fields of different names.
+    const { detail: given, error } = JSON.parse(said) as { detail?: string; error?: unknown };
+    const detail = given ?? (typeof error === 'string' ? error : undefined);
     return detail ? `${detail} (${status})` : `the server answered ${status}`;
   } catch {
     return `the server answered ${status}, and not as a Twinline server does. Is this its address?`;

@@ -1,6 +1,7 @@
 // The verbs of the command line, in the order in which help lists them.
 
 import type { Verb } from './verb.ts';
+import { accountVerb } from './verbs/account.ts';
 import { chatVerb } from './verbs/chat.ts';
 import { completionVerb } from './verbs/completion.ts';
 import { configVerb } from './verbs/config.ts';
@@ -31,6 +32,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   gateway: gatewayVerb,
   config: configVerb,
   doctor: doctorVerb,
+  account: accountVerb,
   import: importVerb,
   export: exportVerb,
   token: tokenVerb,

@@ -85,6 +85,10 @@ export const FORMATS = {
     test: (text) => text === '*' || isOrigin(text),
   },
   cidr: { words: 'an address or a network such as 10.0.0.0/8', test: isNetwork },
+  'ussd-gateway': {
+    words: 'an address, a network such as 203.0.113.0/24, <dialect>:<secret of 16 to 256 characters>, or * alone',
+    test: (text) => text === '*' || isNetwork(text) || GATEWAY_SECRET.test(text),
+  },
   'http-host': { words: 'host, host:port or *.example.com', test: (text) => !throws(() => parseHosts([text])) },
   flow: { words: 'the name of a flow', test: /^[A-Za-z][\w-]{0,63}$/ },
   service: { words: 'the name of a service, such as bills.find', test: /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/ },
@@ -96,6 +100,9 @@ export const FORMATS = {
   lines: { words: 'a text without control characters other than line ends', test: /^(?:\P{Cc}|[\n\t])+$/u },
   words: { words: 'a text without control characters', test: /^\P{Cc}+$/u },
 } as const satisfies Record<string, FormatRule>;
+
+/** `<dialect>:<secret>`: the secret of visible ASCII characters, without the comma that parts the list. */
+export const GATEWAY_SECRET = /^([a-z][a-z0-9-]{0,31}):([\x21-\x2b\x2d-\x7e]{16,256})$/;
 
 export type Format = keyof typeof FORMATS;
 

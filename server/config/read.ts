@@ -128,7 +128,14 @@ function contradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string
     found.push(problemLine('METRICS_PORT', String(METRICS_PORT), 'is the same as PORT'));
   if (values.MODEL_BASE_URL !== undefined && values.MODEL_NAME === undefined)
     found.push(problemLine('MODEL_NAME', undefined, 'is not set, and MODEL_BASE_URL is: which model is to be asked?'));
+  const { USSD_GATEWAYS: gateways } = values;
+  if (Array.isArray(gateways) && gateways.length > 1 && gateways.includes('*'))
+    found.push(problemLine('USSD_GATEWAYS', gateways.join(','), '* stands alone: it admits everybody already'));
   if (values.NODE_ENV !== 'production') return found;
+  if (gateways === undefined)
+    found.push(
+      problemLine('USSD_GATEWAYS', undefined, 'is not set: whoever reaches the server could speak for any phone'),
+    );
   for (const [option, where = ''] of (env.NODE_OPTIONS ?? '').matchAll(INSPECT)) {
     const host = where.replace(/:?\d*$/, '');
     if (host === '' || /^(localhost|127\.|\[?::1)/.test(host)) continue;

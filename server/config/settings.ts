@@ -3,6 +3,7 @@
 import { flag, integer, type Kind, list, oneOf, text, type ValueOf } from './kinds.ts';
 import { MODEL_SETTINGS } from './model-settings.ts';
 import { PLUGIN_SETTINGS } from './plugin-settings.ts';
+import { USSD_SETTINGS } from './ussd-settings.ts';
 
 /** Where a value may come from when the variable is not set: made once, and kept in DATA_DIR. */
 export type Generated = 'pin-key' | 'oracle-key';
@@ -17,8 +18,8 @@ export interface Setting {
   readonly productionDefault?: string;
   /** Made in development; required in production. */
   readonly generated?: Generated;
-  /** Never shown: `all` of it, or its `password` only. */
-  readonly secret?: 'all' | 'password';
+  /** Never shown: `all` of it, its `password` only, or the secrets in the `entries` of a list. */
+  readonly secret?: 'all' | 'password' | 'entries';
 }
 
 const DAY_MS = 86_400_000;
@@ -140,6 +141,7 @@ export const SETTINGS = {
     meaning: 'networks, such as a telecom gateway, that are limited per phone number instead',
     fix: 'Set for example RATE_LIMIT_EXEMPT=203.0.113.0/24.',
   },
+  ...USSD_SETTINGS,
   MENUS_DIR: {
     kind: text('path'),
     default: './menus',

@@ -7,6 +7,7 @@ import { parseKeyring } from '../../lib/keyring.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { SettingName } from '../config/settings.ts';
+import { redisMark } from '../key-mark.ts';
 import { readPinCanary } from '../stores.ts';
 import { advice, type Check, type Finding, fine, type Patient } from './check.ts';
 
@@ -28,6 +29,19 @@ export const KEY_CHECKS: readonly Check[] = [
       } finally {
         await documents.close();
       }
+    },
+  },
+  {
+    name: 'PIN key and sessions',
+    when: ({ redis, config }) => redis !== undefined && config.pinKeys !== undefined && config.pinKeys !== '',
+    run: async ({ config, redis }) => {
+      // One that does not answer is told already.
+      await redis!.facts();
+      const kept = await redisMark(redis!.connection).read();
+      if (!kept) return fine('no instance has marked its key in Redis yet');
+      return checkCanary(parseKeyring(config.pinKeys), kept.text, 'sessions') === 'current'
+        ? fine('the sessions in Redis belong to this key')
+        : fine('the sessions in Redis belong to an older key of this list; the next start marks the active one');
     },
   },
   { name: 'oracle key', run: (patient) => keyFinding(patient, 'ORACLE_KEY') },

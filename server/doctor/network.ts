@@ -2,6 +2,9 @@
 
 import { createServer } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { createAdapters } from '../../lib/ussd/adapter.ts';
+import { isNetwork } from '../config/kinds.ts';
+import { ussdGateways } from '../ussd-gateways.ts';
 import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 
 /** A network this large holds strangers. */
@@ -29,6 +32,7 @@ export const NETWORK_CHECKS: readonly Check[] = [
     },
   },
   { name: 'rate limit', run: ({ config }) => limitFinding(config) },
+  { name: 'USSD gateways', run: ({ config }) => gatewayFinding(config) },
   {
     name: 'instances',
     when: ({ config }) => (config.redisUrl === undefined) !== (config.mongodbUrl === undefined),
@@ -67,6 +71,27 @@ export function limitFinding({ rateLimit, production }: Pick<Patient['config'], 
     `${words}: all callers of a telecom gateway have one address, and together ${perSecond.toFixed(1)} turns a second`,
     'List its addresses in RATE_LIMIT_EXEMPT; they are then limited per phone number.',
   );
+}
+
+/** Who may speak for callers. */
+export function gatewayFinding({ ussd, production }: Pick<Patient['config'], 'ussd' | 'production'>): Finding {
+  const { gateways, textMode } = ussd;
+  if (gateways === '*') {
+    if (!production) return fine('everybody who reaches the server may speak for any phone (development)');
+    const words = 'USSD_GATEWAYS=*: everybody who reaches the server may speak for any phone';
+    return advice(words, 'List the addresses of your telecom gateway, or give its dialect a secret.');
+  }
+  ussdGateways(gateways, Object.keys(createAdapters(textMode)));
+  const networks = gateways.filter(isNetwork);
+  const wide = networks.filter(isWide);
+  if (wide.length)
+    return broken(
+      `USSD_GATEWAYS holds ${wide.join(', ')}: strangers may speak for any phone`,
+      'List your gateway only.',
+    );
+  const secrets = gateways.length - networks.length;
+  const said = [...networks, ...(secrets ? [`${secrets} with a secret`] : [])];
+  return fine(`USSD requests are taken from ${said.join(', ')}`);
 }
 
 async function portFinding({ config }: Patient): Promise<Finding> {

@@ -24,6 +24,48 @@ const DEBUG = record('A session', {
   activeSessions: SESSIONS,
 });
 
+const ACCOUNT_FIELDS: { readonly [name: string]: Schema } = {
+  registered: { type: 'boolean', description: 'Whether the number has an account' },
+  customerId: { type: ['string', 'null'] },
+  state: { enum: ['open', 'locked', 'held'], description: '`held`: until an operator unlocks it' },
+  lockedUntil: { type: ['string', 'null'], format: 'date-time' },
+  failuresInRow: { type: 'integer' },
+  failuresInWindow: { type: 'integer', description: 'Within a day' },
+  locks: { type: 'integer', description: 'Since the last success; each doubles the next' },
+  lastUnlock: {
+    anyOf: [record('The last unlocking', { by: TEXT, at: { type: 'string', format: 'date-time' } }), { type: 'null' }],
+  },
+};
+const ACCOUNT = record('How a phone number stands', ACCOUNT_FIELDS);
+const UNLOCKED = record('What was unlocked', {
+  registered: { type: 'boolean' },
+  unlocked: { type: 'boolean', description: 'Whether there was anything to forget' },
+  before: ACCOUNT,
+});
+
+function accountRoute(action: 'show' | 'unlock', { summary, answer }: { summary: string; answer: Schema }): Route {
+  const body: Schema = {
+    type: 'object',
+    required: ['phoneNumber'],
+    properties: { phoneNumber: { type: 'string', description: 'International, with or without its +' } },
+    additionalProperties: false,
+  };
+  return {
+    method: 'POST',
+    path: `/api/ussd/accounts/${action}`,
+    id: `${action}Account`,
+    summary,
+    body: { types: { 'application/json': body } },
+    answers: {
+      200: { description: 'Also for a number without an account', types: { 'application/json': answer } },
+      400: { description: 'The body or the number is wrong', types: { 'application/json': REFUSED } },
+      404: UNKNOWN,
+      413: { description: 'The body is too large', types: { 'application/json': REFUSED } },
+      415: { description: 'The body is no JSON', types: { 'application/json': REFUSED } },
+    },
+  };
+}
+
 const METRICS: Route = {
   method: 'GET',
   path: '/metrics',
@@ -81,6 +123,8 @@ export function operatorPart({ metrics }: { readonly metrics: boolean }): Part {
           },
         },
       },
+      accountRoute('show', { summary: 'How the account of a phone number stands', answer: ACCOUNT }),
+      accountRoute('unlock', { summary: 'Forget all failed tries at the PIN of a phone number', answer: UNLOCKED }),
       ...(metrics ? [METRICS] : []),
     ],
   };

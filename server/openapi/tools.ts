@@ -3,8 +3,10 @@
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { LIMITS } from '../../lib/limits.ts';
+import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
 import type { Answered, Part, RequestContent } from './operation.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from './refusals.ts';
+import { CON_END, PLAIN_BODY } from './ussd.ts';
 
 const TEXT: Schema = { type: 'string' };
 const json = (schema: Schema) => ({ 'application/json': schema });
@@ -53,6 +55,15 @@ export const TOOLS_PART: Part = {
   },
   routes: [
     { method: 'GET', path: '/simulator', id: 'getSimulator', summary: 'Phones that dial', answers: { 200: PAGE } },
+    {
+      method: 'POST',
+      path: '/simulator/dial',
+      id: 'dialSimulated',
+      summary: 'What a telecom gateway asks, for the phones of operators',
+      description: 'As POST /api/ussd, whatever USSD_GATEWAYS lists. Only the page of phones may ask.',
+      body: asked(PLAIN_BODY),
+      answers: { 200: { description: 'A screen', types: { [PLAIN_TYPE]: CON_END } }, ...BODY },
+    },
     {
       method: 'GET',
       path: '/simulator/sessions/{sessionId}',

@@ -11,14 +11,16 @@ const TYPED: Schema = { type: 'string', maxLength: LIMITS.ussdTextChars };
 const SESSION: Schema = { type: 'string', minLength: 1, maxLength: LIMITS.ussdSessionIdChars };
 const MSISDN: Schema = { type: 'string', pattern: '^\\+?[1-9]\\d{6,14}$', examples: ['260971230001'] };
 
-const CON_END: Schema = {
+/** A screen of the plain endpoint. */
+export const CON_END: Schema = {
   type: 'string',
   pattern: '^(CON|END) ',
   description: 'The first word is CON while the session goes on, else END; the screen follows',
   examples: ['CON 1. Information\n2. Products\n*. Exit'],
 };
 
-const PLAIN_BODY: Schema = {
+/** The fields of the plain endpoint. */
+export const PLAIN_BODY: Schema = {
   type: 'object',
   required: ['sessionId', 'serviceCode', 'phoneNumber', 'text'],
   properties: {
@@ -70,8 +72,18 @@ const INFOBIP = answered({
   responseExitCode: { const: 200 },
   responseMessage: TEXT,
 });
+const INFOBIP_STATUS: Schema = {
+  anyOf: [
+    record('Its state', {
+      sessionActive: { type: 'boolean' },
+      responseExitCode: { const: 200 },
+      responseMessage: TEXT,
+    }),
+    INFOBIP['application/json']!,
+  ],
+};
 const INFOBIP_END = { types: { 'application/json': { type: 'object' } as const }, required: false };
-const INFOBIP_NOTED: Schema = { oneOf: [NOTED['application/json'], INFOBIP['application/json']!] };
+const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 const DIALECTS: readonly Dialect[] = [
   { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY), types: ANSWERED },
@@ -95,8 +107,9 @@ const DIALECTS: readonly Dialect[] = [
         Message: TYPED,
         Sequence: { type: ['integer', 'string'] },
         Operator: TEXT,
+        Platform: TEXT,
       },
-      ['Sequence', 'Operator', 'Message'],
+      ['Sequence', 'Operator', 'Platform', 'Message'],
     ),
     types: answered({
       SessionId: TEXT,
@@ -121,7 +134,7 @@ const DIALECTS: readonly Dialect[] = [
         USERDATA: TYPED,
         NETWORK: TEXT,
       },
-      ['NETWORK', 'USERID'],
+      ['NETWORK', 'USERID', 'SESSIONID', 'MSGTYPE'],
     ),
     types: answered({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
   },
@@ -157,6 +170,13 @@ const DIALECTS: readonly Dialect[] = [
     types: INFOBIP,
   },
   {
+    path: '/infobip/session/{id}/status',
+    id: 'statusInfobip',
+    summary: 'Infobip: whether a session goes on',
+    method: 'GET',
+    types: { 'application/json': INFOBIP_STATUS },
+  },
+  {
     path: '/infobip/session/{id}/end',
     id: 'endInfobip',
     summary: 'Infobip: the session is over',
@@ -190,12 +210,14 @@ const DIALECTS: readonly Dialect[] = [
 export function ussdPart({ errorStatus }: { readonly errorStatus: number }): Part {
   const routes = DIALECTS.map(({ path, method = 'POST', types, ...rest }): Route => {
     const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
+    const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
     const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };
-    return { ...rest, method, path: `/api/ussd${path}`, answers: { ...answers, ...trouble } };
+    return { ...rest, method, path: `/api/ussd${path}`, answers: { ...answers, 403: forbidden, ...trouble } };
   });
   return {
     tag: 'USSD',
-    description: `What telecom gateways ask. A request with the same text again is a retry, and gets the same answer.
+    description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
+A request with the same text again is a retry, and gets the same answer.
 Bodies may be JSON or forms whatever they are called, of at most ${LIMITS.ussdBodyBytes} bytes.`,
     parameters: { id: { description: 'The id of the session', schema: SESSION } },
     routes,

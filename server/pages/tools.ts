@@ -1,6 +1,7 @@
 // The pages of operators: phones that dial, chats with the agent, and the inspector.
 
 import type Router from '@koa/router';
+import type { Middleware } from 'koa';
 import { didOfKey } from '../../lib/delegation/oracle-key.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { Config } from '../config.ts';
@@ -17,15 +18,15 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'flows' |
 }
 
 /** Adds the routes of the pages. */
-export type ToolPages = (router: Router, clientOf: ClientOf) => void;
+export type ToolPages = (router: Router, premises: { readonly clientOf: ClientOf; readonly dial: Middleware }) => void;
 
 export function toolPages({ config, keyring, inspector, ...deps }: ToolPagesDeps): ToolPages {
   const { ussd, agent, production, operatorToken: token } = config;
   const audience = agent.did ?? didOfKey(config.oracleKey);
-  return (router, clientOf) => {
+  return (router, { clientOf, dial }) => {
     const operators = browserOperators(router, { token, production, clientOf, keyring });
     inspectorRoutes(router, inspector, operators);
-    simulatorRoutes(router, { ...deps, operators, ussd });
+    simulatorRoutes(router, { ...deps, operators, dial, ussd });
     chatRoutes(router, { operators, keyring, audience, maxTtlSeconds: agent.maxTtlSeconds });
   };
 }

@@ -8,7 +8,15 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../../lib/ussd/gateway.ts';
-import { INVALID_INPUT, type RawReply, TOO_MANY, UNAVAILABLE, type UssdReply } from '../../lib/ussd/reply.ts';
+import {
+  conEnd,
+  FORBIDDEN,
+  INVALID_INPUT,
+  type RawReply,
+  TOO_MANY,
+  UNAVAILABLE,
+  type UssdReply,
+} from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { Log } from '../log.ts';
 import type { Metrics, TurnOutcome } from '../metrics.ts';
@@ -17,10 +25,15 @@ import type { Limiter } from '../middleware/rate-limit.ts';
 import { requestId } from '../middleware/request-id.ts';
 import type { Overload } from '../overload.ts';
 import { routesOf, type ServedRoute } from '../route-list.ts';
-import { readUssdBody } from './ussd-body.ts';
+import { EVERYBODY, type GatewayRefusal, type UssdGateways } from '../ussd-gateways.ts';
+import { readUssdBody, type UssdBody } from './ussd-body.ts';
 
 export interface UssdDoor {
   readonly gateway: UssdGateway;
+  /** Who may speak for callers. */
+  readonly gateways: UssdGateways;
+  /** Told of each request of a gateway that may not. */
+  readonly onForbidden: (refused: ForbiddenRequest) => void;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly clientOf: ClientOf;
   readonly limiter: Limiter;
@@ -33,7 +46,14 @@ export interface UssdDoor {
   readonly cors: Middleware;
 }
 
+export interface ForbiddenRequest {
+  readonly dialect: string;
+  readonly address: string;
+  readonly reason: GatewayRefusal;
+}
+
 const BASE = '/api/ussd';
+const SIMULATOR_BASE = '/simulator/dial';
 const PLAIN_DIALECT = 'africastalking';
 const NO_QUERY = new URLSearchParams();
 
@@ -41,6 +61,8 @@ export type UssdRoutes = Middleware & {
   readonly routes: readonly ServedRoute[];
   /** Answers the one URL that almost every request has, and hands all others to `app`. */
   ahead(app: RequestListener): RequestListener;
+  /** The plain endpoint for the phones of operators: the caller has made sure that it is one of them who asks. */
+  readonly simulated: Middleware;
 };
 
 /** The routes of all dialects; other requests go on to what comes next. */
@@ -61,7 +83,17 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
   };
   const routes = router.routes() as Middleware;
   const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(BASE) ? routes(ctx, next) : next());
-  return Object.assign(answer, { routes: routesOf(router), ahead });
+  // Koa's own middleware has counted this request, and read its body.
+  const trusted: UssdDoor = { ...door, gateways: EVERYBODY, limiter: async () => 0 };
+  const dial = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: plain });
+  const simulated: Middleware = async (ctx) => {
+    const body: UssdBody = { kind: 'text', text: (ctx.request.rawBody as string | undefined) ?? '' };
+    const { raw } = (await dial({ req: ctx.req, id: ctx.state.requestId, read: async () => body }))!;
+    ctx.status = raw.status;
+    ctx.set({ 'Content-Type': raw.type, 'Cache-Control': 'no-store' });
+    ctx.body = raw.body;
+  };
+  return Object.assign(answer, { routes: routesOf(router), ahead, simulated });
 }
 
 interface Dialect {
@@ -85,8 +117,27 @@ function addRoutes(router: Router, base: string, dialect: Dialect): void {
 
 type Serve = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): Serve {
-  const { gateway, clientOf, limiter, overload, metrics, log, errorStatus } = door;
+function server(base: string, route: AdapterRoute, dialect: Dialect): Serve {
+  const take = taker(base, route, dialect);
+  return async (req, res) => {
+    const id = requestId(req);
+    const answered = await take({ req, id, read: readUssdBody });
+    if (answered) send(res, answered, id);
+  };
+}
+
+/** Takes a request and counts it; undefined when its sender has gone. Never rejects. */
+type Take = (arrival: Arrival) => Promise<Answer | undefined>;
+
+interface Arrival {
+  readonly req: IncomingMessage;
+  readonly id: string;
+  readonly read: (req: IncomingMessage) => Promise<UssdBody>;
+}
+
+function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): Take {
+  const { gateway, gateways, onForbidden, clientOf, limiter, overload, metrics, log, errorStatus } = door;
+  const check = gateways.checkOf(adapter.name);
   const isDebug = log.isLevelEnabled('debug');
   const template = base + route.path;
 
@@ -95,14 +146,23 @@ function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): 
     return { raw: { ...adapter.refuse(reply, raw), status }, outcome };
   };
 
-  const answer = async (req: IncomingMessage): Promise<Answer | undefined> => {
+  const forbid = (address: string, reason: GatewayRefusal): Answer => {
+    onForbidden({ dialect: adapter.name, address, reason });
+    return { raw: { ...conEnd(FORBIDDEN), status: 403 }, outcome: 'forbidden' };
+  };
+
+  const answer: Take = async ({ req, id, read }) => {
     const raw = rawRequest(req, { base, method: route.method });
     if (overload.isOver()) return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: 1 };
     const client = clientOf(req);
     let retryAfter = client.exempt ? 0 : await limiter(client.bucket);
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
-    const body = await readUssdBody(req);
+    const credential = check(req, client.address);
+    if (credential.kind === 'refused') return forbid(client.address, credential.reason);
+    const body = await read(req);
     if (body.kind === 'gone') return undefined;
+    if (credential.kind === 'signed' && !(body.kind === 'text' && credential.fits(body.text)))
+      return forbid(client.address, 'signature');
     if (body.kind === 'refused') return refuse(raw, INVALID_INPUT, 'invalid');
     raw.body = body.text;
     let request: UssdRequest;
@@ -112,32 +172,35 @@ function server(base: string, route: AdapterRoute, { door, adapter }: Dialect): 
       log.info({ err: error, dialect: adapter.name }, 'refused a USSD request');
       return refuse(raw, INVALID_INPUT, 'invalid');
     }
-    if (client.exempt) retryAfter = await limiter(`phone ${request.phoneNumber}`);
+    // Word of an ended session may come without a phone: those of all callers must not count as one.
+    const caller = request.phoneNumber === '' ? `session ${request.sessionId}` : `phone ${request.phoneNumber}`;
+    if (client.exempt) retryAfter = await limiter(caller);
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
-    const reply = await gateway.turn(request, adapter.name);
+    const reply = await gateway.turn(request, adapter.name, { requestId: id });
     if (reply === UNAVAILABLE) {
       return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
     }
     return { raw: adapter.write(reply, request), outcome: reply === INVALID_INPUT ? 'invalid' : reply.kind };
   };
 
-  return async (req, res) => {
+  return async (arrival) => {
+    const { req, id } = arrival;
     const begun = performance.now();
     let answered: Answer | undefined;
     try {
-      answered = await answer(req);
+      answered = await answer(arrival);
     } catch (error) {
       metrics.problem('ussd');
       log.error({ err: error, dialect: adapter.name }, 'a USSD request failed');
       answered = refuse(rawRequest(req, { base, method: route.method }), UNAVAILABLE, 'unavailable');
     }
-    if (!answered) return;
-    const id = requestId(req);
-    send(res, answered, id);
+    if (!answered) return undefined;
     const ms = Math.round((performance.now() - begun) * 100) / 100;
     metrics.turn(adapter.name, answered.outcome, ms);
-    if (isDebug) log.debug({ method: req.method, route: template, status: answered.raw.status, ms, requestId: id });
+    const { status } = answered.raw;
+    if (isDebug) log.debug({ method: req.method, route: template, status, ms, requestId: id });
+    return answered;
   };
 }
 

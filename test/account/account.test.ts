@@ -144,9 +144,39 @@ for (const place of places()) {
     }
     await clock.advance(30 * LIMITS.pinWindowMs);
     assert.equal(await own.verifyPin({ phone: PHONE, pin: PIN }), { ok: false, reason: 'locked' });
-    assert.ok(await own.unlock(PHONE));
+    const { unlocked, before } = await own.unlock(PHONE, 'cli');
+    assert.equal([unlocked, before.state, before.customerId, before.lastUnlock], [true, 'held', customerId, null]);
+    const after = await own.standing(PHONE);
+    assert.equal(after.lastUnlock, { by: 'cli', at: clock.now() });
+    assert.equal([after.state, after.failuresInRow, after.failuresInWindow, after.locks], ['open', 0, 0, 0]);
     assert.equal(await own.verifyPin({ phone: PHONE, pin: PIN }), { ok: true, customerId, name: 'Tariro', lang: 'sn' });
-    assert.not(await own.unlock(STRANGER));
+    assert.not((await own.unlock(PHONE, 'cli')).unlocked, 'again: there is nothing to forget');
+    const stranger = await own.unlock(STRANGER, 'cli');
+    assert.equal([stranger.unlocked, stranger.before.customerId], [false, null]);
+  });
+
+  test('operators see how a number stands: in tries, locks and time, also one without an account', async () => {
+    const { own, clock } = open();
+    const customerId = await created(own);
+    for (const [phone, id] of [
+      [PHONE, customerId],
+      [STRANGER, null],
+    ] as const) {
+      const look = async () => {
+        const { customerId, state, lockedUntil, failuresInRow, failuresInWindow, locks } = await own.standing(phone);
+        return [customerId, state, lockedUntil, failuresInRow, failuresInWindow, locks];
+      };
+      assert.equal(await look(), [id, 'open', null, 0, 0, 0]);
+      await own.verifyPin({ phone, pin: WRONG });
+      assert.equal(await look(), [id, 'open', null, 1, 1, 0]);
+      for (let tries = 0; tries < 2; tries++) await own.verifyPin({ phone, pin: WRONG });
+      assert.equal(await look(), [id, 'locked', clock.now() + 15 * MINUTE, 3, 3, 1]);
+      await clock.advance(15 * MINUTE);
+      assert.equal(await look(), [id, 'open', null, 0, 3, 1], 'a lock that has ended gives a fresh set of tries');
+      const { unlocked, before } = await own.unlock(phone, 'cli');
+      assert.equal([unlocked, before.locks], [true, 1]);
+      assert.equal(await look(), [id, 'open', null, 0, 0, 0]);
+    }
   });
 
   test('a number without an account answers, works and locks exactly like one with a wrong PIN', async () => {
@@ -358,7 +388,7 @@ for (const place of places()) {
         );
         const error = await rejection(open({ documents: away }).own.verifyPin({ phone: PHONE, pin: PIN }));
         assert.is(error.code, 'ERR_STORE', `${name} ${failing}`);
-        await own.unlock(PHONE);
+        await own.unlock(PHONE, 'cli');
       }
   });
 

@@ -95,11 +95,11 @@ function sound(adapter: Adapter, request: RawRequest, client: Client): void {
     return;
   }
   assert.ok(read.sessionId !== '' && [...read.sessionId].length <= 100 && !/\p{Cc}/u.test(read.sessionId));
-  assert.match(read.serviceCode, /^$|^\*\d+(\*\d+)*#$/);
-  assert.match(read.phoneNumber, read.event === 'end' ? /^$|^\+[1-9]\d{6,14}$/ : /^\+[1-9]\d{6,14}$/);
+  assert.match(read.serviceCode, /^$|^\*\d+(\*\d+)*#$|^\w{1,64}$/);
+  assert.match(read.phoneNumber, read.event === 'turn' ? /^\+[1-9]\d{6,14}$/ : /^$|^\+[1-9]\d{6,14}$/);
   assert.ok([...read.text].length <= 182 && !/\p{Cc}/u.test(read.text));
   assert.match(read.dialled ?? '*1#', /^\*\d+(\*\d+)*#$/);
-  if (read.fresh || read.event === 'end') assert.is(read.text, '');
+  if (read.fresh || read.event !== 'turn') assert.is(read.text, '');
   if (read.event === 'turn') assert.equal(client(adapter.write(INVALID_INPUT, read)), INVALID_INPUT);
 }
 

@@ -18,8 +18,8 @@ import { begin, gate, KEY, place, rejection, say, settled, textOf } from './supp
 
 const test = suite('record');
 
-const SEAL = Buffer.alloc(32, 7);
-const OTHER = Buffer.alloc(32, 8);
+const SEAL = { kid: 'seven', key: Buffer.alloc(32, 7) };
+const OTHER = { kid: 'eight', key: Buffer.alloc(32, 8) };
 
 const RECORD: SessionRecord = {
   conversation: 'shop',
@@ -82,12 +82,21 @@ test(`a record of more than ${LIMITS.recordChars} characters is refused`, async 
 
 test('no character of a sealed record can be changed', () => {
   const stored = encodeRecord(KEY, RECORD, SEAL);
+  const kidAt = stored.lastIndexOf(SEAL.kid);
   for (let at = 0; at < stored.length; at++) {
     const changed = stored.slice(0, at) + (stored[at] === 'x' ? 'y' : 'x') + stored.slice(at + 1);
-    assert.is(decodeRecord(KEY, changed, [SEAL]), 'tampered', `at ${at}`);
+    // Where the name of the key itself was changed, another one seems to have sealed it.
+    const isInKid = at >= kidAt && at < kidAt + SEAL.kid.length;
+    assert.is(decodeRecord(KEY, changed, [SEAL]), isInKid ? 'other-key' : 'tampered', `at ${at}`);
   }
-  const others = [stored.slice(16), '', 'short', stored.slice(0, 16), `${stored} `, encodeRecord(KEY, RECORD, OTHER)];
+  const others = [stored.slice(16), '', 'short', stored.slice(0, 16), `${stored} `];
   for (const other of others) assert.is(decodeRecord(KEY, other, [SEAL]), 'tampered', other);
+});
+
+test('a record that another key sealed is told apart from one that was changed', () => {
+  assert.is(decodeRecord(KEY, encodeRecord(KEY, RECORD, OTHER), [SEAL]), 'other-key');
+  const forged = encodeRecord(KEY, RECORD, { ...OTHER, kid: SEAL.kid });
+  assert.is(decodeRecord(KEY, forged, [SEAL]), 'tampered', 'it names our key, and ours did not seal it');
 });
 
 test('a sealed record cannot be moved to another session', () => {

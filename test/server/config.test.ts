@@ -62,6 +62,7 @@ test('an empty environment gives the documented defaults', () => {
     services: [],
     serviceHosts: [],
     ussd: {
+      gateways: '*',
       flow: 'main',
       textMode: 'cumulative',
       unknownSession: 'end',
@@ -92,13 +93,13 @@ test('an empty environment gives the documented defaults', () => {
 });
 
 test('production listens on all addresses, drains for five seconds and makes no keys', () => {
-  const { config } = readConfig({ ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE });
+  const { config } = readConfig({ ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '10.1.2.3' });
   assert.is(config?.host, '0.0.0.0');
   assert.is(config?.drainDelayMs, 5_000);
   const missing = problemsOf({ NODE_ENV: 'production', DATA_DIR: ':memory:' });
   assert.equal(
     missing.map((line) => line.split(':')[0]),
-    ['PIN_ENCRYPTION_KEY', 'ORACLE_KEY'],
+    ['PIN_ENCRYPTION_KEY', 'ORACLE_KEY', 'USSD_GATEWAYS'],
   );
 });
 
@@ -217,7 +218,7 @@ test('problems and listings show no secret and no password', () => {
 });
 
 test('production refuses a debugger that is open to the network, and only that', () => {
-  const production = { ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE };
+  const production = { ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*' };
   const options = (text: string) => problemsOf({ ...production, NODE_OPTIONS: text });
   for (const text of ['--inspect=0.0.0.0', '--inspect=0.0.0.0:9229', '--inspect-brk=10.0.0.1:1', '--inspect=[::]:9229'])
     assert.match(options(text)[0] ?? '', /^NODE_OPTIONS=--inspect/, text);

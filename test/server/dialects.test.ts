@@ -76,6 +76,90 @@ test('nalo and arkesel', () =>
     assert.is(continueSession, true);
   }));
 
+test('infobip asks whether a session goes on, and is told so without touching it', () =>
+  withServer({}, async (server) => {
+    const status = async (id: string) => (await server.ask(`/api/ussd/infobip/session/${id}/status`)).json();
+    const told = (sessionActive: boolean) => ({ sessionActive, responseExitCode: 200, responseMessage: '' });
+    assert.equal(await status('i1'), told(false));
+    const post = (step: string, body: object) => server.ask(`/api/ussd/infobip/session/i1/${step}`, json(body));
+    await post('start', { msisdn: '38595123456', text: '', shortCode: '*1#' });
+    assert.equal([await status('i1'), await status('i1'), await status('i2')], [told(true), told(true), told(false)]);
+    assert.match((await post('response', { msisdn: '38595123456', text: '1' })).text, /Know more/);
+    await post('end', { exitCode: 200 });
+    assert.equal(await status('i1'), told(false));
+    const head = await server.ask('/api/ussd/infobip/session/i1/status', { method: 'HEAD' });
+    assert.is(head.status, 405);
+  }));
+
+test('nalo without session id and mark: a phone has one session, and a dial begins it anew', () =>
+  withServer({}, async (server) => {
+    const say = async (USERDATA: string, MSISDN = '233265542141') =>
+      ((await server.ask('/api/ussd/nalo', json({ USERID: 'u', MSISDN, USERDATA }))).json() as { MSG: string }).MSG;
+    assert.match(await say('*920*1#'), /^Welcome/);
+    assert.match(await say('1'), /^Know more/);
+    assert.match(await say('*920*1#', '233265542142'), /^Welcome/, 'another phone is another session');
+    assert.match(await say('*920*1#'), /^Welcome/, 'it was dialled again');
+    assert.match(await say('1'), /^Know more/);
+  }));
+
+test('hubtel from its app, where the code is the id of a service', () =>
+  withServer({}, async (server) => {
+    const fields = {
+      Mobile: '233246912184',
+      SessionId: '3c796dac28174f739de4262d08409c51',
+      ServiceCode: 'b230733cd56b4a0fad820e39f66bc27c',
+      Operator: 'Hubtel-Android',
+      ClientState: '',
+    };
+    const say = async (changes: object) =>
+      (await server.ask('/api/ussd/hubtel', json({ ...fields, ...changes }))).json() as Record<string, string>;
+    assert.match((await say({ Sequence: '1', Type: 'initiation', Message: '' })).Message!, /^Welcome/);
+    assert.match((await say({ Sequence: '2', Type: 'response', Message: '1' })).Message!, /^Know more/);
+    const other = { Sequence: '3', Type: 'response', Message: '1', ServiceCode: 'another' };
+    assert.is((await say(other)).Message, 'Invalid input. Please try again.', 'the session is that of its service');
+  }));
+
+test("Africa's Talking tells that a session is over: it is freed at once, but by its own telecom only", () =>
+  withServer({}, async (server) => {
+    const open = async () =>
+      server
+        .ask('/api/ussd/sessions')
+        .then((answer) => answer.json() as { count: number })
+        .then(({ count }) => count);
+    const tell = (fields: Record<string, string>) =>
+      server.ask('/api/ussd', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ status: 'Incomplete', sessionId: DIAL.sessionId, ...fields }).toString(),
+      });
+    const screen = await server.ussd(DIAL);
+    const event = { lastAppResponse: screen, hopsCount: '1', input: '' };
+    for (const foreign of [
+      { ...event, lastAppResponse: 'CON Something else' },
+      { hopsCount: '1', input: '' },
+      { ...event, phoneNumber: '+260971230002' },
+      { ...event, phoneNumber: DIAL.phoneNumber, serviceCode: '*9999#' },
+      { ...event, sessionId: 's2' },
+    ]) {
+      assert.is((await tell(foreign)).status, 200);
+      assert.is(await open(), 1, JSON.stringify(foreign));
+    }
+    assert.is((await tell(event)).text, 'END ');
+    assert.is(await open(), 0);
+    assert.is(await server.ussd({ ...DIAL, text: '1' }), 'END Your session has ended. Please dial again.');
+    await server.ussd(DIAL);
+    await tell({ hopsCount: '1', input: '', phoneNumber: DIAL.phoneNumber, serviceCode: DIAL.serviceCode });
+    assert.is(await open(), 0, 'with its phone, whatever was seen last');
+  }));
+
+test('word of ended sessions without a phone does not count as one caller', () =>
+  withServer({ env: { RATE_LIMIT_MAX: '3', RATE_LIMIT_EXEMPT: '127.0.0.1' } }, async (server) => {
+    for (let at = 0; at < 8; at++) {
+      const answer = await server.ask(`/api/ussd/infobip/session/e${at}/end`, { ...json({}), method: 'PUT' });
+      assert.is(answer.status, 200, String(at));
+    }
+  }));
+
 test('the same session id in two dialects is two sessions', () =>
   withServer({}, async (server) => {
     await server.ussd({ ...DIAL, sessionId: 'same' });

@@ -13,7 +13,7 @@ import type { Told } from '../../server/doctor/examine.ts';
 import { CHECKS } from '../../server/doctor/examine.ts';
 import { filesFinding, nodeFinding, skewFinding } from '../../server/doctor/machine.ts';
 import { isWide, limitFinding } from '../../server/doctor/network.ts';
-import { prepareDocuments } from '../../server/stores.ts';
+import { prepareStores } from '../../server/stores.ts';
 import { withFolder } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { withServer } from './serve.ts';
@@ -103,7 +103,7 @@ test('a Redis that forgets or evicts is told with what to do: in production as b
   assert.is(level(development, 'Redis evicts nothing'), 'broken');
   assert.match(development.of('Redis evicts nothing')!.fix!, /noeviction/);
   assert.is(development.code, 1);
-  const production = { ...env, NODE_ENV: 'production' };
+  const production = { ...env, NODE_ENV: 'production', USSD_GATEWAYS: '*' };
   assert.is(level(await doctor(production), 'Redis keeps sessions'), 'broken');
   assert.is(level(await doctor({ ...production, REDIS_ACCEPT_LOSS: 'true' }), 'Redis keeps sessions'), 'advice');
 });
@@ -120,7 +120,7 @@ test('stores that do not answer are told once each, without their passwords', as
 test('keys that belong to the stored PINs are fine, others are broken, and nothing is written', () =>
   withFolder(async (folder) => {
     const documents = sqliteDocuments({ path: join(folder, 'twinline.db') });
-    await prepareDocuments(documents, parseKeyring(KEYS.PIN_ENCRYPTION_KEY));
+    await prepareStores({ documents, redis: undefined }, parseKeyring(KEYS.PIN_ENCRYPTION_KEY));
     await documents.close();
     const env = { ...KEYS, DATA_DIR: folder };
     assert.is(level(await doctor(env), 'PIN key and data'), 'fine');
@@ -176,9 +176,14 @@ test('proxies: everybody trusted is broken, nobody trusted is worth a word in pr
     );
   const named = await doctor({ ...KEYS, TRUST_PROXY_ENABLED, TRUST_PROXY_CIDRS: '10.1.2.3' });
   assert.is(level(named, 'trusted proxies'), 'fine');
-  const production = await doctor({ ...KEYS, NODE_ENV: 'production' });
+  const production = await doctor({ ...KEYS, NODE_ENV: 'production', USSD_GATEWAYS: '*' });
   assert.is(level(production, 'trusted proxies'), 'advice');
   assert.is(level(production, 'rate limit'), 'advice');
+  assert.is(level(production, 'USSD gateways'), 'advice', 'everybody may speak for any phone');
+  const gateways = async (USSD_GATEWAYS: string) => level(await doctor({ ...KEYS, USSD_GATEWAYS }), 'USSD gateways');
+  assert.is(await gateways('0.0.0.0/0'), 'broken');
+  assert.is(await gateways('hubtell:0123456789abcdef'), 'broken', 'there is no such dialect');
+  assert.is(await gateways('203.0.113.7,hubtel:0123456789abcdef'), 'fine');
   assert.is(level(production, 'data folder'), 'broken', 'production in memory');
 });
 

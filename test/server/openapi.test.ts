@@ -346,6 +346,13 @@ test('every telecom dialect answers as documented, also what it cannot read', as
 test('operators, orchestrators and readers are answered as documented', async () => {
   await server().ussd({ ...DIAL, sessionId: 'seen' });
   await told(200, undefined, 'GET /api/ussd/sessions');
+  await told(200, undefined, 'GET /api/ussd/infobip/session/{id}/status', { with: { id: 's' } });
+  for (const action of ['show', 'unlock']) {
+    const operation = `POST /api/ussd/accounts/${action}`;
+    await told(200, undefined, operation, { body: { phoneNumber: DIAL.phoneNumber } });
+    await told(400, undefined, operation, { body: { phoneNumber: '0971' } });
+    await told(400, undefined, operation, { body: {} });
+  }
   await told(200, undefined, 'GET /api/ussd/debug/{sessionId}', { with: { sessionId: 'seen' } });
   await told(404, undefined, 'GET /api/ussd/debug/{sessionId}', { with: { sessionId: 'unseen' } });
   await told(404, undefined, 'GET /api/ussd/sessions', { headers: { 'x-forwarded-for': '203.0.113.1' } });
@@ -420,6 +427,8 @@ test('the pages of operators answer as documented, with what they refuse', async
   await told(200, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-1' } });
   await told(404, undefined, 'GET /simulator/sessions/{sessionId}', { with: { sessionId: 'sim-2' } });
   const dialogue = { sessionId: 'sim-1', phoneNumber: DIAL.phoneNumber, inputs: ['', '1'] };
+  await told(200, undefined, 'POST /simulator/dial', { body: DIAL, headers: own });
+  await told(400, undefined, 'POST /simulator/dial', { body: DIAL });
   await told(200, undefined, 'POST /simulator/flow-test', { body: dialogue, headers: own });
   await told(400, undefined, 'POST /simulator/flow-test', { body: dialogue });
   await told(400, undefined, 'POST /simulator/flow-test', { body: { inputs: [] }, headers: own });

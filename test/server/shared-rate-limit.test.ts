@@ -74,7 +74,8 @@ test('two instances let exactly the limit pass together, whichever is asked', as
 });
 
 test('two servers on one Redis share the count of a client and that of a phone behind an exempt gateway', async () => {
-  const env = { REDIS_URL: server.url, RATE_LIMIT_MAX: '6', RATE_LIMIT_EXEMPT: '203.0.113.7' };
+  const PIN_ENCRYPTION_KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
+  const env = { REDIS_URL: server.url, PIN_ENCRYPTION_KEY, RATE_LIMIT_MAX: '6', RATE_LIMIT_EXEMPT: '203.0.113.7' };
   const trust = { TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' };
   const from = (address: string) => ({ 'x-forwarded-for': address });
   await withServer({ env: { ...env, ...trust } }, (one) =>

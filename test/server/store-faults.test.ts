@@ -65,6 +65,7 @@ function withFlow({ flow, deadlineMs = DEADLINE_MS }: Flow, work: (server: Serve
     writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(flow));
     const env = {
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
+      PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
       USSD_TURN_DEADLINE_MS: String(deadlineMs),
       MENUS_DIR: folder,
       LOG_LEVEL: 'warn',

@@ -153,7 +153,7 @@ function stored(store: SnapshotStore, session: string): StoredSession | undefine
 function atEnd(store: SnapshotStore, { caller, isSealed }: { caller: Caller; isSealed: boolean }): CallerAtEnd {
   const { session, inputs, lastText, isDone } = caller;
   const found = stored(store, session);
-  const seals = isSealed ? [KEYRING.subkey('record-seal/v1')!] : [];
+  const seals = isSealed ? [{ kid: KEYRING.active, key: KEYRING.subkey('record-seal/v1')! }] : [];
   const record = found ? decodeRecord(keyOf(session), found.record, seals) : 'missing';
   return { session, inputs, lastText, isDone, record, dueAt: found?.dueAt ?? null };
 }

@@ -28,7 +28,14 @@ export async function startProcess(
 ): Promise<RunningServer> {
   const child = spawn(process.execPath, [await builtFile(source), ...args], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', RATE_LIMIT_MAX: '1000000', ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      PORT: '0',
+      RATE_LIMIT_MAX: '1000000',
+      USSD_GATEWAYS: '*',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

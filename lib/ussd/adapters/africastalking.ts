@@ -2,6 +2,7 @@
 import type { Adapter } from '../adapter.ts';
 import { conEnd } from '../reply.ts';
 import {
+  type Fields,
   type RawRequest,
   readFields,
   readNetwork,
@@ -13,18 +14,39 @@ import {
   type UssdRequest,
 } from '../request.ts';
 
+const ENDINGS = ['durationInMillis', 'hopsCount', 'lastAppResponse'];
+
+// Its end-of-session notification has no text, but a status and what became of the session.
+function isOver(fields: Fields): boolean {
+  return fields.text === undefined && fields.status !== undefined && ENDINGS.some((name) => fields[name] !== undefined);
+}
+
+// Some notifications name neither phone nor code. Then whoever sends one must have seen the last screen.
+function readEnd(fields: Fields): Omit<UssdRequest, 'mode'> {
+  const { phoneNumber, serviceCode, lastAppResponse } = fields;
+  const lastReply = typeof lastAppResponse === 'string' ? lastAppResponse : '';
+  return {
+    sessionId: readSessionId(fields.sessionId),
+    serviceCode: serviceCode === undefined ? '' : readServiceCode(serviceCode),
+    phoneNumber: phoneNumber === undefined ? '' : readPhoneNumber(phoneNumber),
+    text: '',
+    event: 'end',
+    ...(phoneNumber === undefined && { lastReply }),
+    ...readNetwork(fields.networkCode),
+  };
+}
+
 /** The dialect of `{sessionId, serviceCode, phoneNumber, text}`; unknown further fields are ignored. */
 export function africasTalking(mode: TextMode): Adapter {
   function read(raw: RawRequest): UssdRequest {
     const fields = readFields(raw.body);
-    // Its end-of-session notification has no text, but a status and a duration.
-    const over = fields.text === undefined && fields.status !== undefined && fields.durationInMillis !== undefined;
+    if (isOver(fields)) return { ...readEnd(fields), mode };
     return {
       sessionId: readSessionId(fields.sessionId),
       serviceCode: readServiceCode(fields.serviceCode),
       phoneNumber: readPhoneNumber(fields.phoneNumber),
-      text: over ? '' : readText(fields.text),
-      event: over ? 'end' : 'turn',
+      text: readText(fields.text),
+      event: 'turn',
       mode,
       ...readNetwork(fields.networkCode),
     };

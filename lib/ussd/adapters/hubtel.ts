@@ -2,6 +2,7 @@
 import type { Adapter } from '../adapter.ts';
 import { json, type RawReply, type UssdReply } from '../reply.ts';
 import {
+  type Fields,
   type RawRequest,
   readDialled,
   readEcho,
@@ -29,8 +30,7 @@ function read(raw: RawRequest): UssdRequest {
   const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
   if (!known) throw refusal('Type', 'Initiation, Response, Timeout or Release', fields.Type);
   // ServiceCode (`713`, `711*2`) comes with every message and so binds the session; the first Message repeats it.
-  const serviceCode = readDialled(fields.ServiceCode);
-  if (serviceCode === undefined) throw refusal('ServiceCode', 'digits joined by *', fields.ServiceCode);
+  const serviceCode = readDialled(fields.ServiceCode) ?? readServiceId(fields);
   const answers = known.event === 'turn' && !known.fresh;
   return {
     sessionId: readSessionId(fields.SessionId, 'SessionId'),
@@ -43,6 +43,22 @@ function read(raw: RawRequest): UssdRequest {
     ...readSequence(fields.Sequence),
     ...readNetwork(fields.Operator),
   };
+}
+
+// Of their app, mall and points of sale it is the id of the service (`b230733cd56b4a0fad820e39f66bc27c`).
+function readServiceId(fields: Fields): string {
+  const { ServiceCode: id } = fields;
+  if (isPhoneNetwork(fields)) throw refusal('ServiceCode', 'digits joined by *', id);
+  if (typeof id === 'string' && /^\w{1,64}$/.test(id)) return id;
+  throw refusal('ServiceCode', 'digits joined by *, or the id of a service: 1 to 64 letters and digits', id);
+}
+
+const NETWORKS = /^(?:mtn|vodafone|telecel|airtel|tigo|airteltigo|at|glo|expresso)\b/i;
+
+// Requests that say nothing of where they come from are those of phones.
+function isPhoneNetwork({ Operator, Platform }: Fields): boolean {
+  if (typeof Platform === 'string' && Platform !== '') return /^ussd$/i.test(Platform);
+  return typeof Operator !== 'string' || Operator === '' || NETWORKS.test(Operator);
 }
 
 // An integer in their reference, a string in their samples, and absent from some simulators.

@@ -13,6 +13,8 @@ import {
   type UssdRequest,
 } from '../request.ts';
 
+const NOBODY = { serviceCode: '', phoneNumber: '', text: '', mode: 'latest', fresh: false } as const;
+
 const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => UssdRequest>> = {
   start: (raw, sessionId) => {
     const fields = readFields(raw.body);
@@ -41,26 +43,22 @@ const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => U
       ...readNetwork(fields.ussdGwId),
     };
   },
+  // Asks whether the session goes on; nobody waits for a screen.
+  status: (_raw, sessionId) => ({ ...NOBODY, sessionId, event: 'status' }),
   // Its body holds only an exit code and a reason, which change nothing for us.
-  end: (_raw, sessionId) => ({
-    sessionId,
-    serviceCode: '',
-    phoneNumber: '',
-    text: '',
-    event: 'end',
-    mode: 'latest',
-    fresh: false,
-  }),
+  end: (_raw, sessionId) => ({ ...NOBODY, sessionId, event: 'end' }),
 };
 
 function read(raw: RawRequest): UssdRequest {
   const [head, id, method = ''] = raw.path;
   const reader = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   if (head !== 'session' || raw.path.length !== 3 || !reader) {
-    throw refusal('the path', 'session/<id>/start, /response or /end', raw.path.join('/'));
+    throw refusal('the path', 'session/<id>/start, /response, /status or /end', raw.path.join('/'));
   }
   return reader(raw, readSessionId(id, 'the session id'));
 }
+
+const NOTED = { responseExitCode: 200, responseMessage: '' };
 
 // 200 also for a refusal: with any other exit code the caller would not be shown the menu.
 function answer(reply: UssdReply): RawReply {
@@ -78,11 +76,14 @@ export const infobip: Adapter = {
   routes: [
     { method: 'POST', path: '/session/:id/start' },
     { method: 'POST', path: '/session/:id/response' },
+    { method: 'GET', path: '/session/:id/status' },
     { method: 'PUT', path: '/session/:id/end' },
     { method: 'POST', path: '/session/:id/end' },
   ],
   read,
-  write: (reply, request) =>
-    request.event === 'end' ? json({ responseExitCode: 200, responseMessage: '' }) : answer(reply),
+  write: (reply, { event }) => {
+    if (event === 'status') return json({ sessionActive: reply.kind === 'continue', ...NOTED });
+    return event === 'end' ? json(NOTED) : answer(reply);
+  },
   refuse: answer,
 };

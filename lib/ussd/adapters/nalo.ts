@@ -19,15 +19,18 @@ const ECHOED = ['USERID', 'MSISDN'];
 
 function read(raw: RawRequest): UssdRequest {
   const fields = readFields(raw.body);
-  const first = readFlag(fields.MSGTYPE, 'MSGTYPE');
+  // Some of their set-ups send MSGTYPE true with every message, and some leave it out.
+  const first = fields.MSGTYPE === undefined || readFlag(fields.MSGTYPE, 'MSGTYPE');
   const text = readText(fields.USERDATA, 'USERDATA');
   const dialled = readDialled(text);
-  // Some of their set-ups send MSGTYPE true with every message, so alone it does not make a session new.
+  // So alone it does not make a session new: the text must be a dialled string.
   const fresh = first && (text === '' || (dialled !== undefined && text.endsWith('#')));
+  const phoneNumber = readMsisdn(fields.MSISDN, 'MSISDN');
   return {
-    sessionId: readSessionId(fields.SESSIONID, 'SESSIONID'),
+    // Without a session id a phone has one session at a time.
+    sessionId: readSessionId(fields.SESSIONID ?? phoneNumber, 'SESSIONID'),
     serviceCode: (fresh && dialled) || '',
-    phoneNumber: readMsisdn(fields.MSISDN, 'MSISDN'),
+    phoneNumber,
     text: fresh ? '' : text,
     event: 'turn',
     mode: 'latest',

@@ -19,12 +19,14 @@ export interface Standing {
   readonly keys: readonly string[];
 }
 
-const ENDPOINT = '/api/ussd';
+// The endpoint of telecoms takes requests of telecoms; this one takes the same from operators.
+const ENDPOINT = '/simulator/dial';
 
 /** Posts a request; never rejects. */
 export async function post(fields: Fields): Promise<Answer> {
   try {
-    const answer = await fetch(ENDPOINT, { method: 'POST', body: new URLSearchParams(fields) });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(ENDPOINT, { method: 'POST', headers, body: JSON.stringify(fields) });
     return read(answer.status, await answer.text());
   } catch {
     return { kind: 'trouble', text: 'The server did not answer. Is it running?', status: 0, raw: '' };

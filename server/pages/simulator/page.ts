@@ -20,7 +20,7 @@ export function simulatorPage({ mode, flow }: { readonly mode: TextMode; readonl
     body: html`${toolHeader('/simulator')}
 <header class="tool">
 <div><h1>Phones</h1>
-<p class="lead">They dial the flow <code>${flow}</code> over <code>POST /api/ussd</code>: ${MODES[mode]}.
+<p class="lead">They dial the flow <code>${flow}</code> as telecoms do with <code>POST /api/ussd</code>: ${MODES[mode]}.
 Type no PIN of yours: this tab keeps what was typed until you close it.</p>
 <p id="told" role="status"></p></div>
 <button id="add" class="primary" type="button">Add a phone</button>

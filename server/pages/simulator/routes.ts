@@ -16,6 +16,8 @@ import { standingOf } from './standing.ts';
 
 export interface SimulatorDeps {
   readonly operators: Middleware;
+  /** Answers as the plain endpoint of telecoms does, whoever asks. */
+  readonly dial: Middleware;
   readonly gateway: Pick<UssdGateway, 'locate'>;
   readonly flows: Pick<Library, 'current'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
@@ -23,8 +25,14 @@ export interface SimulatorDeps {
   readonly ussd: { readonly flow: string; readonly textMode: TextMode };
 }
 
-export function simulatorRoutes(router: Router, { operators, gateway, flows, recorder, ussd }: SimulatorDeps): void {
+export function simulatorRoutes(
+  router: Router,
+  { operators, dial, gateway, flows, recorder, ussd }: SimulatorDeps,
+): void {
   router.get('/simulator', operators, (ctx) => sendPage(ctx, simulatorPage({ mode: ussd.textMode, flow: ussd.flow })));
+
+  // Operators are no telecom gateway, and USSD_GATEWAYS does not list them.
+  router.post('/simulator/dial', operators, ownPagesOnly(), dial);
 
   router.get('/simulator/sessions/:sessionId', operators, async (ctx) => {
     const standing = await standingOf(gateway, ctx.params.sessionId!);

@@ -141,10 +141,13 @@ async function afterwards({ scene, ann, heir, session, cut, following }: Afterwa
 const lengths = (frames: readonly SeenFrame[]) =>
   frames.flatMap(({ json }) => (json.resumed ? [json.partialLength] : []));
 
+// Whoever shares a Redis has the same key.
+const PIN_ENCRYPTION_KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
+
 /** A scene in a folder of its own; two instances share it, and Redis. */
 async function inFolder(instances: Instances, redis: RedisServer, scene: (folder: string) => Scene): Promise<void> {
   await withFolder(async (folder) => {
-    const shared = instances === 'two' ? { REDIS_URL: redis.url } : {};
+    const shared = instances === 'two' ? { REDIS_URL: redis.url, PIN_ENCRYPTION_KEY } : {};
     await play(scene(folder), { instances, env: { DATA_DIR: join(folder, 'data'), ...shared } });
   });
 }

@@ -1,0 +1,127 @@
+// `twinline account`: how a caller's account stands, and the way out of a lock; in the stores, or on a running server.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import pino from 'pino';
+import { accounts } from '../../../lib/account/account.ts';
+import { pinVault } from '../../../lib/account/pin.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
+import { suggest } from '../../../lib/flow/suggest.ts';
+import { parseKeyring } from '../../../lib/keyring.ts';
+import type { AccountDesk, AccountReport } from '../../account-desk.ts';
+import { IN_MEMORY } from '../../config/generated.ts';
+import { type Config, readConfig } from '../../config.ts';
+import { remote } from '../remote.ts';
+import { Usage, type Verb } from '../verb.ts';
+
+const OPTIONS = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
+const ACTIONS = ['show', 'unlock'] as const;
+type Action = (typeof ACTIONS)[number];
+
+export const accountVerb: Verb = {
+  summary: 'Show how the account of a phone number stands, or unlock it',
+  usage: '<show|unlock> <phone> [options]',
+  options: {
+    '(show)': 'whether it is registered, locked, and until when',
+    '(unlock)': 'forgets all failed tries; a line of the log says who did it; again changes nothing',
+    '--url <address>':
+      'ask a running server, with OPERATOR_TOKEN; without it the stores of this configuration are opened',
+    '--json': 'as JSON',
+    '(exit codes)': '0 done, 1 the number has no account, 2 wrong use, 78 configuration',
+  },
+  run: async (args, env) => {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const [named = '', phone = '', ...more] = positionals;
+    const action = ACTIONS.find((one) => one === named);
+    if (action === undefined) throw new Usage(`Say show or unlock.${suggest(named, ACTIONS)}`);
+    if (phone === '' || more.length) throw new Usage('Give one phone number such as +260971230001.');
+    const ask = { action, phone, json: values.json === true };
+    if (values.url === undefined) return withDesk(env, (desk) => carryOut(desk, ask));
+    return carryOut(remoteDesk(values.url, env), ask);
+  },
+};
+
+interface Ask {
+  readonly action: Action;
+  readonly phone: string;
+  readonly json: boolean;
+}
+
+async function carryOut(desk: AccountDesk, { action, phone, json }: Ask): Promise<number> {
+  const report = action === 'show' ? await desk.show(phone) : await desk.unlock(phone, 'cli');
+  if (json) console.log(JSON.stringify(report, null, 2));
+  else if ('before' in report) console.log(unlockWords(report));
+  else console.log(showWords(report));
+  return report.registered ? 0 : 1;
+}
+
+function unlockWords({ registered, unlocked, before }: Awaited<ReturnType<AccountDesk['unlock']>>): string {
+  const was = { open: 'it was not locked', locked: `it was locked until ${before.lockedUntil}`, held: 'it was held' };
+  const who = registered ? `The account ${before.customerId}` : 'No account has this number. Its tries';
+  if (!unlocked) return `${who}: there is nothing to unlock.`;
+  return registered ? `${who} is unlocked: ${was[before.state]}.` : `${who} are forgotten: ${was[before.state]}.`;
+}
+
+function showWords({ customerId, lastUnlock, ...report }: AccountReport): string {
+  const states = {
+    open: 'open',
+    locked: `locked until ${report.lockedUntil}`,
+    held: 'held: locked until an operator unlocks it',
+  };
+  return [
+    customerId === null ? 'No account has this number' : `Account ${customerId}`,
+    `state: ${states[report.state]}`,
+    `failed tries: ${report.failuresInRow} in a row, ${report.failuresInWindow} within a day, ${report.locks} locks`,
+    ...(lastUnlock ? [`last unlocked: ${lastUnlock.at} by ${lastUnlock.by}`] : []),
+  ].join('\n');
+}
+
+// The embedded store may be open in a server too: several processes of one machine share it.
+async function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<number>): Promise<number> {
+  const { config, problems } = readConfig(env);
+  if (!config) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+  refuseNothing(config);
+  const [{ DOCUMENT_BACKENDS, openFirst }, { checkDocuments }, { accountDesk }, { createLog }] = await Promise.all([
+    import('../../backends.ts'),
+    import('../../stores.ts'),
+    import('../../account-desk.ts'),
+    import('../../log.ts'),
+  ]);
+  const log = createLog({ logLevel: 'warn' }, pino.destination({ dest: 2, sync: true }));
+  const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, log);
+  try {
+    const keyring = parseKeyring(config.pinKeys);
+    await checkDocuments(documents, keyring);
+    const vault = pinVault({ keyring });
+    return await work(
+      accountDesk({ accounts: accounts({ documents, vault, clock: systemClock }), alias: vault.alias, log }),
+    );
+  } finally {
+    await close();
+  }
+}
+
+// Looking must make nothing: where no accounts are kept, there is nothing to open.
+function refuseNothing({ dataDir, mongodbUrl, pinKeys }: Config): void {
+  const isThere = mongodbUrl !== undefined || (dataDir !== IN_MEMORY && existsSync(join(dataDir, 'twinline.db')));
+  if (isThere && pinKeys) return;
+  const where = mongodbUrl === undefined ? `DATA_DIR=${dataDir}` : 'MONGODB_URL';
+  const fix = 'Give the settings of the server (--env-file), or ask it with --url.';
+  throw new TwinlineError('ERR_CONFIG', `No accounts can be read in ${where}. ${fix}`);
+}
+
+function remoteDesk(url: string, env: NodeJS.ProcessEnv): AccountDesk {
+  // In development a server answers its own machine without a token.
+  const server = remote({ url, key: env.OPERATOR_TOKEN?.trim() || 'none' }, env);
+  const ask = async <T>(action: Action, phoneNumber: unknown): Promise<T> => {
+    const body = Buffer.from(JSON.stringify({ phoneNumber }));
+    const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
+    const answer = await server.send(`/api/ussd/accounts/${action}`, { method: 'POST', headers, body });
+    let text = '';
+    for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+    return JSON.parse(text) as T;
+  };
+  return { show: (phone) => ask('show', phone), unlock: (phone) => ask('unlock', phone) };
+}
