@@ -316,6 +316,8 @@ export const LIMITS = {
   gatewayDepth: 100,
   /** Bytes of JSON that one reply may become. */
   gatewayJsonBytes: 67_108_864,
+  /** Milliseconds of work on one stream before others have their turn. */
+  gatewayTurnMs: 10,
   /** Characters of the JSON of a message with nothing set, in the Cosmos form. */
   gatewayDefaultChars: 65_536,
   /** Query parameters that are read. */
@@ -358,8 +360,14 @@ export const LIMITS = {
   /** Bytes that wait in the socket to the node before bodies and new calls wait too, and replies that may wait with them. */
   grpcUnsentBytes: 262_144,
   grpcRepliesWaiting: 1_000,
-  /** Frames in a row that are no part of an answer, in so many milliseconds: a node that sends more is cut off. */
+  /**
+   * Frames in a row that are no part of an answer, in so many milliseconds: a node that sends more is cut off. While a
+   * request waits for the node to make room, it may send some times as many.
+   */
   grpcIdleFrames: 10_000,
+  grpcIdleFramesBlocked: 50_000,
+  /** Such frames that are forgiven for each call that was given up: they were under way. */
+  grpcExcusedFrames: 1_024,
   grpcIdleMs: 1_000,
   /** Frames and bytes of one block of headers, also of one that is too large to be kept. */
   grpcHeadFrames: 64,
@@ -374,8 +382,13 @@ export const LIMITS = {
   grpcBrokenKept: 16_384,
   /** Milliseconds that the node may take to hang up after it was said goodbye. */
   grpcGoodbyeMs: 1_000,
-  /** Bytes of messages that wait for a slow reader before the node is told to wait. */
+  /** Bytes (with 64 more for each) and number of messages that wait for a slow reader before the node is told to wait. */
   grpcAheadBytes: 65_536,
+  grpcAheadMessages: 1_024,
+  /** Messages of a stream that its reader gets before others have their turn. */
+  grpcMessagesPerTurn: 64,
+  /** Bytes of large messages that a channel holds at the same time for all calls: what came of them, and whole ones. */
+  grpcHeldBytes: 67_108_864,
   /** Calls of one channel at the same time; more fail at once. */
   grpcCallsAtOnce: 1_024,
   /** Consecutive failures to reach the node after which it is left alone. */
