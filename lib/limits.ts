@@ -318,6 +318,18 @@ export const LIMITS = {
   gatewayJsonBytes: 67_108_864,
   /** Milliseconds of work on one stream before others have their turn. */
   gatewayTurnMs: 10,
+  /** Bytes of a reply, of its JSON and of its messages out of order, beyond which it is written in a thread of its own. */
+  gatewayBriefBytes: 65_536,
+  gatewayBriefJsonBytes: 1_048_576,
+  gatewayBriefOrderBytes: 262_144,
+  /** Such large replies that wait for the thread, and bytes of them together. */
+  gatewayLargeWaiting: 64,
+  gatewayLargeBytes: 67_108_864,
+  /** Milliseconds of work on one, and megabytes of memory for it besides its bytes and its JSON. */
+  gatewayLargeMs: 10_000,
+  gatewayLargeMemoryMb: 512,
+  /** Bytes of the JSON of all details of an error together. */
+  gatewayDetailBytes: 16_384,
   /** Characters of the JSON of a message with nothing set, in the Cosmos form. */
   gatewayDefaultChars: 65_536,
   /** Query parameters that are read. */

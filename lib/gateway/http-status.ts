@@ -3,6 +3,7 @@
 import type { Registry } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import { GRPC, type Status } from './channel.ts';
 import type { JsonWriter, JsonWriters } from './json-writer.ts';
 
@@ -99,14 +100,19 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
 // Stack traces of the node.
 const PRIVATE_DETAIL = '/google.rpc.DebugInfo"';
 
+// Those beyond LIMITS.gatewayDetailBytes are left away.
 function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
   const details: string[] = [];
+  let left: number = LIMITS.gatewayDetailBytes;
   try {
     const reader = new BinaryReader(bytes);
     while (write && reader.pos < reader.len) {
       const [number, wire] = reader.tag();
-      if (number === 3 && wire === WireType.LengthDelimited) details.push(...tryWrite(write, reader.bytes()));
-      else reader.skip(wire, number);
+      if (number === 3 && wire === WireType.LengthDelimited) {
+        const found = tryWrite(reader.bytes(), { write, jsonBytes: left });
+        left -= found[0]?.length ?? 0;
+        details.push(...found);
+      } else reader.skip(wire, number);
     }
   } catch {
     // The status itself is told all the same.
@@ -114,9 +120,12 @@ function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
   return details.filter((detail) => !detail.includes(PRIVATE_DETAIL));
 }
 
-function tryWrite(write: JsonWriter, bytes: Uint8Array): string[] {
+function tryWrite(
+  bytes: Uint8Array,
+  { write, jsonBytes }: { readonly write: JsonWriter; readonly jsonBytes: number },
+): string[] {
   try {
-    return [write(bytes).toString('utf8')];
+    return [write(bytes, { jsonBytes, orderBytes: LIMITS.gatewayDetailBytes }).toString('utf8')];
   } catch {
     return [];
   }
