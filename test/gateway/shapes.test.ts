@@ -1,26 +1,22 @@
 // Size × shape: whatever a node answers, the event loop of the server goes on, memory has a bound, refusals are declared.
 
-import { get } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LIMITS } from '../../lib/limits.ts';
-import { type GroveNode, groveNode, type Scripted } from '../server/gateway/node.ts';
-import { withFile } from '../server/gateway/place.ts';
-import { type RunningServer, startProcess } from '../support/process.ts';
-import { SHAPES, SHAPES_SET } from './shapes.ts';
+import { type GroveNode, groveNode, metadataOf, type Scripted } from '../server/gateway/node.ts';
+import { field, SHAPES, SHAPES_SET } from './shapes.ts';
+import { type Answered, TURN_MS, type Watched, withWatched } from './watched.ts';
 
 const test = suite('size and shape of replies', { timeoutMs: 300_000 });
 
-/** CPU milliseconds that the main thread may work without a pause. */
-const TURN_MS = 100;
-const RSS_MB = 1_400;
+const RSS_MB = 1_500;
 const MEGABYTE = 1_000_000;
 const LARGEST = LIMITS.grpcAnswerBytes - 64;
 /** What the gateway's table of errors declares for a reply that it cannot or will not tell. */
 const DECLARED = [200, 500, 502, 503, 504];
 
 let node: GroveNode;
-let server: RunningServer;
+let server: Watched;
 let done = () => {};
 let ended: Promise<void>;
 
@@ -38,90 +34,108 @@ test.after(async () => {
 
 async function open(ready: () => void): Promise<void> {
   node = await groveNode(0, SHAPES_SET);
-  await withFile(
-    { upstream: node.upstream, deadlineMs: 60_000 },
-    async (env) => {
-      const given = { DATA_DIR: ':memory:', LOG_LEVEL: 'fatal', RATE_LIMIT_MAX: '1000000' };
-      server = await startProcess({ ...given, ...(env as Record<string, string>) }, ['test/gateway/watched-child.ts']);
-      ready();
-      await new Promise<void>((resolve) => {
-        done = resolve;
-      });
-      await server.kill();
-    },
-    SHAPES_SET,
-  );
+  await withWatched({ upstream: node.upstream, deadlineMs: 60_000 }, SHAPES_SET, (made) => {
+    server = made;
+    ready();
+    return new Promise((resolve) => {
+      done = resolve;
+    });
+  });
   node.stop();
 }
 
-interface Answered {
-  readonly status: number;
-  readonly bytes: number;
-  /** The first characters. */
-  readonly text: string;
-}
-
-function ask(path: string): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    const request = get(server.url + path, { agent: false }, (res) => {
-      let bytes = 0;
-      let text = '';
-      res.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (text.length < 300) text += chunk.toString('latin1', 0, 300);
-      });
-      res.on('error', reject);
-      res.on('end', () => resolve({ status: res.statusCode!, bytes, text }));
-    });
-    request.on('error', reject);
-  });
-}
-
-/** The longest turn since the last look, and the most memory. */
-async function look(): Promise<{ readonly turnMs: number; readonly rssMb: number }> {
-  const from = server.printed().length;
-  process.kill(server.pid, 'SIGUSR2');
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    const found = /^watched (.*)\n/m.exec(server.printed().slice(from));
-    if (found) return JSON.parse(found[1]!) as { turnMs: number; rssMb: number };
-  }
-}
-
-async function bounded(name: string, work: () => Promise<string>): Promise<void> {
-  await look();
-  const began = performance.now();
-  const what = await work();
-  const { turnMs, rssMb } = await look();
-  if (process.env.SHAPES_SHOWN)
-    console.log(
-      name,
-      what,
-      `turn ${turnMs.toFixed(0)} ms, rss ${rssMb.toFixed(0)} MB, ${(performance.now() - began).toFixed(0)} ms`,
-    );
+/** What `work` gives; fails when the event loop stood still meanwhile, or memory had no bound. */
+async function bounded<T>(work: () => Promise<T>): Promise<T> {
+  await server.look();
+  const result = await work();
+  const { turnMs, rssMb } = await server.look();
   assert.ok(turnMs < TURN_MS, `the event loop stood still for ${turnMs} ms`);
   assert.ok(rssMb < RSS_MB, `${rssMb} MB`);
+  return result;
 }
 
 let asked = 0;
+// Each is another question: calls that are alike would be made once for all.
+const path = () => `/shapes/${asked++}`;
 const scripted = (script: Scripted) => {
   node.script = () => script;
 };
 
+function isDeclared({ status, text }: Answered): void {
+  assert.ok(DECLARED.includes(status), `${status}: ${text}`);
+  if (status !== 200) assert.match(text, /^\{"code":(4|8|13|14),"message":"[^"]/);
+}
+
 test('the server is warm', async () => {
   scripted({ bytes: SHAPES['a map of many']!(200_000) });
-  for (let nth = 0; nth < 5; nth++) assert.is((await ask(`/shapes/warm-${nth}`)).status, 200);
+  for (let nth = 0; nth < 5; nth++) assert.is((await server.ask(path())).status, 200);
 });
 
 for (const [name, shape] of Object.entries(SHAPES))
-  for (const size of [60_000, MEGABYTE, LARGEST])
-    test(`${name}, ${size} bytes`, () =>
-      bounded(`${name} ${size}`, async () => {
-        scripted({ bytes: shape(size) });
-        const { status, bytes, text } = await ask(`/shapes/${asked++}`);
-        assert.ok(DECLARED.includes(status), `${status}: ${text}`);
-        if (status !== 200) assert.match(text, /^\{"code":(4|8|13|14),"message":"[^"]/);
-        return `${status} ${bytes} ${status === 200 ? '' : text}`;
-      }));
+  for (const size of [LIMITS.gatewayBriefBytes, MEGABYTE, LARGEST])
+    test(`${name}, ${size} bytes`, async () => {
+      scripted({ bytes: shape(size) });
+      isDeclared(await bounded(() => server.ask(path())));
+    });
+
+test('a message beyond the limit is refused as such', async () => {
+  scripted({ bytes: field(1, Buffer.alloc(LIMITS.grpcAnswerBytes)) });
+  const { status, text } = await bounded(() => server.ask(path()));
+  assert.equal([status, (JSON.parse(text) as { code: number }).code], [502, 8]);
+});
+
+for (const type of ['a text of control characters', 'a map of messages'])
+  test(`a stream with one huge message: ${type}`, async () => {
+    scripted({ bytes: SHAPES[type]!(4 * MEGABYTE), replies: [{ text: 'after' }] });
+    const { status, bytes, text } = await bounded(() => server.ask(`${path()}/follow`));
+    assert.is(status, 200);
+    assert.ok(bytes > 10 * MEGABYTE || text.includes('"error"'), `${bytes} bytes: ${text}`);
+  });
+
+test('many large replies at once: each is told or refused as declared, and others are served meanwhile', async () => {
+  scripted({ bytes: SHAPES['a map of many']!(3 * MEGABYTE) });
+  await bounded(async () => {
+    let isOver = false;
+    const large = Promise.all(Array.from({ length: 30 }, () => server.ask(path()))).finally(() => {
+      isOver = true;
+    });
+    let served = 0;
+    while (!isOver) {
+      assert.is((await server.ask('/livez')).status, 200);
+      served++;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const answers = await large;
+    for (const answer of answers) isDeclared(answer);
+    assert.ok(answers.some(({ status }) => status === 200));
+    assert.ok(served > 10, `${served} answers of /livez`);
+  });
+});
+
+const DETAIL = (bytes: Buffer) => field(3, Buffer.concat([field(1, 'x/shapes.Shape'), field(2, bytes)]));
+
+test('metadata of every kind and size', async () => {
+  const trailers: readonly Readonly<Record<string, string | Buffer>>[] = [
+    Object.fromEntries(Array.from({ length: 300 }, (_, nth) => [`x-${nth}`, 'y'])),
+    { 'x-long': 'y'.repeat(15_000) },
+    { 'grpc-status-details-bin': DETAIL(SHAPES['empty messages']!(11_000)) },
+    { 'grpc-status-details-bin': DETAIL(SHAPES['a text of quotes']!(11_000)) },
+    { 'grpc-status-details-bin': Buffer.concat(Array.from({ length: 350 }, () => DETAIL(Buffer.alloc(0)))) },
+    { 'grpc-status-details-bin': DETAIL(field(1, 'a-'.repeat(5_500))) },
+    { 'grpc-status-details-bin': DETAIL(field(1, '1.'.repeat(5_500))) },
+    { 'grpc-status-details-bin': DETAIL(field(1, '1:'.repeat(5_500))) },
+  ];
+  const texts = ['%'.repeat(4_000), 'a.'.repeat(2_000), '::'.repeat(2_000), '1:'.repeat(2_000), '🌳'.repeat(1_000)];
+  for (const metadata of trailers) {
+    scripted({ status: { code: 9, details: 'no', metadata: metadataOf(metadata) } });
+    const { status, bytes } = await bounded(() => server.ask(path()));
+    assert.ok([400, 502].includes(status), `${status}`);
+    assert.ok(bytes < 2 * LIMITS.gatewayDetailBytes + 1_000, `${bytes} bytes of details`);
+  }
+  for (const details of texts) {
+    scripted({ status: { code: 9, details } });
+    assert.is((await bounded(() => server.ask(path()))).status, 400);
+  }
+});
 
 test.run();
