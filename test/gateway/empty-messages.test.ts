@@ -2,9 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FRAME } from '../../lib/gateway/http2/codes.ts';
-import { LIMITS } from '../../lib/limits.ts';
-import { data, head, messageOf, type Peer, rawNode } from './raw-node.ts';
+import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
+import { data, GREETING, head, messageOf, type Peer, rawFrame, rawNode } from './raw-node.ts';
 import { SHAPES_SET } from './shapes.ts';
 import { TURN_MS, type Watched, withWatched } from './watched.ts';
 
@@ -23,7 +22,7 @@ interface Pump {
 /** Sends for as long as the windows of the connection and of the stream allow. */
 function pump(peer: Peer, id: number): Pump {
   let window = 65_535;
-  let streamWindow = LIMITS.grpcWindowBytes;
+  let streamWindow = firstWindow(peer);
   let seen = 0;
   const more = () => {
     for (; seen < peer.frames.length; seen++) {
@@ -44,9 +43,19 @@ function pump(peer: Peer, id: number): Pump {
   return made;
 }
 
+/** The window of each stream as the client's settings say. */
+function firstWindow({ frames }: Peer): number {
+  const { payload } = frames.find(({ type, flags }) => type === FRAME.settings && flags === 0)!;
+  for (let at = 0; at < payload.length; at += 6)
+    if (payload.readUInt16BE(at) === SETTING.window) return payload.readUInt32BE(at + 2);
+  return 65_535;
+}
+
 async function withFlood(channel: string, work: (server: Watched, sent: () => number) => Promise<void>): Promise<void> {
   let running: Pump | undefined;
   const node = await rawNode({
+    // Node's own HTTP/2 holds to its settings only when the other side has said that it does.
+    greet: (peer) => peer.send(GREETING, rawFrame(FRAME.settings, FLAG.ack, 0)),
     request: (peer, id) => {
       peer.send(head(id));
       running = pump(peer, id);
