@@ -401,8 +401,12 @@ export const LIMITS = {
   grpcMessagesPerTurn: 64,
   /** Bytes of large messages that a channel holds at the same time for all calls: what came of them, and whole ones. */
   grpcHeldBytes: 67_108_864,
-  /** Calls of one channel at the same time; more fail at once. */
+  /**
+   * Calls of one channel at the same time; more fail at once. On grpc-js fewer: it does not tell how much it holds of the
+   * answers that come.
+   */
   grpcCallsAtOnce: 1_024,
+  grpcJsCallsAtOnce: 256,
   /** Consecutive failures to reach the node after which it is left alone. */
   breakerFailures: 5,
   /** Milliseconds that it is left alone; doubles with each failed trial. */

@@ -1,6 +1,7 @@
 // The query gateway of this server: what GATEWAY_FILE asks for, opened; and its orderly end.
 
 import { type Descriptors, type GuardedChannel, guardedChannel, openCache } from '../../lib/gateway/index.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { ServedRoute } from '../route-list.ts';
@@ -71,6 +72,8 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   };
 }
 
+const AT_ONCE = { http2: LIMITS.grpcCallsAtOnce, 'grpc-js': LIMITS.grpcJsCallsAtOnce };
+
 /** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
 export async function openCatalog(
   file: GatewayFile,
@@ -84,7 +87,8 @@ export async function openCatalog(
   try {
     const descriptors = await descriptorsOf(file, channel, wait);
     const catalog = createCatalog(file, descriptors);
-    const guarded = guardedChannel(channel, { deadlineMs: file.settings.deadlineMs });
+    const { deadlineMs, channel: kind } = file.settings;
+    const guarded = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind] });
     return { catalog, channel: guarded, registry: descriptors.registry };
   } catch (error) {
     await channel.close();
