@@ -7,7 +7,7 @@ import { messageDefaults } from './json-default.ts';
 import { anyWriter, finite, type TypeWriter, unwrapped, valueWriter } from './json-dynamic.ts';
 import { fieldPlan, type JsonForm, objectPlan, onlyField, type Types } from './json-field.ts';
 import { inOrder, type ObjectPlan, writeFields, writeObject } from './json-object.ts';
-import { literalOf, outOf } from './json-out.ts';
+import { literalOf, outOf, tooLarge } from './json-out.ts';
 import { scalarDefault, type ValueWriter } from './json-scalars.ts';
 import { duration, fieldMask, type MessageWriter, timestamp } from './json-well-known.ts';
 import { WRAPPERS } from './values.ts';
@@ -73,6 +73,8 @@ export function createJsonWriters({
     };
     deeper(job);
     inOrder(job, bytes.length, { type, write });
+    // Memory of an earlier reply may have had room for more.
+    if (job.to > job.maxBytes) throw tooLarge(job);
     if (job.out !== spare.out && job.out.length <= KEPT_BYTES) spare = { out: job.out, outView: job.outView };
     return job;
   };
