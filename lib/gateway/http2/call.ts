@@ -36,6 +36,8 @@ class RunningCall implements StreamUser, Source {
   readonly path: string;
   readonly metadata: Metadata;
   readonly requests: readonly Uint8Array[];
+  /** No message is taken; so it is when all is over. */
+  isPaused = false;
   readonly #call: Call | StreamCall;
   readonly #place: CallPlace;
   readonly #sink: Sink;
@@ -47,7 +49,6 @@ class RunningCall implements StreamUser, Source {
   #stream: Stream | undefined;
   #tries = 0;
   #isAnswered = false;
-  isPaused = false;
   #isOver = false;
   /** What came since the pause, and how the answer ends after it. */
   #held: HeldBytes | undefined;
@@ -153,6 +154,7 @@ class RunningCall implements StreamUser, Source {
   }
 
   resume(): void {
+    if (this.#isOver) return;
     this.isPaused = false;
     const held = this.#held;
     if (held) {
@@ -193,6 +195,7 @@ class RunningCall implements StreamUser, Source {
   #finish(status: Status, trailers: Metadata = NONE): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.isPaused = true;
     this.#reader.drop();
     this.#dropHeld();
     clearTimeout(this.#timer);
