@@ -320,6 +320,20 @@ export const LIMITS = {
   gatewayDepth: 100,
   /** Bytes of JSON that one reply may become. */
   gatewayJsonBytes: 67_108_864,
+  /** Milliseconds of work on one stream before others have their turn. */
+  gatewayTurnMs: 10,
+  /** Bytes of a reply, of its JSON and of its messages out of order, beyond which it is written in a thread of its own. */
+  gatewayBriefBytes: 65_536,
+  gatewayBriefJsonBytes: 1_048_576,
+  gatewayBriefOrderBytes: 262_144,
+  /** Such large replies that wait for the thread, and bytes of them together. */
+  gatewayLargeWaiting: 64,
+  gatewayLargeBytes: 67_108_864,
+  /** Milliseconds of work on one, and megabytes of memory for it besides its bytes and its JSON. */
+  gatewayLargeMs: 10_000,
+  gatewayLargeMemoryMb: 512,
+  /** Bytes of the JSON of all details of an error together. */
+  gatewayDetailBytes: 16_384,
   /** Characters of the JSON of a message with nothing set, in the Cosmos form. */
   gatewayDefaultChars: 65_536,
   /** Query parameters that are read. */
@@ -362,8 +376,14 @@ export const LIMITS = {
   /** Bytes that wait in the socket to the node before bodies and new calls wait too, and replies that may wait with them. */
   grpcUnsentBytes: 262_144,
   grpcRepliesWaiting: 1_000,
-  /** Frames in a row that are no part of an answer, in so many milliseconds: a node that sends more is cut off. */
+  /**
+   * Frames in a row that are no part of an answer, in so many milliseconds: a node that sends more is cut off. While a
+   * request waits for the node to make room, it may send some times as many.
+   */
   grpcIdleFrames: 10_000,
+  grpcIdleFramesBlocked: 50_000,
+  /** Such frames that are forgiven for each call that was given up: they were under way. */
+  grpcExcusedFrames: 1_024,
   grpcIdleMs: 1_000,
   /** Frames and bytes of one block of headers, also of one that is too large to be kept. */
   grpcHeadFrames: 64,
@@ -378,10 +398,19 @@ export const LIMITS = {
   grpcBrokenKept: 16_384,
   /** Milliseconds that the node may take to hang up after it was said goodbye. */
   grpcGoodbyeMs: 1_000,
-  /** Bytes of messages that wait for a slow reader before the node is told to wait. */
+  /** Bytes (with 64 more for each) and number of messages that wait for a slow reader before the node is told to wait. */
   grpcAheadBytes: 65_536,
-  /** Calls of one channel at the same time; more fail at once. */
+  grpcAheadMessages: 1_024,
+  /** Messages of a stream that its reader gets before others have their turn. */
+  grpcMessagesPerTurn: 64,
+  /** Bytes of large messages that a channel holds at the same time for all calls: what came of them, and whole ones. */
+  grpcHeldBytes: 67_108_864,
+  /**
+   * Calls of one channel at the same time; more fail at once. On grpc-js fewer: it does not tell how much it holds of the
+   * answers that come.
+   */
   grpcCallsAtOnce: 1_024,
+  grpcJsCallsAtOnce: 256,
   /** Consecutive failures to reach the node after which it is left alone. */
   breakerFailures: 5,
   /** Milliseconds that it is left alone; doubles with each failed trial. */

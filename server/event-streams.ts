@@ -55,15 +55,25 @@ export function eventStreams({
   onProblem,
 }: StreamOptions): EventStreams {
   const open = new Set<Stream>();
+  /** How many each owner has; only owners who have one. */
+  const byOwner = new Map<string, number>();
   let closed = false;
 
   function admit(owner: string): Stream {
-    const ofOwner = [...open].filter((stream) => stream.owner === owner).length;
+    const ofOwner = byOwner.get(owner) ?? 0;
     if (closed || open.size >= most.all || ofOwner >= most.perOwner)
       throw new Refusal('unavailable', 'There are too many open streams of events. Close one, or try again later.');
     const stream = { owner, ended: new AbortController() };
     open.add(stream);
+    byOwner.set(owner, ofOwner + 1);
     return stream;
+  }
+
+  function dismiss(stream: Stream): void {
+    open.delete(stream);
+    const left = byOwner.get(stream.owner)! - 1;
+    if (left) byOwner.set(stream.owner, left);
+    else byOwner.delete(stream.owner);
   }
 
   async function pump(res: ServerResponse, stream: Stream, { hello, messages }: StreamSource): Promise<void> {
@@ -100,7 +110,7 @@ export function eventStreams({
         })
         .finally(() => {
           clearInterval(beat);
-          open.delete(stream);
+          dismiss(stream);
         });
     },
     close() {

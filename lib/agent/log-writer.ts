@@ -104,13 +104,14 @@ function merge(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefin
 function takeSome(waiting: AnyFrame[]): string[] {
   const texts: string[] = [];
   let bytes = 0;
-  while (waiting.length && texts.length < LIMITS.framesPerAppend) {
-    const text = frameText(waiting[0]!);
+  for (const frame of waiting) {
+    const text = frameText(frame);
     bytes += Buffer.byteLength(text);
-    if (texts.length && bytes > LIMITS.appendBytes) break;
+    if (texts.length && (bytes > LIMITS.appendBytes || texts.length === LIMITS.framesPerAppend)) break;
     texts.push(text);
-    waiting.shift();
   }
+  // At once: taking them off one by one would move all that wait each time.
+  waiting.splice(0, texts.length);
   return texts;
 }
 

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
 import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
 import { endedStream } from './message-stream.ts';
-import { FULL, made, unmade } from './statuses.ts';
+import { CROWDED, FULL, made, unmade } from './statuses.ts';
 
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default LIMITS.breakerFailures */
@@ -89,7 +89,10 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     }
   }
 
-  function verdict({ code, from }: Status, hadMs: number): Verdict {
+  function verdict(status: Status, hadMs: number): Verdict {
+    const { code, from } = status;
+    // The node answered; it was this side that had no room.
+    if (status === CROWDED) return 'reached';
     if (code === GRPC.unavailable) return 'failed';
     if (code === GRPC.deadlineExceeded && from === 'channel') return hadMs >= deadlineMs ? 'failed' : 'unknown';
     const isOurs = from === 'channel' && (code === GRPC.cancelled || code === GRPC.invalidArgument);

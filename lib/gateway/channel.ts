@@ -112,6 +112,11 @@ export interface ChannelOptions {
   readonly deadlineMs?: number;
   /** Bytes of one message from the node, unpacked; more is RESOURCE_EXHAUSTED. @default LIMITS.grpcAnswerBytes */
   readonly answerBytes?: number;
+  /**
+   * Bytes of messages beyond 64 KB that are held for all calls together, until they are whole or their reader has taken
+   * them; calls for which there is no room end with UNAVAILABLE. @default LIMITS.grpcHeldBytes
+   */
+  readonly heldBytes?: number;
   /** @default LIMITS.grpcConnectMs */
   readonly connectMs?: number;
   /** Milliseconds that a connection which seems dead may take to answer a ping. @default LIMITS.grpcPingMs */

@@ -3,6 +3,7 @@
 import type { StatusObject } from '@grpc/grpc-js';
 import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
 import { LIMITS } from '../limits.ts';
+import { ByteBudget } from './byte-budget.ts';
 import type { Answer, Call, Channel, ChannelHealth, ChannelOptions, Metadata, Status, StreamCall } from './channel.ts';
 import { checkUpstream } from './http2-channel.ts';
 import { endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
@@ -15,6 +16,7 @@ const same = (bytes: Buffer): Buffer => bytes;
 /** Opens a channel to one node; returns at once. Throws ERR_CONFIG for a bad address. */
 export function grpcChannel(options: ChannelOptions): Channel {
   const { upstream, deadlineMs = LIMITS.grpcDeadlineMs, answerBytes = LIMITS.grpcAnswerBytes } = options;
+  const budget = new ByteBudget(options.heldBytes ?? LIMITS.grpcHeldBytes);
   checkUpstream(upstream);
   const client = new Client(upstream, credentialsFor(options), settings(options));
   const running = new Set<() => void>();
@@ -110,7 +112,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     },
     stream: (call) => {
       const why = refused(call);
-      return why ? endedStream(why) : messageStream((sink) => stream(call, sink));
+      return why ? endedStream(why) : messageStream((sink) => stream(call, sink), budget);
     },
     health: () => ({
       state: closing ? 'closed' : STATES[client.getChannel().getConnectivityState(false)],

@@ -3,8 +3,9 @@
 import type { Registry } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import { GRPC, type Status } from './channel.ts';
-import type { JsonWriter, JsonWriters } from './json-writer.ts';
+import type { Effort, JsonWriter, JsonWriters } from './json-writer.ts';
 
 // By gRPC code, from 0: the table of grpc-gateway v2.
 const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
@@ -99,14 +100,20 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
 // Stack traces of the node.
 const PRIVATE_DETAIL = '/google.rpc.DebugInfo"';
 
+// Those beyond LIMITS.gatewayDetailBytes in all are left away.
 function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
   const details: string[] = [];
+  let left: number = LIMITS.gatewayDetailBytes;
   try {
     const reader = new BinaryReader(bytes);
     while (write && reader.pos < reader.len) {
       const [number, wire] = reader.tag();
-      if (number === 3 && wire === WireType.LengthDelimited) details.push(...tryWrite(write, reader.bytes()));
-      else reader.skip(wire, number);
+      if (number === 3 && wire === WireType.LengthDelimited) {
+        const detail = tryWrite(write, reader.bytes());
+        if (detail === undefined || detail.length > left) continue;
+        left -= detail.length;
+        details.push(detail.toString('utf8'));
+      } else reader.skip(wire, number);
     }
   } catch {
     // The status itself is told all the same.
@@ -114,11 +121,13 @@ function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
   return details.filter((detail) => !detail.includes(PRIVATE_DETAIL));
 }
 
-function tryWrite(write: JsonWriter, bytes: Uint8Array): string[] {
+const DETAIL: Effort = { jsonBytes: LIMITS.gatewayDetailBytes, orderBytes: LIMITS.gatewayDetailBytes };
+
+function tryWrite(write: JsonWriter, bytes: Uint8Array): Buffer | undefined {
   try {
-    return [write(bytes).toString('utf8')];
+    return write(bytes, DETAIL);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

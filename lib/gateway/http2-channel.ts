@@ -2,6 +2,7 @@
 
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import { ByteBudget } from './byte-budget.ts';
 import type { Answer, Channel, ChannelOptions, Metadata } from './channel.ts';
 import { GRPC } from './channel.ts';
 import { beginCall } from './http2/call.ts';
@@ -18,9 +19,11 @@ const NONE: Metadata = [];
  */
 export function http2Channel(options: ChannelOptions): Channel {
   const { upstream, deadlineMs = LIMITS.grpcDeadlineMs, answerBytes = LIMITS.grpcAnswerBytes } = options;
+  const { heldBytes = LIMITS.grpcHeldBytes } = options;
   checkUpstream(upstream);
   const link = http2Link(options);
-  const place = { link, deadlineMs, answerBytes };
+  const budget = new ByteBudget(heldBytes);
+  const place = { link, deadlineMs, answerBytes, budget };
 
   return {
     name: upstream,
@@ -37,7 +40,7 @@ export function http2Channel(options: ChannelOptions): Channel {
     },
     stream: (call) => {
       const refused = statuses.refusal(call);
-      return refused ? endedStream(refused) : messageStream((sink) => beginCall(call, place, sink));
+      return refused ? endedStream(refused) : messageStream((sink) => beginCall(call, place, sink), budget);
     },
     health: link.health,
     ready: (ms) => readyWithin(link.open, { ms, isReady: () => link.health().state === 'ready' }),

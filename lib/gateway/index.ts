@@ -17,7 +17,13 @@ export {
 } from './http-status.ts';
 export { http2Channel } from './http2-channel.ts';
 export type { JsonForm } from './json-field.ts';
-export { createJsonWriters, type JsonWriter, type JsonWriterOptions, type JsonWriters } from './json-writer.ts';
+export {
+  createJsonWriters,
+  type Effort,
+  type JsonWriter,
+  type JsonWriterOptions,
+  type JsonWriters,
+} from './json-writer.ts';
 export { LEGACY_PROFILES, type LegacyName, type LegacyProfile, legacyRewrites } from './legacy.ts';
 export type { Bind, HttpInput } from './query.ts';
 export { type Reflected, type ReflectionOptions, reflect } from './reflection.ts';

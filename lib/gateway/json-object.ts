@@ -2,7 +2,7 @@
 
 import { type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { TwinlineError } from '../errors.ts';
-import { byte, type Literal, literal, literalOf } from './json-out.ts';
+import { byte, type Literal, literal, literalOf, tooLarge } from './json-out.ts';
 import type { ValueWriter } from './json-scalars.ts';
 import { quotedText } from './json-text.ts';
 import type { MessageWriter } from './json-well-known.ts';
@@ -232,7 +232,8 @@ export function inOrder(job: Job, end: number, { type, write }: { type: DescMess
     if (error !== OUT_OF_ORDER && (error as TwinlineError).reason !== 'no-json') throw error;
     // Messages inside messages by way of Any could make this endless.
     job.mayOrder -= end - at;
-    if (job.mayOrder < 0) throw unreadable('too many of its messages have fields out of order');
+    if (job.mayOrder < 0)
+      throw job.isBrief ? tooLarge(job) : unreadable('too many of its messages have fields out of order');
     const sorted = sort(type, bytes.subarray(at, end));
     const sortedView = new DataView(sorted.buffer, sorted.byteOffset, sorted.byteLength);
     Object.assign(job, { bytes: sorted, view: sortedView, at: 0, to, depth, ordered: true });

@@ -19,15 +19,15 @@ export function room(job: Job, count: number): void {
 
 function grow(job: Job, count: number): void {
   const needed = job.to + count;
-  if (needed > job.maxBytes)
-    throw new TwinlineError(
-      'ERR_SERVICE',
-      `The reply of the node is longer than ${job.maxBytes} bytes as JSON. Ask for smaller pages.`,
-      { reason: 'too-large' },
-    );
+  if (needed > job.maxBytes) throw tooLarge(job);
   const larger = outOf(Math.min(Math.max(needed, job.out.length * 2), Math.max(needed, job.maxBytes)));
   larger.out.set(job.out.subarray(0, job.to));
   Object.assign(job, larger);
+}
+
+export function tooLarge({ maxBytes }: Job): TwinlineError {
+  const message = `The reply of the node is longer than ${maxBytes} bytes as JSON. Ask for smaller pages.`;
+  return new TwinlineError('ERR_SERVICE', message, { reason: 'too-large' });
 }
 
 /** JSON that is known beforehand. */

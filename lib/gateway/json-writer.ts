@@ -7,7 +7,7 @@ import { messageDefaults } from './json-default.ts';
 import { anyWriter, finite, type TypeWriter, unwrapped, valueWriter } from './json-dynamic.ts';
 import { fieldPlan, type JsonForm, objectPlan, onlyField, type Types } from './json-field.ts';
 import { inOrder, type ObjectPlan, writeFields, writeObject } from './json-object.ts';
-import { literalOf, outOf } from './json-out.ts';
+import { literalOf, outOf, tooLarge } from './json-out.ts';
 import { scalarDefault, type ValueWriter } from './json-scalars.ts';
 import { duration, fieldMask, type MessageWriter, timestamp } from './json-well-known.ts';
 import { WRAPPERS } from './values.ts';
@@ -23,9 +23,18 @@ export interface JsonWriterOptions {
 
 /**
  * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message,
- * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`.
+ * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`, or
+ * takes more than `most`.
  */
-export type JsonWriter = (bytes: Uint8Array) => Buffer;
+export type JsonWriter = (bytes: Uint8Array, most?: Effort) => Buffer;
+
+/** What one message may take. */
+export interface Effort {
+  /** Bytes of JSON. */
+  readonly jsonBytes: number;
+  /** Bytes of messages whose fields come out of order, and are put in order. */
+  readonly orderBytes: number;
+}
 
 export interface JsonWriters {
   /**
@@ -46,7 +55,7 @@ export function createJsonWriters({
 }: JsonWriterOptions): JsonWriters {
   const types = compileTypes(registry, form);
   let spare = outOf(Math.min(FIRST_BYTES, maxBytes));
-  const run = (bytes: Uint8Array, { type, write }: { type: DescMessage; write: MessageWriter }): Job => {
+  const run = (bytes: Uint8Array, { type, write, most }: Run): Job => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const job: Job = {
       bytes,
@@ -58,24 +67,33 @@ export function createJsonWriters({
       hi: 0,
       depth: 0,
       ordered: false,
-      mayOrder: 65_536 + 16 * bytes.length,
-      maxBytes,
+      mayOrder: most ? most.orderBytes : 65_536 + 16 * bytes.length,
+      maxBytes: most ? Math.min(most.jsonBytes, maxBytes) : maxBytes,
+      isBrief: most !== undefined,
     };
     deeper(job);
     inOrder(job, bytes.length, { type, write });
+    // Memory of an earlier reply may have had room for more.
+    if (job.to > job.maxBytes) throw tooLarge(job);
     if (job.out !== spare.out && job.out.length <= KEPT_BYTES) spare = { out: job.out, outView: job.outView };
     return job;
   };
   return {
     writerOf: (type, only) => {
       const { write } = types.typeOf(type);
-      if (only === undefined) return (bytes) => textOf(run(bytes, { type, write }));
+      if (only === undefined) return (bytes, most) => textOf(run(bytes, { type, write, most }));
       const plan = planOfOnly(type, { only, types });
-      const inner = { type, write: (job: Job, end: number) => writeObject(plan, job, end) };
+      const inner: MessageWriter = (job, end) => writeObject(plan, job, end);
       // Without the braces and the key around the one field.
-      return (bytes) => textOf(run(bytes, inner), plan.fields[0]!.key.length);
+      return (bytes, most) => textOf(run(bytes, { type, write: inner, most }), plan.fields[0]!.key.length);
     },
   };
+}
+
+interface Run {
+  readonly type: DescMessage;
+  readonly write: MessageWriter;
+  readonly most: Effort | undefined;
 }
 
 function textOf({ out, to }: Job, from = 0): Buffer {

@@ -25,6 +25,10 @@ export const CANCELLED = made(GRPC.cancelled, 'The call was cancelled.');
 export const UNFINISHED = made(GRPC.internal, 'The node ended the call without a status.');
 export const REFUSED = made(GRPC.unavailable, 'The node refused the call.');
 export const FULL = made(GRPC.unavailable, 'Too many calls to the node are running.');
+export const CROWDED = made(
+  GRPC.unavailable,
+  'Too many large answers of the node are on their way. Ask again later, or for smaller pages.',
+);
 export const NO_STATUS = made(GRPC.unknown, 'The node answered with headers only, and no status.');
 export const NO_MESSAGE = made(GRPC.internal, 'The node said OK but sent no message.');
 export const MESSAGES = made(GRPC.internal, 'The node sent more than one message.');

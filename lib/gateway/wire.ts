@@ -25,6 +25,8 @@ export interface Job {
   mayOrder: number;
   /** Bytes of JSON that are refused. */
   readonly maxBytes: number;
+  /** Whether it is given up where it takes more than a turn of the event loop should. */
+  readonly isBrief: boolean;
 }
 
 export const WIRE = { varint: 0, bits64: 1, bytes: 2, group: 3, endGroup: 4, bits32: 5 } as const;

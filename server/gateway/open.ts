@@ -1,6 +1,7 @@
 // The query gateway of this server: what GATEWAY_FILE asks for, opened; and its orderly end.
 
-import { type GuardedChannel, guardedChannel, openCache } from '../../lib/gateway/index.ts';
+import { type Descriptors, type GuardedChannel, guardedChannel, openCache } from '../../lib/gateway/index.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { ServedRoute } from '../route-list.ts';
@@ -9,7 +10,9 @@ import { createCounts } from './counts.ts';
 import { type GatewayDoor, gatewayDoor } from './door.ts';
 import { type GatewayFile, readGatewayFile } from './file.ts';
 import type { Front } from './front.ts';
+import { largeReplies } from './large-replies.ts';
 import { descriptorsOf, type NodeWait, openChannel } from './node.ts';
+import { type Renderer, renderer } from './renderer.ts';
 import type { Service } from './service.ts';
 import { openStreams } from './streams.ts';
 import { RENDERED, type Rendered } from './unary.ts';
@@ -39,9 +42,12 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   if (gatewayFile === undefined) return undefined;
   const file = readGatewayFile(gatewayFile);
   const onWait = (reason: string) => log.warn({ reason }, 'waiting for the node of the query gateway');
-  const { catalog, channel } = await openCatalog(file, { patienceMs, onWait });
+  const { catalog, channel, registry } = await openCatalog(file, { patienceMs, onWait });
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
-  const service = serviceOf(catalog, channel);
+  const service = serviceOf(catalog, {
+    channel,
+    renderer: renderer(largeReplies({ registry, form: file.settings.json })),
+  });
   return {
     door: (others, front) => {
       const door = gatewayDoor({
@@ -60,28 +66,42 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
     },
     metrics: service.counts.lines,
     drain: service.streams.close,
-    close: channel.close,
+    close: async () => {
+      await Promise.all([channel.close(), service.renderer.close()]);
+    },
   };
 }
+
+const AT_ONCE = { http2: LIMITS.grpcCallsAtOnce, 'grpc-js': LIMITS.grpcJsCallsAtOnce };
 
 /** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
 export async function openCatalog(
   file: GatewayFile,
   wait: NodeWait,
-): Promise<{ readonly catalog: Catalog; readonly channel: GuardedChannel }> {
+): Promise<{
+  readonly catalog: Catalog;
+  readonly channel: GuardedChannel;
+  readonly registry: Descriptors['registry'];
+}> {
   const channel = await openChannel(file);
   try {
-    const catalog = createCatalog(file, await descriptorsOf(file, channel, wait));
-    return { catalog, channel: guardedChannel(channel, { deadlineMs: file.settings.deadlineMs }) };
+    const descriptors = await descriptorsOf(file, channel, wait);
+    const catalog = createCatalog(file, descriptors);
+    const { deadlineMs, channel: kind } = file.settings;
+    const guarded = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind] });
+    return { catalog, channel: guarded, registry: descriptors.registry };
   } catch (error) {
     await channel.close();
     throw error;
   }
 }
 
-function serviceOf(catalog: Catalog, channel: GuardedChannel): Service {
+function serviceOf(
+  catalog: Catalog,
+  { channel, renderer }: { readonly channel: GuardedChannel; readonly renderer: Renderer },
+): Service {
   // Without a cache nothing is kept, and calls that run are shared all the same.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
   const cache = openCache<Rendered>({ ttlMs, maxBytes, ...RENDERED });
-  return { catalog, channel, cache, streams: openStreams(), counts: createCounts({ channel, cache }) };
+  return { catalog, channel, cache, renderer, streams: openStreams(), counts: createCounts({ channel, cache }) };
 }

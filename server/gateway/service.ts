@@ -3,6 +3,7 @@
 import type { AnswerCache, GuardedChannel } from '../../lib/gateway/index.ts';
 import type { Catalog } from './catalog.ts';
 import type { Counts } from './counts.ts';
+import type { Renderer } from './renderer.ts';
 import type { Streams } from './streams.ts';
 import type { Rendered } from './unary.ts';
 
@@ -10,6 +11,7 @@ export interface Service {
   readonly catalog: Catalog;
   readonly channel: GuardedChannel;
   readonly cache: AnswerCache<Rendered>;
+  readonly renderer: Renderer;
   readonly streams: Streams;
   readonly counts: Counts;
 }

@@ -23,25 +23,36 @@ export interface Streams {
 
 interface Form {
   readonly type: string;
-  message(json: Buffer): Buffer;
+  /** What stands around the JSON of a message. */
+  readonly before: Buffer;
+  readonly after: Buffer;
   error(body: string): string;
 }
 
 const FORMS: { readonly [type: string]: Form } = {
   'application/x-ndjson': {
     type: 'application/x-ndjson',
-    message: (json) => around('{"result":', json, '}\n'),
+    before: Buffer.from('{"result":'),
+    after: Buffer.from('}\n'),
     error: (body) => `{"error":${body}}\n`,
   },
   'text/event-stream': {
     type: 'text/event-stream; charset=utf-8',
-    message: (json) => around('data: {"result":', json, '}\n\n'),
+    before: Buffer.from('data: {"result":'),
+    after: Buffer.from('}\n\n'),
     error: (body) => `event: error\ndata: {"error":${body}}\n\n`,
   },
 };
 
-function around(before: string, json: Buffer, after: string): Buffer {
-  return Buffer.concat([Buffer.from(before), json, Buffer.from(after)]);
+/** Sends one message; false when the reader has much to take. A large one is not copied. */
+function send(res: ServerResponse, { before, after }: Form, json: Buffer): boolean {
+  if (json.length <= LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, json, after]));
+  res.cork();
+  res.write(before);
+  res.write(json);
+  const isTaken = res.write(after);
+  res.uncork();
+  return isTaken;
 }
 
 const UNSTORED = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
@@ -73,7 +84,7 @@ export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
       begin(exchange, [...Object.entries(told).flat(), 'Content-Type', form.type, ...UNSTORED]);
       res.emit(WAITING);
       const lines = { first, messages, stream };
-      await pump(res, lines, { form, plan, service, signal: ended.signal });
+      await pump(res, lines, { form, plan, service, signal: ended.signal, deadlineMs });
     } finally {
       open.delete(ended);
       res.off('close', leave);
@@ -82,11 +93,15 @@ export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
 
   async function pump(res: ServerResponse, { first, messages, stream }: Lines, way: Way): Promise<void> {
     const { form, plan, service, signal } = way;
+    const { renderer } = service;
     const { answers } = service.catalog;
     let fault: HttpAnswer | undefined;
     try {
-      for (let next = first; !next.done; next = await messages.next())
-        if (!res.write(form.message(plan.write(next.value))) && !(await drained(res, { signal, stallMs }))) break;
+      for (let next = first; !next.done; next = await messages.next()) {
+        const written = renderer.render(plan, next.value, way);
+        const json = Buffer.isBuffer(written) ? written : (await written).json;
+        if (!send(res, form, json) && !(await drained(res, { signal, stallMs }))) break;
+      }
     } catch (error) {
       fault = answerOf(error, answers);
     }
@@ -120,6 +135,7 @@ interface Way {
   readonly plan: Plan;
   readonly service: Service;
   readonly signal: AbortSignal;
+  readonly deadlineMs: number;
 }
 
 function formOf(req: IncomingMessage): Form {

@@ -88,8 +88,8 @@ async function ask(plan: Plan, asked: Asked, { service, signal }: Asking): Promi
     service.catalog.settings.forwardHeaders,
   );
   if (answer.status.code !== 0) return failed(answer, { service, headers });
-  const body = plan.write(answer.bytes);
-  const tag = entityTag(body);
+  const written = service.renderer.render(plan, answer.bytes, { deadlineMs, signal });
+  const { json: body, tag } = Buffer.isBuffer(written) ? { json: written, tag: entityTag(written) } : await written;
   // Whoever keeps it asks whether it is still true.
   const list = ['ETag', tag, 'Cache-Control', 'no-cache', ...Object.entries(headers).flat()];
   return { http: 200, body, headers: list, tag, height: headers[HEIGHT] };

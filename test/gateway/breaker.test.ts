@@ -7,7 +7,7 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import { type BreakerOptions, guardedChannel } from '../../lib/gateway/breaker.ts';
 import { type Answer, type Channel, GRPC, type Status } from '../../lib/gateway/channel.ts';
 import { http2Channel } from '../../lib/gateway/http2-channel.ts';
-import { made } from '../../lib/gateway/statuses.ts';
+import { CROWDED, made } from '../../lib/gateway/statuses.ts';
 import { testNode } from '../contract/grpc-node.ts';
 
 const test = suite('breaker');
@@ -54,6 +54,12 @@ test('failures in a row open it; while it is open nothing reaches the node', asy
     assert.equal([(await ends(fromNode(0))).code, calls.length], [GRPC.unavailable, 3]);
     assert.is(channel.breaker().refused.open, 1);
   }
+});
+
+test('answers for which this side has no room say that the node is there', async () => {
+  const { channel, ends } = puppet();
+  for (let at = 0; at < 10; at++) assert.is(await ends(CROWDED), CROWDED);
+  assert.is(channel.breaker().state, 'closed');
 });
 
 test('any answer of the node between failures starts the count anew, a call given up does not', async () => {

@@ -494,6 +494,21 @@ test('JSON beyond the limit is refused while it is written, however few bytes it
   assert.is(JSON.parse(writer(bytes.subarray(0, 200)).toString('utf8')).all.length, 100);
 });
 
+test('a reply that takes more than it may is given up, and written the same when it may take more', () => {
+  const writer = createJsonWriters({ registry, form: 'cosmos' }).writerOf(typeOf('chain.Swelling'));
+  const bytes = Buffer.concat(Array.from({ length: 20_000 }, () => Buffer.from([0x0a, 0x00])));
+  const json = writer(bytes);
+  const most = (jsonBytes: number) => ({ jsonBytes, orderBytes: 100 });
+  assert.ok(writer(bytes, most(json.length)).equals(json));
+  assert.is(refusal(() => writer(bytes, most(json.length - 1))).reason, 'too-large');
+  assert.is(refusal(() => writer(bytes, most(100))).reason, 'too-large');
+  assert.ok(writer(bytes).equals(json));
+  const tree = createJsonWriters({ registry, form: 'cosmos' }).writerOf(typeOf('chain.Tree'));
+  const odd = write().tag(2, 2).string('a'.repeat(100)).tag(1, 2).bytes(NOTHING).tag(2, 2).string('b').finish();
+  assert.is(refusal(() => tree(odd, most(1_000))).reason, 'too-large');
+  assert.ok(tree(odd, { jsonBytes: 1_000, orderBytes: 1_000 }).equals(tree(odd)));
+});
+
 test('a default without end is refused when the writer is made', () => {
   assert.is(refusal(() => text('cosmos', NOTHING, 'chain.Endless')).code, 'ERR_CONFIG');
   assert.is(text('proto3', NOTHING, 'chain.Endless'), '{}');

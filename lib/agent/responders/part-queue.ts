@@ -11,7 +11,7 @@ export interface PartQueue<T> {
 }
 
 export function partQueue<T>(): PartQueue<T> {
-  const waiting: T[] = [];
+  let waiting: T[] = [];
   let wake = () => {};
   let isOver = false;
   let settle: { resolve: (value: string) => void; reject: (error: unknown) => void };
@@ -27,7 +27,11 @@ export function partQueue<T>(): PartQueue<T> {
 
   async function* items(): AsyncGenerator<T> {
     for (;;) {
-      while (waiting.length) yield waiting.shift()!;
+      while (waiting.length) {
+        const some = waiting;
+        waiting = [];
+        yield* some;
+      }
       if (isOver) return;
       await new Promise<void>((resolve) => {
         wake = resolve;

@@ -1,5 +1,6 @@
 // One gRPC call on an HTTP/2 connection: the request goes out whole, then headers, messages and trailers come in.
 
+import type { ByteBudget } from '../byte-budget.ts';
 import { type Call, GRPC, type Metadata, type Status, type StreamCall } from '../channel.ts';
 import type { Sink, Source } from '../message-stream.ts';
 import * as statuses from '../statuses.ts';
@@ -7,6 +8,7 @@ import { ERROR } from './codes.ts';
 import type { Connection } from './connection.ts';
 import type { Piece } from './frame-reader.ts';
 import type { Head } from './head.ts';
+import { HeldBytes } from './held-bytes.ts';
 import type { Link } from './link.ts';
 import { MessageReader, type MessageTrouble } from './messages.ts';
 import { Stream, type StreamUser } from './stream.ts';
@@ -15,6 +17,8 @@ export interface CallPlace {
   readonly link: Link;
   readonly deadlineMs: number;
   readonly answerBytes: number;
+  /** For the large messages of all calls. */
+  readonly budget: ByteBudget;
 }
 
 const NONE: Metadata = [];
@@ -32,19 +36,23 @@ class RunningCall implements StreamUser, Source {
   readonly path: string;
   readonly metadata: Metadata;
   readonly requests: readonly Uint8Array[];
+  /** No message is taken; so it is when all is over. */
+  isPaused = false;
   readonly #call: Call | StreamCall;
   readonly #place: CallPlace;
   readonly #sink: Sink;
   readonly #endsAt: number;
   readonly #timer: NodeJS.Timeout;
   readonly #abort: (() => void) | undefined;
-  #reader: MessageReader;
+  readonly #reader: MessageReader;
   #connection: Connection | undefined;
   #stream: Stream | undefined;
   #tries = 0;
   #isAnswered = false;
-  #isPaused = false;
   #isOver = false;
+  /** What came since the pause, and how the answer ends after it. */
+  #held: HeldBytes | undefined;
+  #ending: { readonly trailers: Head | undefined } | undefined;
 
   constructor(call: Call | StreamCall, place: CallPlace, sink: Sink) {
     const { deadlineMs = place.deadlineMs } = call;
@@ -54,7 +62,7 @@ class RunningCall implements StreamUser, Source {
     this.#call = call;
     this.#place = place;
     this.#sink = sink;
-    this.#reader = new MessageReader(place.answerBytes, this);
+    this.#reader = new MessageReader({ maxBytes: place.answerBytes, budget: place.budget }, this);
     this.#endsAt = performance.now() + deadlineMs;
     this.#timer = setTimeout(expire, deadlineMs, this);
     if (call.signal) {
@@ -82,7 +90,7 @@ class RunningCall implements StreamUser, Source {
   #send(connection: Connection): void {
     this.#connection = connection;
     this.#stream = new Stream(this);
-    this.#stream.isPaused = this.#isPaused;
+    this.#stream.isPaused = this.isPaused;
     connection.streams.begin(this.#stream);
   }
 
@@ -97,6 +105,13 @@ class RunningCall implements StreamUser, Source {
   }
 
   data(piece: Piece): void {
+    if (!this.#held) this.#read(piece);
+    if (piece.from === piece.to || this.#isOver) return;
+    this.#held ??= new HeldBytes(this.#place.budget);
+    if (!this.#held.add(piece)) this.#stop(statuses.CROWDED);
+  }
+
+  #read(piece: Piece): void {
     const trouble = this.#reader.write(piece);
     if (trouble) this.#stop(messageStatus(trouble, this.#place.answerBytes));
   }
@@ -106,6 +121,12 @@ class RunningCall implements StreamUser, Source {
   }
 
   ended(trailers: Head | undefined): void {
+    if (this.#held) {
+      // The node was in time; the reader takes what is held at his pace.
+      clearTimeout(this.#timer);
+      this.#ending = { trailers };
+      return;
+    }
     const { status = statuses.UNFINISHED, metadata = NONE } = trailers ?? {};
     if (!this.#isAnswered) this.#finish(trailers?.status ?? trailers?.foreign ?? statuses.NO_STATUS, metadata);
     else if (status.code === GRPC.ok && this.#reader.isAmid) this.#finish(statuses.UNFINISHED, metadata);
@@ -128,13 +149,26 @@ class RunningCall implements StreamUser, Source {
   }
 
   pause(): void {
-    this.#isPaused = true;
+    this.isPaused = true;
     if (this.#stream) this.#stream.isPaused = true;
   }
 
   resume(): void {
-    this.#isPaused = false;
-    if (this.#stream) this.#connection?.streams.resume(this.#stream);
+    if (this.#isOver) return;
+    this.isPaused = false;
+    const held = this.#held;
+    if (held) {
+      this.#read(held);
+      if (this.isPaused || this.#isOver) return;
+      this.#dropHeld();
+    }
+    if (this.#ending) this.ended(this.#ending.trailers);
+    else if (this.#stream) this.#connection?.streams.resume(this.#stream);
+  }
+
+  #dropHeld(): void {
+    this.#held?.drop();
+    this.#held = undefined;
   }
 
   cancel(): void {
@@ -161,6 +195,9 @@ class RunningCall implements StreamUser, Source {
   #finish(status: Status, trailers: Metadata = NONE): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.isPaused = true;
+    this.#reader.drop();
+    this.#dropHeld();
     clearTimeout(this.#timer);
     if (this.#abort) this.#call.signal?.removeEventListener('abort', this.#abort);
     this.#sink.end({ status, trailers });
@@ -174,6 +211,7 @@ function expire(call: RunningCall): void {
 const BY_TROUBLE: Readonly<Record<Exclude<MessageTrouble, 'too large'>, Status>> = {
   compressed: statuses.made(GRPC.internal, 'The node compressed its answer, though it was told not to.'),
   malformed: statuses.made(GRPC.internal, 'The node sent a malformed frame.'),
+  crowded: statuses.CROWDED,
 };
 
 function messageStatus(trouble: MessageTrouble, maxBytes: number): Status {

@@ -62,6 +62,7 @@ export class Connection {
     this.streams = new Streams({
       outbox: this.outbox,
       requestHeads,
+      patience: this.patience,
       empty: () => this.#endIfEmpty(),
       spent: () => void this.leave(STREAM_MAX, ERROR.none),
     });

@@ -10,10 +10,14 @@ interface Kind {
   readonly on: 'stream' | 'connection' | 'either';
   /** Bytes of the payload, when there is one size. */
   readonly bytes?: number;
+  /** How many frames it counts for when it is no part of an answer. @default 1 */
+  readonly cost?: number;
   take(connection: Connection, frame: Frame): Trouble | undefined;
 }
 
 const PRIORITY_BYTES = 5;
+/** The cost of a frame for which all streams are looked at. */
+const ALL_STREAMS = 16;
 const PADDING = trouble('protocol', 'a frame has more padding than room');
 const SIZE = trouble('frameSize', 'a frame has a wrong size');
 
@@ -65,6 +69,7 @@ const KINDS: { readonly [type: number]: Kind } = {
   },
   [FRAME.settings]: {
     on: 'connection',
+    cost: ALL_STREAMS,
     take: (connection, frame) => {
       if (frame.flags & FLAG.ack) return frame.from === frame.to ? undefined : SIZE;
       return takeSettings(connection.streams.settings, frame) ?? connection.settled();
@@ -81,6 +86,7 @@ const KINDS: { readonly [type: number]: Kind } = {
   },
   [FRAME.goaway]: {
     on: 'connection',
+    cost: ALL_STREAMS,
     take: (connection, { bytes, from, to }) => {
       if (to - from < 8) return SIZE;
       return connection.leave(bytes.readUInt32BE(from) & WINDOW_MAX, bytes.readUInt32BE(from + 4));
@@ -108,21 +114,16 @@ export function takeFrame(connection: Connection, frame: Frame): Trouble | undef
     return trouble('protocol', 'something came between the parts of a block of headers');
   if (!connection.isReady && (type !== FRAME.settings || flags & FLAG.ack))
     return trouble('protocol', 'the node did not begin with SETTINGS');
-  if (isAnswer(frame)) connection.patience.answered();
-  else if (!connection.streams.sender.isBlocked && !connection.patience.bears())
-    return trouble('calm', 'the node sends too much that is no answer');
   const kind = KINDS[type];
+  // Each is counted; a part of an answer to a call that runs ends the count.
+  if (!connection.patience.bears(kind?.cost ?? 1, connection.streams.sender.isBlocked))
+    return trouble('calm', 'the node sends too much that is no answer');
   // What nobody knows is left to who does.
   if (!kind) return undefined;
   if (id === 0 ? kind.on === 'stream' : kind.on === 'connection')
     return trouble('protocol', 'a frame names a stream where it must not, or none where it must');
   if (kind.bytes !== undefined && frame.to - frame.from !== kind.bytes) return SIZE;
   return kind.take(connection, frame);
-}
-
-/** Whether a frame brings a part of an answer. */
-function isAnswer({ type, from, to }: Frame): boolean {
-  return type === FRAME.headers || (type === FRAME.data && from < to);
 }
 
 /** Takes padding off the piece; false when there is more of it than bytes. */

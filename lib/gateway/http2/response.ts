@@ -48,6 +48,8 @@ export function takeData(connection: Connection, frame: Frame, bytes: number): T
   if (!stream) return connection.streams.strange(frame.id);
   if (!stream.receive.come(bytes)) return connection.streams.refuse(frame.id, 'flowControl');
   if (!stream.hasHead) return connection.streams.refuse(frame.id, 'protocol');
+  // Padding alone brings nothing.
+  if (frame.from < frame.to) connection.patience.answered();
   stream.user.data(frame);
   if (stream.isOver) return undefined;
   if (frame.flags & FLAG.endStream) connection.streams.end(stream, undefined);
@@ -68,6 +70,7 @@ export function takeHead(connection: Connection, block: Block): Trouble | undefi
     return connection.streams.refuse(id, 'protocol');
   // What comes before the answer is not for us.
   if (head.http && head.http < 200) return undefined;
+  connection.patience.answered();
   stream.hasHead ||= !isEnd;
   if (isEnd) connection.streams.end(stream, head);
   else stream.user.head(head);

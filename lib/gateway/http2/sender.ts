@@ -7,10 +7,13 @@ import type { Stream } from './stream.ts';
 const OVERFLOW = trouble('flowControl', 'a window of the node became too large');
 
 export class Sender {
+  /** The window with which streams begin. */
+  firstWindow = FIRST_WINDOW;
   readonly #outbox: Outbox;
-  readonly #blocked = new Set<Stream>();
+  /** Streams with a body that is not sent: those that wait for the connection, and for a window of their own. */
+  readonly #ready = new Set<Stream>();
+  readonly #starved = new Set<Stream>();
   #window = FIRST_WINDOW;
-  #firstWindow = FIRST_WINDOW;
 
   constructor(outbox: Outbox) {
     this.#outbox = outbox;
@@ -18,25 +21,27 @@ export class Sender {
 
   /** Whether a body waits for the node to make room. */
   get isBlocked(): boolean {
-    return this.#blocked.size > 0;
+    return this.#ready.size > 0 || this.#starved.size > 0;
   }
 
   /** Begins with the body of a stream, which has just got its number. */
   begin(stream: Stream): void {
-    stream.window = this.#firstWindow;
-    this.#send(stream);
+    stream.window = this.firstWindow;
+    if (stream.body.left) this.#send(stream);
   }
 
   forget(stream: Stream): void {
-    this.#blocked.delete(stream);
+    this.#ready.delete(stream);
+    this.#starved.delete(stream);
   }
 
-  /** Goes on with all bodies, a frame of each in turn. */
+  /** Goes on with all bodies, a frame of each in turn. Costs nothing for those that cannot move. */
   resume(): void {
-    let isMoving = true;
-    while (isMoving) {
-      isMoving = false;
-      for (const stream of this.#blocked) if (this.#frame(stream)) isMoving = true;
+    // One that can move again is put behind the others, where the loop comes to it once more.
+    for (const stream of this.#ready) {
+      if (!this.#mayFlow) return;
+      this.#frame(stream);
+      this.#place(stream);
     }
   }
 
@@ -51,32 +56,43 @@ export class Sender {
   widenStream(stream: Stream, bytes: number): boolean {
     stream.window += bytes;
     if (stream.window > WINDOW_MAX) return false;
-    if (this.#blocked.has(stream)) this.#send(stream);
+    if (this.#starved.has(stream)) this.#send(stream);
     return true;
   }
 
   /** The windows of all streams change with the setting of the first one. */
   setFirstWindow(bytes: number, streams: Iterable<Stream>): Trouble | undefined {
-    const more = bytes - this.#firstWindow;
-    this.#firstWindow = bytes;
+    const more = bytes - this.firstWindow;
+    this.firstWindow = bytes;
     for (const stream of streams) {
       stream.window += more;
       if (stream.window > WINDOW_MAX) return OVERFLOW;
+      if (stream.body.left) this.#place(stream);
     }
     this.resume();
     return undefined;
   }
 
   #send(stream: Stream): void {
-    while (this.#frame(stream));
-    if (stream.body.left) this.#blocked.add(stream);
+    while (stream.body.left && stream.window > 0 && this.#mayFlow) this.#frame(stream);
+    this.#place(stream);
   }
 
-  /** Sends one frame, if it may and there is one. */
-  #frame(stream: Stream): boolean {
+  /** Puts a stream where it belongs after its window or its body changed. */
+  #place(stream: Stream): void {
+    this.forget(stream);
+    if (stream.body.left) (stream.window > 0 ? this.#ready : this.#starved).add(stream);
+  }
+
+  /** Whether the connection takes bytes at all. */
+  get #mayFlow(): boolean {
+    return this.#window > 0 && !this.#outbox.isFull;
+  }
+
+  /** Sends one frame: the stream has bytes and a window, and the connection takes them. */
+  #frame(stream: Stream): void {
     const { body, id } = stream;
     const length = Math.min(body.left, stream.window, this.#window, FRAME_BYTES);
-    if (length <= 0 || this.#outbox.isFull) return false;
     const flags = length === body.left ? FLAG.endStream : 0;
     const at = this.#outbox.place(HEAD_BYTES + length);
     const { page } = this.#outbox;
@@ -85,7 +101,5 @@ export class Sender {
     this.#outbox.placed(at + HEAD_BYTES + length);
     stream.window -= length;
     this.#window -= length;
-    if (!body.left) this.#blocked.delete(stream);
-    return true;
   }
 }

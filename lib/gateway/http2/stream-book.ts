@@ -1,5 +1,6 @@
 // Which streams of a connection run, which wait for their turn, and what is known of those that ended.
 
+import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../limits.ts';
 import { STREAM_MAX } from './codes.ts';
 import type { Stream } from './stream.ts';
@@ -13,7 +14,7 @@ export class StreamBook {
    */
   readonly #places: (Stream | undefined)[] = new Array(LIMITS.grpcStreamsAtOnce).fill(undefined);
   /** Those that ended before their time, and who ended them; of the last ones only. */
-  readonly #broken = new Map<number, 'node' | 'us'>();
+  readonly #broken = new LRUCache<number, 'node' | 'us'>({ max: LIMITS.grpcBrokenKept });
   #running = 0;
   #next = 1;
 
@@ -58,7 +59,7 @@ export class StreamBook {
       this.#places[placeOf(stream.id)] = undefined;
       this.#running--;
     } else this.waiting.delete(stream);
-    if (brokenBy && stream.id) this.#remember(stream.id, brokenBy);
+    if (brokenBy && stream.id) this.#broken.set(stream.id, brokenBy);
   }
 
   /** Whether no stream with this number was ever begun: the node itself begins none. */
@@ -68,14 +69,7 @@ export class StreamBook {
 
   /** Who ended a stream that runs no more. */
   brokenBy(id: number): 'node' | 'us' | undefined {
-    return this.#broken.get(id);
-  }
-
-  #remember(id: number, by: 'node' | 'us'): void {
-    this.#broken.set(id, by);
-    if (this.#broken.size <= LIMITS.grpcBrokenKept) return;
-    const [oldest] = this.#broken.keys();
-    this.#broken.delete(oldest!);
+    return this.#broken.peek(id);
   }
 }
 

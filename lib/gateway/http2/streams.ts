@@ -5,6 +5,7 @@ import * as statuses from '../statuses.ts';
 import { ERROR, FRAME, type Trouble, trouble } from './codes.ts';
 import type { Head } from './head.ts';
 import type { Outbox } from './outbox.ts';
+import type { Patience } from './patience.ts';
 import type { RequestHeads } from './request-head.ts';
 import { Sender } from './sender.ts';
 import { firstSettings } from './settings.ts';
@@ -14,6 +15,7 @@ import { StreamBook } from './stream-book.ts';
 export interface StreamsParts {
   readonly outbox: Outbox;
   readonly requestHeads: RequestHeads;
+  readonly patience: Patience;
   /** Told when the last stream has ended, and when there are no numbers left. */
   empty(): void;
   spent(): void;
@@ -65,7 +67,8 @@ export class Streams {
   settled(): Trouble | undefined {
     // Its table may have become smaller.
     this.#saysNoTable = true;
-    const found = this.sender.setFirstWindow(this.settings.window, this.#book.all());
+    const { window } = this.settings;
+    const found = window === this.sender.firstWindow ? undefined : this.sender.setFirstWindow(window, this.#book.all());
     if (!found) this.admit();
     return found;
   }
@@ -74,7 +77,7 @@ export class Streams {
   cancel(stream: Stream): void {
     if (stream.isOver) return;
     if (stream.id) this.#parts.outbox.reset(stream.id, ERROR.cancel);
-    this.#forget(stream, 'us');
+    this.#giveUp(stream);
   }
 
   /** The node ended a stream with what came last. */
@@ -100,7 +103,7 @@ export class Streams {
     const stream = this.get(id);
     if (!stream) return;
     this.#parts.outbox.reset(id, ERROR[code]);
-    this.#forget(stream, 'us');
+    this.#giveUp(stream);
     stream.user.broken(status);
   }
 
@@ -148,6 +151,11 @@ export class Streams {
   loseAll(): void {
     this.loseUntouched(Number.POSITIVE_INFINITY);
     for (const stream of this.#book.all()) this.#lose(stream, false);
+  }
+
+  #giveUp(stream: Stream): void {
+    if (stream.id) this.#parts.patience.excuse();
+    this.#forget(stream, 'us');
   }
 
   #lose(stream: Stream, isUntouched: boolean): void {

@@ -1,0 +1,251 @@
+// What a node may send that is no answer, counted in frames until it is cut off; and how it waits for slow readers.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
+import type { Outbox } from '../../lib/gateway/http2/outbox.ts';
+import { Sender } from '../../lib/gateway/http2/sender.ts';
+import { Stream, type StreamUser } from '../../lib/gateway/http2/stream.ts';
+import { StreamBook } from '../../lib/gateway/http2/stream-book.ts';
+import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import { createStop } from '../../lib/gateway/stop.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import {
+  answer,
+  blockOf,
+  data,
+  END,
+  end,
+  GREETING,
+  head,
+  messageOf,
+  type Peer,
+  rawFrame,
+  rawNode,
+} from './raw-node.ts';
+
+const test = suite('http2 floods', { timeoutMs: 60_000 });
+const CALL = { path: '/t.Node/Echo', request: Buffer.from('hello'), deadlineMs: 8_000 };
+const PING = rawFrame(FRAME.ping, 0, 0, '0102030405060708');
+const repeated = (frame: Buffer, count: number) => Buffer.concat(Array.from({ length: count }, () => frame));
+const windowOf = (bytes: number) => {
+  const payload = Buffer.alloc(6);
+  payload.writeUInt16BE(SETTING.window);
+  payload.writeUInt32BE(bytes, 2);
+  return rawFrame(FRAME.settings, 0, 0, payload);
+};
+const changing = (count: number) =>
+  Buffer.concat(Array.from({ length: count }, (_, nth) => windowOf(nth % 2 ? 70_000 : 80_000)));
+const replies = ({ frames }: Peer, wanted: number) =>
+  frames.filter(({ type, flags }) => type === wanted && flags === FLAG.ack).length;
+const isGoaway = ({ type }: { type: number }) => type === FRAME.goaway;
+
+/** What a node sends once the call runs → frames of it that may be answered before it is cut. */
+const FLOODS: { readonly [name: string]: { readonly frames: (id: number) => Buffer; readonly answered?: number } } = {
+  'changes of the first window': { frames: () => changing(5_000), answered: 2 * (LIMITS.grpcIdleFrames / 16) + 10 },
+  'DATA with nothing but padding': {
+    frames: (id) => Buffer.concat([head(id), repeated(rawFrame(FRAME.data, FLAG.padded, id, '00'), 25_000)]),
+  },
+  'headers before the answer, again and again': {
+    frames: (id) => repeated(head(id, 4, blockOf(':status', '103')), 25_000),
+  },
+  'last words that are none': { frames: () => repeated(rawFrame(FRAME.goaway, 0, 0, '7fffffff00000000'), 5_000) },
+};
+
+for (const [name, { frames, answered = Number.POSITIVE_INFINITY }] of Object.entries(FLOODS))
+  test(`a flood of ${name} ends the connection`, async () => {
+    const node = await rawNode({ request: (peer, id) => peer.send(frames(id)) });
+    const channel = http2Channel({ upstream: `127.0.0.1:${node.port}` });
+    assert.is((await channel.unary(CALL)).status.code, 14);
+    const said = await node.peers[0]!.until(isGoaway);
+    assert.is(said.payload.readUInt32BE(4), ERROR.calm);
+    assert.ok(replies(node.peers[0]!, FRAME.settings) <= answered);
+    await channel.close();
+    await node.stop();
+  });
+
+const BLOCKED: { readonly [name: string]: Buffer } = {
+  PING: repeated(rawFrame(FRAME.ping, FLAG.ack, 0, '0102030405060708'), 110_000),
+  SETTINGS: repeated(GREETING, 8_000),
+  PRIORITY: repeated(rawFrame(FRAME.priority, 0, 77, '0000000000'), 110_000),
+};
+
+for (const [name, frames] of Object.entries(BLOCKED))
+  test(`a flood of ${name} while the node takes no request ends the connection`, async () => {
+    const node = await rawNode({ greet: (peer) => peer.send(windowOf(0)) });
+    const channel = http2Channel({ upstream: `127.0.0.1:${node.port}` });
+    const call = channel.unary(CALL);
+    while (!node.peers.length) await new Promise((resolve) => setTimeout(resolve, 10));
+    const peer = node.peers[0]!;
+    await peer.until(({ type }) => type === FRAME.headers);
+    peer.send(frames);
+    assert.is((await call).status.code, 14);
+    assert.is((await peer.until(isGoaway)).payload.readUInt32BE(4), ERROR.calm);
+    assert.ok(replies(peer, FRAME.settings) <= (2 * LIMITS.grpcIdleFramesBlocked) / 16 + 10);
+    await channel.close();
+    await node.stop();
+  });
+
+test('frames for calls that were given up are forgiven for a while, and no longer', async () => {
+  const node = await rawNode({ request: (peer, id, nth) => (nth < 40 ? undefined : peer.send(answer(id))) });
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}` });
+  const stop = createStop();
+  const calls = Array.from({ length: 40 }, () => channel.unary({ ...CALL, signal: stop }));
+  while (!node.peers.length) await new Promise((resolve) => setTimeout(resolve, 10));
+  const peer = node.peers[0]!;
+  await peer.until(({ type, id, flags }) => type === FRAME.data && id === 79 && flags === FLAG.endStream);
+  stop.abort();
+  await Promise.all(calls);
+  // As if each had been sending when it heard of it.
+  const ids = Array.from({ length: 40 }, (_, nth) => nth * 2 + 1);
+  peer.send(...ids.flatMap((id) => [head(id), repeated(data(id, Buffer.from([1])), 900)]));
+  assert.is((await channel.unary(CALL)).status.code, 0, 'what was under way is no flood');
+  peer.send(repeated(data(1, Buffer.from([1])), 40 * LIMITS.grpcExcusedFrames + 25_000));
+  assert.is((await peer.until(isGoaway)).payload.readUInt32BE(4), ERROR.calm);
+  await channel.close();
+  await node.stop();
+});
+
+const EMPTIES = 3_000;
+const FULL_WINDOW = Math.floor(LIMITS.grpcWindowBytes / (EMPTIES * 5));
+const widened = (peer: Peer) => peer.frames.filter(({ type, id }) => type === FRAME.window && id === 1).length;
+
+test('a node that sends empty messages waits for the reader, who gets every one of them', async () => {
+  const node = await rawNode({
+    request: (peer, id) => peer.send(head(id), repeated(data(id, repeated(messageOf(''), EMPTIES)), FULL_WINDOW)),
+  });
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, heldBytes: 2 * LIMITS.grpcWindowBytes });
+  const { messages, end: ended } = channel.stream({ ...CALL, requests: [CALL.request], deadlineMs: 60_000 });
+  const reader = messages[Symbol.asyncIterator]();
+  await reader.next();
+  const peer = node.peers[0]!;
+  // Whatever came before its answer has been read.
+  peer.send(PING);
+  await peer.until(({ type, flags }) => type === FRAME.ping && flags === FLAG.ack);
+  assert.is(widened(peer), 0, 'the node was told to send on, though nobody reads');
+  peer.send(end(1, END));
+  let taken = 1;
+  while (!(await reader.next()).done) taken++;
+  assert.equal([taken, (await ended).status.code], [EMPTIES * FULL_WINDOW, 0]);
+  await channel.close();
+  await node.stop();
+});
+
+test('a node that goes on when the reader has caught up is told so', async () => {
+  const node = await rawNode({
+    request: (peer, id) => peer.send(head(id), repeated(data(id, repeated(messageOf(''), EMPTIES)), FULL_WINDOW)),
+  });
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}` });
+  const { messages } = channel.stream({ ...CALL, requests: [CALL.request] });
+  const reader = messages[Symbol.asyncIterator]();
+  for (let taken = 0; taken < EMPTIES * FULL_WINDOW; taken++) await reader.next();
+  await Promise.all(
+    [reader.next(), node.peers[0]!.until(({ type, id }) => type === FRAME.window && id === 1)].slice(1),
+  );
+  await channel.close();
+  await node.stop();
+});
+
+test('what is held for slow readers counts: beyond it their calls end, and it is given back', async () => {
+  const node = await rawNode({
+    request: (peer, id) => peer.send(head(id), repeated(data(id, repeated(messageOf(''), EMPTIES)), FULL_WINDOW)),
+  });
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, heldBytes: 1.5 * LIMITS.grpcWindowBytes });
+  const open = () => channel.stream({ ...CALL, requests: [CALL.request] });
+  const streams = [open(), open(), open()];
+  const codes = await Promise.race(streams.map(({ end: ended }) => ended.then(({ status }) => status.code)));
+  assert.is(codes, 14);
+  for (const { messages } of streams) for await (const _ of messages) break;
+  const again = open();
+  let taken = 0;
+  for await (const _ of again.messages) if (++taken === EMPTIES * FULL_WINDOW) break;
+  assert.is(taken, EMPTIES * FULL_WINDOW);
+  await channel.close();
+  await node.stop();
+});
+
+test('large answers together have a bound; the call beyond it ends, the others go on', async () => {
+  const large = messageOf(Buffer.alloc(700_000, 'x'));
+  const frames = (id: number, from: number, to: number) =>
+    Array.from({ length: Math.ceil((to - from) / 16_000) }, (_, nth) =>
+      data(id, large.subarray(from + nth * 16_000, Math.min(from + (nth + 1) * 16_000, to))),
+    );
+  const node = await rawNode({ request: (peer, id) => peer.send(head(id), ...frames(id, 0, 600_000)) });
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, heldBytes: 1_500_000 });
+  const calls = [1, 2, 3].map(() => channel.unary(CALL));
+  const first = await Promise.race(calls);
+  assert.equal([first.status.code, first.status.from], [14, 'channel']);
+  const peer = node.peers[0]!;
+  const reset = await peer.until(({ type }) => type === FRAME.reset);
+  for (const id of [1, 3, 5].filter((one) => one !== reset.id))
+    peer.send(...frames(id, 600_000, large.length), end(id));
+  const all = await Promise.all(calls);
+  assert.equal(all.map(({ status }) => status.code).sort(), [0, 0, 14]);
+  // And all of it is given back.
+  const next = [4, 5].map(() => channel.unary(CALL));
+  await peer.until(({ type, id }) => type === FRAME.data && id === 9);
+  for (const id of [7, 9]) peer.send(...frames(id, 600_000, large.length), end(id));
+  assert.equal(
+    (await Promise.all(next)).map(({ bytes }) => bytes.length),
+    [700_000, 700_000],
+  );
+  await channel.close();
+  await node.stop();
+});
+
+const USER: StreamUser = {
+  path: '/',
+  metadata: [],
+  requests: [Buffer.alloc(100)],
+  leftMs: () => 1_000,
+  head: () => {},
+  data: () => {},
+  ended: () => {},
+  broken: () => {},
+  reset: () => {},
+  lost: () => {},
+};
+
+test('room for the connection costs nothing for streams that have no room of their own', () => {
+  const page = Buffer.alloc(100_000);
+  const outbox = { page, isFull: false, place: () => 0, placed: () => {} } as unknown as Outbox;
+  const sender = new Sender(outbox);
+  sender.setFirstWindow(0, []);
+  let looks = 0;
+  const streams = Array.from({ length: 1_000 }, () => {
+    const stream = new Stream(USER);
+    let window = 0;
+    Object.defineProperty(stream, 'window', {
+      get: () => {
+        looks++;
+        return window;
+      },
+      set: (value: number) => {
+        window = value;
+      },
+    });
+    sender.begin(stream);
+    return stream;
+  });
+  assert.ok(sender.isBlocked);
+  looks = 0;
+  for (let nth = 0; nth < 1_000; nth++) sender.widen(100);
+  assert.is(looks, 0);
+  sender.widenStream(streams[500]!, 1_000);
+  assert.is(streams[500]!.body.left, 0, 'one that gets room is sent');
+  sender.setFirstWindow(200, streams);
+  assert.equal([sender.isBlocked, streams.every(({ body }) => !body.left)], [false, true]);
+});
+
+test('calls that ended before their time are known for long, and what is known is bounded', () => {
+  const book = new StreamBook();
+  for (let nth = 0; nth < LIMITS.grpcBrokenKept + 10; nth++) {
+    const stream = new Stream(USER);
+    book.begin(stream);
+    book.end(stream, 'us');
+  }
+  const last = 2 * (LIMITS.grpcBrokenKept + 10) - 1;
+  assert.equal([book.brokenBy(19), book.brokenBy(21), book.brokenBy(last)], [undefined, 'us', 'us']);
+});
+
+test.run();
