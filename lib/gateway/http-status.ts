@@ -5,6 +5,7 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
 import { GRPC, type Status } from './channel.ts';
 import type { JsonWriter, JsonWriters } from './json-writer.ts';
+import type { UnknownTypes } from './unknown-types.ts';
 
 // By gRPC code, from 0: the table of grpc-gateway v2.
 const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
@@ -48,7 +49,7 @@ const ERRORS: { readonly [code in ErrorCode]?: number } = {
 };
 
 export interface StatusOptions {
-  /** Where the types of details are found; those of other types are left away. */
+  /** Where the types of details are found. */
   readonly registry: Registry;
   readonly writers: JsonWriters;
   /** Texts that no client may see, such as the `host:port` of the node. */
@@ -58,8 +59,11 @@ export interface StatusOptions {
 }
 
 export interface StatusAnswers {
-  /** For a call that did not end well; `details`: the value of `grpc-status-details-bin`. */
-  ofStatus(status: Status, details?: Uint8Array): HttpAnswer;
+  /**
+   * For a call that did not end well; `details`: the value of `grpc-status-details-bin`. `unknown` is told of types that
+   * nobody declares: such details are left away, for their bytes may hold addresses.
+   */
+  ofStatus(status: Status, details?: Uint8Array, unknown?: UnknownTypes): HttpAnswer;
   ofRefusal(refusal: Refusal): HttpAnswer;
   /** For whatever was thrown while a request was read, called or answered. */
   ofError(error: unknown): HttpAnswer;
@@ -74,12 +78,13 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
     body: `{"code":${code},"message":${JSON.stringify(message)},"details":[${details.join(',')}]}`,
   });
   return {
-    ofStatus: (status, bytes) => {
+    ofStatus: (status, bytes, unknown) => {
       const { code, from } = status;
-      if (code === GRPC.unimplemented) return answer(501, REFUSALS.disabled);
+      if (code === GRPC.unimplemented && (from === 'channel' || status.message === ''))
+        return answer(501, REFUSALS.disabled);
       // The node may ask for fewer requests; a reply that is too large for the gateway is no fault of the client.
       const http = code === GRPC.resourceExhausted && from === 'channel' ? 502 : httpStatus(code);
-      const details = bytes && from === 'node' ? detailsOf(bytes, writeDetail).map(clean) : [];
+      const details = bytes && from === 'node' ? detailsOf(bytes, { write: writeDetail, unknown }).map(clean) : [];
       return answer(code === 0 ? 500 : http, { code, message: clean(status.message) }, details);
     },
     ofRefusal: (refusal) => {
@@ -99,13 +104,19 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
 // Stack traces of the node.
 const PRIVATE_DETAIL = '/google.rpc.DebugInfo"';
 
-function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
+interface Telling {
+  readonly write: JsonWriter | undefined;
+  readonly unknown: UnknownTypes | undefined;
+}
+
+function detailsOf(bytes: Uint8Array, { write, unknown }: Telling): string[] {
   const details: string[] = [];
   try {
     const reader = new BinaryReader(bytes);
     while (write && reader.pos < reader.len) {
       const [number, wire] = reader.tag();
-      if (number === 3 && wire === WireType.LengthDelimited) details.push(...tryWrite(write, reader.bytes()));
+      if (number === 3 && wire === WireType.LengthDelimited)
+        details.push(...tryWrite(reader.bytes(), { write, unknown }));
       else reader.skip(wire, number);
     }
   } catch {
@@ -114,9 +125,15 @@ function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
   return details.filter((detail) => !detail.includes(PRIVATE_DETAIL));
 }
 
-function tryWrite(write: JsonWriter, bytes: Uint8Array): string[] {
+function tryWrite(bytes: Uint8Array, { write, unknown }: Telling): string[] {
+  let isWhole = true;
+  const add = (name: string) => {
+    isWhole = false;
+    unknown?.add(name);
+  };
   try {
-    return [write(bytes).toString('utf8')];
+    const json = write?.(bytes, { add }).toString('utf8');
+    return json !== undefined && isWhole ? [json] : [];
   } catch {
     return [];
   }

@@ -10,6 +10,7 @@ import { inOrder, type ObjectPlan, writeFields, writeObject } from './json-objec
 import { literalOf, outOf } from './json-out.ts';
 import { scalarDefault, type ValueWriter } from './json-scalars.ts';
 import { duration, fieldMask, type MessageWriter, timestamp } from './json-well-known.ts';
+import type { UnknownTypes } from './unknown-types.ts';
 import { WRAPPERS } from './values.ts';
 import { deeper, type Job } from './wire.ts';
 
@@ -23,9 +24,10 @@ export interface JsonWriterOptions {
 
 /**
  * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message,
- * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`.
+ * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`. An
+ * Any of a type that nobody declares is written as base64, and `unknown` is told its name.
  */
-export type JsonWriter = (bytes: Uint8Array) => Buffer;
+export type JsonWriter = (bytes: Uint8Array, unknown?: UnknownTypes) => Buffer;
 
 export interface JsonWriters {
   /**
@@ -33,6 +35,12 @@ export interface JsonWriters {
    * be written: groups, and defaults without end.
    */
   writerOf(type: DescMessage, only?: string): JsonWriter;
+}
+
+interface Run {
+  readonly type: DescMessage;
+  readonly write: MessageWriter;
+  readonly unknown: UnknownTypes | undefined;
 }
 
 const FIRST_BYTES = 16_384;
@@ -46,7 +54,7 @@ export function createJsonWriters({
 }: JsonWriterOptions): JsonWriters {
   const types = compileTypes(registry, form);
   let spare = outOf(Math.min(FIRST_BYTES, maxBytes));
-  const run = (bytes: Uint8Array, { type, write }: { type: DescMessage; write: MessageWriter }): Job => {
+  const run = (bytes: Uint8Array, { type, write, unknown }: Run): Job => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const job: Job = {
       bytes,
@@ -60,6 +68,7 @@ export function createJsonWriters({
       ordered: false,
       mayOrder: 65_536 + 16 * bytes.length,
       maxBytes,
+      unknown,
     };
     deeper(job);
     inOrder(job, bytes.length, { type, write });
@@ -69,11 +78,11 @@ export function createJsonWriters({
   return {
     writerOf: (type, only) => {
       const { write } = types.typeOf(type);
-      if (only === undefined) return (bytes) => textOf(run(bytes, { type, write }));
+      if (only === undefined) return (bytes, unknown) => textOf(run(bytes, { type, write, unknown }));
       const plan = planOfOnly(type, { only, types });
-      const inner = { type, write: (job: Job, end: number) => writeObject(plan, job, end) };
+      const inner: MessageWriter = (job, end) => writeObject(plan, job, end);
       // Without the braces and the key around the one field.
-      return (bytes) => textOf(run(bytes, inner), plan.fields[0]!.key.length);
+      return (bytes, unknown) => textOf(run(bytes, { type, write: inner, unknown }), plan.fields[0]!.key.length);
     },
   };
 }

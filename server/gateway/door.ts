@@ -61,7 +61,7 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
       if (plan.use !== 'call') refuse(exchange, plan.use);
       else {
         const query = req.url!.slice(path.length + 1);
-        const asked = await readAsked(req, { route, values, query }, settings);
+        const asked = await readAsked(req, { route, values, query }, service);
         await (route.streaming ? streams.answer : answerUnary)(exchange, plan, { asked, service });
       }
     } catch (error) {

@@ -1,6 +1,12 @@
 // The query gateway of this server: what GATEWAY_FILE asks for, opened; and its orderly end.
 
-import { type GuardedChannel, guardedChannel, openCache } from '../../lib/gateway/index.ts';
+import {
+  type GuardedChannel,
+  guardedChannel,
+  openCache,
+  type TypeSource,
+  typeSource,
+} from '../../lib/gateway/index.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { ServedRoute } from '../route-list.ts';
@@ -39,9 +45,10 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   if (gatewayFile === undefined) return undefined;
   const file = readGatewayFile(gatewayFile);
   const onWait = (reason: string) => log.warn({ reason }, 'waiting for the node of the query gateway');
-  const { catalog, channel } = await openCatalog(file, { patienceMs, onWait });
+  const opened = await openCatalog(file, { patienceMs, onWait });
+  const { catalog, channel } = opened;
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
-  const service = serviceOf(catalog, channel);
+  const service = serviceOf(opened);
   return {
     door: (others, front) => {
       const door = gatewayDoor({
@@ -64,24 +71,31 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   };
 }
 
+export interface Opened {
+  readonly catalog: Catalog;
+  readonly channel: GuardedChannel;
+  readonly types: TypeSource;
+}
+
 /** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
-export async function openCatalog(
-  file: GatewayFile,
-  wait: NodeWait,
-): Promise<{ readonly catalog: Catalog; readonly channel: GuardedChannel }> {
+export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Opened> {
   const channel = await openChannel(file);
   try {
-    const catalog = createCatalog(file, await descriptorsOf(file, channel, wait));
-    return { catalog, channel: guardedChannel(channel, { deadlineMs: file.settings.deadlineMs }) };
+    const descriptors = await descriptorsOf(file, channel, wait);
+    const guarded = guardedChannel(channel, { deadlineMs: file.settings.deadlineMs });
+    // Who gave a file may have a node that does not describe itself, or wants no questions about it.
+    const types = typeSource({ base: descriptors.registry, channel: file.descriptors ? undefined : guarded });
+    const catalog = createCatalog(file, { ...descriptors, registry: types.registry });
+    return { catalog, channel: guarded, types };
   } catch (error) {
     await channel.close();
     throw error;
   }
 }
 
-function serviceOf(catalog: Catalog, channel: GuardedChannel): Service {
+function serviceOf({ catalog, channel, types }: Opened): Service {
   // Without a cache nothing is kept, and calls that run are shared all the same.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
   const cache = openCache<Rendered>({ ttlMs, maxBytes, ...RENDERED });
-  return { catalog, channel, cache, streams: openStreams(), counts: createCounts({ channel, cache }) };
+  return { catalog, channel, types, cache, streams: openStreams(), counts: createCounts({ channel, cache }) };
 }

@@ -1,6 +1,6 @@
 // What the door of the gateway works with.
 
-import type { AnswerCache, GuardedChannel } from '../../lib/gateway/index.ts';
+import type { AnswerCache, GuardedChannel, TypeSource } from '../../lib/gateway/index.ts';
 import type { Catalog } from './catalog.ts';
 import type { Counts } from './counts.ts';
 import type { Streams } from './streams.ts';
@@ -10,6 +10,8 @@ export interface Service {
   readonly catalog: Catalog;
   readonly channel: GuardedChannel;
   readonly cache: AnswerCache<Rendered>;
+  /** Types inside an Any that no descriptor declares. */
+  readonly types: TypeSource;
   readonly streams: Streams;
   readonly counts: Counts;
 }
