@@ -49,7 +49,7 @@ export function learnedTypes(base: FileRegistry): LearnedTypes {
         const known = getFile(file.name);
         const made = known && !declaresNew(file, { known, wanted }) ? undefined : read(file);
         if (!made) continue;
-        if (!known) files.set(made.name, made);
+        if (!known) files.set(made.proto.name, made);
         for (const type of nestedTypes(made))
           if (type.kind === 'message' && !getMessage(type.typeName)) messages.set(type.typeName, type);
       }
