@@ -120,7 +120,8 @@ function prefixedTexts(metadata: Metadata, prefix: string, { named, clean }: Hea
   const headers: Record<string, string> = {};
   let left = LIMITS.grpcMetadataBytes;
   for (const [name, value] of metadata) {
-    if (isReserved(name)) continue;
+    // Servers of HTTP add a date by themselves.
+    if (isReserved(name) || (name === 'date' && !named.includes(name))) continue;
     const raw = typeof value === 'string' ? value : value.toString('base64');
     const text = name === HEIGHT || named.includes(name) ? raw : clean(raw);
     left -= prefix.length + name.length + text.length;

@@ -38,7 +38,8 @@ export function reply(
 }
 
 function trailersFor({ req }: Exchange, trailers: NonNullable<Reply['trailers']>): Reply['trailers'] {
-  const takes = /\btrailers\b/i.test(String(req.headers.te ?? '')) && req.httpVersion === '1.1' && req.method !== 'HEAD';
+  const takes =
+    /\btrailers\b/i.test(String(req.headers.te ?? '')) && req.httpVersion === '1.1' && req.method !== 'HEAD';
   return takes && Object.keys(trailers).length ? trailers : undefined;
 }
 

@@ -92,7 +92,7 @@ export async function groveNode(
   const node = { script: ((): Scripted => ({ reply: {} })) as Script };
 
   function arrived(rpc: string, input: DescMessage, call: AnyCall): Seen {
-    const request = toJson(input, fromBinary(input, call.request)) as JsonObject;
+    const request = toJson(input, fromBinary(input, call.request), { registry }) as JsonObject;
     const deadlineMs = Number(call.getDeadline()) - Date.now();
     const one: Seen = { rpc, request, metadata: call.metadata, deadlineMs, isCancelled: false };
     seen.push(one);
