@@ -171,6 +171,8 @@ const FAULTS: readonly (readonly [string, RegExp])[] = [
   ['get: "/x/{id"', /braces/],
   ['get: "/x" body: "*"', /GET request has no body/],
   ['post: "/x" body: "nope"', /the body is the field nope/],
+  ['post: "/x" body: "b.x"', /the body is the field b\.x/],
+  ['post: "/x/{id}:a:" body: "*"', /verb/],
   ['get: "/x" response_body: "nope"', /response_body is the field nope/],
   ['body: "*"', /names no method and path/],
   ['get: "/x" additional_bindings { get: "/y" additional_bindings { get: "/z" } }', /additional bindings/],

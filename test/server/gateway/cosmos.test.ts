@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRouteTable, readDescriptorSet } from '../../../lib/gateway/index.ts';
 import { addRealReflection, cosmosSet } from '../../gateway/cosmos-set.ts';
+import { json } from '../serve.ts';
 import { withGateway } from './place.ts';
 
 const test = suite('query gateway of a real chain', { timeoutMs: 120_000 });
@@ -74,12 +75,20 @@ for (const channel of ['http2', 'grpc-js'])
           });
           assert.equal((unreceived.json() as { sequences: unknown }).sequences, ['2']);
           assert.is((await server.ask(`${ports}/1,x/unreceived_packets`)).status, 400);
+          node.script = () => ({});
+          const send = { '@type': '/cosmos.bank.v1beta1.MsgSend', from_address: 'a', to_address: 'b' };
+          const simulate = json({ tx: { body: { messages: [send] } } });
+          const simulated = await server.ask('/cosmos/tx/v1beta1/simulate', simulate);
+          assert.is(simulated.status, 200, simulated.text);
+          assert.match(JSON.stringify(node.last().request), /cosmos\.bank\.v1beta1\.MsgSend","fromAddress":"a"/);
+          const nobody = json({ tx: { body: { messages: [{ '@type': '/x.Nobody' }] } } });
+          assert.is((await server.ask('/cosmos/tx/v1beta1/simulate', nobody)).status, 400);
         },
         {
           set: cosmosSet(),
           describe: (nodeServer, { methods }) =>
             addRealReflection(nodeServer, cosmosSet(), [
-              ...new Set(methods.map(({ parent }) => parent.typeName).filter((one) => one.endsWith('.Query'))),
+              ...new Set(methods.map(({ parent }) => parent.typeName).filter((one) => /\.(Query|Service)$/.test(one))),
             ]),
         },
       ));
