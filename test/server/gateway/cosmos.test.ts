@@ -80,7 +80,12 @@ for (const channel of ['http2', 'grpc-js'])
           const simulate = json({ tx: { body: { messages: [send] } } });
           const simulated = await server.ask('/cosmos/tx/v1beta1/simulate', simulate);
           assert.is(simulated.status, 200, simulated.text);
-          assert.match(JSON.stringify(node.last().request), /cosmos\.bank\.v1beta1\.MsgSend","fromAddress":"a"/);
+          const [message] = (node.last().request as { tx: { body: { messages: object[] } } }).tx.body.messages;
+          assert.equal(message, {
+            '@type': 'type.googleapis.com/cosmos.bank.v1beta1.MsgSend',
+            fromAddress: 'a',
+            toAddress: 'b',
+          });
           const nobody = json({ tx: { body: { messages: [{ '@type': '/x.Nobody' }] } } });
           assert.is((await server.ask('/cosmos/tx/v1beta1/simulate', nobody)).status, 400);
         },
