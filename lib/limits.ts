@@ -338,6 +338,8 @@ export const LIMITS = {
   gatewayDefaultChars: 65_536,
   /** Query parameters that are read. */
   gatewayParameters: 1_000,
+  /** Metadata that one request may send to the node. */
+  gatewayMetadata: 64,
   /** Characters of a path. */
   gatewayPathChars: 8_192,
   /** Segments of a template. */
@@ -427,6 +429,19 @@ export const LIMITS = {
   reflectionFiles: 2_000,
   reflectionBytes: 33_554_432,
   reflectionMs: 30_000,
+  /** Types inside an Any that no descriptor declares: those of one reply that the node is asked for, and how long names may be. */
+  typesPerReply: 16,
+  typeNameChars: 256,
+  /** How often a reply is rendered with types that were learned for it, and milliseconds that it waits for them. */
+  typeRounds: 8,
+  typesMs: 2_000,
+  /** Calls of the node about types at the same time, and types that it is asked for in a minute. */
+  typeCallsAtOnce: 4,
+  typesPerMinute: 256,
+  /** Types that the node does not have: how many are remembered, and for how long; after a failure, for how long. */
+  typesUnknown: 4_096,
+  typesUnknownMs: 300_000,
+  typesFailedMs: 10_000,
 
   // --- agents -------------------------------------------------------------------------------------------------------
   /** Milliseconds that a process holds a run without renewing its lease, and between two renewals. */

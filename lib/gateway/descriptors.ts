@@ -1,6 +1,13 @@
 // Descriptors of a node's services: read, put in order, checked for what is missing, made into a registry.
 
-import { create, createFileRegistry, type DescMethod, type FileRegistry, fromBinary } from '@bufbuild/protobuf';
+import {
+  create,
+  createFileRegistry,
+  type DescFile,
+  type DescMethod,
+  type FileRegistry,
+  fromBinary,
+} from '@bufbuild/protobuf';
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   type DescriptorProto,
@@ -20,11 +27,14 @@ import {
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
 import { type Detail, TwinlineError } from '../errors.ts';
+import { type Declared, declaredIn, nameTypesFully, referencesIn } from './type-names.ts';
 
 export interface Descriptors {
   readonly registry: FileRegistry;
   /** All methods of all services, by file and as they stand there. */
   readonly methods: readonly DescMethod[];
+  /** Files and services that cannot be used, and why. */
+  readonly left: readonly Detail[];
 }
 
 /** Well-known files are added where they are missing: the types inside an Any may need them. */
@@ -44,7 +54,8 @@ const WELL_KNOWN: readonly FileDescriptorProto[] = [
 
 /**
  * Reads the bytes of a google.protobuf.FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it.
- * Throws ERR_CONFIG with every missing import and type in `details`, by file. `source` names it in messages.
+ * Files with types that are nowhere are left out, and so is what needs them. Throws ERR_CONFIG with each of them in
+ * `details` when no service is left. `source` names the set in messages.
  */
 export function readDescriptorSet(bytes: Uint8Array, source = 'The descriptor set'): Descriptors {
   return register(
@@ -76,69 +87,76 @@ function decode(read: () => FileDescriptorProto[], source: string): FileDescript
 function register(given: readonly FileDescriptorProto[], source: string): Descriptors {
   const files = new Map(WELL_KNOWN.map((file) => [file.name, file]));
   for (const file of given) files.set(file.name, file);
-  const declared = declaredIn(files);
   for (const file of given) for (const message of file.messageType) nameInJson(message);
-  const details = [...files.values()].flatMap((file) => missingTypes(file, { files, declared }));
-  if (details.length) throw refused(source, details);
-  const sorted = inOrder(files, source);
-  try {
-    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: sorted }));
-    const methods = [...registry.files].flatMap(({ services }) => services.flatMap((service) => service.methods));
-    return { registry, methods };
-  } catch (cause) {
-    throw refused(source, [{ field: '', error: (cause as Error).message }]);
+  const declared = declaredIn(files.values());
+  for (const file of given) nameTypesFully(file, declared);
+  const left = dropIncomplete(files);
+  const registry = registryOf(inOrder(files, source), left);
+  const services = [...registry.files].flatMap((file) => file.services);
+  if (left.length && !services.length) throw refused(source, left);
+  return { registry, methods: services.flatMap((service) => service.methods), left };
+}
+
+/** Takes out files that need a type which is nowhere, until all that is left is whole; gives them with the reason. */
+function dropIncomplete(files: Map<string, FileDescriptorProto>): Detail[] {
+  const left: Detail[] = [];
+  for (;;) {
+    const declared = declaredIn(files.values());
+    const found = [...files.values()].flatMap((file) => missingTypes(file, { files, declared }));
+    if (!found.length) return left;
+    left.push(...found);
+    for (const { field: name } of found) {
+      const known = WELL_KNOWN.find((file) => file.name === name);
+      if (known && files.get(name) !== known) files.set(name, known);
+      else files.delete(name);
+    }
   }
 }
 
-// protoc writes these names; other tools may leave them to the reader.
-function nameInJson({ field, nestedType }: DescriptorProto): void {
+function registryOf(sorted: readonly FileDescriptorProto[], left: Detail[]): FileRegistry {
+  try {
+    return createFileRegistry(create(FileDescriptorSetSchema, { file: [...sorted] }));
+  } catch {
+    return createFileRegistry(create(FileDescriptorSetSchema, { file: usable(sorted, left) }));
+  }
+}
+
+/** The files that the library can read, which may be all but one of an edition that it does not know. */
+function usable(sorted: readonly FileDescriptorProto[], left: Detail[]): FileDescriptorProto[] {
+  const known = new Map<string, DescFile>();
+  return sorted.filter((file) => {
+    try {
+      const read = createFileRegistry(file, (name) => known.get(name)).getFile(file.name)!;
+      known.set(file.name, read);
+      return true;
+    } catch (cause) {
+      left.push({ field: file.name, error: (cause as Error).message });
+      return false;
+    }
+  });
+}
+
+/** protoc writes these names; other tools may leave them to the reader. */
+export function nameInJson({ field, nestedType }: DescriptorProto): void {
   for (const one of field) one.jsonName ||= protoCamelCase(one.name);
   for (const one of nestedType) nameInJson(one);
 }
 
 type Files = ReadonlyMap<string, FileDescriptorProto>;
 
-function declaredIn(files: Files): ReadonlySet<string> {
-  const names = new Set<string>();
-  const declare = (scope: string, { name, nestedType, enumType }: DescriptorProto): void => {
-    names.add(`${scope}.${name}`);
-    for (const one of enumType) names.add(`${scope}.${name}.${one.name}`);
-    for (const one of nestedType) declare(`${scope}.${name}`, one);
-  };
-  for (const file of files.values()) {
-    const scope = file.package ? `.${file.package}` : '';
-    for (const one of file.enumType) names.add(`${scope}.${one.name}`);
-    for (const one of file.messageType) declare(scope, one);
-  }
-  return names;
-}
-
 // An import that only brings options may be missing: nothing here needs it.
-function missingTypes(
-  file: FileDescriptorProto,
-  { files, declared }: { files: Files; declared: ReadonlySet<string> },
-): Detail[] {
+function missingTypes(file: FileDescriptorProto, { files, declared }: { files: Files; declared: Declared }): Detail[] {
   const absent = [...new Set(referencesOf(file))].filter((name) => !declared.has(name));
   if (!absent.length) return [];
   const imports = file.dependency.filter((name) => !files.has(name));
   const why = imports.length ? `the imports ${imports.join(', ')} are missing` : 'no file declares them';
-  return [{ field: file.name, error: `it needs ${absent.map((name) => name.slice(1)).join(', ')}, but ${why}` }];
+  return [
+    { field: file.name, error: `it needs ${absent.map((name) => name.replace(/^\./, '')).join(', ')}, but ${why}` },
+  ];
 }
 
-function* referencesOf(file: FileDescriptorProto): Generator<string> {
-  yield* extensionReferences(file);
-  for (const message of file.messageType) yield* messageReferences(message);
-  for (const { method } of file.service) for (const { inputType, outputType } of method) yield* [inputType, outputType];
-}
-
-function* messageReferences(message: DescriptorProto): Generator<string> {
-  yield* extensionReferences(message);
-  for (const { typeName } of message.field) if (typeName) yield typeName;
-  for (const nested of message.nestedType) yield* messageReferences(nested);
-}
-
-function* extensionReferences({ extension }: Pick<DescriptorProto, 'extension'>): Generator<string> {
-  for (const { typeName, extendee } of extension) yield* typeName ? [typeName, extendee] : [extendee];
+function referencesOf(file: FileDescriptorProto): string[] {
+  return [...referencesIn(file)].map(({ name }) => name);
 }
 
 /** Every file after those that it imports; imports that are not there are left out. */

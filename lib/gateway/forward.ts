@@ -1,13 +1,18 @@
-// Which headers of an HTTP request go to the node as metadata, and which metadata come back as headers: by name only.
+// Which headers of an HTTP request go to the node as metadata, and how metadata of its answer come back as headers.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { ScalarType } from '@bufbuild/protobuf';
+import { LIMITS } from '../limits.ts';
 import type { Metadata } from './channel.ts';
-import { metadataTrouble } from './metadata.ts';
+import { isReserved, metadataTrouble } from './metadata.ts';
+import { scalarParser } from './values.ts';
 
 /** The height of the chain, in and out. */
 export const HEIGHT = 'x-cosmos-block-height';
 const PREFIX = 'grpc-metadata-';
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const TRAILER_PREFIX = 'grpc-trailer-';
+// Who asks, and for whom: a node may trust them, so only an operator can let them through, by name.
+const NAMED_ONLY: ReadonlySet<string> = new Set(['authorization', 'x-forwarded-for']);
 
 /** The metadata of a call, or what is wrong with the headers. */
 export type Forwarded =
@@ -17,56 +22,113 @@ export type Forwarded =
 
 /**
  * Takes {@link HEIGHT} and the headers named in `forward` (lower case), each under its own name or with `Grpc-Metadata-`
- * before it, which wins. Values of names in `-bin` are base64, each of several after a comma. Nothing else reaches the
- * node.
+ * before it, which wins; and every other header that begins with `Grpc-Metadata-`, but for names that belong to the
+ * connection or to gRPC, `authorization` and `x-forwarded-for`, which are dropped. Values of names in `-bin` are base64,
+ * each of several after a comma. Nothing else reaches the node.
  */
 export function metadataOf(headers: IncomingHttpHeaders, forward: readonly string[] = []): Forwarded {
   const metadata: [string, string | Buffer][] = [];
-  for (const [name, prefixed] of namesOf(forward)) {
+  const names = namesOf(forward);
+  for (const [name, prefixed] of names) {
     const value = headers[prefixed] ?? headers[name];
-    if (value === undefined) continue;
-    for (const one of typeof value === 'string' ? [value] : value) {
-      if (!name.endsWith('-bin')) metadata.push([name, one]);
-      else if (!addBytes(metadata, { name, text: one }))
-        return { kind: 'refused', message: `The binary header ${name} is not base64.` };
-    }
+    if (value !== undefined && !add(metadata, { name, value })) return notBase64(name);
   }
-  const trouble = metadataTrouble(metadata);
+  for (const header in headers) {
+    if (!header.startsWith(PREFIX)) continue;
+    const name = header.slice(PREFIX.length);
+    if (names.has(name) || NAMED_ONLY.has(name) || isReserved(name)) continue;
+    if (!add(metadata, { name, value: headers[header]! })) return notBase64(name);
+  }
+  const trouble =
+    metadata.length > LIMITS.gatewayMetadata
+      ? `there are more than ${LIMITS.gatewayMetadata}`
+      : metadataTrouble(metadata);
   return trouble
     ? { kind: 'refused', message: `Cannot forward the headers: ${trouble}.` }
     : { kind: 'metadata', metadata };
 }
 
 // By the list itself, for there is one.
-const known = new WeakMap<readonly string[], readonly (readonly [string, string])[]>();
+const known = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
 
 /** The names of headers that are forwarded, without and with the prefix. */
-function namesOf(forward: readonly string[]): readonly (readonly [string, string])[] {
-  const found = known.get(forward) ?? [...new Set([HEIGHT, ...forward])].map((name) => [name, PREFIX + name] as const);
+function namesOf(forward: readonly string[]): ReadonlyMap<string, string> {
+  const found = known.get(forward) ?? new Map([HEIGHT, ...forward].map((name) => [name, PREFIX + name]));
   known.set(forward, found);
   return found;
 }
 
-function addBytes(metadata: [string, string | Buffer][], { name, text }: { name: string; text: string }): boolean {
-  for (const part of text.split(',').map((one) => one.trim())) {
-    if (!BASE64.test(part)) return false;
-    metadata.push([name, Buffer.from(part, 'base64')]);
-  }
+interface Header {
+  readonly name: string;
+  readonly value: string | readonly string[];
+}
+
+/** False when a value that should be base64 is not. */
+function add(metadata: [string, string | Buffer][], { name, value }: Header): boolean {
+  for (const one of typeof value === 'string' ? [value] : value)
+    if (!name.endsWith('-bin')) metadata.push([name, one]);
+    else if (!addBytes(metadata, { name, text: one })) return false;
   return true;
 }
 
+const base64 = scalarParser(ScalarType.BYTES);
+
+function addBytes(metadata: [string, string | Buffer][], { name, text }: { name: string; text: string }): boolean {
+  try {
+    for (const part of text.split(',')) metadata.push([name, base64(part.trim()) as Buffer]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function notBase64(name: string): Forwarded {
+  return { kind: 'refused', message: `The binary header ${name.slice(0, 100)} is not base64.` };
+}
+
+export interface HeadersBack {
+  /** Names (lower case) that come back as they are. */
+  readonly named: readonly string[];
+  /** Takes what no client may see out of the values of all others. */
+  readonly clean: (text: string) => string;
+}
+
 /**
- * The headers of an HTTP answer for the metadata of a call: those named in `back` (lower case) and {@link HEIGHT}, as
- * `grpc-metadata-…`; the height under its own name too. Bytes as base64.
+ * The headers of an HTTP answer for the metadata of a call, as `grpc-metadata-…`; the height under its own name too.
+ * Bytes as base64. What a header cannot hold is left away, and what is more than LIMITS.grpcMetadataBytes.
  */
-export function headersOf(metadata: Metadata, back: readonly string[] = []): Record<string, string> {
+export function headersOf(metadata: Metadata, back: HeadersBack): Record<string, string> {
+  const headers = prefixedTexts(metadata, PREFIX, back);
+  const height = headers[PREFIX + HEIGHT];
+  if (height !== undefined) headers[HEIGHT] = height;
+  return headers;
+}
+
+/** The same for metadata that came after the message, for trailers of HTTP: as `grpc-trailer-…`. */
+export function trailersOf(metadata: Metadata, back: HeadersBack): Record<string, string> {
+  return prefixedTexts(metadata, TRAILER_PREFIX, back);
+}
+
+/** Of the trailers of a call those that are headers too, for clients know no other place: the height and what is named. */
+export function earlyTrailers(trailers: Metadata, { named }: HeadersBack): Metadata {
+  return trailers.length ? trailers.filter(([name]) => name === HEIGHT || named.includes(name)) : trailers;
+}
+
+const VALUE = /^[\t\x20-\x7e]*$/;
+
+function prefixedTexts(metadata: Metadata, prefix: string, { named, clean }: HeadersBack): Record<string, string> {
   const headers: Record<string, string> = {};
+  let left = LIMITS.grpcMetadataBytes;
   for (const [name, value] of metadata) {
-    if (name !== HEIGHT && !back.includes(name)) continue;
-    const text = typeof value === 'string' ? value : value.toString('base64');
-    const before = headers[PREFIX + name];
-    headers[PREFIX + name] = before === undefined ? text : `${before}, ${text}`;
-    if (name === HEIGHT) headers[HEIGHT] = text;
+    // Servers of HTTP add a date by themselves.
+    if (isReserved(name) || (name === 'date' && !named.includes(name))) continue;
+    const raw = typeof value === 'string' ? value : value.toString('base64');
+    const text = name === HEIGHT || named.includes(name) ? raw : clean(raw);
+    left -= prefix.length + name.length + text.length;
+    if (left < 0) break;
+    if (!VALUE.test(text)) continue;
+    const before = headers[prefix + name];
+    headers[prefix + name] = before === undefined ? text : `${before}, ${text}`;
   }
   return headers;
 }

@@ -202,6 +202,8 @@ function told(object: StatusObject, answerBytes: number): Status {
     object as Partial<StatusObject>;
   const own = OWN.find(([its, text]) => its === code && text.test(details));
   if (own) return own[2];
+  const http = /^Received HTTP status code (\d{3})$/.exec(details)?.[1];
+  if (http) return statuses.made(code, `The node answered with HTTP status ${http}.`);
   if (code === status.RESOURCE_EXHAUSTED && /^Received message (larger|that decompresses)/.test(details))
     return statuses.tooLarge(answerBytes);
   return { code, message: details.slice(0, LIMITS.grpcMessageChars), from: 'node' };

@@ -12,6 +12,8 @@ export interface HttpRule {
   readonly body: string;
   /** '': the whole reply; else the field that is the answer. */
   readonly responseBody: string;
+  /** An additional rule that has additional rules itself, which it may not. */
+  readonly isNested: boolean;
 }
 
 const HTTP = 72_295_728;
@@ -27,10 +29,9 @@ export function httpRules({ proto }: DescMethod): HttpRule[] {
   return bytes ? readRule(bytes, 'additional') : [];
 }
 
-// An additional rule may not have additional rules itself.
 function readRule(bytes: Uint8Array, further: 'additional' | 'none'): HttpRule[] {
   const reader = new BinaryReader(bytes);
-  const rule = { method: '', template: '', body: '', responseBody: '' };
+  const rule = { method: '', template: '', body: '', responseBody: '', isNested: false };
   const others: HttpRule[] = [];
   while (reader.pos < reader.len) {
     const [number, wire] = reader.tag();
@@ -39,9 +40,10 @@ function readRule(bytes: Uint8Array, further: 'additional' | 'none'): HttpRule[]
     else if (number === CUSTOM) Object.assign(rule, readCustom(reader.bytes()));
     else if (number === BODY) rule.body = reader.string();
     else if (number === RESPONSE_BODY) rule.responseBody = reader.string();
-    else if (number === ADDITIONAL && further === 'none')
-      throw new Error('an additional binding has additional bindings');
-    else if (number === ADDITIONAL) others.push(...readRule(reader.bytes(), 'none'));
+    else if (number === ADDITIONAL && further === 'none') {
+      rule.isNested = true;
+      reader.skip(wire, number);
+    } else if (number === ADDITIONAL) others.push(...readRule(reader.bytes(), 'none'));
     else reader.skip(wire, number);
   }
   return [rule, ...others];

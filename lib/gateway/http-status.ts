@@ -6,6 +6,7 @@ import type { ErrorCode, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { GRPC, type Status } from './channel.ts';
 import type { Effort, JsonWriter, JsonWriters } from './json-writer.ts';
+import type { UnknownTypes } from './unknown-types.ts';
 
 // By gRPC code, from 0: the table of grpc-gateway v2.
 const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
@@ -49,7 +50,7 @@ const ERRORS: { readonly [code in ErrorCode]?: number } = {
 };
 
 export interface StatusOptions {
-  /** Where the types of details are found; those of other types are left away. */
+  /** Where the types of details are found. */
   readonly registry: Registry;
   readonly writers: JsonWriters;
   /** Texts that no client may see, such as the `host:port` of the node. */
@@ -59,8 +60,11 @@ export interface StatusOptions {
 }
 
 export interface StatusAnswers {
-  /** For a call that did not end well; `details`: the value of `grpc-status-details-bin`. */
-  ofStatus(status: Status, details?: Uint8Array): HttpAnswer;
+  /**
+   * For a call that did not end well; `details`: the value of `grpc-status-details-bin`. `unknown` is told of types that
+   * nobody declares: such details are left away, for their bytes may hold addresses.
+   */
+  ofStatus(status: Status, details?: Uint8Array, unknown?: UnknownTypes): HttpAnswer;
   ofRefusal(refusal: Refusal): HttpAnswer;
   /** For whatever was thrown while a request was read, called or answered. */
   ofError(error: unknown): HttpAnswer;
@@ -75,12 +79,13 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
     body: `{"code":${code},"message":${JSON.stringify(message)},"details":[${details.join(',')}]}`,
   });
   return {
-    ofStatus: (status, bytes) => {
+    ofStatus: (status, bytes, unknown) => {
       const { code, from } = status;
-      if (code === GRPC.unimplemented) return answer(501, REFUSALS.disabled);
+      if (code === GRPC.unimplemented && (from === 'channel' || status.message === ''))
+        return answer(501, REFUSALS.disabled);
       // The node may ask for fewer requests; a reply that is too large for the gateway is no fault of the client.
       const http = code === GRPC.resourceExhausted && from === 'channel' ? 502 : httpStatus(code);
-      const details = bytes && from === 'node' ? detailsOf(bytes, writeDetail).map(clean) : [];
+      const details = bytes && from === 'node' ? detailsOf(bytes, { write: writeDetail, unknown }).map(clean) : [];
       return answer(code === 0 ? 500 : http, { code, message: clean(status.message) }, details);
     },
     ofRefusal: (refusal) => {
@@ -100,8 +105,13 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
 // Stack traces of the node.
 const PRIVATE_DETAIL = '/google.rpc.DebugInfo"';
 
+interface Telling {
+  readonly write: JsonWriter | undefined;
+  readonly unknown: UnknownTypes | undefined;
+}
+
 // Those beyond LIMITS.gatewayDetailBytes in all are left away.
-function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
+function detailsOf(bytes: Uint8Array, { write, unknown }: Telling): string[] {
   const details: string[] = [];
   let left: number = LIMITS.gatewayDetailBytes;
   try {
@@ -109,7 +119,7 @@ function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
     while (write && reader.pos < reader.len) {
       const [number, wire] = reader.tag();
       if (number === 3 && wire === WireType.LengthDelimited) {
-        const detail = tryWrite(write, reader.bytes());
+        const detail = tryWrite(reader.bytes(), { write, unknown });
         if (detail === undefined || detail.length > left) continue;
         left -= detail.length;
         details.push(detail.toString('utf8'));
@@ -123,9 +133,16 @@ function detailsOf(bytes: Uint8Array, write: JsonWriter | undefined): string[] {
 
 const DETAIL: Effort = { jsonBytes: LIMITS.gatewayDetailBytes, orderBytes: LIMITS.gatewayDetailBytes };
 
-function tryWrite(write: JsonWriter, bytes: Uint8Array): Buffer | undefined {
+// Undefined for one that holds a type which stays unknown: its bytes may hold addresses.
+function tryWrite(bytes: Uint8Array, { write, unknown }: Telling): Buffer | undefined {
+  let isWhole = true;
+  const add = (name: string) => {
+    isWhole = false;
+    unknown?.add(name);
+  };
   try {
-    return write(bytes, DETAIL);
+    const json = write?.(bytes, { most: DETAIL, unknown: { add } });
+    return isWhole ? json : undefined;
   } catch {
     return undefined;
   }

@@ -5,8 +5,9 @@ import type { TwinlineError } from '../errors.ts';
 import { closeObject, type FieldPlan, inOrder, OUT_OF_ORDER, takes } from './json-object.ts';
 import { type Literal, literal, literalOf } from './json-out.ts';
 import type { ValueWriter } from './json-scalars.ts';
-import { quotedText } from './json-text.ts';
+import { base64, quotedText } from './json-text.ts';
 import type { MessageWriter } from './json-well-known.ts';
+import { typeNameIn } from './unknown-types.ts';
 import { deeper, endOfLength, type Job, noJson, skip, tagOf, textOf, unreadable, WIRE } from './wire.ts';
 
 /** How a message is written as JSON. */
@@ -67,25 +68,46 @@ const EMPTY = literalOf('{}');
 const URL_TAG = (1 << 3) | WIRE.bytes;
 const VALUE_TAG = (2 << 3) | WIRE.bytes;
 
-/** `{"@type": …}` with the fields of the message inside, or with `value` where its JSON is no object of its fields. */
+/**
+ * `{"@type": …}` with the fields of the message inside, or with `value` where its JSON is no object of its fields. Of a
+ * type that nobody declares, or that cannot be written, `value` is its bytes in base64.
+ */
 export function anyWriter(registry: Registry, writerOf: (type: DescMessage) => TypeWriter): MessageWriter {
+  const unwritable = new WeakSet<DescMessage>();
+
+  function writerFor(type: DescMessage): TypeWriter | undefined {
+    if (unwritable.has(type)) return undefined;
+    try {
+      return writerOf(type);
+    } catch {
+      unwritable.add(type);
+      return undefined;
+    }
+  }
+
   return (job, end) => {
     const { url, from, to } = anyParts(job, end);
     if (url === '') {
       literal(job, EMPTY);
       return;
     }
-    const type = registry.getMessage(url.slice(url.lastIndexOf('/') + 1));
-    if (!type) throw noJson(`an Any holds ${JSON.stringify(url.slice(0, 100))}, which no descriptor declares`);
-    const { write, fields } = writerOf(type);
+    const name = typeNameIn(url);
+    const type = registry.getMessage(name);
+    if (!type) job.unknown?.add(name);
+    const writer = type && writerFor(type);
     const start = job.to;
     literal(job, TYPE);
     quotedText(job, url);
-    if (!fields) literal(job, VALUE);
     job.at = from;
-    deeper(job);
-    readInside(job, to, { type, write: fields ?? write });
-    job.depth--;
+    if (!writer) {
+      literal(job, VALUE);
+      base64(job, to);
+    } else {
+      if (!writer.fields) literal(job, VALUE);
+      deeper(job);
+      readInside(job, to, { type, write: writer.fields ?? writer.write });
+      job.depth--;
+    }
     closeObject(job, start);
     job.at = end;
   };

@@ -10,6 +10,7 @@ import { inOrder, type ObjectPlan, writeFields, writeObject } from './json-objec
 import { literalOf, outOf, tooLarge } from './json-out.ts';
 import { scalarDefault, type ValueWriter } from './json-scalars.ts';
 import { duration, fieldMask, type MessageWriter, timestamp } from './json-well-known.ts';
+import type { UnknownTypes } from './unknown-types.ts';
 import { WRAPPERS } from './values.ts';
 import { deeper, type Job } from './wire.ts';
 
@@ -24,9 +25,15 @@ export interface JsonWriterOptions {
 /**
  * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message,
  * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`, or
- * takes more than `most`.
+ * takes more than `most`. An Any of a type that nobody declares is written as base64, and `unknown` is told its name.
  */
-export type JsonWriter = (bytes: Uint8Array, most?: Effort) => Buffer;
+export type JsonWriter = (bytes: Uint8Array, options?: WriteOptions) => Buffer;
+
+export interface WriteOptions {
+  /** @default no bound but `maxBytes` */
+  readonly most?: Effort | undefined;
+  readonly unknown?: UnknownTypes | undefined;
+}
 
 /** What one message may take. */
 export interface Effort {
@@ -44,6 +51,14 @@ export interface JsonWriters {
   writerOf(type: DescMessage, only?: string): JsonWriter;
 }
 
+interface Run {
+  readonly type: DescMessage;
+  readonly write: MessageWriter;
+  readonly options: WriteOptions;
+}
+
+const NO_OPTIONS: WriteOptions = {};
+
 const FIRST_BYTES = 16_384;
 // Larger ones are given back to the system.
 const KEPT_BYTES = 1_048_576;
@@ -55,7 +70,8 @@ export function createJsonWriters({
 }: JsonWriterOptions): JsonWriters {
   const types = compileTypes(registry, form);
   let spare = outOf(Math.min(FIRST_BYTES, maxBytes));
-  const run = (bytes: Uint8Array, { type, write, most }: Run): Job => {
+  const run = (bytes: Uint8Array, { type, write, options }: Run): Job => {
+    const { most, unknown } = options;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const job: Job = {
       bytes,
@@ -70,6 +86,7 @@ export function createJsonWriters({
       mayOrder: most ? most.orderBytes : 65_536 + 16 * bytes.length,
       maxBytes: most ? Math.min(most.jsonBytes, maxBytes) : maxBytes,
       isBrief: most !== undefined,
+      unknown,
     };
     deeper(job);
     inOrder(job, bytes.length, { type, write });
@@ -81,19 +98,14 @@ export function createJsonWriters({
   return {
     writerOf: (type, only) => {
       const { write } = types.typeOf(type);
-      if (only === undefined) return (bytes, most) => textOf(run(bytes, { type, write, most }));
+      if (only === undefined) return (bytes, options = NO_OPTIONS) => textOf(run(bytes, { type, write, options }));
       const plan = planOfOnly(type, { only, types });
       const inner: MessageWriter = (job, end) => writeObject(plan, job, end);
       // Without the braces and the key around the one field.
-      return (bytes, most) => textOf(run(bytes, { type, write: inner, most }), plan.fields[0]!.key.length);
+      return (bytes, options = NO_OPTIONS) =>
+        textOf(run(bytes, { type, write: inner, options }), plan.fields[0]!.key.length);
     },
   };
-}
-
-interface Run {
-  readonly type: DescMessage;
-  readonly write: MessageWriter;
-  readonly most: Effort | undefined;
 }
 
 function textOf({ out, to }: Job, from = 0): Buffer {

@@ -7,8 +7,13 @@ const NAME = /^[0-9a-z_.-]{1,256}$/;
 const VALUE = /^[\x20-\x7e]*$/;
 // What belongs to HTTP/2 or to gRPC: a caller who could set it would speak for the gateway.
 const RESERVED =
-  /^(grpc-.*|host|te|content-type|content-length|connection|keep-alive|proxy-.*|transfer-encoding|upgrade|trailer|user-agent)$/;
+  /^(grpc-.*|host|te|content-type|content-length|connection|keep-alive|proxy-.*|transfer-encoding|upgrade|http2-settings|trailer|user-agent)$/;
 const ENTRY_BYTES = 32;
+
+/** Whether a name (lower case) belongs to HTTP/2 or to gRPC, or is none. */
+export function isReserved(name: string): boolean {
+  return name === '' || RESERVED.test(name);
+}
 
 /** Why this metadata may not be sent, or undefined. Names the entry, never its value. */
 export function metadataTrouble(metadata: Metadata): string | undefined {

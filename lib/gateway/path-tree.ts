@@ -26,22 +26,31 @@ interface Node<Leaf> {
 export function createPathTree<Leaf>(): PathTree<Leaf> {
   const root = emptyNode<Leaf>();
   const verbs = new Set<string>();
+  // Verbs that hold colons, the longest first.
+  const long: string[] = [];
   return {
     at: (template, make) => {
       const leaves = leavesFor(root, template);
       const leaf = leaves.get(template.verb) ?? make();
       leaves.set(template.verb, leaf);
-      if (template.verb) verbs.add(template.verb);
+      const { verb } = template;
+      if (verb && !verbs.has(verb)) {
+        verbs.add(verb);
+        if (verb.includes(':')) long.push(verb);
+        long.sort((a, b) => b.length - a.length);
+      }
       return leaf;
     },
     find: (path, visit) => {
       if (!path.startsWith('/')) return undefined;
       const segments = path.slice(1).split('/');
       const last = segments.at(-1)!;
-      const colon = last.lastIndexOf(':');
-      const verb = last.slice(colon + 1);
       // DIDs hold colons too: only what some template has as a verb is one.
-      if (colon > 0 && verbs.has(verb)) {
+      const short = last.slice(last.lastIndexOf(':') + 1);
+      const ends = long.filter((verb) => last.endsWith(`:${verb}`));
+      for (const verb of verbs.has(short) ? [...ends, short] : ends) {
+        const colon = last.length - verb.length - 1;
+        if (colon <= 0) continue;
         const before = [...segments.slice(0, -1), last.slice(0, colon)];
         const result = walk(root, { segments: before, verb, visit }, 0);
         if (result !== undefined) return result;

@@ -1,11 +1,20 @@
 // From an HTTP request to the bytes of a request message: variables of the path, parameters of the query, the body.
 
-import { type DescMessage, fromJson, type JsonValue, type Registry, toBinary } from '@bufbuild/protobuf';
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type Registry,
+  toBinary,
+} from '@bufbuild/protobuf';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { createDraft, type Draft, encodeDraft, type FieldPath, fieldPath, parserOf, setValue } from './draft.ts';
 import { decodeQuery } from './percent.ts';
 import { shown } from './shown.ts';
+import { tellingRegistry, type UnknownTypes } from './unknown-types.ts';
+import { fillMask, maskField } from './update-mask.ts';
 
 export interface BindingOptions {
   readonly input: DescMessage;
@@ -13,6 +22,8 @@ export interface BindingOptions {
   readonly variables: readonly string[];
   /** '': no body; `*`: the whole message; else the name of a field. */
   readonly body: string;
+  /** Of HTTP: with PATCH an update mask that is empty is filled with the fields of the body. */
+  readonly method: string;
   /** For messages inside `google.protobuf.Any` in a body. */
   readonly registry: Registry;
 }
@@ -24,6 +35,8 @@ export interface HttpInput {
   readonly query: string;
   /** JSON in UTF-8. Undefined or empty: no body. */
   readonly body?: Uint8Array | undefined;
+  /** Is told of types inside an Any of the body that nobody declares. */
+  readonly unknown?: UnknownTypes;
 }
 
 /**
@@ -36,45 +49,57 @@ export type Bind = (input: HttpInput) => Buffer;
  * Compiles the binding of one route. Throws an Error when a variable or the body names a field that is not there or
  * cannot be one.
  */
-export function compileBinding({ input, variables, body, registry }: BindingOptions): Bind {
+export function compileBinding({ input, variables, body, method, registry }: BindingOptions): Bind {
   const paths = variables.map((variable) => variablePath(input, variable));
   const bodyField = body === '' || body === '*' ? undefined : input.fields.find(({ name }) => name === body);
   if (body !== '' && body !== '*' && !bodyField)
     throw new Error(`the body is the field ${body}, which ${input.typeName} does not have`);
   const taken = [...paths, ...(bodyField ? [[bodyField]] : [])];
   const pathOf = freePaths(input, taken);
-  return ({ values, query, body: bytes }) => {
+  const mask = method === 'PATCH' && bodyField ? maskField(input) : undefined;
+  const lists = paths.flatMap(([first]) => (first?.fieldKind === 'list' ? [first] : []));
+  return ({ values, query, body: bytes, unknown }) => {
     const draft = createDraft(input);
     for (const [at, path] of paths.entries()) bindVariable(draft, path, { name: variables[at]!, text: values[at]! });
     // A body that is the whole message leaves nothing to the query.
     if (body !== '*') for (const one of parameters(query)) bindParameter(draft, one, pathOf);
-    const bound = encodeDraft(draft);
-    if (body === '' || !bytes?.length) return bound;
+    if (body === '' || !bytes?.length) return encodeDraft(draft);
     const json = parseBody(bytes);
-    const read = bodyBytes(bodyField ? { [bodyField.jsonName]: json } : json, { input, registry });
+    const whole = bodyField ? { [bodyField.jsonName]: json } : without(json, lists);
+    const read = bodyBytes(whole, { input, registry: unknown ? tellingRegistry(registry, unknown) : registry });
+    if (mask && bodyField?.message) fillMask(draft, { mask, body: json, type: bodyField.message });
+    const bound = encodeDraft(draft);
     // Protobuf merges what follows: values of the path win over those of the body.
     return bound.length ? Buffer.concat([read, bound]) : Buffer.from(read);
   };
 }
 
+// A list of the path would be appended to that of the body.
+function without(json: JsonValue, fields: readonly DescField[]): JsonValue {
+  if (!fields.length || typeof json !== 'object' || json === null || Array.isArray(json)) return json;
+  const names = new Set(fields.flatMap(({ name, jsonName }) => [name, jsonName]));
+  return Object.fromEntries(Object.entries(json).filter(([name]) => !names.has(name)));
+}
+
 function variablePath(input: DescMessage, variable: string): FieldPath {
   const path = fieldPath(input, variable);
   if (!path) throw new Error(`the variable ${variable} is no field of ${input.typeName}`);
-  const { fieldKind } = path.at(-1)!;
-  if (fieldKind === 'list' || fieldKind === 'map')
-    throw new Error(
-      `the variable ${variable} is a ${fieldKind === 'list' ? 'repeated field' : 'map'}; a path holds single values`,
-    );
-  parserOf(path.at(-1)!);
+  const field = path.at(-1)!;
+  if (field.fieldKind === 'map') throw new Error(`the variable ${variable} is a map, which a path cannot hold`);
+  if (field.fieldKind === 'list' && field.message)
+    throw new Error(`the variable ${variable} is a list of messages, which a path cannot hold`);
+  parserOf(field);
   return path;
 }
 
 function bindVariable(draft: Draft, path: FieldPath, { name, text }: { name: string; text: string }): void {
+  // The elements of a list are parted by commas, as grpc-gateway parts them.
+  const texts = path.at(-1)!.fieldKind === 'list' ? text.split(',') : [text];
   try {
-    setValue(draft, path, { texts: [text] });
+    setValue(draft, path, { texts });
   } catch (error) {
     // Without the name of the field, which stands before it already.
-    const why = (error as Error).message.replace(/^parsing field "[^"]*": /, '');
+    const why = (error as Error).message.replace(/^parsing (field|list) "[^"]*": /, '');
     throw refuse(name, `type mismatch, parameter: ${name}, error: ${why}`);
   }
 }

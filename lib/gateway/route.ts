@@ -1,11 +1,10 @@
 // The route table: every HTTP binding of a set of descriptors, compiled, and found again by method and path.
 
 import type { DescMessage, DescMethod } from '@bufbuild/protobuf';
-import { type Detail, TwinlineError } from '../errors.ts';
+import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { type Descriptors, refused } from './descriptors.ts';
 import { type HttpRule, httpRules } from './http-rule.ts';
-import { named } from './named.ts';
 import { createPathTree, type PathTree } from './path-tree.ts';
 import { decodePath } from './percent.ts';
 import { type Bind, compileBinding } from './query.ts';
@@ -43,16 +42,32 @@ export type Match =
   | { readonly kind: 'method'; readonly allow: readonly string[] }
   | { readonly kind: 'unknown' };
 
+/** A binding that is not served. */
+export interface LeftOut {
+  /** `ixo.entity.v1beta1.Query/Entity` */
+  readonly rpc: string;
+  /** `GET /ixo/entity/{id}`; '' when the option of the method cannot be read. */
+  readonly path: string;
+  readonly reason: string;
+}
+
 export interface RouteTable {
   /** By service and method, as in the descriptors. */
   readonly routes: readonly Route[];
-  /** Methods with an HTTP binding that no HTTP request can call, and why. */
-  readonly left: readonly Detail[];
+  /** Bindings that no HTTP request can reach, and why. */
+  readonly left: readonly LeftOut[];
   /**
    * Finds the route of a request: `path` as it came, without the query. HEAD is answered by GET routes. Throws ERR_INPUT
    * when a value in the path is malformed.
    */
   match(method: string, path: string): Match;
+}
+
+export interface RouteTableOptions {
+  /** Names the descriptors in messages. @default 'The descriptors' */
+  readonly source?: string;
+  /** Methods (`package.Service/Method`) that stand back where another one has the same path. @default none */
+  readonly standsBack?: (rpc: string) => boolean;
 }
 
 interface Placed {
@@ -63,30 +78,63 @@ interface Placed {
 type ByMethod = Map<string, Placed>;
 
 /**
- * Compiles all HTTP bindings. Throws ERR_CONFIG that lists every template that is broken or there twice, and every
- * variable or body that is no field of its request; `source` names the descriptors.
+ * Compiles all HTTP bindings. One that cannot be served is left out: a broken template, a variable or body that is no
+ * field of the request, a stream of requests. Of two bindings for one method and path the later one is served, as
+ * grpc-gateway does. Throws ERR_CONFIG with every reason when there are bindings and none can be served.
  */
-export function createRouteTable(descriptors: Descriptors, source = 'The descriptors'): RouteTable {
-  const routes: Route[] = [];
-  const problems: Detail[] = [];
-  const left: Detail[] = [];
+export function createRouteTable(descriptors: Descriptors, options: RouteTableOptions = {}): RouteTable {
+  const { source = 'The descriptors', standsBack = () => false } = options;
+  const routes = new Set<Route>();
+  const left: LeftOut[] = [];
   const tree = createPathTree<ByMethod>();
-  for (const method of descriptors.methods) {
-    const rpc = `${method.parent.typeName}/${method.name}`;
+
+  function add(method: DescMethod, rule: HttpRule): void {
+    const rpc = rpcOf(method);
     try {
-      const rules = httpRules(method);
-      if (!rules.length) continue;
-      if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming') {
-        left.push({ field: rpc, error: 'it takes a stream of requests' });
-        continue;
+      const { route, template } = compileRoute({ rpc, rule, method, descriptors });
+      const leaf = tree.at(template, () => new Map());
+      const other = leaf.get(route.method)?.route;
+      if (other && standsBack(rpc) && !standsBack(other.rpc)) {
+        left.push(hiddenBy(other, route));
+        return;
       }
-      for (const rule of rules) routes.push(addRoute(tree, { rpc, rule, method, descriptors }));
+      if (other) {
+        routes.delete(other);
+        left.push(hiddenBy(route, other));
+      }
+      leaf.set(route.method, { route, variables: template.variables });
+      routes.add(route);
     } catch (error) {
-      problems.push({ field: rpc, error: (error as Error).message });
+      left.push({ rpc, path: pathOf(rule), reason: (error as Error).message });
     }
   }
-  if (problems.length) throw refused(source, problems);
-  return { routes, left, match: (method, path) => match(tree, method, path) };
+
+  for (const method of descriptors.methods)
+    try {
+      for (const rule of httpRules(method)) add(method, rule);
+    } catch (error) {
+      const reason = `its google.api.http option cannot be read: ${(error as Error).message}`;
+      left.push({ rpc: rpcOf(method), path: '', reason });
+    }
+  if (left.length && !routes.size)
+    throw refused(
+      source,
+      left.map(({ rpc, path, reason }) => ({ field: rpc, error: path ? `${path}: ${reason}` : reason })),
+    );
+  return { routes: [...routes], left, match: (method, path) => match(tree, method, path) };
+}
+
+function rpcOf(method: DescMethod): string {
+  return `${method.parent.typeName}/${method.name}`;
+}
+
+function pathOf({ method, template }: Pick<HttpRule, 'method' | 'template'>): string {
+  return `${method} ${template}`.trim();
+}
+
+function hiddenBy(winner: Route, { rpc, method, template }: Route): LeftOut {
+  const reason = `it has the path of ${winner.rpc} (${winner.template}), which is served`;
+  return { rpc, path: pathOf({ method, template }), reason };
 }
 
 interface Binding {
@@ -96,16 +144,17 @@ interface Binding {
   readonly descriptors: Descriptors;
 }
 
-function addRoute(tree: PathTree<ByMethod>, { rpc, rule, method, descriptors }: Binding): Route {
+function compileRoute({ rpc, rule, method, descriptors }: Binding): { route: Route; template: Template } {
   const { input, output } = method;
+  if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming')
+    throw new Error('it takes a stream of requests');
+  if (rule.isNested) throw new Error('an additional binding has additional bindings');
   const template = templateOf(rule);
   const variables = template.variables.map(({ path }) => path);
   const { body, responseBody } = rule;
-  if (body !== '' && rule.method === 'GET') throw new Error(`${rule.template}: a GET request has no body`);
+  if (body !== '' && rule.method === 'GET') throw new Error('a GET request has no body');
   if (responseBody !== '' && !output.fields.some(({ name }) => name === responseBody))
-    throw new Error(
-      `${rule.template}: response_body is the field ${responseBody}, which ${output.typeName} does not have`,
-    );
+    throw new Error(`response_body is the field ${responseBody}, which ${output.typeName} does not have`);
   const route: Route = {
     method: rule.method,
     template: rule.template,
@@ -116,18 +165,14 @@ function addRoute(tree: PathTree<ByMethod>, { rpc, rule, method, descriptors }: 
     variables,
     body,
     responseBody,
-    bind: named(rule.template, () => compileBinding({ input, variables, body, registry: descriptors.registry })),
+    bind: compileBinding({ input, variables, body, method: rule.method, registry: descriptors.registry }),
   };
-  const placed = tree.at(template, () => new Map());
-  const other = placed.get(route.method)?.route;
-  if (other) throw new Error(`${route.method} ${route.template} leads to ${other.rpc} already, as ${other.template}`);
-  placed.set(route.method, { route, variables: template.variables });
-  return route;
+  return { route, template };
 }
 
 function templateOf(rule: HttpRule): Template {
   if (!rule.method || !rule.template) throw new Error('its google.api.http option names no method and path');
-  return named(rule.template, () => parseTemplate(rule.template));
+  return parseTemplate(rule.template);
 }
 
 function match(tree: PathTree<ByMethod>, method: string, path: string): Match {

@@ -1,6 +1,7 @@
 // Path templates of google.api.http: `/v1/{name=shelves/*}/books/**:verb`, parsed.
 //
 //   Template = "/" Segments [ ":" Verb ]      Segments = Segment { "/" Segment }
+//   After a variable all that follows its brace is the verb, which may then hold colons, as in grpc-gateway.
 //   Segment  = "*" | "**" | literal | "{" field path [ "=" Segments ] "}"
 
 import { LIMITS } from '../limits.ts';
@@ -32,6 +33,7 @@ export interface Template {
 const IDENTIFIERS = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 // What may stand in a path without being encoded, but for the colon, which begins a verb.
 const LITERAL = /^[A-Za-z0-9._~!$&'()+,;=@-]+$/;
+const VERB = /^[A-Za-z0-9._~!$&'()+,;=@-]+(:[A-Za-z0-9._~!$&'()+,;=@-]+)*$/;
 // A star alone, a literal, or a variable with what may stand inside its braces.
 const PART = /\{[^{}]*\}|[^/{}]+/y;
 
@@ -58,10 +60,12 @@ export function parseTemplate(text: string): Template {
 
 // Colons do not stand in literals; one inside braces is found to be wrong later.
 function splitVerb(text: string): { path: string; verb: string } {
-  const colon = text.indexOf(':', Math.max(text.lastIndexOf('/'), text.lastIndexOf('}')));
+  const brace = text.lastIndexOf('}');
+  const slash = text.lastIndexOf('/');
+  const colon = text.indexOf(':', Math.max(slash, brace));
   if (colon < 0) return { path: text, verb: '' };
   const verb = text.slice(colon + 1);
-  if (!LITERAL.test(verb))
+  if (!(brace > slash ? VERB : LITERAL).test(verb))
     throw new Error(`the verb ${JSON.stringify(verb)} is empty or has a character that must be encoded`);
   return { path: text.slice(0, colon), verb };
 }

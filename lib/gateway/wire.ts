@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import type { UnknownTypes } from './unknown-types.ts';
 
 /** One reply that is being written as JSON: `bytes` are read at `at`, `out` is filled up to `to`. */
 export interface Job {
@@ -27,6 +28,8 @@ export interface Job {
   readonly maxBytes: number;
   /** Whether it is given up where it takes more than a turn of the event loop should. */
   readonly isBrief: boolean;
+  /** Is told of types that nobody declares. */
+  readonly unknown: UnknownTypes | undefined;
 }
 
 export const WIRE = { varint: 0, bits64: 1, bytes: 2, group: 3, endGroup: 4, bits32: 5 } as const;

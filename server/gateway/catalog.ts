@@ -8,8 +8,11 @@ import {
   createStatusAnswers,
   type Descriptors,
   type GatewaySettings,
+  type HeadersBack,
   idlePatterns,
+  isHttpBody,
   type JsonWriter,
+  type LeftOut,
   legacyRewrites,
   type Match,
   type RewritePath,
@@ -17,6 +20,7 @@ import {
   type RpcFilter,
   rpcFilter,
   type StatusAnswers,
+  withoutAddresses,
 } from '../../lib/gateway/index.ts';
 import type { GatewayFile } from './file.ts';
 
@@ -28,6 +32,8 @@ export interface Plan {
   /** `call`: by the node; else a refusal. */
   readonly use: 'call' | 'disabled' | 'forbidden';
   readonly write: JsonWriter;
+  /** The reply is a google.api.HttpBody, which is answered as it is and not as JSON. */
+  readonly isRaw: boolean;
   /** Whether those who ask the same at the same time get one answer: only where nothing can be changed. */
   readonly isShared: boolean;
 }
@@ -36,18 +42,23 @@ export interface Catalog {
   readonly settings: GatewaySettings;
   readonly routes: readonly Route[];
   readonly answers: StatusAnswers;
+  /** What no request can reach, and why. */
+  readonly left: readonly LeftOut[];
   /** What the operator should know, one line each. */
   readonly warnings: readonly string[];
   /** Finds the route for the path of a request as it came, without its query. Throws ERR_INPUT. */
   match(method: string, path: string): Match;
   planOf(route: Route): Plan;
+  /** How metadata of the node come back. */
+  readonly back: HeadersBack;
   /** The path in the descriptors; undefined when no prefix serves it. */
   readonly rewrite: RewritePath;
 }
 
 /** Compiles it all. Throws ERR_CONFIG with every problem of the descriptors. */
 export function createCatalog({ settings, source, descriptors: from }: GatewayFile, descriptors: Descriptors): Catalog {
-  const table = createRouteTable(descriptors, from?.source);
+  const isDisabled = rpcFilter(settings.disabled);
+  const table = createRouteTable(descriptors, { ...(from && { source: from.source }), standsBack: isDisabled });
   if (!table.routes.length)
     throw new TwinlineError(
       'ERR_CONFIG',
@@ -61,15 +72,18 @@ export function createCatalog({ settings, source, descriptors: from }: GatewayFi
   const answers = createStatusAnswers({ registry, writers, hide, unknownRoute });
   const warnings = [
     ...oddities(settings, table.routes),
-    ...table.left.map(({ field, error }) => `${field} is left out: ${error}`),
+    ...descriptors.left.map(({ field, error }) => `${field} is left out: ${error}`),
+    ...table.left.map(({ rpc, path, reason }) => `${rpc} is left out${path && ` at ${path}`}: ${reason}`),
   ];
   const isForbidden = rpcFilter(settings.gate?.forbid ?? []);
-  const planning = { isForbidden, isDisabled: rpcFilter(settings.disabled), writers, warnings };
+  const planning = { isForbidden, isDisabled, writers, warnings };
   const plans = new Map(table.routes.map((route) => [route, planOf(route, planning)]));
   return {
     settings,
     routes: table.routes,
     answers,
+    back: { named: settings.forwardHeaders, clean: (text) => withoutAddresses(text, hide) },
+    left: table.left,
     warnings,
     rewrite,
     match: (method, path) => {
@@ -91,7 +105,8 @@ interface Planning {
 
 function planOf(route: Route, { isForbidden, isDisabled, writers, warnings }: Planning): Plan {
   const { rpc, output, responseBody, method, streaming, body } = route;
-  const one = { route, path: `/${rpc}`, isShared: method === 'GET' && !streaming && body === '' };
+  const isRaw = isHttpBody(output) && responseBody === '';
+  const one = { route, path: `/${rpc}`, isRaw, isShared: method === 'GET' && !streaming && body === '' };
   if (isForbidden(rpc)) return { ...one, use: 'forbidden', write: noWriter };
   if (isDisabled(rpc)) return { ...one, use: 'disabled', write: noWriter };
   try {

@@ -9,7 +9,7 @@ import type { ServedRoute } from '../route-list.ts';
 import type { Exchange } from './exchange.ts';
 import { type Front, gatewayFront, pathOf } from './front.ts';
 import { createGate } from './gate.ts';
-import { firstSegment, ownership } from './places.ts';
+import { ownership, takenBy } from './places.ts';
 import { answerOf } from './refusal.ts';
 import { reply } from './reply.ts';
 import { readAsked } from './request.ts';
@@ -42,8 +42,7 @@ export interface DoorDeps {
 export function gatewayDoor({ service, others, front, onFault }: DoorDeps): GatewayDoor {
   const { catalog, counts, streams } = service;
   const { settings, answers } = catalog;
-  const taken = new Set([...others.map(({ path }) => firstSegment(path)), ...NOT_IN_ROUTES]);
-  const owns = ownership(settings, { routes: catalog.routes, taken });
+  const owns = ownership(settings, { routes: catalog.routes, taken: takenBy(others) });
   const gate = settings.gate && createGate(settings.gate.keys);
   const { served, hidden } = splitRoutes(catalog, owns);
 
@@ -61,7 +60,7 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
       if (plan.use !== 'call') refuse(exchange, plan.use);
       else {
         const query = req.url!.slice(path.length + 1);
-        const asked = await readAsked(req, { route, values, query }, settings);
+        const asked = await readAsked(req, { route, values, query }, service);
         await (route.streaming ? streams.answer : answerUnary)(exchange, plan, { asked, service });
       }
     } catch (error) {
@@ -108,5 +107,3 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
 
 const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="gateway"'];
 const CLOSING = ['Connection', 'close'];
-// Sockets of the agent.
-const NOT_IN_ROUTES = ['socket.io'];

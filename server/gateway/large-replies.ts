@@ -5,15 +5,19 @@ import { create, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../../lib/errors.ts';
 import { ByteBudget } from '../../lib/gateway/byte-budget.ts';
-import type { JsonForm } from '../../lib/gateway/index.ts';
+import type { JsonForm, Lesson } from '../../lib/gateway/index.ts';
 import type { StopSignal } from '../../lib/gateway/stop.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import type { Order, Outcome, ThreadData } from './render-thread.ts';
+import type { Message, Order, Outcome, ThreadData } from './render-thread.ts';
 
 export interface Written {
   readonly json: Buffer;
   /** The entity tag of the JSON. */
   readonly tag: string;
+  /** Types inside an Any that nobody declares. */
+  readonly unknown: readonly string[];
+  /** What was written, when there are unknown types. */
+  readonly bytes?: Uint8Array;
 }
 
 /** How long the JSON is waited for. */
@@ -35,7 +39,9 @@ export interface LargeReplies {
 
 export interface LargeOptions {
   /** With all types of replies. */
-  readonly registry: FileRegistry;
+  readonly base: FileRegistry;
+  /** What was learned of the node since; it only grows. @default nothing */
+  readonly lessons?: readonly Lesson[];
   readonly form: JsonForm;
   /** For one reply. @default LIMITS.gatewayLargeMs, LIMITS.gatewayLargeMemoryMb */
   readonly ms?: number;
@@ -52,14 +58,16 @@ interface Job {
 }
 
 /** The thread starts with the first large reply, and again after it had to be ended; at rest it keeps no process alive. */
-export function largeReplies({ registry, form, ...options }: LargeOptions): LargeReplies {
+export function largeReplies({ base, lessons = [], form, ...options }: LargeOptions): LargeReplies {
   const { ms = LIMITS.gatewayLargeMs, memoryMb = LIMITS.gatewayLargeMemoryMb } = options;
   const { most = LIMITS.gatewayLargeWaiting, mostBytes = LIMITS.gatewayLargeBytes } = options;
-  const workerData: ThreadData = { set: setOf(registry), form };
+  const workerData: ThreadData = { set: setOf(base), form };
   const budget = new ByteBudget(mostBytes);
   let queue: Job[] = [];
   let thread: Worker | undefined;
   let job: Job | undefined;
+  /** How many lessons the thread has had. */
+  let taught = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
@@ -71,11 +79,14 @@ export function largeReplies({ registry, form, ...options }: LargeOptions): Larg
     }
     thread ??= start();
     thread.ref();
-    thread.postMessage(job.order, [job.order.bytes.buffer as ArrayBuffer]);
+    const message: Message = { order: job.order, lessons: lessons.slice(taught) };
+    taught = lessons.length;
+    thread.postMessage(message, [job.order.bytes.buffer as ArrayBuffer]);
     timer = setTimeout(() => end(tooMuch(`${ms} ms`)), ms);
   }
 
   function start(): Worker {
+    taught = 0;
     const made = threadWith({ workerData, resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
     made.on('message', (outcome: Outcome) => {
       if (made !== thread || !job) return;
@@ -168,8 +179,8 @@ function movable(bytes: Uint8Array): Uint8Array {
 
 function settle({ resolve, reject }: Job, outcome: Outcome): void {
   if (outcome.kind === 'json') {
-    const { buffer, byteOffset, length } = outcome.json;
-    resolve({ json: Buffer.from(buffer, byteOffset, length), tag: outcome.tag });
+    const { json, tag, unknown, bytes } = outcome;
+    resolve({ json: Buffer.from(json.buffer, json.byteOffset, json.length), tag, unknown, ...(bytes && { bytes }) });
   } else {
     const { message, reason } = outcome;
     reject(reason === undefined ? new Error(message) : new TwinlineError('ERR_SERVICE', message, { reason }));

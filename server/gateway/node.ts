@@ -28,8 +28,9 @@ const RETRY_MS = 250;
  */
 export async function descriptorsOf(file: GatewayFile, channel: Channel, wait: NodeWait): Promise<Descriptors> {
   if (file.descriptors) return readDescriptorSet(file.descriptors.bytes, file.descriptors.source);
-  const { descriptors } = await reflected(channel, wait);
-  return readDescriptorSet(descriptors, `What the node ${channel.name} says about itself`);
+  const { descriptors, left } = await reflected(channel, wait);
+  const read = readDescriptorSet(descriptors, `What the node ${channel.name} says about itself`);
+  return { ...read, left: [...left, ...read.left] };
 }
 
 async function reflected(channel: Channel, { patienceMs, onWait }: NodeWait) {

@@ -1,6 +1,12 @@
 // The query gateway of this server: what GATEWAY_FILE asks for, opened; and its orderly end.
 
-import { type Descriptors, type GuardedChannel, guardedChannel, openCache } from '../../lib/gateway/index.ts';
+import {
+  type GuardedChannel,
+  guardedChannel,
+  openCache,
+  type TypeSource,
+  typeSource,
+} from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
@@ -42,12 +48,11 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   if (gatewayFile === undefined) return undefined;
   const file = readGatewayFile(gatewayFile);
   const onWait = (reason: string) => log.warn({ reason }, 'waiting for the node of the query gateway');
-  const { catalog, channel, registry } = await openCatalog(file, { patienceMs, onWait });
+  const opened = await openCatalog(file, { patienceMs, onWait });
+  const { catalog, channel, types } = opened;
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
-  const service = serviceOf(catalog, {
-    channel,
-    renderer: renderer(largeReplies({ registry, form: file.settings.json })),
-  });
+  const large = largeReplies({ base: types.base, lessons: types.lessons, form: file.settings.json });
+  const service = serviceOf(opened, renderer(large));
   return {
     door: (others, front) => {
       const door = gatewayDoor({
@@ -72,36 +77,35 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   };
 }
 
+export interface Opened {
+  readonly catalog: Catalog;
+  readonly channel: GuardedChannel;
+  readonly types: TypeSource;
+}
+
 const AT_ONCE = { http2: LIMITS.grpcCallsAtOnce, 'grpc-js': LIMITS.grpcJsCallsAtOnce };
 
 /** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
-export async function openCatalog(
-  file: GatewayFile,
-  wait: NodeWait,
-): Promise<{
-  readonly catalog: Catalog;
-  readonly channel: GuardedChannel;
-  readonly registry: Descriptors['registry'];
-}> {
+export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Opened> {
   const channel = await openChannel(file);
   try {
     const descriptors = await descriptorsOf(file, channel, wait);
-    const catalog = createCatalog(file, descriptors);
     const { deadlineMs, channel: kind } = file.settings;
     const guarded = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind] });
-    return { catalog, channel: guarded, registry: descriptors.registry };
+    // Who gave a file may have a node that does not describe itself, or wants no questions about it.
+    const types = typeSource({ base: descriptors.registry, channel: file.descriptors ? undefined : guarded });
+    const catalog = createCatalog(file, { ...descriptors, registry: types.registry });
+    return { catalog, channel: guarded, types };
   } catch (error) {
     await channel.close();
     throw error;
   }
 }
 
-function serviceOf(
-  catalog: Catalog,
-  { channel, renderer }: { readonly channel: GuardedChannel; readonly renderer: Renderer },
-): Service {
+function serviceOf({ catalog, channel, types }: Opened, renderer: Renderer): Service {
   // Without a cache nothing is kept, and calls that run are shared all the same.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
   const cache = openCache<Rendered>({ ttlMs, maxBytes, ...RENDERED });
-  return { catalog, channel, cache, renderer, streams: openStreams(), counts: createCounts({ channel, cache }) };
+  const counts = createCounts({ channel, cache });
+  return { catalog, channel, types, cache, renderer, streams: openStreams(), counts };
 }

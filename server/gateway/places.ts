@@ -2,12 +2,21 @@
 
 import type { GatewaySettings, Route } from '../../lib/gateway/index.ts';
 import { legacyRewrites } from '../../lib/gateway/index.ts';
+import type { ServedRoute } from '../route-list.ts';
 
 /** What stands between the first two slashes of a path, up to a colon. */
-export function firstSegment(path: string): string {
+function firstSegment(path: string): string {
   const end = /[/:?]/g;
   end.lastIndex = 1;
   return path.slice(1, end.exec(path)?.index);
+}
+
+// Sockets of the agent.
+const NOT_IN_ROUTES = ['socket.io'];
+
+/** How paths of other doors begin. */
+export function takenBy(others: readonly ServedRoute[]): ReadonlySet<string> {
+  return new Set([...others.map(({ path }) => firstSegment(path)), ...NOT_IN_ROUTES]);
 }
 
 /** Whether a path (as it came, without its query) is the gateway's to answer. */

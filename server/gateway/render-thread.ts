@@ -4,7 +4,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createFileRegistry, fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { createJsonWriters, entityTag, type JsonForm, type JsonWriter } from '../../lib/gateway/index.ts';
+import {
+  createJsonWriters,
+  entityTag,
+  type JsonForm,
+  type JsonWriter,
+  type Lesson,
+  learnedTypes,
+} from '../../lib/gateway/index.ts';
+import { LIMITS } from '../../lib/limits.ts';
 
 /** What the thread is given when it starts. */
 export interface ThreadData {
@@ -21,13 +29,27 @@ export interface Order {
   readonly bytes: Uint8Array;
 }
 
+/** An order with the types that were learned since the one before. */
+export interface Message {
+  readonly order: Order;
+  readonly lessons: readonly Lesson[];
+}
+
 export type Outcome =
-  | { readonly kind: 'json'; readonly json: Uint8Array; readonly tag: string }
+  | {
+      readonly kind: 'json';
+      readonly json: Uint8Array;
+      readonly tag: string;
+      /** Types that nobody declares; then the bytes are moved back, for another try. */
+      readonly unknown: readonly string[];
+      readonly bytes?: Uint8Array;
+    }
   /** What the writer threw; `reason` only when it says why the reply cannot be told. */
   | { readonly kind: 'error'; readonly reason: string | undefined; readonly message: string };
 
 const { set, form } = workerData as ThreadData;
-const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
+const learned = learnedTypes(createFileRegistry(fromBinary(FileDescriptorSetSchema, set)));
+const { registry } = learned;
 const writers = createJsonWriters({ registry, form });
 const known = new Map<string, JsonWriter>();
 
@@ -38,14 +60,21 @@ function writerOf({ type, only }: Order): JsonWriter {
   return writer;
 }
 
-parentPort!.on('message', (order: Order) => {
+parentPort!.on('message', ({ order, lessons }: Message) => {
   try {
-    const written = writerOf(order)(order.bytes);
+    for (const { files, wanted } of lessons) learned.learn(files, wanted);
+    const names = new Set<string>();
+    const add = (name: string) => {
+      if (names.size < LIMITS.typesPerReply && name.length <= LIMITS.typeNameChars) names.add(name);
+    };
+    const written = writerOf(order)(order.bytes, { unknown: { add } });
     const tag = entityTag(written);
     // What is short lies in memory that others share, which cannot be moved.
     const json = written.length === written.buffer.byteLength ? written : new Uint8Array(written);
-    const outcome: Outcome = { kind: 'json', json, tag };
-    parentPort!.postMessage(outcome, [json.buffer as ArrayBuffer]);
+    const back = names.size ? { bytes: order.bytes } : {};
+    const outcome: Outcome = { kind: 'json', json, tag, unknown: [...names], ...back };
+    const moved = [json, ...(outcome.bytes ? [outcome.bytes] : [])].map(({ buffer }) => buffer as ArrayBuffer);
+    parentPort!.postMessage(outcome, moved);
   } catch (error) {
     const { reason, message } = error as TwinlineError;
     const outcome: Outcome = { kind: 'error', reason, message };

@@ -5,10 +5,13 @@ import type { Exchange } from './exchange.ts';
 
 export interface Reply {
   readonly http: number;
-  /** JSON. */
   readonly body?: string | Buffer;
+  /** Of the body. @default 'application/json' */
+  readonly type?: string;
   /** Names and values in turn. */
   readonly headers?: readonly string[] | undefined;
+  /** Of HTTP, after the body: only for who says `TE: trailers`. */
+  readonly trailers?: Readonly<Record<string, string>>;
 }
 
 // What every answer of the server carries; `Vary` as the middleware for CORS sets it, which is asked only when a page of
@@ -16,14 +19,28 @@ export interface Reply {
 const ALWAYS: readonly string[] = ['Vary', 'Origin', ...SECURITY_HEADERS.flat()];
 
 /** Sends an answer whole. */
-export function reply({ res, requestId }: Exchange, { http, body, headers = [] }: Reply): void {
+export function reply(
+  exchange: Exchange,
+  { http, body, type = 'application/json', headers = [], ...rest }: Reply,
+): void {
+  const { res, requestId } = exchange;
   // Of an answer that has begun only the end can be taken away.
   if (res.headersSent) return void res.destroy();
   const list = [...ALWAYS, 'X-Request-Id', requestId, ...headers];
-  if (body !== undefined)
-    list.push('Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body)));
+  const trailers = rest.trailers && body !== undefined ? trailersFor(exchange, rest.trailers) : undefined;
+  if (body !== undefined) list.push('Content-Type', type);
+  // With trailers the body is chunked.
+  if (trailers) list.push('Trailer', Object.keys(trailers).join(', '));
+  else if (body !== undefined) list.push('Content-Length', String(Buffer.byteLength(body)));
   res.writeHead(http, list);
+  if (trailers) res.addTrailers(trailers);
   res.end(body);
+}
+
+function trailersFor({ req }: Exchange, trailers: NonNullable<Reply['trailers']>): Reply['trailers'] {
+  const takes =
+    /\btrailers\b/i.test(String(req.headers.te ?? '')) && req.httpVersion === '1.1' && req.method !== 'HEAD';
+  return takes && Object.keys(trailers).length ? trailers : undefined;
 }
 
 /** Sends the head of an answer whose body comes later, or never. */

@@ -2,9 +2,10 @@
 
 import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
-import { type GatewaySettings, type Metadata, metadataOf, type Route } from '../../lib/gateway/index.ts';
+import { type Metadata, metadataOf, type Route, type UnknownTypes } from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { Refusal } from '../errors.ts';
+import type { Service } from './service.ts';
 
 export interface Asked {
   readonly request: Buffer;
@@ -23,14 +24,19 @@ export interface Target {
 }
 
 /** Reads it all. Rejects with ERR_INPUT, and with a refusal for a body that is too large or encoded. */
-export async function readAsked(req: IncomingMessage, target: Target, settings: GatewaySettings): Promise<Asked> {
-  const { route, values, query } = target;
+export async function readAsked(
+  req: IncomingMessage,
+  { route, values, query }: Target,
+  { catalog: { settings }, types }: Pick<Service, 'catalog' | 'types'>,
+): Promise<Asked> {
   const deadlineMs = deadlineOf(req.headers['grpc-timeout'], settings.deadlineMs);
   const forwarded = metadataOf(req.headers, settings.forwardHeaders);
   if (forwarded.kind === 'refused') throw new TwinlineError('ERR_INPUT', forwarded.message);
   const body = route.body === '' ? undefined : await readBytes(req);
+  const bind = (unknown?: UnknownTypes) => route.bind({ values, query, body, ...(unknown && { unknown }) });
   return {
-    request: route.bind({ values, query, body }),
+    // A body may hold messages of types that have to be learned first.
+    request: body?.length ? (await types.make(bind, { deadlineMs })).value : bind(),
     metadata: forwarded.metadata,
     deadlineMs,
     isHasty: deadlineMs < settings.deadlineMs,

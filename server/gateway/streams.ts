@@ -2,17 +2,25 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
-import { type HttpAnswer, headersOf, type MessageStream } from '../../lib/gateway/index.ts';
+import {
+  earlyTrailers,
+  type HttpAnswer,
+  headersOf,
+  type MessageStream,
+  readHttpBody,
+  trailersOf,
+} from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { drained } from '../event-streams.ts';
 import { WAITING } from '../guard.ts';
 import type { Plan } from './catalog.ts';
 import type { Exchange } from './exchange.ts';
 import { answerOf } from './refusal.ts';
+import { renderReply } from './renderer.ts';
 import { begin, reply } from './reply.ts';
 import type { Asked } from './request.ts';
 import type { Service } from './service.ts';
-import { detailsIn } from './unary.ts';
+import { challengeFor, RAW, statusAnswer } from './unary.ts';
 
 export interface Streams {
   /** Answers with the stream of a call; resolves when all is over. */
@@ -23,10 +31,13 @@ export interface Streams {
 
 interface Form {
   readonly type: string;
-  /** What stands around the JSON of a message. */
+  /** Headers, names and values in turn. */
+  readonly headers?: readonly string[];
+  /** What stands around a message. */
   readonly before: Buffer;
   readonly after: Buffer;
-  error(body: string): string;
+  /** What stands at the end of a stream that failed; undefined: nothing can, and the connection is cut. */
+  error(body: string): string | undefined;
 }
 
 const FORMS: { readonly [type: string]: Form } = {
@@ -45,11 +56,11 @@ const FORMS: { readonly [type: string]: Form } = {
 };
 
 /** Sends one message; false when the reader has much to take. A large one is not copied. */
-function send(res: ServerResponse, { before, after }: Form, json: Buffer): boolean {
-  if (json.length <= LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, json, after]));
+function send(res: ServerResponse, { before, after }: Form, message: Buffer): boolean {
+  if (message.length <= LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, message, after]));
   res.cork();
   res.write(before);
-  res.write(json);
+  res.write(message);
   const isTaken = res.write(after);
   res.uncork();
   return isTaken;
@@ -64,9 +75,9 @@ export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
 
   async function answer(exchange: Exchange, plan: Plan, { asked, service }: { asked: Asked; service: Service }) {
     const { req, res } = exchange;
-    const form = formOf(req);
+    const jsonForm = formOf(req);
     if (req.method === 'HEAD') {
-      begin(exchange, ['Content-Type', form.type]);
+      begin(exchange, ['Content-Type', jsonForm.type]);
       return void res.end();
     }
     const ended = new AbortController();
@@ -79,40 +90,45 @@ export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
       const stream = service.channel.stream(call);
       const messages = stream.messages[Symbol.asyncIterator]();
       const first = await messages.next();
-      if (first.done && (await fails(exchange, stream, service))) return;
-      const told = headersOf(await stream.headers, service.catalog.settings.forwardHeaders);
-      begin(exchange, [...Object.entries(told).flat(), 'Content-Type', form.type, ...UNSTORED]);
+      const waiting = { deadlineMs, signal: ended.signal };
+      if (first.done && (await fails(exchange, stream, { service, waiting }))) return;
+      const told = headersOf(await stream.headers, service.catalog.back);
+      const form = plan.isRaw && !first.done ? rawForm(first.value) : jsonForm;
+      const own = ['Content-Type', form.type, ...(form.headers ?? [])];
+      begin(exchange, [...Object.entries(told).flat(), ...own, ...UNSTORED]);
       res.emit(WAITING);
       const lines = { first, messages, stream };
-      await pump(res, lines, { form, plan, service, signal: ended.signal, deadlineMs });
+      await pump(res, lines, { form, plan, service, waiting });
     } finally {
+      // What was thrown before its messages were read leaves a call behind.
+      ended.abort();
       open.delete(ended);
       res.off('close', leave);
     }
   }
 
   async function pump(res: ServerResponse, { first, messages, stream }: Lines, way: Way): Promise<void> {
-    const { form, plan, service, signal } = way;
-    const { renderer } = service;
-    const { answers } = service.catalog;
+    const { form, plan, service, waiting } = way;
+    const { signal } = waiting;
     let fault: HttpAnswer | undefined;
     try {
       for (let next = first; !next.done; next = await messages.next()) {
-        const written = renderer.render(plan, next.value, way);
-        const json = Buffer.isBuffer(written) ? written : (await written).json;
-        if (!send(res, form, json) && !(await drained(res, { signal, stallMs }))) break;
+        const message = await messageOf(next.value, { plan, service, waiting });
+        if (!send(res, form, message) && !(await drained(res, { signal, stallMs }))) break;
       }
     } catch (error) {
-      fault = answerOf(error, answers);
+      fault = answerOf(error, service.catalog.answers);
     }
     await messages.return?.();
     const { status, trailers } = await stream.end;
     if (res.destroyed) return;
     // A reader that takes nothing would never see the end.
     if (res.writableNeedDrain) return void res.destroy();
-    if (!fault && status.code !== 0 && !isClosed) fault = answers.ofStatus(status, detailsIn(trailers));
-    if (isClosed && signal.aborted) res.end(form.error(STOPPING));
-    else res.end(fault && form.error(fault.body));
+    if (!fault && status.code !== 0 && !isClosed) fault = await statusAnswer({ status, trailers }, service, waiting);
+    const words = isClosed && signal.aborted ? STOPPING : fault?.body;
+    const last = words === undefined ? '' : form.error(words);
+    if (last === undefined) res.destroy();
+    else res.end(last);
   }
 
   return {
@@ -134,8 +150,13 @@ interface Way {
   readonly form: Form;
   readonly plan: Plan;
   readonly service: Service;
-  readonly signal: AbortSignal;
-  readonly deadlineMs: number;
+  readonly waiting: { readonly deadlineMs: number; readonly signal: AbortSignal };
+}
+
+/** One message of the node, as the answer holds it. */
+async function messageOf(bytes: Buffer, { plan, service, waiting }: Omit<Way, 'form'>): Promise<Buffer> {
+  if (plan.isRaw) return readHttpBody(bytes).data;
+  return (await renderReply({ plan, bytes }, service, waiting)).value.json;
 }
 
 function formOf(req: IncomingMessage): Form {
@@ -143,12 +164,32 @@ function formOf(req: IncomingMessage): Form {
   return FORMS[type || 'application/x-ndjson']!;
 }
 
+/**
+ * The form of messages that are a google.api.HttpBody, by the first of them. As grpc-gateway does, a line of text ends
+ * after each; bytes of another type are one file, which a line end would break.
+ */
+function rawForm(first: Buffer): Form {
+  const { type } = readHttpBody(first);
+  const isText = /^(text\/|application\/(json|x-ndjson))/i.test(type);
+  return { type, headers: RAW, before: NOTHING, after: isText ? LINE_END : NOTHING, error: () => undefined };
+}
+
+const LINE_END = Buffer.from('\n');
+const NOTHING = Buffer.alloc(0);
+
 // A call that failed before its first message is answered like any other.
-async function fails(exchange: Exchange, { end, headers }: MessageStream, { catalog }: Service): Promise<boolean> {
+async function fails(
+  exchange: Exchange,
+  { end, headers }: MessageStream,
+  { service, waiting }: Pick<Way, 'service' | 'waiting'>,
+): Promise<boolean> {
   const { status, trailers } = await end;
   if (status.code === 0) return false;
-  const { http, body } = catalog.answers.ofStatus(status, detailsIn(trailers));
-  const told = headersOf([...(await headers), ...trailers], catalog.settings.forwardHeaders);
-  reply(exchange, { http, body, headers: Object.entries(told).flat() });
+  const { back } = service.catalog;
+  const answer = await statusAnswer({ status, trailers }, service, waiting);
+  const metadata = await headers;
+  const told = headersOf([...metadata, ...earlyTrailers(trailers, back)], back);
+  const list = [...challengeFor(answer, [...metadata, ...trailers]), ...Object.entries(told).flat()];
+  reply(exchange, { ...answer, headers: list, trailers: trailersOf(trailers, back) });
   return true;
 }

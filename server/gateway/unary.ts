@@ -6,16 +6,21 @@ import {
   type Answer,
   type AnswerCache,
   type CacheResult,
+  earlyTrailers,
   entityTag,
   HEIGHT,
   type HttpAnswer,
   headersOf,
   type Metadata,
+  readHttpBody,
+  trailersOf,
 } from '../../lib/gateway/index.ts';
 import * as statuses from '../../lib/gateway/statuses.ts';
 import { createStop, type StopSignal } from '../../lib/gateway/stop.ts';
 import type { Plan } from './catalog.ts';
 import type { Exchange } from './exchange.ts';
+import type { Waiting } from './large-replies.ts';
+import { type Reply, renderReply } from './renderer.ts';
 import { reply } from './reply.ts';
 import type { Asked } from './request.ts';
 import type { Service } from './service.ts';
@@ -24,8 +29,13 @@ import type { Service } from './service.ts';
 export interface Rendered {
   readonly http: number;
   readonly body: Buffer;
+  /** Of the body, where it is not JSON. */
+  readonly type?: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
+  readonly trailers: Readonly<Record<string, string>>;
+  /** The body says all that can be said: no type inside it may be known a moment later. */
+  readonly isFinal: boolean;
   /** Undefined for an error. */
   readonly tag: string | undefined;
   /** The height that the node told. */
@@ -34,10 +44,15 @@ export interface Rendered {
 
 /** What a cache asks about answers of this kind. */
 export const RENDERED = {
-  bytesOf: ({ body }: Rendered) => body.length,
-  isKept: ({ tag }: Rendered) => tag !== undefined,
+  bytesOf: ({ body, headers, trailers }: Rendered) =>
+    body.length + lengthOf(headers) + lengthOf(Object.values(trailers)),
+  isKept: ({ tag, isFinal }: Rendered) => tag !== undefined && isFinal,
   heightOf: ({ height }: Rendered) => height,
 };
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}
 
 /** Asks the node, or those who have asked already, and answers. Rejects when the answer cannot be read. */
 export async function answerUnary(
@@ -67,8 +82,7 @@ function keyOf(
   { path }: Plan,
   { request, metadata, deadlineMs, isHasty }: Asked,
 ): Parameters<AnswerCache<Rendered>['answer']>[0] {
-  let height: string | undefined;
-  for (const [name, value] of metadata) if (name === HEIGHT) height = String(value);
+  const height = metadata.find(([name]) => name === HEIGHT)?.[1] as string | undefined;
   const forwarded = height === undefined ? metadata : metadata.filter(([name]) => name !== HEIGHT);
   return { path, request, height, forwarded, ...(isHasty && { apart: String(deadlineMs) }) };
 }
@@ -80,37 +94,81 @@ interface Asking {
 
 async function ask(plan: Plan, asked: Asked, { service, signal }: Asking): Promise<Rendered> {
   const { request, metadata, deadlineMs } = asked;
+  const { back } = service.catalog;
   const begun = performance.now();
   const answer = await service.channel.unary({ path: plan.path, request, metadata, deadlineMs, signal });
-  service.counts.called(performance.now() - begun);
-  const headers = headersOf(
-    answer.trailers.length ? [...answer.headers, ...answer.trailers] : answer.headers,
-    service.catalog.settings.forwardHeaders,
-  );
-  if (answer.status.code !== 0) return failed(answer, { service, headers });
-  const written = service.renderer.render(plan, answer.bytes, { deadlineMs, signal });
-  const { json: body, tag } = Buffer.isBuffer(written) ? { json: written, tag: entityTag(written) } : await written;
+  const tookMs = performance.now() - begun;
+  service.counts.called(tookMs);
+  const early = answer.trailers.length ? [...answer.headers, ...earlyTrailers(answer.trailers, back)] : answer.headers;
+  const told = { headers: headersOf(early, back), trailers: trailersOf(answer.trailers, back) };
+  const waiting = { deadlineMs: deadlineMs - tookMs, signal };
+  if (answer.status.code !== 0) return failed(answer, { service, waiting, told });
+  const { body, type, tag, isFinal } = await bodyOf({ plan, bytes: answer.bytes }, service, waiting);
   // Whoever keeps it asks whether it is still true.
-  const list = ['ETag', tag, 'Cache-Control', 'no-cache', ...Object.entries(headers).flat()];
-  return { http: 200, body, headers: list, tag, height: headers[HEIGHT] };
+  const headers = [
+    'ETag',
+    tag,
+    'Cache-Control',
+    'no-cache',
+    ...(type ? RAW : []),
+    ...Object.entries(told.headers).flat(),
+  ];
+  const { trailers } = told;
+  return { http: 200, body, ...(type && { type }), headers, trailers, isFinal, tag, height: told.headers[HEIGHT] };
 }
 
-function failed(
-  { status, trailers }: Answer,
-  { service, headers }: { service: Service; headers: Record<string, string> },
-): Rendered {
-  const answer = service.catalog.answers.ofStatus(status, detailsIn(trailers));
+/** What comes from the node as a body of its own must not act as a page of this server. */
+export const RAW: readonly string[] = ['Content-Security-Policy', 'sandbox'];
+
+async function bodyOf(reply: Reply, service: Service, waiting: Waiting) {
+  if (reply.plan.isRaw) {
+    const { type, data } = readHttpBody(reply.bytes);
+    return { body: data, type, tag: entityTag(data), isFinal: true };
+  }
+  const { value, isFinal } = await renderReply(reply, service, waiting);
+  return { body: value.json, type: undefined, tag: value.tag ?? entityTag(value.json), isFinal };
+}
+
+interface Failure {
+  readonly service: Service;
+  readonly waiting: Waiting;
+  readonly told: Pick<Rendered, 'trailers'> & { readonly headers: Record<string, string> };
+}
+
+async function failed({ status, headers, trailers }: Answer, { service, waiting, told }: Failure): Promise<Rendered> {
+  const answer = await statusAnswer({ status, trailers }, service, waiting);
   const { retryMs } = service.channel.breaker();
-  if (retryMs > 0) headers['retry-after'] = String(Math.ceil(retryMs / 1_000));
-  return ready(answer, Object.entries(headers).flat());
+  if (retryMs > 0) told.headers['retry-after'] = String(Math.ceil(retryMs / 1_000));
+  const list = [...challengeFor(answer, [...headers, ...trailers]), ...Object.entries(told.headers).flat()];
+  return { ...ready(answer, list), trailers: told.trailers };
+}
+
+/** The answer to a call that did not end well, with its details. */
+export async function statusAnswer(
+  { status, trailers }: Pick<Answer, 'status' | 'trailers'>,
+  { catalog, types }: Pick<Service, 'catalog' | 'types'>,
+  waiting: Waiting,
+): Promise<HttpAnswer> {
+  const details = detailsIn(trailers);
+  if (!details) return catalog.answers.ofStatus(status);
+  return (await types.make((unknown) => catalog.answers.ofStatus(status, details, unknown), waiting)).value;
+}
+
+const CHALLENGE = /^[\w!#$%&'*+.^`|~-]+( [\x20-\x7e]+)?$/;
+
+/** RFC 9110: whoever gets 401 is told how to come in, by the node if it says so. Names and values in turn. */
+export function challengeFor({ http }: HttpAnswer, metadata: Metadata): readonly string[] {
+  if (http !== 401) return [];
+  const own = metadata.find(([name]) => name === 'www-authenticate')?.[1];
+  return ['WWW-Authenticate', typeof own === 'string' && CHALLENGE.test(own) ? own : 'Bearer realm="node"'];
 }
 
 function ready({ http, body }: HttpAnswer, headers: readonly string[] = []): Rendered {
-  return { http, body: Buffer.from(body), headers, tag: undefined, height: undefined };
+  return { http, body: Buffer.from(body), headers, trailers: {}, isFinal: true, tag: undefined, height: undefined };
 }
 
 /** The value of `grpc-status-details-bin`. */
-export function detailsIn(trailers: Metadata): Uint8Array | undefined {
+function detailsIn(trailers: Metadata): Uint8Array | undefined {
   const value = trailers.find(([name]) => name === 'grpc-status-details-bin')?.[1];
   return typeof value === 'string' ? undefined : value;
 }
@@ -118,10 +176,10 @@ export function detailsIn(trailers: Metadata): Uint8Array | undefined {
 const ENDS = { late: statuses.LATE, left: statuses.CANCELLED, full: statuses.FULL } as const;
 
 function send(exchange: Exchange, result: CacheResult<Rendered>, { catalog }: Service): void {
-  const { http, body, headers, tag } =
+  const { tag, ...answer } =
     result.kind === 'answer' ? result.answer : ready(catalog.answers.ofStatus(ENDS[result.kind]));
-  if (tag !== undefined && isFresh(exchange.req, tag)) reply(exchange, { http: 304, headers });
-  else reply(exchange, { http, body, headers });
+  if (tag !== undefined && isFresh(exchange.req, tag)) reply(exchange, { http: 304, headers: answer.headers });
+  else reply(exchange, answer);
 }
 
 function isFresh({ headers, method }: IncomingMessage, etag: string): boolean {

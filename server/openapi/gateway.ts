@@ -1,7 +1,14 @@
 // The query gateway, as OpenAPI describes it: an operation for each route of its descriptors.
 
 import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { type QueryParameter, type RouteRow, routeRows } from '../../lib/gateway/index.ts';
+import { fieldPath } from '../../lib/gateway/draft.ts';
+import {
+  type Route as GatewayRoute,
+  isHttpBody,
+  type QueryParameter,
+  type RouteRow,
+  routeRows,
+} from '../../lib/gateway/index.ts';
 import type { Catalog } from '../gateway/catalog.ts';
 import type { Served } from '../gateway/served.ts';
 import { type MessageSchemas, messageSchemas, valueSchema } from './gateway-schemas.ts';
@@ -96,7 +103,7 @@ function operationOf({ method, path, route, names }: Served, { row, schemas, id 
     parameters: Object.fromEntries(
       names.map(({ name, field }) => [
         name,
-        { description: field === undefined ? 'Any text' : `The field ${field}`, schema: TEXT },
+        { description: field === undefined ? 'Any text' : `The field ${field}${listHint(route, field)}`, schema: TEXT },
       ]),
     ),
     query: Object.fromEntries(row.query.map((one) => [one.name, parameterOf(one)])),
@@ -108,11 +115,20 @@ function operationOf({ method, path, route, names }: Served, { row, schemas, id 
       },
     }),
     answers: {
-      200: streaming ? streamOf(reply) : { description: 'The reply', types: { [JSON_TYPE]: reply } },
+      200: replyOf(route, reply),
       ...(!streaming && method === 'GET' && { 304: { description: 'What you have is what there is' } }),
       ...(body && { 413: failed('The body is too large'), 415: failed('The body is encoded') }),
     },
   };
+}
+
+function listHint({ input }: GatewayRoute, path: string): string {
+  return fieldPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
+}
+
+function replyOf({ output, responseBody, streaming }: GatewayRoute, reply: Schema): Answered {
+  if (isHttpBody(output) && !responseBody) return { description: 'A body of any type', types: { '*/*': {} } };
+  return streaming ? streamOf(reply) : { description: 'The reply', types: { [JSON_TYPE]: reply } };
 }
 
 function streamOf(reply: Schema): Answered {

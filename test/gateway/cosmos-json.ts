@@ -38,7 +38,7 @@ function messageJson(message: ReflectMessage, registry: Registry): JsonValue {
 function anyJson({ typeUrl, value }: Any, registry: Registry): JsonValue {
   if (typeUrl === '') return {};
   const type = registry.getMessage(typeUrl.slice(typeUrl.lastIndexOf('/') + 1));
-  if (!type) throw new Error(`unknown type ${typeUrl}`);
+  if (!type) return { '@type': typeUrl, value: Buffer.from(value).toString('base64') };
   const inside = messageJson(reflect(type, fromBinary(type, value)), registry);
   const wrapped = AS_PROTOBUF_SAYS.test(type.typeName) || /\.(Any|Empty)$/.test(type.typeName);
   return wrapped ? { '@type': typeUrl, value: inside } : { '@type': typeUrl, ...(inside as Json) };

@@ -1,7 +1,13 @@
 // Descriptors: from a file and from reflection, in any order, and what is said when some are missing.
 
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { clearField, create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  DescriptorProtoSchema,
+  FieldDescriptorProtoSchema,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TwinlineError } from '../../lib/errors.ts';
@@ -62,6 +68,69 @@ test('all files with missing types are told at once', () => {
     error.details.map(({ field }) => field),
     ['a.proto', 'b.proto'],
   );
+});
+
+test('a file that cannot be used is left out with what needs it, and the rest is served', () => {
+  const rule = (path: string) => `{ option (google.api.http).get = "${path}"; }`;
+  const text = (name: string, more: string) =>
+    `syntax = "proto3"; package ${name}; import "google/api/annotations.proto"; ${more}`;
+  const given = compileProtos({
+    'gone.proto': 'syntax = "proto3"; package gone; message Gone {}',
+    'odd.proto': text('odd', 'import "gone.proto"; message Odd { gone.Gone gone = 1; }'),
+    'needs.proto': text(
+      'needs',
+      `import "odd.proto"; message M { odd.Odd odd = 1; } service S { rpc R(M) returns (M) ${rule('/needs')} }`,
+    ),
+    'fine.proto': text('fine', `message M {} service S { rpc R(M) returns (M) ${rule('/fine')} }`),
+  });
+  const kept = fromBinary(FileDescriptorSetSchema, given).file.filter(({ name }) => name !== 'gone.proto');
+  const whole = readDescriptorFiles(packed(kept));
+  assert.equal(rpcs(whole), ['fine.S/R']);
+  assert.equal(
+    whole.left.map(({ field }) => field),
+    ['odd.proto', 'needs.proto'],
+  );
+  assert.match(whole.left[0]!.error, /it needs gone\.Gone/);
+  const future = create(FileDescriptorProtoSchema, { name: 'a.proto', syntax: 'editions', edition: 99_999 as never });
+  const beside = readDescriptorFiles(packed([future, ...files]));
+  assert.equal(rpcs(beside), rpcs(readDescriptorSet(set)));
+  assert.equal(
+    beside.left.map(({ field }) => field),
+    ['a.proto'],
+  );
+});
+
+test('names of types without the dot before are looked for from the innermost scope outwards', () => {
+  const given = compileProtos({
+    'p/a.proto': `syntax = "proto3"; package p.q; import "google/api/annotations.proto";
+      message M { string id = 1; M m = 2; N n = 3; E e = 4; message N { string inner = 1; } .p.q.O o = 5; }
+      message N { string outer = 1; } enum E { Z = 0; } message O {}
+      service S { rpc R(M) returns (N) { option (google.api.http).get = "/x/{id}"; } }`,
+  });
+  const bare = fromBinary(FileDescriptorSetSchema, given).file;
+  const file = bare.find(({ name }) => name === 'p/a.proto')!;
+  const [m] = file.messageType;
+  for (const field of m!.field) {
+    if (field.typeName) clearField(field, FieldDescriptorProtoSchema.field.type);
+    field.typeName = field.typeName.replace('.p.q.M.N', 'N').replace('.p.q.O', 'q.O').replace('.p.q.', '');
+  }
+  Object.assign(file.service[0]!.method[0]!, { inputType: 'M', outputType: 'q.N' });
+  const { registry, methods } = readDescriptorFiles(packed(bare));
+  const types = registry
+    .getMessage('p.q.M')!
+    .fields.map((field) => field.message?.typeName ?? field.enum?.typeName ?? '');
+  assert.equal(types, ['', 'p.q.M', 'p.q.M.N', 'p.q.E', 'p.q.O']);
+  assert.equal([methods[0]!.input.typeName, methods[0]!.output.typeName], ['p.q.M', 'p.q.N']);
+});
+
+test('a name that is nowhere is told whole, with or without the dot before', () => {
+  for (const typeName of ['FileDescriptorProto', '.FileDescriptorProto']) {
+    const file = create(FileDescriptorProtoSchema, { name: 'a.proto', syntax: 'proto3' });
+    file.messageType = [
+      create(DescriptorProtoSchema, { name: 'M', field: [{ name: 'f', number: 1, type: 11, label: 1, typeName }] }),
+    ];
+    assert.match(refusal(() => readDescriptorFiles(packed([file]))).message, /it needs FileDescriptorProto, but/);
+  }
 });
 
 test('bytes that are no descriptors are refused with the way to make some', () => {

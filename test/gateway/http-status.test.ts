@@ -49,9 +49,12 @@ for (const [name, code, http] of TABLE)
     assert.equal(answer.details, []);
   });
 
-test('the message of the node is told, but not that of UNIMPLEMENTED', () => {
+test('the message of the node is told, also that of UNIMPLEMENTED; where it has none, and where the channel says so, ours', () => {
   assert.is(node(5, 'entity did:ixo:entity:abc not found "x"').message, 'entity did:ixo:entity:abc not found "x"');
-  assert.is(node(12, 'unknown service a.B at 10.0.0.1').message, 'Not Implemented');
+  assert.is(node(12, 'unknown service a.B at 10.0.0.1').message, 'unknown service a.B at address');
+  assert.is(node(12, '').message, 'Not Implemented');
+  const own = answers.ofStatus({ code: 12, message: 'The node answered with HTTP status 404.', from: 'channel' });
+  assert.equal([own.http, JSON.parse(own.body).message], [501, 'Not Implemented']);
 });
 
 test('an answer that is too large for the gateway is 502, while a node that asks for fewer requests is 429', () => {

@@ -111,5 +111,7 @@ function compare({
   what: string;
 }): void {
   if (theirs === undefined && /Value must have a value/.test(lastRefusal)) return;
+  // An Any of a type that nobody declares: the library refuses the whole message, and we tell its bytes.
+  if (theirs === undefined && /is not in the type registry/.test(lastRefusal)) return;
   assert.equal(ours, theirs, what);
 }

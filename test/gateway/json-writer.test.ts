@@ -424,10 +424,60 @@ test('in the proto3 form fields may come in any order without being put in order
   assert.is(text('proto3', bytes), '{"numbers":[1],"left":"x","small":7,"someText":"t"}');
 });
 
-test('Any of a type that nobody declares is refused, and the message names it', () => {
-  const error = refusal(() => text('cosmos', anyOf('/chain.Nobody', NOTHING)));
-  assert.is(error.reason, 'no-json');
-  assert.match(error.message, /"\/chain\.Nobody", which no descriptor declares/);
+test('Any of a type that nobody declares is told by its bytes, in both forms, wherever it stands', () => {
+  const unknown = { '@type': '/chain.Nobody', value: 'AP8=' };
+  const bytes = anyOf('/chain.Nobody', Buffer.from([0, 255]));
+  const inside = (any: Uint8Array, url: string) =>
+    anyOf(url, write().tag(1, 2).string('/chain.Nobody').tag(2, 2).bytes(any).finish());
+  for (const form of ['cosmos', 'proto3'] as const) {
+    assert.equal((json(form, bytes) as { any: object }).any, unknown);
+    assert.equal((json(form, anyOf('/chain.Nobody', NOTHING)) as { any: object }).any, { ...unknown, value: '' });
+    for (const url of ['type.googleapis.com/chain.Nobody', 'a/b/chain.Nobody', 'chain.Nobody', '/', '/é"\\'])
+      assert.equal((json(form, anyOf(url, Buffer.from([0, 255]))) as { any: object }).any, {
+        ...unknown,
+        '@type': url,
+      });
+    const nested = inside(Buffer.from([0, 255]), '/google.protobuf.Any');
+    const around = { '@type': '/google.protobuf.Any', value: unknown };
+    assert.equal((json(form, nested) as { any: object }).any, around);
+  }
+});
+
+test('the names of types that nobody declares are told, each time one is met', () => {
+  const met: string[] = [];
+  const add = (name: string) => met.push(name);
+  const writer = createJsonWriters({ registry, form: 'cosmos' }).writerOf(all);
+  for (const url of ['type.googleapis.com/chain.Nobody', '/chain.Coin'])
+    writer(anyOf(url, NOTHING), { unknown: { add } });
+  assert.equal(met, ['chain.Nobody']);
+});
+
+test('Any of a type that cannot be written is told by its bytes, and the rest of the message is there', () => {
+  const group = compileProtos({
+    'g.proto': 'syntax = "proto2"; package g; message M { optional group Old = 1 { optional string x = 1; } }',
+    'a.proto': `syntax = "proto3"; package a; import "g.proto"; import "google/protobuf/any.proto";
+      message A { google.protobuf.Any any = 1; string after = 2; }`,
+  });
+  const { registry } = readDescriptorSet(group);
+  const bytes = write()
+    .tag(1, 2)
+    .bytes(
+      write()
+        .tag(1, 2)
+        .string('/g.M')
+        .tag(2, 2)
+        .bytes(Buffer.from([11, 12]))
+        .finish(),
+    );
+  const whole = bytes.tag(2, 2).string('x').finish();
+  for (const form of ['cosmos', 'proto3'] as const) {
+    const { writerOf } = createJsonWriters({ registry, form });
+    for (const _ of [1, 2])
+      assert.equal(JSON.parse(writerOf(registry.getMessage('a.A')!)(whole).toString()), {
+        any: { '@type': '/g.M', value: 'Cww=' },
+        after: 'x',
+      });
+  }
 });
 
 const UNREADABLE: readonly (readonly [string, Uint8Array])[] = [
@@ -498,7 +548,7 @@ test('a reply that takes more than it may is given up, and written the same when
   const writer = createJsonWriters({ registry, form: 'cosmos' }).writerOf(typeOf('chain.Swelling'));
   const bytes = Buffer.concat(Array.from({ length: 20_000 }, () => Buffer.from([0x0a, 0x00])));
   const json = writer(bytes);
-  const most = (jsonBytes: number) => ({ jsonBytes, orderBytes: 100 });
+  const most = (jsonBytes: number, orderBytes = 100) => ({ most: { jsonBytes, orderBytes } });
   assert.ok(writer(bytes, most(json.length)).equals(json));
   assert.is(refusal(() => writer(bytes, most(json.length - 1))).reason, 'too-large');
   assert.is(refusal(() => writer(bytes, most(100))).reason, 'too-large');
@@ -506,7 +556,7 @@ test('a reply that takes more than it may is given up, and written the same when
   const tree = createJsonWriters({ registry, form: 'cosmos' }).writerOf(typeOf('chain.Tree'));
   const odd = write().tag(2, 2).string('a'.repeat(100)).tag(1, 2).bytes(NOTHING).tag(2, 2).string('b').finish();
   assert.is(refusal(() => tree(odd, most(1_000))).reason, 'too-large');
-  assert.ok(tree(odd, { jsonBytes: 1_000, orderBytes: 1_000 }).equals(tree(odd)));
+  assert.ok(tree(odd, most(1_000, 1_000)).equals(tree(odd)));
 });
 
 test('a default without end is refused when the writer is made', () => {

@@ -97,6 +97,18 @@ test('a file that others import and the node does not have is told, the rest is 
   assert.equal([missing, namesOf(descriptors)], [['unit.proto'], ['item.proto', 'shop.proto']]);
 });
 
+test('a service that the node names and does not describe is told, and the others are read', async () => {
+  const { descriptors, left } = await reflected({ services: ['shop.Gone', 'shop.Shop', 'shop.Lost'] });
+  assert.equal(namesOf(descriptors), ['unit.proto', 'item.proto', 'shop.proto']);
+  assert.equal(
+    left.map(({ field, error }) => [field, error]),
+    [
+      ['shop.Gone', 'code 5, no'],
+      ['shop.Lost', 'code 5, no'],
+    ],
+  );
+});
+
 test('imports in a circle end', async () => {
   const item = new Uint8Array([...FILES.get('unit.proto')!, 0x1a, 10, ...Buffer.from('shop.proto')]);
   const { descriptors } = await reflected({ files: new Map([...FILES, ['unit.proto', item]]) });

@@ -1,5 +1,6 @@
-// Paths: the grammar of templates, matching on the raw path, decoding afterwards, methods, and what breaks at the start.
+// Paths: the grammar of templates, matching on the raw path, decoding afterwards, methods, and what is left out at the start.
 
+import { fromBinary, toJson } from '@bufbuild/protobuf';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -132,7 +133,8 @@ for (const path of BAD_PATHS)
   });
 
 test('a method that takes a stream of requests is left out, and said to be; one that answers with a stream is marked', () => {
-  assert.equal(library.left, [{ field: 'demo.Library/Upload', error: 'it takes a stream of requests' }]);
+  const reason = 'it takes a stream of requests';
+  assert.equal(library.left, [{ rpc: 'demo.Library/Upload', path: 'POST /v1/upload', reason }]);
   assert.equal(
     library.routes.filter(({ streaming }) => streaming).map(({ rpc }) => rpc),
     ['demo.Library/Follow'],
@@ -147,54 +149,145 @@ test('100 deep paths that almost fit are matched within a second', () => {
 });
 
 const HEAD = `syntax = "proto3"; package t; import "google/api/annotations.proto";
-  message A { string id = 1; repeated string ids = 2; map<string, string> m = 3; B b = 4; } message B { string x = 1; }
+  message A { string id = 1; repeated string ids = 2; map<string, string> m = 3; B b = 4; repeated B bs = 5; } message B { string x = 1; }
   message C { string id = 1; }`;
 
-function problems(...methods: readonly string[]): string[] {
-  const service = `service S { ${methods.map((rule, at) => `rpc M${at}(A) returns (B) { option (google.api.http) = { ${rule} }; }`).join('\n')} }`;
-  try {
-    createRouteTable(readDescriptorSet(compileProtos({ 't.proto': `${HEAD} ${service}` })));
-  } catch (error) {
-    assert.instance(error, TwinlineError);
-    assert.is((error as TwinlineError).code, 'ERR_CONFIG');
-    return (error as TwinlineError).details.map(({ field, error: why }) => `${field} ${why}`);
-  }
-  return [];
+// Each is a method of its own, beside one that can be served.
+function leftOut(...methods: readonly string[]): string[] {
+  const rules = ['get: "/served"', ...methods];
+  const service = `service S { ${rules.map((rule, at) => `rpc M${at}(A) returns (B) { option (google.api.http) = { ${rule} }; }`).join('\n')} }`;
+  const table = createRouteTable(readDescriptorSet(compileProtos({ 't.proto': `${HEAD} ${service}` })));
+  assert.ok(table.routes.some(({ template }) => template === '/served'));
+  return table.left.map(({ rpc, path, reason }) => `${rpc} ${path}: ${reason}`);
 }
 
 const FAULTS: readonly (readonly [string, RegExp])[] = [
   ['get: "/x/{nope}"', /nope is no field of t\.A/],
   ['get: "/x/{b.nope}"', /b\.nope is no field/],
   ['get: "/x/{id.x}"', /"id" is not a message/],
-  ['get: "/x/{ids}"', /repeated/],
+  ['get: "/x/{bs}"', /list of messages/],
   ['get: "/x/{m}"', /is a map/],
   ['get: "/x/{b}"', /unsupported message type: "t\.B"/],
   ['get: "/x/{id"', /braces/],
   ['get: "/x" body: "*"', /GET request has no body/],
   ['post: "/x" body: "nope"', /the body is the field nope/],
+  ['post: "/x" body: "b.x"', /the body is the field b\.x/],
+  ['post: "/x/{id}:a:" body: "*"', /verb/],
   ['get: "/x" response_body: "nope"', /response_body is the field nope/],
   ['body: "*"', /names no method and path/],
   ['get: "/x" additional_bindings { get: "/y" additional_bindings { get: "/z" } }', /additional bindings/],
 ];
 
-const faults = problems(...FAULTS.map(([rule], at) => rule.replaceAll('"/', `"/${at}/`)));
+const faults = leftOut(...FAULTS.map(([rule], at) => rule.replaceAll('"/', `"/${at}/`)));
 
 for (const [at, [rule, why]] of FAULTS.entries())
-  test(`a table is not made with ${rule}`, () => {
-    const mine = faults.filter((problem) => problem.startsWith(`t.S/M${at} `));
+  test(`left out, with the reason: ${rule}`, () => {
+    const mine = faults.filter((problem) => problem.startsWith(`t.S/M${at + 1} `));
     assert.is(mine.length, 1);
     assert.match(mine[0]!, why);
   });
 
-test('a template that is there twice is refused, with both methods named; other methods may share it', () => {
-  assert.equal(problems('get: "/x/{id}"', 'get: "/x/{b.x}"'), [
-    't.S/M1 GET /x/{b.x} leads to t.S/M0 already, as /x/{id}',
+test('of two methods with one path the last one is served and the other is named; other methods may share it', () => {
+  assert.equal(leftOut('get: "/x/{id}"', 'get: "/x/{b.x}"'), [
+    't.S/M1 GET /x/{id}: it has the path of t.S/M2 (/x/{b.x}), which is served',
   ]);
-  assert.equal(problems('get: "/x/{id}"', 'delete: "/x/{b.x}"'), []);
+  assert.equal(leftOut('get: "/x/{id}"', 'delete: "/x/{b.x}"'), []);
+  // A broken one takes nothing away.
+  assert.equal(leftOut('get: "/x/{id}"', 'get: "/x/{nope}"').length, 1);
 });
 
-test('every problem is told at once, and what is right beside it is not', () => {
+test('a method that stands back leaves its path to the other one, whichever comes last', () => {
+  const service = `service S { ${['One', 'Two'].map((name) => `rpc ${name}(A) returns (B) { option (google.api.http).get = "/x"; }`).join('\n')} }`;
+  const descriptors = readDescriptorSet(compileProtos({ 't.proto': `${HEAD} ${service}` }));
+  const served = (standsBack?: (rpc: string) => boolean) =>
+    createRouteTable(descriptors, standsBack ? { standsBack } : {}).routes.map(({ rpc }) => rpc);
+  assert.equal(served(), ['t.S/Two']);
+  assert.equal(
+    served((rpc) => rpc === 't.S/Two'),
+    ['t.S/One'],
+  );
+  assert.equal(
+    served(() => true),
+    ['t.S/Two'],
+  );
+});
+
+test('an additional binding that cannot be served takes none of the others away', () => {
+  const rule = 'get: "/x/{nope}" additional_bindings { get: "/y/{id}" } additional_bindings { get: "/z" body: "*" }';
+  assert.equal(
+    leftOut(rule).map((line) => line.split(':')[0]),
+    ['t.S/M1 GET /x/{nope}', 't.S/M1 GET /z'],
+  );
+});
+
+test('a table of which nothing can be served is not made, and every reason is told', () => {
+  const service = `service S { rpc One(A) returns (B) { option (google.api.http).get = "/x/{nope}"; }
+    rpc Two(A) returns (B) { option (google.api.http).get = "/{"; } }`;
+  const descriptors = readDescriptorSet(compileProtos({ 't.proto': `${HEAD} ${service}` }));
+  try {
+    createRouteTable(descriptors, { source: 'node.binpb' });
+    throw new Error('it was made');
+  } catch (error) {
+    assert.instance(error, TwinlineError);
+    assert.equal(
+      (error as TwinlineError).details.map(({ field }) => field),
+      ['t.S/One', 't.S/Two'],
+    );
+    assert.match((error as TwinlineError).message, /^node\.binpb cannot be used/);
+  }
+});
+
+test('every reason is told, and what is right beside it is served', () => {
   assert.is(faults.length, FAULTS.length);
+});
+
+test('after a variable a verb may hold colons, and a value that ends alike goes to the longest verb', () => {
+  const rules = ['get: "/x/{id}:a:b"', 'get: "/x/{id}:b"', 'get: "/x/{id}"'];
+  const service = `service S { ${rules.map((rule, at) => `rpc M${at}(A) returns (B) { option (google.api.http) = { ${rule} }; }`).join('\n')} }`;
+  const table = createRouteTable(readDescriptorSet(compileProtos({ 't.proto': `${HEAD} ${service}` })));
+  const reached = (path: string) => {
+    const match = table.match('GET', path);
+    return match.kind === 'found' ? `${match.route.rpc.slice(-2)} ${match.values}` : match.kind;
+  };
+  assert.is(reached('/x/did:x:1:a:b'), 'M0 did:x:1');
+  assert.is(reached('/x/did:x:1:b'), 'M1 did:x:1');
+  assert.is(reached('/x/did:x:1:a'), 'M2 did:x:1:a');
+  assert.is(reached('/x/:a:b'), 'M1 :a');
+});
+
+test('a list in a path is parted at commas, its elements by their type', () => {
+  const head = HEAD.replace(
+    'message B {',
+    'enum E { Z = 0; Y = 1; } message L { repeated uint64 n = 1; repeated E e = 2; repeated string s = 3; M m = 4; } message M { repeated bytes b = 1; } message B {',
+  );
+  const rules = ['post: "/n/{n}/s/{s}" body: "*"', 'get: "/e/{e}"', 'get: "/b/{m.b}"', 'get: "/r/{s=**}"'];
+  const service = `service S { ${rules.map((rule, at) => `rpc M${at}(L) returns (B) { option (google.api.http) = { ${rule} }; }`).join('\n')} }`;
+  const { registry, ...rest } = readDescriptorSet(compileProtos({ 't.proto': `${head} ${service}` }));
+  const table = createRouteTable({ registry, ...rest });
+  const type = registry.getMessage('t.L')!;
+  const bound = (method: string, path: string, body?: object) => {
+    const match = table.match(method, path);
+    if (match.kind !== 'found') return match.kind;
+    const bytes = match.route.bind({
+      values: match.values,
+      query: '',
+      ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+    });
+    return toJson(type, fromBinary(type, bytes));
+  };
+  assert.equal(bound('POST', '/n/1,2,18446744073709551615/s/a%2Cb,,%2C'), {
+    n: ['1', '2', '18446744073709551615'],
+    s: ['a', 'b', '', '', ''],
+  });
+  assert.equal(bound('POST', '/n/1/s/x', { n: ['7'], s: ['y'] }), { n: ['1'], s: ['x'] });
+  assert.equal(bound('GET', '/e/Y,0'), { e: ['Y', 'Z'] });
+  assert.equal(bound('GET', '/b/AP8=,AQ=='), { m: { b: ['AP8=', 'AQ=='] } });
+  assert.equal(bound('GET', '/r/a/b,c'), { s: ['a/b', 'c'] });
+  for (const path of ['/n/1,x/s/a', '/n//s/a'])
+    assert.throws(
+      () => bound('POST', path),
+      (error: TwinlineError) => error.code === 'ERR_INPUT' && /parameter: n, error: /.test(error.message),
+    );
 });
 
 test('the list of routes tells method, path, method of the service and parameters of the query', () => {

@@ -3,9 +3,13 @@
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { type RouteRow, routeRows } from '../../../lib/gateway/index.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
 import { readGatewayFile } from '../../gateway/file.ts';
 import { openCatalog } from '../../gateway/open.ts';
-import { servedTemplates } from '../../gateway/places.ts';
+import { ownership, servedTemplates, takenBy } from '../../gateway/places.ts';
+import { splitRoutes } from '../../gateway/served.ts';
+import type { ServedRoute } from '../../route-list.ts';
+import { readNowhere, withNowhere } from '../nowhere.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 /** How long a node that must describe itself is asked for. */
@@ -22,33 +26,68 @@ export const gatewayVerb: Verb = {
     if (what !== 'routes') throw new Usage('The gateway can be asked for its routes: twinline gateway routes.');
     if (more.length) throw new Usage('Only one file can be given.');
     if (!path) throw new Usage('Name the file of the gateway, or set GATEWAY_FILE.');
-    const { rows, warnings } = await rowsOf(path);
-    console.log(values.json ? JSON.stringify(rows, null, 2) : rows.map(drawn).join('\n'));
+    const { rows, warnings } = await rowsOf(path, env);
+    console.log(values.json ? JSON.stringify(rows, null, 2) : drawnRows(rows).join('\n'));
     for (const warning of warnings) console.error(pc.yellow(warning));
     return 0;
   },
 };
 
 interface Row extends RouteRow {
-  /** Whether requests reach the node, or why not. */
-  readonly use: 'call' | 'disabled' | 'forbidden';
+  /** Whether requests reach the node, or why not; `hidden`: another door of the server has the path. */
+  readonly use: 'call' | 'disabled' | 'forbidden' | 'hidden' | 'left-out';
+  /** Why it is left out. */
+  readonly reason?: string;
 }
 
-async function rowsOf(path: string): Promise<{ rows: Row[]; warnings: readonly string[] }> {
+async function rowsOf(path: string, env: NodeJS.ProcessEnv): Promise<{ rows: Row[]; warnings: readonly string[] }> {
   const file = readGatewayFile(path);
   const { catalog, channel } = await openCatalog(file, { patienceMs: PATIENCE_MS });
   await channel.close();
+  const others = await otherDoors(env);
+  const owns = ownership(file.settings, { routes: catalog.routes, taken: takenBy(others.routes) });
+  const hidden = new Set(splitRoutes(catalog, owns).hidden);
   const rows = routeRows(catalog.routes).flatMap((row, at) => {
     const route = catalog.routes[at]!;
     const { use } = catalog.planOf(route);
-    return servedTemplates(route, file.settings).map((template): Row => ({ ...row, path: template, use }));
+    return servedTemplates(route, file.settings).map(
+      (template): Row => ({ ...row, path: template, use: hidden.has(template) ? 'hidden' : use }),
+    );
   });
-  return { rows, warnings: catalog.warnings };
+  return { rows: [...rows, ...catalog.left.map(leftRow)], warnings: [...catalog.warnings, ...others.warnings] };
 }
+
+function leftRow({ rpc, path, reason }: Catalog['left'][number]): Row {
+  const [method = '', template = ''] = path.split(' ');
+  return { method, path: template, rpc, streaming: false, query: [], use: 'left-out', reason };
+}
+
+/** The routes of the server's other doors, which keep their paths. */
+async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly ServedRoute[]; warnings: string[] }> {
+  const { config, problems } = readNowhere({ ...env, GATEWAY_FILE: '' });
+  const unmarked = (why: string) => ({ routes: [], warnings: [`Routes that other doors hide are not marked: ${why}`] });
+  if (!config) return unmarked(problems.join(' '));
+  try {
+    return { routes: await withNowhere(config, ({ routes }) => routes), warnings: [] };
+  } catch (error) {
+    return unmarked((error as Error).message);
+  }
+}
+
+// What is left out is told below, with the other warnings.
+function drawnRows(rows: readonly Row[]): string[] {
+  return rows.filter(({ use }) => use !== 'left-out').map(drawn);
+}
+
+const MARKS: { readonly [use in Row['use']]?: string } = {
+  disabled: 'disabled',
+  forbidden: 'forbidden',
+  hidden: 'hidden: another door has this path',
+};
 
 function drawn({ method, path, rpc, streaming, query, use }: Row): string {
   const names = query.map(({ name, repeated }) => (repeated ? `${name}*` : name)).join(' ');
-  const marks = [...(streaming ? ['stream'] : []), ...(use === 'call' ? [] : [use])];
+  const marks = [...(streaming ? ['stream'] : []), ...(MARKS[use] ? [MARKS[use]] : [])];
   const line = `${method.padEnd(6)} ${path}  ${pc.dim('→')} ${rpc}${marks.length ? ` (${marks.join(', ')})` : ''}`;
   return names ? `${line}\n       ${pc.dim(`? ${names}`)}` : line;
 }

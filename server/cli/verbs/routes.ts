@@ -3,10 +3,10 @@
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { LIMITS } from '../../../lib/limits.ts';
-import { IN_MEMORY } from '../../config/generated.ts';
-import { type Config, readConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { EXIT_CONFIG } from '../../errors.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
+import { readNowhere, withNowhere } from '../nowhere.ts';
 import { SETTING_OPTIONS, settingsOf } from '../setting-flags.ts';
 import { tableOf } from '../table.ts';
 import type { Verb } from '../verb.ts';
@@ -22,8 +22,7 @@ export const routesVerb: Verb = {
     const options = { ...SETTING_OPTIONS, json: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
     const given = { ...env, ...settingsOf(values) };
-    const metrics = given.METRICS_PORT?.trim() ? { METRICS_PORT: '0' } : {};
-    const { config, problems } = readConfig({ ...given, ...NOWHERE, ...metrics }, { makeKeys: true });
+    const { config, problems } = readNowhere(given);
     for (const problem of problems) console.error(pc.red(problem));
     if (!config) return EXIT_CONFIG;
     const rows = await listed(config);
@@ -46,21 +45,11 @@ export interface RouteRow {
   readonly perLine: boolean;
 }
 
-// The routes of a server, and not its data: nothing is kept, and it listens where nobody knows for a moment.
-const NOWHERE = {
-  ...{ DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '', PORT: '0', HOST: '127.0.0.1' },
-  ...{ LOG_LEVEL: 'silent', RATE_LIMIT_EXEMPT: '' },
-};
-
-async function listed(config: Config): Promise<RouteRow[]> {
-  const { startServer } = await import('../../start.ts');
-  const server = await startServer(config);
-  try {
+function listed(config: Config): Promise<RouteRow[]> {
+  return withNowhere(config, async (server) => {
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApiDocument;
     return server.routes.map((route) => rowOf(route, document, config));
-  } finally {
-    await server.close({ drainDelayMs: 0 });
-  }
+  });
 }
 
 interface Operation {

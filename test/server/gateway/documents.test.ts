@@ -136,9 +136,36 @@ test('twinline gateway routes lists methods, paths, calls and query parameters, 
     const rows = JSON.parse((await run(['gateway', 'routes', '--json', env.GATEWAY_FILE!])).out) as {
       path: string;
       use: string;
+      rpc: string;
+      reason?: string;
     }[];
     assert.equal(rows.find(({ path }) => path === '/hub/params')!.use, 'call');
+    assert.equal(
+      rows.filter(({ use }) => use === 'left-out').map(({ rpc, reason }) => [rpc, reason]),
+      [['grove.Care/Count', 'it takes a stream of requests']],
+    );
   }));
+
+test('twinline gateway routes marks what another door hides, and says when it cannot know', () =>
+  withFile(
+    { upstream: '127.0.0.1:9', prefixes: { '/hub': '/grove', '/v1': '/grove', '/n': '/grove' } },
+    async (env) => {
+      const uses = async (more: NodeJS.ProcessEnv = {}) => {
+        const { out, err } = await run(['gateway', 'routes', '--json'], { ...env, ...more });
+        const rows = JSON.parse(out) as { path: string; use: string }[];
+        return [
+          ...['/hub', '/v1', '/n'].map((prefix) => rows.find(({ path }) => path === `${prefix}/params`)!.use),
+          err,
+        ];
+      };
+      const [hub, v1, n] = await uses();
+      assert.equal([hub, v1, n], ['call', 'hidden', 'call']);
+      const { out } = await run(['gateway', 'routes'], env);
+      assert.match(out, /\/v1\/params +→ grove\.Query\/Params \(hidden: another door has this path\)/);
+      const broken = await uses({ MENUS_DIR: '/nowhere/at/all' });
+      assert.equal([broken[1], /are not marked/.test(String(broken[3]))], ['call', true]);
+    },
+  ));
 
 test('twinline gateway without routes or file is usage, 2; a broken file is configuration, 78', async () => {
   for (const args of [

@@ -16,7 +16,7 @@ const waiting = (deadlineMs = 60_000) => ({ deadlineMs, signal: createStop() });
 const order = (bytes: Uint8Array, only?: string) => ({ type: TYPE, only, bytes: new Uint8Array(bytes) });
 
 async function withLarge(options: Partial<LargeOptions>, work: (large: LargeReplies) => Promise<void>): Promise<void> {
-  const large = largeReplies({ registry, form: 'cosmos', ...options });
+  const large = largeReplies({ base: registry, form: 'cosmos', ...options });
   try {
     await work(large);
   } finally {
@@ -119,7 +119,7 @@ test('one that takes too much memory is refused, and the next one is written', (
   }));
 
 test('what is not written when all is closed is refused, and so is what comes later', async () => {
-  const large = largeReplies({ registry, form: 'cosmos' });
+  const large = largeReplies({ base: registry, form: 'cosmos' });
   const all = [1, 2].map(() => refused(large.write(order(SMALL), waiting())));
   await large.close();
   for (const one of all) assert.is((await one).code, 'ERR_TIMEOUT');

@@ -71,7 +71,16 @@ export interface GroveNode {
 const same = (bytes: Buffer) => bytes;
 const WAIT_MS = 10_000;
 
-export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveNode> {
+/** Adds reflection to a node. */
+export type Describe = (server: Server, descriptors: Descriptors) => void;
+
+const describeServices: Describe = (server, descriptors) => addReflection(server, mannersOf(descriptors));
+
+export async function groveNode(
+  port = 0,
+  set: Uint8Array = SET,
+  describe: Describe = describeServices,
+): Promise<GroveNode> {
   const descriptors = readDescriptorSet(set);
   const { registry } = descriptors;
   const seen: Seen[] = [];
@@ -83,7 +92,7 @@ export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveN
   const node = { script: ((): Scripted => ({ reply: {} })) as Script };
 
   function arrived(rpc: string, input: DescMessage, call: AnyCall): Seen {
-    const request = toJson(input, fromBinary(input, call.request)) as JsonObject;
+    const request = toJson(input, fromBinary(input, call.request), { registry }) as JsonObject;
     const deadlineMs = Number(call.getDeadline()) - Date.now();
     const one: Seen = { rpc, request, metadata: call.metadata, deadlineMs, isCancelled: false };
     seen.push(one);
@@ -137,7 +146,7 @@ export async function groveNode(port = 0, set: Uint8Array = SET): Promise<GroveN
       Object.fromEntries(made.map(({ method, handle }) => [method.name, handle])),
     );
   }
-  addReflection(server, mannersOf(descriptors));
+  describe(server, descriptors);
   const bound = await new Promise<number>((resolve, reject) =>
     server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
       error ? reject(error) : resolve(at),
@@ -185,7 +194,7 @@ function byService({ methods }: Descriptors) {
   const services = new Map<string, Descriptors['methods'][number][]>();
   for (const method of methods) {
     // A method that nobody can call over HTTP is not scripted.
-    if (method.methodKind === 'client_streaming') continue;
+    if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming') continue;
     const name = method.parent.typeName;
     services.set(name, [...(services.get(name) ?? []), method]);
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
 import { type Served, type ServeOptions, withServer } from '../serve.ts';
-import { type GroveNode, groveNode, type Script, SET } from './node.ts';
+import { type Describe, type GroveNode, groveNode, type Script, SET } from './node.ts';
 
 export interface Place {
   readonly server: Served;
@@ -34,9 +34,9 @@ export async function withFile<T>(
 export async function withGateway<T>(
   settings: Settings,
   work: (place: Place) => Promise<T>,
-  options: ServeOptions & { readonly set?: Uint8Array } = {},
+  options: ServeOptions & { readonly set?: Uint8Array; readonly describe?: Describe } = {},
 ): Promise<T> {
-  const node = await groveNode(0, options.set);
+  const node = await groveNode(0, options.set, options.describe);
   try {
     return await withFile(
       { upstream: node.upstream, ...settings },

@@ -1,0 +1,146 @@
+// Bodies at the door of the query gateway: update masks of PATCH, and answers that are a body of their own (HttpBody).
+
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileProtos } from '../../support/protoc.ts';
+import { json } from '../serve.ts';
+import { withGateway } from './place.ts';
+
+const test = suite('bodies of the query gateway', { timeoutMs: 60_000 });
+
+const SET = compileProtos({
+  'google/api/httpbody.proto': `syntax = "proto3"; package google.api; import "google/protobuf/any.proto";
+    message HttpBody { string content_type = 1; bytes data = 2; repeated google.protobuf.Any extensions = 3; }`,
+  'shop.proto': `syntax = "proto3"; package shop; import "google/api/annotations.proto"; import "google/api/httpbody.proto";
+    import "google/protobuf/field_mask.proto"; import "google/protobuf/timestamp.proto"; import "google/protobuf/struct.proto";
+    import "google/protobuf/any.proto"; import "google/protobuf/wrappers.proto";
+    message Item { string id = 1; string long_name = 2; Size box_size = 3; repeated string tags = 4; map<string, string> notes = 5;
+      google.protobuf.Timestamp made = 6; google.protobuf.Struct extra = 7; google.protobuf.StringValue maker = 8; Item inner = 9;
+      google.protobuf.Any thing = 10; int32 count = 11 [json_name = "howMany"]; }
+    message Size { int32 width = 1; int32 full_height = 2; }
+    message Change { string id = 1; Item item = 2; google.protobuf.FieldMask update_mask = 3; string text = 4; }
+    message Two { Item item = 1; google.protobuf.FieldMask one = 2; google.protobuf.FieldMask two = 3; }
+    message Ask { string id = 1; }
+    service Shop {
+      rpc Patch(Change) returns (Item) { option (google.api.http) = { patch: "/shop/{id}" body: "item"
+        additional_bindings { put: "/shop/{id}" body: "item" } additional_bindings { patch: "/whole/{id}" body: "*" } }; }
+      rpc Both(Two) returns (Item) { option (google.api.http) = { patch: "/two" body: "item" }; }
+      rpc File(Ask) returns (google.api.HttpBody) { option (google.api.http).get = "/shop/files/{id}"; }
+      rpc Parts(Ask) returns (stream google.api.HttpBody) { option (google.api.http).get = "/shop/parts/{id}"; }
+    }`,
+});
+
+const MASKS: readonly (readonly [what: string, body: object, mask: string | undefined])[] = [
+  ['single values by their names in JSON or in the file', { longName: 'a', count: 1 }, 'count,longName'],
+  ['names in the file', { long_name: 'a' }, 'longName'],
+  ['a name of its own in JSON', { howMany: 1 }, 'count'],
+  ['a null', { id: null }, 'id'],
+  [
+    'messages by what is in them',
+    { boxSize: { fullHeight: 2 }, inner: { inner: { id: 'x' } } },
+    'boxSize.fullHeight,inner.inner.id',
+  ],
+  ['empty messages', { box_size: {} }, 'boxSize'],
+  ['lists and maps as a whole', { tags: ['a', 'b'], notes: { k: 'v' } }, 'notes,tags'],
+  [
+    'well-known types as a whole',
+    { made: '2026-01-01T00:00:00Z', extra: { a: { b: 1 } }, maker: 'm' },
+    'extra,made,maker',
+  ],
+  ['an Any as a whole', { thing: { '@type': '/shop.Size', width: 1 } }, 'thing'],
+  ['no field that is not there', { nothing: 1, id: 'x' }, 'id'],
+  ['nothing', {}, undefined],
+];
+
+test('PATCH without a mask: the node is told which fields the body has, as grpc-gateway tells it', () =>
+  withGateway(
+    {},
+    async ({ server, node }) => {
+      node.script = () => ({});
+      const patch = async (path: string, body: object, method = 'PATCH') => {
+        const answer = await server.ask(path, { ...json(body), method });
+        assert.is(answer.status, 200, answer.text);
+        return node.last().request.updateMask;
+      };
+      for (const [what, body, mask] of MASKS) assert.is(await patch('/shop/1', body), mask, what);
+      assert.is(await patch('/shop/1?update_mask=long_name', { id: 'x' }), 'longName');
+      assert.is(await patch('/shop/1?update_mask=', { id: 'x' }), 'id');
+      assert.is(await patch('/whole/1', { item: { id: 'x' } }), undefined);
+      assert.is(await patch('/shop/1', { id: 'x' }, 'PUT'), undefined);
+      await server.ask('/two', { ...json({ id: 'x' }), method: 'PATCH' });
+      assert.equal(Object.keys(node.last().request), ['item']);
+      const deep = `${'{"inner":'.repeat(50_000)}{}${'}'.repeat(50_000)}`;
+      const headers = { 'content-type': 'application/json' };
+      assert.is((await server.ask('/shop/1', { method: 'PATCH', headers, body: deep })).status, 400);
+    },
+    { set: SET },
+  ));
+
+const httpBody = (type: string, data: string | Buffer) =>
+  Buffer.from(new BinaryWriter().tag(1, 2).string(type).tag(2, 2).bytes(Buffer.from(data)).finish());
+
+for (const channel of ['http2', 'grpc-js'])
+  test(`an HttpBody is answered as it is, with its type, and may not act as a page (${channel})`, () =>
+    withGateway(
+      { channel },
+      async ({ server, node }) => {
+        node.script = () => ({ bytes: httpBody('image/png', Buffer.from([0x89, 0, 255])) });
+        const response = await fetch(`${server.url}/shop/files/1`);
+        assert.equal([...new Uint8Array(await response.arrayBuffer())], [0x89, 0, 255]);
+        assert.equal(
+          [response.headers.get('content-type'), response.headers.get('content-length')],
+          ['image/png', '3'],
+        );
+        assert.match(response.headers.get('content-security-policy')!, /\bsandbox\b/);
+        assert.is(response.headers.get('x-content-type-options'), 'nosniff');
+        const etag = response.headers.get('etag')!;
+        assert.is((await server.ask('/shop/files/1', { headers: { 'if-none-match': etag } })).status, 304);
+        const types = {
+          'text/html; charset=utf-8': true,
+          '': false,
+          'no type': false,
+          'a/b\r\nX: y': false,
+          'a/b;\u00e4': false,
+        };
+        for (const [type, isUsed] of Object.entries(types)) {
+          node.script = () => ({ bytes: httpBody(type, '<b>') });
+          const answer = await server.ask('/shop/files/x');
+          assert.equal([answer.status, answer.text], [200, '<b>']);
+          assert.is(answer.headers['content-type'], isUsed ? type : 'application/octet-stream');
+        }
+        node.script = () => ({ status: { code: 5, details: 'none' } });
+        const none = await server.ask('/shop/files/2');
+        assert.equal([none.status, none.json()], [404, { code: 5, message: 'none', details: [] }]);
+        node.script = () => ({ bytes: Buffer.from([0x0a, 5]) });
+        assert.is((await server.ask('/shop/files/3')).status, 500);
+      },
+      { set: SET },
+    ));
+
+test('a stream of HttpBody is one body: lines of text, or bytes as they are; what breaks off is cut', () =>
+  withGateway(
+    {},
+    async ({ server, node }) => {
+      const part = (contentType: string, data: string) => ({ contentType, data: Buffer.from(data).toString('base64') });
+      node.script = () => ({ replies: [part('text/html', 'Hello 1'), part('', 'Hello 2')] });
+      const text = await server.ask('/shop/parts/1');
+      assert.equal([text.text, text.headers['content-type']], ['Hello 1\nHello 2\n', 'text/html']);
+      node.script = () => ({ replies: [part('application/zip', 'PK1'), part('application/zip', 'PK2')] });
+      const bytes = await server.ask('/shop/parts/1');
+      assert.equal([bytes.text, bytes.headers['content-type']], ['PK1PK2', 'application/zip']);
+      assert.match(bytes.headers['content-security-policy']!, /\bsandbox\b/);
+      node.script = () => ({ replies: [part('application/zip', 'PK1')], status: { code: 13, details: 'broke' } });
+      const cut = await fetch(`${server.url}/shop/parts/1`)
+        .then((response) => response.text())
+        .catch(() => 'cut');
+      assert.is(cut, 'cut');
+      node.script = () => ({ status: { code: 5, details: 'none' } });
+      assert.equal((await server.ask('/shop/parts/1')).json(), { code: 5, message: 'none', details: [] });
+      node.script = () => ({ bytes: Buffer.from([0x0a, 5]), replies: [] });
+      assert.is((await server.ask('/shop/parts/1')).status, 500);
+    },
+    { set: SET },
+  ));
+
+test.run();
