@@ -104,9 +104,10 @@ const told = (type: string) => ({
 const call = (id: string, ways: { onDone: unknown; onError: unknown }, outcome?: ProposalState) => ({
   id,
   src: id,
-  input: ({ context }: Seen) => {
-    const { kind, subject, hash, packageHash, subjectRevision } = context;
-    return { kind, subject, hash, packageHash, subjectRevision, ...(outcome && { outcome }) };
+  input: ({ context, event }: Seen) => {
+    const { kind, subject, hash, packageHash, subjectRevision, openedAt } = context;
+    const { at = openedAt } = event as Partial<Answer>;
+    return { kind, subject, hash, packageHash, subjectRevision, at, ...(outcome && { outcome }) };
   },
   ...ways,
 });
@@ -202,7 +203,8 @@ function ballotOf({ context, event }: Seen) {
 
 /**
  * The machine; its input is a {@link ProposalInput}. Its calls `present`, `execute` and `release` get `{kind, subject,
- * hash, packageHash, subjectRevision, outcome?}` and answer `{changed?: why}`: the domain is not what the proposal is about any more.
+ * hash, packageHash, subjectRevision, at, outcome?}`, where `at` is the moment of the event that leads to the call, and
+ * answer `{changed?: why}`: the domain is not what the proposal is about any more.
  */
 export function domainVerification(hands: TallyHands): AnyStateMachine {
   const outcomeOf = (seen: Seen, when: 'voting' | 'close') => hands.outcome(seen.context, when);

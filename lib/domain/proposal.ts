@@ -53,9 +53,13 @@ export function openKey(subject: string, kind: ProposalKind): string {
 }
 
 /** The fields that follow from where the machine is. */
-export function proposalFields({ state, context }: AtRest): JsonObject {
+export function proposalFields({ state, context }: AtRest, calling: readonly string[]): JsonObject {
   const { subject, kind } = context as unknown as Context;
-  return { status: state as string, openFor: isUndecided(state) ? openKey(subject, kind as ProposalKind) : null };
+  return {
+    status: state as string,
+    openFor: isUndecided(state) ? openKey(subject, kind as ProposalKind) : null,
+    calling: calling.length > 0 ? true : null,
+  };
 }
 
 /** What clients read of a proposal. */

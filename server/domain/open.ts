@@ -84,7 +84,8 @@ export async function openDomain({
       log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');
     },
   });
-  const twins = registry({ documents, clock, onMaterialChange: votes.subjectChanged });
+  const settleVotes = votes.settle;
+  const twins = registry({ documents, clock, settleVotes, onMaterialChange: votes.subjectChanged });
   const repeated = idempotency({ documents, clock });
   const signer = issuer(oracleKey);
   const onFailure = (what: string) => (error: unknown) => {
@@ -110,15 +111,16 @@ export async function openDomain({
     webhooks: webhooks({ ...hooks, deliveries: sending }),
     registry: twins,
     verification: votes,
+    settleVotes,
     pages: proposalPages({ documents, verification: votes, keyring, clock, publicUrl }),
-    credits: credits({ documents, clock }),
+    credits: credits({ documents, clock, settleVotes }),
     governance,
     idempotency: repeated,
     bulk: bulk({ documents, clock, idempotency: repeated }),
     issuer: signer,
-    statusLists: statusLists({ documents, issuer: signer, clock }),
+    statusLists: statusLists({ documents, issuer: signer, clock, settleVotes }),
     publicUrl,
-    resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT }),
+    resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT, settleVotes }),
     clock,
     onFault: (error, ctx) => {
       onProblem();
