@@ -43,6 +43,11 @@ export function isReference(text: string): boolean {
   return parseDidUrl(text) !== undefined;
 }
 
+/** A DID or DID URL as one segment of a path (RFC 3986, 3.3): colons stay as they are, what would end it is escaped. */
+export function pathSegment(did: string): string {
+  return encodeURIComponent(did).replaceAll('%3A', ':');
+}
+
 const MINTED = /^did:ixo:entity:[0-9a-f]{32}$/;
 
 /** A new DID of 128 random bits, in the form that the interchain identifier method reserves for entities. */

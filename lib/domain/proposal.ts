@@ -5,6 +5,7 @@ import type { Instance } from '../engine/lifecycle.ts';
 import type { Write } from '../engine/lifecycle-write.ts';
 import type { AtRest } from '../engine/transition.ts';
 import type { JsonObject, StoredDocument } from '../store/store.ts';
+import { pathSegment } from './did.ts';
 import type { ProposalKind } from './execution.ts';
 import type { Rules } from './governance.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from './journal.ts';
@@ -87,7 +88,7 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
       self: path,
       votes: `${path}/votes`,
       pageLink: `${path}/page-link`,
-      domain: `/v1/domains/${encodeURIComponent(body.subject)}`,
+      domain: `/v1/domains/${pathSegment(body.subject)}`,
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Detail } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
-import { isDid, mintDid } from './did.ts';
+import { isDid, mintDid, pathSegment } from './did.ts';
 import { mayBeId } from './find.ts';
 import { guarded, insertOnce } from './guarded-write.ts';
 import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from './journal.ts';
@@ -185,7 +185,7 @@ export function protocolView({ version, body }: Protocol): JsonObject {
     revision: version,
     created: isoTime(created),
     updated: isoTime(updated),
-    links: { self: `/v1/protocols/${encodeURIComponent(body.did)}` },
+    links: { self: `/v1/protocols/${pathSegment(body.did)}` },
   };
 }
 

@@ -20,6 +20,7 @@ import {
   withdraw,
 } from './ballot.ts';
 import type { Caller } from './caller.ts';
+import { pathSegment } from './did.ts';
 import { dueVotes, type SettleVotes } from './due-votes.ts';
 import { executionServices, noteOnDomain, PROPOSAL_KINDS, verificationOf } from './execution.ts';
 import { requireDomain } from './find.ts';
@@ -169,7 +170,7 @@ export function verification(options: VerificationOptions): VerificationService 
         revision,
         proposal: cause ? proposalView(cause) : null,
         open: open.map(proposalView),
-        links: { domain: `/v1/domains/${encodeURIComponent(id)}` },
+        links: { domain: `/v1/domains/${pathSegment(id)}` },
       };
     },
 

@@ -15,9 +15,17 @@ export function answerPage(
   { items, next }: { items: readonly object[]; next?: string | undefined },
 ): void {
   if (next !== undefined) {
-    const query = new URLSearchParams(ctx.querystring);
-    query.set('cursor', next);
-    ctx.set('Link', `<${ctx.path}?${query}>; rel="next"`);
+    ctx.set('Link', `<${nextAddress(ctx, next)}>; rel="next"`);
   }
   ctx.body = { items, next: next ?? null };
 }
+
+// The query as it was sent. A colon is legal in a path and in a query (RFC 3986), so DIDs stand there as they are written.
+function nextAddress({ path, querystring }: Context, cursor: string): string {
+  const isCursor = (part: string) => new URLSearchParams(part).has('cursor');
+  const kept = querystring.split('&').filter((part) => part !== '' && !isCursor(part));
+  const query = [...kept, `cursor=${encodeURIComponent(cursor)}`].join('&');
+  return `${path}?${query}`.replace(NOT_IN_A_URI, encodeURIComponent).replaceAll(/%3A/gi, ':');
+}
+
+const NOT_IN_A_URI = /[^\w!#$%&'()*+,./:;=?@[\]~-]/g;
