@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 // DID Core 3.1: a method name, then parts of unreserved characters or percent escapes, joined by colons.
 const ID = /(?:[\w.-]|%[0-9A-Fa-f]{2})/.source;
 const DID = new RegExp(`^did:[a-z0-9]+(?::${ID}*)*:${ID}+$`);
-const PATH = /^[\w.~!$&'()*+,;=:@/%-]*$/;
-const QUERY = /^[\w.~!$&'()*+,;=:@/?%-]*$/;
+const PATH = /^(?:[\w.~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*$/;
+const QUERY = /^(?:[\w.~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 const DID_CHARS = 512;
 
 /** A DID that may be followed by a path, a query and a fragment. */

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Detail } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../store/store.ts';
+import { refuseForeignDids } from './alias-rules.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isDid, mintDid, pathSegment } from './did.ts';
 import { mayBeId } from './find.ts';
@@ -129,6 +130,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         journal: { at: now, by: caller.principal, action: 'create', events: [{ type: 'protocol.created', data: {} }] },
       };
       requireFits(stored, 'The protocol');
+      await refuseForeignDids(documents, { did, names: stored.alsoKnownAs });
       return protocolOf(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
     },
     async change(caller, did, { expected, body: given }) {
@@ -146,6 +148,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         journal: { at, by: caller.principal, action: 'change', events: [{ type: 'protocol.updated', data: {} }] },
       };
       requireFits(next, 'The protocol');
+      await refuseForeignDids(documents, { did: before.did, names: next.alsoKnownAs, before: before.alsoKnownAs });
       const old = { id: before.did, revision: expected, body: before };
       const result =
         version === expected

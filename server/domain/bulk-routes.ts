@@ -88,7 +88,10 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, settleVotes,
 
 function rowView(row: Row, onFault: (error: unknown) => void) {
   const { line } = row;
-  if (row.did !== undefined) return { line, status: row.created ? 201 : 200, did: row.did };
+  if (row.did !== undefined) {
+    const { did, created, differs } = row;
+    return { line, status: created ? 201 : 200, did, ...(differs && { differs }) };
+  }
   const { status, code, detail, details } = told(row.error);
   if (status >= 500) onFault(row.error);
   return { line, status, error: { code, message: detail, details } };

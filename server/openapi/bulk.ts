@@ -26,7 +26,7 @@ export const BULK_PART: Part = domainPart({
       path: '/v1/bulk',
       id: 'importInBulk',
       summary: 'Import many domains, entities and protocols',
-      description: `Role controller. At most ${LIMITS.bulkLines} lines. A line whose alsoKnownAs or externalId is there already changes nothing.`,
+      description: `Role controller. At most ${LIMITS.bulkLines} lines. A line whose every name (alsoKnownAs, externalId) belongs to one record of its type changes nothing; where only some do, or the type is another, it fails with 409.`,
       query: {
         dryRun: {
           description: 'Check everything and write nothing',
