@@ -3,10 +3,20 @@
 import { randomBytes } from 'node:crypto';
 
 // DID Core 3.1: a method name, then parts of unreserved characters or percent escapes, joined by colons.
-const ID = /(?:[\w.-]|%[0-9A-Fa-f]{2})/.source;
-const DID = new RegExp(`^did:[a-z0-9]+(?::${ID}*)*:${ID}+$`);
-const PATH = /^(?:[\w.~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*$/;
-const QUERY = /^(?:[\w.~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
+const ID = '(?:[A-Za-z0-9_.-]|%[0-9A-Fa-f]{2})';
+const IN_PATH = "(?:[A-Za-z0-9_.~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})";
+const IN_QUERY = "(?:[A-Za-z0-9_.~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})";
+const BARE = `did:[a-z0-9]+(?::${ID}*)*:${ID}+`;
+
+/** The grammar of DIDs and DID URLs as regular expressions, for those who read schemas. Neither limits the length. */
+export const DID_PATTERNS = {
+  did: `^${BARE}$`,
+  reference: `^${BARE}(?:/${IN_PATH}*)?(?:\\?${IN_QUERY}*)?(?:#${IN_QUERY}*)?$`,
+} as const;
+
+const DID = new RegExp(DID_PATTERNS.did);
+const PATH = new RegExp(`^${IN_PATH}*$`);
+const QUERY = new RegExp(`^${IN_QUERY}*$`);
 const DID_CHARS = 512;
 
 /** A DID that may be followed by a path, a query and a fragment. */

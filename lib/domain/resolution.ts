@@ -6,7 +6,7 @@ import { partOf, selectServices } from './dereference.ts';
 import { isDid, parseDidUrl } from './did.ts';
 import { type DidDocument, protocolDocument, twinDocument } from './did-document.ts';
 import { NO_VOTES, type SettleVotes } from './due-votes.ts';
-import { isVisible } from './find.ts';
+import { isVisible, mayBeId } from './find.ts';
 import { type Journaled, type Revision, revisionAt, revisionOf } from './journal.ts';
 import { DOMAIN, PROTOCOL } from './kinds.ts';
 import type { StoredProtocol } from './protocol.ts';
@@ -70,6 +70,7 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
   };
 
   async function byDid(did: string): Promise<Subject | undefined> {
+    if (!mayBeId(did)) return undefined;
     const twin = await documents.get<StoredDomain>(DOMAIN, did);
     if (twin) return settledSubject(twin);
     const protocol = await documents.get<StoredProtocol>(PROTOCOL, did);

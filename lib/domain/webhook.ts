@@ -9,6 +9,7 @@ import { type Caller, requireRole } from './caller.ts';
 import type { Deliveries } from './delivery.ts';
 import { type AttemptGround, attempt } from './delivery-attempt.ts';
 import { typeProblems } from './event-types.ts';
+import { mayBeId } from './find.ts';
 import type { Feed } from './follow.ts';
 import { DELIVERY, WEBHOOK } from './kinds.ts';
 import { invalid, refuse } from './problems.ts';
@@ -78,7 +79,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
 
   async function require(caller: Caller, id: string): Promise<Webhook> {
     requireRole(caller, 'manage webhooks');
-    const found = await documents.get<StoredWebhook>(WEBHOOK, id);
+    const found = mayBeId(id) ? await documents.get<StoredWebhook>(WEBHOOK, id) : undefined;
     if (found?.body.tenant === caller.tenant) return found;
     throw refuse('not-found', `There is no webhook ${JSON.stringify(id)}.`);
   }
@@ -187,7 +188,8 @@ export function webhooks(options: WebhookOptions): Webhooks {
 
     async retry(caller, { id, seq }) {
       const webhook = await require(caller, id);
-      const letter = await documents.get<StoredLetter>(DELIVERY, letterId(id, Number(seq)));
+      const isNumber = /^[1-9]\d{0,15}$/.test(seq);
+      const letter = isNumber ? await documents.get<StoredLetter>(DELIVERY, letterId(id, Number(seq))) : undefined;
       if (!letter)
         throw refuse('not-found', `The webhook ${id} has no event ${JSON.stringify(seq)} that was put aside.`);
       const outcome = await attempt(options, webhook, {

@@ -2,6 +2,7 @@
 
 import type { Context } from 'koa';
 import { LIMITS } from '../../lib/limits.ts';
+import { uriReference } from './address.ts';
 import { LIMIT, once, wholeNumber } from './parameters.ts';
 
 /** The page that a query asks for; throws `bad-limit` or `bad-cursor`. */
@@ -25,7 +26,5 @@ function nextAddress({ path, querystring }: Context, cursor: string): string {
   const isCursor = (part: string) => new URLSearchParams(part).has('cursor');
   const kept = querystring.split('&').filter((part) => part !== '' && !isCursor(part));
   const query = [...kept, `cursor=${encodeURIComponent(cursor)}`].join('&');
-  return `${path}?${query}`.replace(NOT_IN_A_URI, encodeURIComponent).replaceAll(/%3A/gi, ':');
+  return uriReference(`${path}?${query}`).replaceAll(/%3A/gi, ':');
 }
-
-const NOT_IN_A_URI = /[^\w!#$%&'()*+,./:;=?@[\]~-]/g;

@@ -71,7 +71,8 @@ const INFOBIP = answered({
   responseMessage: TEXT,
 });
 const INFOBIP_END = { types: { 'application/json': { type: 'object' } as const }, required: false };
-const INFOBIP_NOTED: Schema = { oneOf: [NOTED['application/json'], INFOBIP['application/json']!] };
+// A session that cannot be ended is told what a session that goes on is told.
+const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 const DIALECTS: readonly Dialect[] = [
   { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY), types: ANSWERED },
