@@ -84,6 +84,8 @@ export function webhooks(options: WebhookOptions): Webhooks {
     throw refuse('not-found', `There is no webhook ${JSON.stringify(id)}.`);
   }
 
+  const isKept = ({ body }: Letter) => body.dueAt > clock.now();
+
   async function shown(webhook: Webhook, secret?: string): Promise<Shown> {
     const progress = await documents.get<StoredProgress>(DELIVERY, webhook.id);
     return { webhook, progress, ...(secret !== undefined && { secret }) };
@@ -183,14 +185,16 @@ export function webhooks(options: WebhookOptions): Webhooks {
       await require(caller, id);
       const from = cursor === undefined ? {} : { cursor };
       const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, ...from };
-      return documents.find<StoredLetter>(DELIVERY, query);
+      const { items, ...next } = await documents.find<StoredLetter>(DELIVERY, query);
+      // What has expired is gone before it is swept; a page may be short, and still have a next one.
+      return { items: items.filter(isKept), ...next };
     },
 
     async retry(caller, { id, seq }) {
       const webhook = await require(caller, id);
       const isNumber = /^[1-9]\d{0,15}$/.test(seq);
       const letter = isNumber ? await documents.get<StoredLetter>(DELIVERY, letterId(id, Number(seq))) : undefined;
-      if (!letter)
+      if (!letter || !isKept(letter))
         throw refuse('not-found', `The webhook ${id} has no event ${JSON.stringify(seq)} that was put aside.`);
       const outcome = await attempt(options, webhook, {
         event: letter.body.event,

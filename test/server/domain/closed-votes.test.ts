@@ -5,10 +5,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../../lib/clock.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { memoryDocuments } from '../../../lib/store/memory.ts';
 import { readConfig } from '../../../server/config.ts';
@@ -17,11 +17,13 @@ import { createLog } from '../../../server/log.ts';
 import { ask as askUrl } from '../serve.ts';
 import { type Ask, asker, created, files, PROTOCOL, path, type View, view, YES } from './place.ts';
 
-// Nothing is decided before the close, which comes after a second.
-const RULES = { quorum: '0.2', votingPeriodSeconds: 1, allowRevoting: true };
+// Nothing is decided before the close.
+const RULES = { quorum: '0.2', votingPeriodSeconds: 100, allowRevoting: true };
 
 const test = suite('closed votes over HTTP');
 const folder = mkdtempSync(join(tmpdir(), 'twinline-closed-'));
+const clock = new SimulatedClock();
+const faults: unknown[] = [];
 let domain: DomainService;
 let server: Server;
 let ask: Ask;
@@ -30,17 +32,20 @@ test.before(async () => {
   const { API_KEYS_FILE, GOVERNANCE_FILE } = files(folder, RULES);
   const { config } = readConfig({ PORT: '0' }, { makeKeys: true });
   domain = await openDomain({
-    documents: memoryDocuments(),
+    clock,
+    documents: memoryDocuments({ clock }),
     apiKeysFile: API_KEYS_FILE,
     governanceFile: GOVERNANCE_FILE,
     oracleKey: config!.oracleKey,
     publicUrl: undefined,
     keyring: parseKeyring(config!.pinKeys),
     production: false,
-    log: createLog({ logLevel: 'silent' }),
-    onProblem: () => {},
+    log: createLog({ logLevel: 'error' }),
+    onProblem: () => faults.push('a problem'),
   });
-  server = createServer(new Koa().use(domain.door).callback());
+  const app = new Koa().use(domain.door);
+  app.on('error', (error) => faults.push(error));
+  server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   ask = asker(() => (way, how) => askUrl(base + way, how));
@@ -48,6 +53,7 @@ test.before(async () => {
 });
 
 test.after(async () => {
+  assert.equal(faults, []);
   domain.drain();
   await new Promise((resolve) => server.close(resolve));
   await domain.close();
@@ -60,11 +66,11 @@ async function closed(count: number): Promise<{ readonly did: string; readonly i
     const { did } = created(await ask('owner', 'POST /v1/domains', { type: 'Project', class: PROTOCOL.alsoKnownAs }));
     const { id, closesAt } = created(await ask('rep', `POST ${path(did)}/proposals`, { kind: 'verify' }));
     for (const who of ['ann', 'bob'] as const) created(await ask(who, `POST /v1/proposals/${id}/votes`, YES));
-    return { did, id, closesAt: Date.parse(String(closesAt)) };
+    assert.is(Date.parse(String(closesAt)), clock.now() + 100_000);
+    return { did, id };
   };
   const made = await Promise.all(Array.from({ length: count }, open));
-  const last = Math.max(...made.map(({ closesAt }) => closesAt));
-  while (Date.now() < last) await pause(last - Date.now());
+  await clock.advance(100_000);
   return made;
 }
 
@@ -74,7 +80,7 @@ test('each address tells the outcome of a vote whose close nobody has seen', asy
     async ({ did }) => (await get(path(did))).status,
     async ({ did }) => (await get(path(did, 'entities'))).status,
     async ({ did }) => (await get(`${path(did)}?view=composed`)).status,
-    async ({ did }) => (await get(`${path(did)}?at=${new Date().toISOString()}`)).status,
+    async ({ did }) => (await get(`${path(did)}?at=${new Date(clock.now()).toISOString()}`)).status,
     async ({ did }) => (await get(`${path(did)}/verification`)).status,
     async ({ did }) => (await get(`${path(did)}/eligibility`)).eligible === true && 'Verified',
     async ({ did }) => ((await get(`${path(did)}/card`)).credentialSubject as View).status,
