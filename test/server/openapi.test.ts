@@ -99,6 +99,21 @@ test('what is required is described, what is named is used, and own formats say 
   );
 });
 
+test('where one of several forms is asked for, no value has two of them', () => {
+  // Objects tell themselves apart by a word of their own.
+  const typeIn = (schema: Node): string => {
+    const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1)! : undefined;
+    if (name !== undefined) return typeIn(document.components.schemas[name] as Node);
+    const { kind } = (schema.properties ?? {}) as { kind?: { const?: string } };
+    return `${schema.type} ${kind?.const}`;
+  };
+  const unclear = [...nodesOf(document)].flatMap(([where, { oneOf }]) => {
+    const types = ((oneOf ?? []) as Node[]).map(typeIn);
+    return new Set(types).size < types.length ? [where] : [];
+  });
+  assert.equal(unclear, []);
+});
+
 test('the patterns take what the checks take', () => {
   const patterns = new Map<unknown, string>();
   for (const [, { format, pattern }] of nodesOf(document))
