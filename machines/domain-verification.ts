@@ -19,8 +19,9 @@ import type {
 /** Milliseconds since 1970, which the engine adds to every event. */
 type Timed = { readonly at: number };
 
-/** What the calls `present`, `execute` and `release` get. */
+/** What the calls `present`, `execute` and `release` get; `at` is the moment of the event that leads to the call. */
 export type Subject = Pick<ProposalContext, 'kind' | 'subject' | 'hash' | 'packageHash' | 'subjectRevision'> & {
+  readonly at: number;
   readonly outcome?: ProposalState;
 };
 /** What they answer: why the domain is not what the proposal is about any more. */
@@ -98,7 +99,7 @@ const machine = setup({
       invoke: {
         id: 'present',
         src: 'present',
-        input: ({ context }) => subjectOf(context),
+        input: ({ context, event }) => subjectOf(context, event),
         onDone: [
           {
             guard: { type: 'subjectChanged', params: ({ event }) => event.output },
@@ -166,7 +167,7 @@ const machine = setup({
       invoke: {
         id: 'execute',
         src: 'execute',
-        input: ({ context }) => subjectOf(context),
+        input: ({ context, event }) => subjectOf(context, event),
         onDone: [
           {
             guard: { type: 'subjectChanged', params: ({ event }) => event.output },
@@ -202,7 +203,7 @@ const machine = setup({
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context }) => ({ ...subjectOf(context), outcome: 'rejected' }),
+        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'rejected' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
@@ -212,7 +213,7 @@ const machine = setup({
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context }) => ({ ...subjectOf(context), outcome: 'withdrawn' }),
+        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'withdrawn' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
@@ -222,7 +223,7 @@ const machine = setup({
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context }) => ({ ...subjectOf(context), outcome: 'vetoed' }),
+        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'vetoed' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
@@ -232,7 +233,7 @@ const machine = setup({
       invoke: {
         id: 'release',
         src: 'release',
-        input: ({ context }) => ({ ...subjectOf(context), outcome: 'invalidated' }),
+        input: ({ context, event }) => ({ ...subjectOf(context, event), outcome: 'invalidated' }),
         onDone: { actions: [] },
         onError: { actions: [] },
       },
@@ -257,8 +258,10 @@ function findVoter(context: ProposalContext, did: string): Voter | undefined {
   return context.voters.find((voter) => voter.did === did);
 }
 
-function subjectOf({ kind, subject, hash, packageHash, subjectRevision }: ProposalContext): Subject {
-  return { kind, subject, hash, packageHash, subjectRevision };
+// The event that XState itself begins a machine with has no time.
+function subjectOf(context: ProposalContext, { at = context.openedAt }: Partial<Timed>): Subject {
+  const { kind, subject, hash, packageHash, subjectRevision } = context;
+  return { kind, subject, hash, packageHash, subjectRevision, at };
 }
 
 function factOf({ kind, subject, reason }: ProposalContext): Fact {

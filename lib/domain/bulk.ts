@@ -8,15 +8,13 @@ import { isObject } from '../shape.ts';
 import type { DocumentStore, Json, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { dryRun } from './dry-run.ts';
-import { findDomain } from './find.ts';
 import type { Idempotency } from './idempotency.ts';
 import { importRecord, isRecordLine, type Taken } from './import-record.ts';
 import { inOrder } from './in-order.ts';
-import { DOMAIN } from './kinds.ts';
+import { type NewLine, type Place, takenBefore } from './known-line.ts';
 import type { Line } from './ndjson.ts';
 import { invalid, isRefusal, refuse } from './problems.ts';
-import { listOf } from './protocol.ts';
-import { type Registry, registry } from './registry.ts';
+import { registry } from './registry.ts';
 
 export interface BulkOptions {
   readonly documents: DocumentStore;
@@ -89,75 +87,32 @@ function tooMany(): TwinlineError {
   return refuse('too-large', `One import has at most ${LIMITS.bulkLines} lines. Send the rest in another one.`);
 }
 
-interface Place {
-  readonly documents: DocumentStore;
-  readonly twins: Registry;
-}
-
-// Longer ones are refused.
-const NAME_CHARS = 512;
-
-type Kinds = 'protocol' | 'domain' | 'entity';
-
-async function takeLine(
-  { documents, twins }: Place,
-  caller: Caller,
-  { value, did }: { value: Json; did?: string },
-): Promise<Taken> {
-  if (isRecordLine(value)) return importRecord(documents, caller, value);
-  const { kind, body } = formOf(value);
-  const find = async () =>
-    kind === 'protocol'
-      ? (await firstOf(namesOf(body), (name) => twins.protocols.find(caller.tenant, name)))?.body.did
-      : await twinNamed(documents, caller, body);
-  const known = await find();
-  if (known !== undefined) return { did: known, created: false };
+async function takeLine(place: Place, caller: Caller, { value, did }: { value: Json; did?: string }): Promise<Taken> {
+  if (isRecordLine(value)) return importRecord(place.documents, caller, value);
+  const made = formOf(value);
+  const known = await takenBefore(place, caller, made);
+  if (known) return known;
+  const { kind, body } = made;
+  const { twins } = place;
   try {
     if (kind === 'protocol') return { did: (await twins.protocols.create(caller, body, did)).body.did, created: true };
     const wanted = kind === 'entity' ? 'protocol' : 'class';
     return { did: (await twins.create(caller, { body, wanted, ...(did !== undefined && { did }) })).id, created: true };
   } catch (error) {
     // Somebody else was first, with the same name.
-    const other = isRefusal(error, 'already-exists') ? await find() : undefined;
-    if (other === undefined) throw error;
-    return { did: other, created: false };
+    const other = isRefusal(error, 'already-exists') ? await takenBefore(place, caller, made) : undefined;
+    if (!other) throw error;
+    return other;
   }
 }
 
-function formOf(value: Json): { kind: Kinds; body: JsonObject } {
+function formOf(value: Json): NewLine {
   if (!isObject(value)) throw invalid('A line is a JSON object.', [{ field: '/', error: 'must be an object' }]);
   const { kind, idempotencyKey: _key, ...body } = value;
   if (kind === 'protocol') return { kind, body: { type: 'Protocol', ...body } };
   if (kind === undefined) return { kind: body.type === 'Protocol' ? 'protocol' : 'domain', body };
   if (kind === 'domain' || kind === 'entity') return { kind, body };
   throw invalid('The line is of an unknown kind.', [{ field: '/kind', error: 'must be protocol, domain or entity' }]);
-}
-
-async function twinNamed(documents: DocumentStore, { tenant }: Caller, body: JsonObject): Promise<string | undefined> {
-  const { externalId } = body;
-  if (typeof externalId === 'string') {
-    const { items } = await documents.find(DOMAIN, { index: 'external', where: { tenant, externalId }, limit: 1 });
-    if (items[0]) return items[0].id;
-  }
-  return (await firstOf(namesOf(body), (name) => findDomain(documents, tenant, name)))?.id;
-}
-
-async function firstOf<T>(
-  names: readonly string[],
-  find: (name: string) => Promise<T | undefined>,
-): Promise<T | undefined> {
-  for (const name of names) {
-    const found = await find(name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-// What is malformed is left to the checks of the new record.
-function namesOf({ alsoKnownAs }: JsonObject): string[] {
-  const names = listOf(alsoKnownAs as string | string[] | undefined) as readonly Json[] | null;
-  if (!Array.isArray(names) || names.length > LIMITS.aliasesPerTwin) return [];
-  return names.filter((name) => typeof name === 'string' && name.length > 0 && name.length <= NAME_CHARS);
 }
 
 /** The key of a line: its own, or one from that of the request for a line that nothing else tells from its like. */
@@ -183,13 +138,12 @@ async function takeOnce(
   work: (did: string) => Promise<Taken>,
 ): Promise<Taken> {
   const scope = [caller.tenant, caller.principal, 'bulk'];
-  let created = false;
+  let taken: Taken | undefined;
   const { did } = await idempotency.once({ scope, key, content: line.text.trim() }, async (reserved) => {
-    const taken = await work(reserved);
-    created = taken.created;
+    taken = await work(reserved);
     return { did: taken.did };
   });
-  return { did, created };
+  return taken ?? { did, created: false };
 }
 
 /** Lets lines that name each other wait for the earlier one. Everything else goes on at the same time. */

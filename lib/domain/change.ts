@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../shape.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import { refuseForeignDids } from './alias-rules.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isMembershipGroup, isOrganisation } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.ts';
@@ -65,6 +66,8 @@ export async function patchTwin(
   const bound = namesProtocol(change.patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
   const frame = { tenant, type, controllers, subDomains };
   const settled = await settle(ground, reference, { frame, parts, bound });
+  const { did, alsoKnownAs: before } = old.body;
+  await refuseForeignDids(ground.documents, { did, names: settled.alsoKnownAs, before });
   return write(ground, caller, { old, body: { ...old.body, ...settled }, action: 'patch' });
 }
 

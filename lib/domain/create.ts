@@ -1,6 +1,7 @@
 // New twins. An organisation comes with its first membership group; nobody ever sees it without one.
 
 import { createHash } from 'node:crypto';
+import { refuseForeignDids } from './alias-rules.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { isOfKind } from './class.ts';
 import { mintDid } from './did.ts';
@@ -48,6 +49,7 @@ export async function createTwin(
   const group = isOrganisation(body.type) ? [{ did: groupDid(did), type: MEMBERSHIP_GROUP }] : [];
   const frame: TwinFrame = { tenant: caller.tenant, type: body.type, controllers, subDomains: group };
   const settled = await settle(ground, reference, { frame, parts: body });
+  await refuseForeignDids(ground.documents, { did, names: settled.alsoKnownAs });
   const now = ground.clock.now();
   const twin: StoredDomain = {
     ...settled,

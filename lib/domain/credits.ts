@@ -5,8 +5,9 @@ import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { mintDid } from './did.ts';
+import { NO_VOTES, type SettleVotes } from './due-votes.ts';
 import { requireEligible } from './eligibility.ts';
-import { requireDomain } from './find.ts';
+import { requireDomain, requireSettled } from './find.ts';
 import { type Journaled, stamp } from './journal.ts';
 import { CREDIT } from './kinds.ts';
 import { findPage } from './page.ts';
@@ -38,11 +39,20 @@ export interface Credits {
   ): Promise<{ items: JsonObject[]; next?: string }>;
 }
 
+export interface CreditOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  /** @default nobody votes */
+  readonly settleVotes?: SettleVotes;
+}
+
 /**
  * Issues credits. A suspension that comes between the look at the domain and the write of the credit is honoured: the
  * credit counts only after the domain was looked at again.
  */
-export function credits({ documents, clock }: { documents: DocumentStore; clock: Clock }): Credits {
+export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOptions): Credits {
+  const reading = { documents, settleVotes };
+
   async function write(id: string, body: StoredCredit): Promise<Credit> {
     try {
       return await documents.insert(CREDIT, id, body);
@@ -57,8 +67,8 @@ export function credits({ documents, clock }: { documents: DocumentStore; clock:
   async function settle(caller: Caller, credit: Credit): Promise<Credit> {
     if (credit.body.state === 'issued') return credit;
     try {
-      const domain = await requireDomain(documents, caller, credit.body.did);
-      await requireEligible(documents, domain, clock.now());
+      const domain = await requireSettled(reading, caller, credit.body.did);
+      await requireEligible(reading, domain, clock.now());
     } catch (error) {
       if (isRefusal(error)) await documents.remove(CREDIT, credit.id, credit.revision);
       throw error;
@@ -76,9 +86,9 @@ export function credits({ documents, clock }: { documents: DocumentStore; clock:
 
   return {
     async issue(caller, { did, body: given, id = mintDid().slice(-32) }) {
-      const domain = await requireDomain(documents, caller, did);
+      const domain = await requireSettled(reading, caller, did);
       requireRole(caller, 'issue credits');
-      await requireEligible(documents, domain, clock.now());
+      await requireEligible(reading, domain, clock.now());
       const { amount, ...about } = checked<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
       const at = clock.now();
       const written = await write(id, {

@@ -3,10 +3,20 @@
 import { randomBytes } from 'node:crypto';
 
 // DID Core 3.1: a method name, then parts of unreserved characters or percent escapes, joined by colons.
-const ID = /(?:[\w.-]|%[0-9A-Fa-f]{2})/.source;
-const DID = new RegExp(`^did:[a-z0-9]+(?::${ID}*)*:${ID}+$`);
-const PATH = /^[\w.~!$&'()*+,;=:@/%-]*$/;
-const QUERY = /^[\w.~!$&'()*+,;=:@/?%-]*$/;
+const ID = '(?:[A-Za-z0-9_.-]|%[0-9A-Fa-f]{2})';
+const IN_PATH = "(?:[A-Za-z0-9_.~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})";
+const IN_QUERY = "(?:[A-Za-z0-9_.~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})";
+const BARE = `did:[a-z0-9]+(?::${ID}*)*:${ID}+`;
+
+/** The grammar of DIDs and DID URLs as regular expressions, for those who read schemas. Neither limits the length. */
+export const DID_PATTERNS = {
+  did: `^${BARE}$`,
+  reference: `^${BARE}(?:/${IN_PATH}*)?(?:\\?${IN_QUERY}*)?(?:#${IN_QUERY}*)?$`,
+} as const;
+
+const DID = new RegExp(DID_PATTERNS.did);
+const PATH = new RegExp(`^${IN_PATH}*$`);
+const QUERY = new RegExp(`^${IN_QUERY}*$`);
 const DID_CHARS = 512;
 
 /** A DID that may be followed by a path, a query and a fragment. */
@@ -41,6 +51,11 @@ export function parseDidUrl(text: string): DidUrl | undefined {
 /** Whether this names a document: a DID, or a DID URL. The documented references are of both kinds. */
 export function isReference(text: string): boolean {
   return parseDidUrl(text) !== undefined;
+}
+
+/** A DID or DID URL as one segment of a path (RFC 3986, 3.3): colons stay as they are, what would end it is escaped. */
+export function pathSegment(did: string): string {
+  return encodeURIComponent(did).replaceAll('%3A', ':');
 }
 
 const MINTED = /^did:ixo:entity:[0-9a-f]{32}$/;

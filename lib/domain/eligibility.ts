@@ -1,8 +1,8 @@
 // The gate: whether a domain may take part in what the platform does, and why not. Every guarded activity asks here.
 
 import { LIMITS } from '../limits.ts';
-import type { DocumentStore, JsonObject } from '../store/store.ts';
-import { findDomain } from './find.ts';
+import type { JsonObject } from '../store/store.ts';
+import { findSettled, type Reading } from './find.ts';
 import { refuse } from './problems.ts';
 import { type Domain, validityOf } from './record.ts';
 
@@ -22,15 +22,15 @@ export interface Eligibility extends JsonObject {
   readonly reasons: readonly Obstacle[];
 }
 
-/** Verified, within its validity, not deactivated, and no ancestor suspended or revoked. */
-export async function canParticipate(documents: DocumentStore, domain: Domain, now: number): Promise<Eligibility> {
-  const reasons = [...ownObstacles(domain, now), ...(await ancestorObstacles(documents, domain))];
+/** Verified, within its validity, not deactivated, and no ancestor suspended or revoked. `domain` is as its votes left it. */
+export async function canParticipate(reading: Reading, domain: Domain, now: number): Promise<Eligibility> {
+  const reasons = [...ownObstacles(domain, now), ...(await ancestorObstacles(reading, domain))];
   return { eligible: reasons.length === 0, reasons };
 }
 
 /** Throws `domain-not-verified` with every reason unless the domain may take part. */
-export async function requireEligible(documents: DocumentStore, domain: Domain, now: number): Promise<void> {
-  const { eligible, reasons } = await canParticipate(documents, domain, now);
+export async function requireEligible(reading: Reading, domain: Domain, now: number): Promise<void> {
+  const { eligible, reasons } = await canParticipate(reading, domain, now);
   if (eligible) return;
   const details = reasons.map(({ code, message }) => ({ field: code, error: message }));
   throw refuse('domain-not-verified', `${domain.id} cannot take part: ${reasons[0]!.message}`, { details });
@@ -61,10 +61,10 @@ function ownObstacles({ body }: Domain, now: number): Obstacle[] {
   ];
 }
 
-async function ancestorObstacles(documents: DocumentStore, { body }: Domain): Promise<Obstacle[]> {
+async function ancestorObstacles(reading: Reading, { body }: Domain): Promise<Obstacle[]> {
   let { parent } = body;
   for (let step = 0; parent !== null && step < LIMITS.ancestorsAsked; step++) {
-    const above: Domain | undefined = await findDomain(documents, body.tenant, parent);
+    const above: Domain | undefined = await findSettled(reading, body.tenant, parent);
     if (!above) return [];
     if (above.body.status === 'Suspended' || above.body.status === 'Revoked')
       return [{ code: 'ancestor-sanctioned', message: `${above.id}, which it is part of, is ${above.body.status}.` }];

@@ -5,13 +5,14 @@
 // process that was thought dead does late for an earlier proposal changes nothing.
 
 import type { Clock } from '../clock.ts';
-import type { Service } from '../engine/service.ts';
+import type { ServiceCall } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../store/store.ts';
 import { type DomainEvent, replaceJournaled, stamp } from './journal.ts';
 import { DOMAIN } from './kinds.ts';
 import { materialHash } from './material.ts';
+import type { Proposal } from './proposal.ts';
 import type { Domain, Status, StoredDomain } from './record.ts';
 
 export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
@@ -87,6 +88,9 @@ export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | unde
   if (from === 'Suspended' && (kind === 'verify' ? isSame : kind === 'reinstate' && !isSame)) return undefined;
   return EXECUTION[kind][from];
 }
+
+/** Does on the domain what one of the machine's calls does, for a call that nobody has answered yet. */
+export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;
 
 export interface ExecutionGround {
   readonly documents: DocumentStore;
@@ -171,20 +175,35 @@ function shown(body: StoredDomain, change: Change): Change {
   return { ...change, event: { type: 'domain.updated', data } };
 }
 
+/** Notes the calls of proposals that others make, or were making when they died. */
+export function noteOnDomain(ground: ExecutionGround): NoteOnDomain {
+  const services = executionServices(ground);
+  return async (call, { id, at, state, context }) => {
+    const { kind, subject, hash, packageHash, subjectRevision } = context;
+    const input = { kind, subject, hash, packageHash, subjectRevision, at, outcome: state as string };
+    await services[call as keyof typeof services](input, { session: { id } });
+  };
+}
+
 type Decide = (asked: About & { readonly outcome?: string }, body: StoredDomain) => Answer;
+type Input = JsonObject & { readonly subject: string; readonly at?: number };
 /** Nothing to write: `changed` says why the proposal does not apply, if so. */
 type Answer = Change | Unchanged;
 type Unchanged = { readonly status?: never; readonly changed?: string };
 
-function service(ground: ExecutionGround, decide: Decide): Service {
+/** As a service; nothing of the call but the session, whose id is the proposal's, is needed. */
+type Noting = (input: JsonObject, call: Partial<ServiceCall> & Pick<ServiceCall, 'session'>) => Promise<Json>;
+
+function service(ground: ExecutionGround, decide: Decide): Noting {
   return async (input, { session }) => {
-    const { subject, ...about } = input as JsonObject & { readonly subject: string };
+    // A deadline has its own time, however late it is met. Calls of earlier versions do not say.
+    const { subject, at = ground.clock.now(), ...about } = input as Input;
     for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
       const old = await ground.documents.get<StoredDomain>(DOMAIN, subject);
       if (!old) return { changed: 'domain-deactivated' };
       const answer = decide({ ...(about as unknown as Omit<About, 'id'>), id: session.id }, old.body);
       if (answer.status === undefined) return answer as Json;
-      if (await write(ground, old, answer)) return {};
+      if (await write(ground, old, { ...answer, at })) return {};
     }
     throw new TwinlineError(
       'ERR_CONFLICT',
@@ -194,11 +213,11 @@ function service(ground: ExecutionGround, decide: Decide): Service {
 }
 
 async function write(
-  { documents, clock }: ExecutionGround,
+  { documents }: ExecutionGround,
   old: Domain,
-  { status, verification, action, event }: Change,
+  { status, verification, action, event, at: wanted }: Change & { readonly at: number },
 ): Promise<boolean> {
-  const at = stamp(old.body, clock);
+  const at = stamp(old.body, { now: () => wanted });
   const journal = { at, by: 'system', action, events: event ? [event] : [] };
   const body = { ...old.body, status, verification, updated: at, journal } as unknown as StoredDomain;
   return (await replaceJournaled(documents, { kind: DOMAIN, old, body })).kind === 'replaced';

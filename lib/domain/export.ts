@@ -7,7 +7,7 @@
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
-import { isVisible } from './find.ts';
+import { isVisible, type Reading } from './find.ts';
 import { CARRIED, type Carried, type RecordLine } from './import-record.ts';
 import { type Journaled, revisionOf } from './journal.ts';
 import type { StoredProtocol } from './protocol.ts';
@@ -16,9 +16,10 @@ import type { StoredDomain } from './record.ts';
 type Document = StoredDocument<Journaled>;
 
 /** The lines of an export, for operators. Holds a page of documents at a time, and the names of all protocols. */
-export async function* exportLines(documents: DocumentStore, caller: Caller): AsyncGenerator<RecordLine> {
+export async function* exportLines({ documents, settleVotes }: Reading, caller: Caller): AsyncGenerator<RecordLine> {
   requireRole(caller, 'export');
   const { tenant } = caller;
+  await settleVotes({ tenant });
   const versions = new Map<string, number>();
   for await (const protocol of walk(documents, CARRIED.protocol, tenant))
     yield* protocolLines(documents, protocol as StoredDocument<StoredProtocol>, versions);

@@ -4,6 +4,7 @@ import { LIMITS } from '../limits.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { isDid } from './did.ts';
+import type { SettleVotes } from './due-votes.ts';
 import { DOMAIN } from './kinds.ts';
 import { refuse } from './problems.ts';
 import type { Domain, StoredDomain } from './record.ts';
@@ -17,6 +18,22 @@ export async function findDomain(
   const own = isDid(reference) && mayBeId(reference) ? await documents.get<StoredDomain>(DOMAIN, reference) : undefined;
   const found = own?.body.tenant === tenant ? own : await byAlias(documents, tenant, reference);
   return found && (await isVisible(documents, found)) ? found : undefined;
+}
+
+/** Where domains are read as their votes have left them. */
+export interface Reading {
+  readonly documents: DocumentStore;
+  readonly settleVotes: SettleVotes;
+}
+
+/** As {@link findDomain}, after every vote about it that is over has taken effect. */
+export async function findSettled(
+  { documents, settleVotes }: Reading,
+  tenant: string,
+  reference: string,
+): Promise<Domain | undefined> {
+  const found = await findDomain(documents, tenant, reference);
+  return found && (await settleVotes({ domain: found.id })) ? findDomain(documents, tenant, found.id) : found;
 }
 
 /** Whether a document can have this id; what is longer is nobody's. */
@@ -39,7 +56,15 @@ export async function isVisible(documents: DocumentStore, { body }: Domain): Pro
 
 /** The twin; throws `not-found`, or `gone` when it was deactivated. */
 export async function requireDomain(documents: DocumentStore, { tenant }: Caller, reference: string): Promise<Domain> {
-  const found = await findDomain(documents, tenant, reference);
+  return living(await findDomain(documents, tenant, reference), reference);
+}
+
+/** As {@link requireDomain}, after every vote about it that is over has taken effect. */
+export async function requireSettled(reading: Reading, { tenant }: Caller, reference: string): Promise<Domain> {
+  return living(await findSettled(reading, tenant, reference), reference);
+}
+
+function living(found: Domain | undefined, reference: string): Domain {
   if (!found) throw refuse('not-found', `There is no domain ${JSON.stringify(reference)}.`);
   if (found.body.status !== 'Deactivated') return found;
   throw refuse('gone', `${found.body.did} was deactivated. Its history stays readable with ?at=.`);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { TwinlineError } from '../errors.ts';
 import { isObject } from '../shape.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../store/store.ts';
+import { refuseForeignDids } from './alias-rules.ts';
 import { type Caller, requireRole } from './caller.ts';
 import { guarded } from './guarded-write.ts';
 import { archive, type Journaled, keptRevision } from './journal.ts';
@@ -35,6 +36,8 @@ export interface Taken {
   readonly did: string;
   /** False: it was there already. */
   readonly created: boolean;
+  /** Of one that was there already: fields of the line that say something else than the record, as JSON pointers. */
+  readonly differs?: readonly string[];
 }
 
 interface Wanted {
@@ -94,6 +97,7 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
     return same(kept, part as unknown as Journaled, { id, revision });
   }
   if (present) same(present.body, quiet, { id, revision });
+  else await refuseForeignDids(documents, { did: id, names: namesIn(body) });
   for (; count < revision; count++) {
     const next = at(count + 1);
     if (count === 0)
@@ -101,6 +105,11 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
     else if ((await documents.replace(kind, id, count, next)).kind === 'conflict') throw busy(id);
   }
   return true;
+}
+
+// Checked against the form of its kind: of proposals and credits there are none.
+function namesIn({ alsoKnownAs }: Journaled): readonly string[] {
+  return (alsoKnownAs ?? []) as readonly string[];
 }
 
 /** False, which says that nothing was created; throws when it is not the same. */

@@ -43,6 +43,10 @@ export const PROPOSAL: Kind = {
     // One open proposal of a kind: the field is missing once it is decided.
     open: { fields: ['openFor'], unique: true },
     due: { fields: ['dueAt'] },
+    'tenant-due': { fields: ['tenant', 'dueAt'] },
+    'subject-due': { fields: ['subject', 'dueAt'] },
+    // A domain that has not answered yet.
+    calling: { fields: ['calling', 'tenant'] },
   },
 };
 

@@ -5,6 +5,7 @@ import type { Instance } from '../engine/lifecycle.ts';
 import type { Write } from '../engine/lifecycle-write.ts';
 import type { AtRest } from '../engine/transition.ts';
 import type { JsonObject, StoredDocument } from '../store/store.ts';
+import { pathSegment } from './did.ts';
 import type { ProposalKind } from './execution.ts';
 import type { Rules } from './governance.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from './journal.ts';
@@ -53,9 +54,13 @@ export function openKey(subject: string, kind: ProposalKind): string {
 }
 
 /** The fields that follow from where the machine is. */
-export function proposalFields({ state, context }: AtRest): JsonObject {
+export function proposalFields({ state, context }: AtRest, calling: readonly string[]): JsonObject {
   const { subject, kind } = context as unknown as Context;
-  return { status: state as string, openFor: isUndecided(state) ? openKey(subject, kind as ProposalKind) : null };
+  return {
+    status: state as string,
+    openFor: isUndecided(state) ? openKey(subject, kind as ProposalKind) : null,
+    calling: calling.length > 0 ? true : null,
+  };
 }
 
 /** What clients read of a proposal. */
@@ -83,7 +88,7 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
       self: path,
       votes: `${path}/votes`,
       pageLink: `${path}/page-link`,
-      domain: `/v1/domains/${encodeURIComponent(body.subject)}`,
+      domain: `/v1/domains/${pathSegment(body.subject)}`,
     },
   };
 }

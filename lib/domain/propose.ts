@@ -7,13 +7,14 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../store/store.ts';
 import { type Caller, requireRole } from './caller.ts';
+import type { SettleVotes } from './due-votes.ts';
 import { mayBecome, type ProposalKind, statusBeneath, verificationOf } from './execution.ts';
 import { requireDomain } from './find.ts';
 import type { Governance, Rules, VoterPower } from './governance.ts';
 import { PROPOSAL } from './kinds.ts';
 import { materialHash, packageHash } from './material.ts';
 import { invalid, refuse } from './problems.ts';
-import { type Context, isUndecided, openKey, type Proposal, type StoredProposal } from './proposal.ts';
+import { type Context, openKey, type Proposal, type StoredProposal } from './proposal.ts';
 import { type Domain, validityOf } from './record.ts';
 import { checked } from './schema/check.ts';
 import { NEW_PROPOSAL } from './schema/votes.ts';
@@ -26,6 +27,7 @@ export interface VotingGround {
   readonly proposals: Lifecycle<Context, StoredProposal>;
   /** Who may vote when the rules name nobody. */
   readonly electorate: (tenant: string) => readonly VoterPower[];
+  readonly settle: SettleVotes;
 }
 
 export interface NewProposal {
@@ -52,8 +54,10 @@ export async function propose(ground: VotingGround, caller: Caller, { did, body,
   const known = await ground.proposals.read(id);
   if (known) return known;
   requireUnexpired(ground, asked.kind, found);
+  // A vote that is over stands in nobody's way, and the domain is what it has made of it.
+  await ground.settle({ domain: subject });
   await refuseSecond(ground, subject, asked.kind);
-  const domain = await settledDomain(ground, caller, subject);
+  const domain = await requireDomain(ground.documents, caller, subject);
   const input = inputOf(ground, caller, { domain, asked });
   const { tenant, principal } = caller;
   try {
@@ -77,26 +81,10 @@ export async function propose(ground: VotingGround, caller: Caller, { did, body,
   }
 }
 
-// One whose deadline has passed is closed by looking at it, and then stands in nobody's way.
-async function refuseSecond(
-  { documents, proposals }: VotingGround,
-  subject: string,
-  kind: ProposalKind,
-): Promise<void> {
+async function refuseSecond({ documents }: VotingGround, subject: string, kind: ProposalKind): Promise<void> {
   const where = { openFor: openKey(subject, kind) };
   const { items } = await documents.find<StoredProposal>(PROPOSAL, { index: 'open', where, limit: 1 });
-  for (const item of items) if (isUndecided((await proposals.refresh(item)).state)) throw second(subject, kind);
-}
-
-// A review that has ended, but whose end the domain has not been told, is told by looking at it once that is due.
-async function settledDomain({ documents, proposals }: VotingGround, caller: Caller, did: string): Promise<Domain> {
-  const domain = await requireDomain(documents, caller, did);
-  const { review } = verificationOf(domain.body);
-  if (domain.body.status !== 'UnderReview' || !review) return domain;
-  const { state } = (await proposals.read(review.proposal)) ?? {};
-  const after = await requireDomain(documents, caller, did);
-  if (isUndecided(state) || after.body.status !== 'UnderReview') return after;
-  throw refuse('in-progress', `The last review of ${did} is being closed. Try again in a moment.`);
+  if (items.length) throw second(subject, kind);
 }
 
 function second(subject: string, kind: ProposalKind): TwinlineError {

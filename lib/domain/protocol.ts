@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import type { Detail } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../store/store.ts';
+import { refuseForeignDids } from './alias-rules.ts';
 import { type Caller, requireRole } from './caller.ts';
-import { isDid, mintDid } from './did.ts';
+import { isDid, mintDid, pathSegment } from './did.ts';
 import { mayBeId } from './find.ts';
 import { guarded, insertOnce } from './guarded-write.ts';
 import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from './journal.ts';
@@ -129,6 +130,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         journal: { at: now, by: caller.principal, action: 'create', events: [{ type: 'protocol.created', data: {} }] },
       };
       requireFits(stored, 'The protocol');
+      await refuseForeignDids(documents, { did, names: stored.alsoKnownAs });
       return protocolOf(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
     },
     async change(caller, did, { expected, body: given }) {
@@ -146,6 +148,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         journal: { at, by: caller.principal, action: 'change', events: [{ type: 'protocol.updated', data: {} }] },
       };
       requireFits(next, 'The protocol');
+      await refuseForeignDids(documents, { did: before.did, names: next.alsoKnownAs, before: before.alsoKnownAs });
       const old = { id: before.did, revision: expected, body: before };
       const result =
         version === expected
@@ -185,7 +188,7 @@ export function protocolView({ version, body }: Protocol): JsonObject {
     revision: version,
     created: isoTime(created),
     updated: isoTime(updated),
-    links: { self: `/v1/protocols/${encodeURIComponent(body.did)}` },
+    links: { self: `/v1/protocols/${pathSegment(body.did)}` },
   };
 }
 

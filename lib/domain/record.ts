@@ -2,6 +2,7 @@
 
 import type { JsonObject, StoredDocument } from '../store/store.ts';
 import { canonicalClass } from './class.ts';
+import { pathSegment } from './did.ts';
 import type { Journaled } from './journal.ts';
 
 export const STATUSES = [
@@ -83,7 +84,7 @@ export function validityOf(
 
 /** What clients read of a twin; `now` decides whether it is valid. */
 export function domainView({ revision, body }: Pick<Domain, 'revision' | 'body'>, now: number): DomainView {
-  const path = `/v1/domains/${encodeURIComponent(body.did)}`;
+  const path = `/v1/domains/${pathSegment(body.did)}`;
   return {
     did: body.did,
     type: body.type,
@@ -118,7 +119,7 @@ export function domainView({ revision, body }: Pick<Domain, 'revision' | 'body'>
       history: `${path}/history`,
       graph: `${path}/graph`,
       verification: `${path}/verification`,
-      didDocument: `/1.0/identifiers/${encodeURIComponent(body.did)}`,
+      didDocument: `/1.0/identifiers/${pathSegment(body.did)}`,
     },
   };
 }

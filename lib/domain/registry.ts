@@ -6,7 +6,8 @@ import type { Caller } from './caller.ts';
 import { deactivateTwin, type Expecting, patchTwin, transferTwin } from './change.ts';
 import { composedLists, lineageOf } from './compose.ts';
 import { type CreateOptions, createTwin } from './create.ts';
-import { findDomain, isVisible, requireDomain } from './find.ts';
+import { NO_VOTES, type SettleVotes } from './due-votes.ts';
+import { findSettled, isVisible, requireSettled } from './find.ts';
 import { type Graph, type GraphQuery, graphOf } from './graph.ts';
 import { type HistoryItem, historyOf, twinAt } from './history.ts';
 import { DOMAIN } from './kinds.ts';
@@ -20,6 +21,8 @@ export interface RegistryOptions {
   /** With DOMAIN_KINDS declared. */
   readonly documents: DocumentStore;
   readonly clock: Clock;
+  /** Lets votes that are over take effect before domains are read. @default nobody votes */
+  readonly settleVotes?: SettleVotes;
   /** After a change of something on which a vote may be held. @default nothing */
   readonly onMaterialChange?: (domain: Domain) => Promise<void>;
 }
@@ -49,20 +52,49 @@ export interface Registry {
 }
 
 /** The registry over a store. Nothing runs in the background. */
-export function registry({ documents, clock, onMaterialChange = async () => {} }: RegistryOptions): Registry {
+export function registry({
+  documents,
+  clock,
+  settleVotes = NO_VOTES,
+  onMaterialChange = async () => {},
+}: RegistryOptions): Registry {
+  const reading = { documents, settleVotes };
+  const settle = ({ tenant }: Caller, did: string) => findSettled(reading, tenant, did);
   const ground = { documents, clock, protocols: protocols({ documents, clock }), onMaterialChange };
   return {
     protocols: ground.protocols,
     create: (caller, given) => createTwin(ground, caller, given),
-    get: (caller, did) => requireDomain(documents, caller, did),
-    find: (tenant, did) => findDomain(documents, tenant, did),
-    at: (caller, did, at) => twinAt(documents, caller, { did, at, now: clock.now() }),
-    patch: (caller, change) => patchTwin(ground, caller, change),
-    transfer: (caller, change) => transferTwin(ground, caller, change),
-    deactivate: (caller, change) => deactivateTwin(ground, caller, change),
-    list: (caller, query) => listTwins(ground, caller, query),
-    history: (caller, query) => historyOf(documents, caller, query),
-    graph: (caller, query) => graphOf(documents, caller, query),
+    get: (caller, did) => requireSettled(reading, caller, did),
+    find: (tenant, did) => findSettled(reading, tenant, did),
+
+    async at(caller, did, at) {
+      await settle(caller, did);
+      return twinAt(documents, caller, { did, at, now: clock.now() });
+    },
+    async patch(caller, change) {
+      await settle(caller, change.did);
+      return patchTwin(ground, caller, change);
+    },
+    async transfer(caller, change) {
+      await settle(caller, change.did);
+      return transferTwin(ground, caller, change);
+    },
+    async deactivate(caller, change) {
+      await settle(caller, change.did);
+      return deactivateTwin(ground, caller, change);
+    },
+    async list(caller, query) {
+      await settleVotes({ tenant: caller.tenant });
+      return listTwins(ground, caller, query);
+    },
+    async history(caller, query) {
+      await settle(caller, query.did);
+      return historyOf(documents, caller, query);
+    },
+    async graph(caller, query) {
+      await settleVotes({ tenant: caller.tenant });
+      return graphOf(documents, caller, query);
+    },
 
     async composed(domain) {
       const view = domainView(domain, clock.now());

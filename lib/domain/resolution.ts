@@ -5,7 +5,8 @@ import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../store/s
 import { partOf, selectServices } from './dereference.ts';
 import { isDid, parseDidUrl } from './did.ts';
 import { type DidDocument, protocolDocument, twinDocument } from './did-document.ts';
-import { isVisible } from './find.ts';
+import { NO_VOTES, type SettleVotes } from './due-votes.ts';
+import { isVisible, mayBeId } from './find.ts';
 import { type Journaled, type Revision, revisionAt, revisionOf } from './journal.ts';
 import { DOMAIN, PROTOCOL } from './kinds.ts';
 import type { StoredProtocol } from './protocol.ts';
@@ -35,6 +36,8 @@ export interface ResolverOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Whose names everybody may use: a DID URL with a path is the name of a twin or protocol of one tenant. */
   readonly publicTenant: string;
+  /** A vote that is over makes a new version. @default nobody votes */
+  readonly settleVotes?: SettleVotes;
 }
 
 export interface Asked {
@@ -48,7 +51,7 @@ export interface Asked {
 export type Resolver = (asked: Asked) => Promise<Resolution>;
 
 /** Resolves DIDs and follows DID URLs; failures of the store reject, everything else is told. */
-export function resolver({ documents, clock, publicTenant }: ResolverOptions): Resolver {
+export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTES }: ResolverOptions): Resolver {
   return async ({ identifier, options: given, tenant }) => {
     const url = parseDidUrl(identifier);
     if (!url) return malformed(identifier);
@@ -67,8 +70,9 @@ export function resolver({ documents, clock, publicTenant }: ResolverOptions): R
   };
 
   async function byDid(did: string): Promise<Subject | undefined> {
+    if (!mayBeId(did)) return undefined;
     const twin = await documents.get<StoredDomain>(DOMAIN, did);
-    if (twin) return (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
+    if (twin) return settledSubject(twin);
     const protocol = await documents.get<StoredProtocol>(PROTOCOL, did);
     return protocol && protocolSubject(protocol);
   }
@@ -78,7 +82,13 @@ export function resolver({ documents, clock, publicTenant }: ResolverOptions): R
     const protocol = (await documents.find<StoredProtocol>(PROTOCOL, query)).items[0];
     if (protocol) return protocolSubject(protocol);
     const twin = (await documents.find<StoredDomain>(DOMAIN, query)).items[0];
-    return twin && (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
+    return twin && settledSubject(twin);
+  }
+
+  async function settledSubject(found: Domain): Promise<Subject | undefined> {
+    const isNew = await settleVotes({ domain: found.id });
+    const twin = (isNew && (await documents.get<StoredDomain>(DOMAIN, found.id))) || found;
+    return (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
   }
 
   async function versionOf(

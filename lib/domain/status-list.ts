@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
+import { NO_VOTES, type SettleVotes } from './due-votes.ts';
 import { lastChange } from './feed.ts';
 import type { Issuer } from './issuer.ts';
 import { DOMAIN, STATUS_ENTRY } from './kinds.ts';
@@ -22,6 +23,8 @@ export interface StatusListOptions {
   readonly documents: DocumentStore;
   readonly issuer: Issuer;
   readonly clock: Pick<Clock, 'now'>;
+  /** @default nobody votes */
+  readonly settleVotes?: SettleVotes;
 }
 
 type Bits = { readonly [purpose in StatusPurpose]: Buffer };
@@ -41,7 +44,7 @@ interface Signed {
 }
 
 /** Lists over a store: read whole once, then kept up to date by the store's changes. */
-export function statusLists({ documents, issuer, clock }: StatusListOptions): StatusLists {
+export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }: StatusListOptions): StatusLists {
   const lists = new Map<number, Promise<Loaded | undefined>>();
   const signed = new Map<string, Signed>();
 
@@ -57,6 +60,8 @@ export function statusLists({ documents, issuer, clock }: StatusListOptions): St
 
   return {
     async credential({ list, purpose, url }) {
+      // A list tells of domains of all tenants.
+      await settleVotes('all');
       const loaded = await fresh(list);
       if (!loaded) return undefined;
       const now = clock.now();

@@ -21,7 +21,9 @@ import {
   withdraw,
 } from './ballot.ts';
 import type { Caller } from './caller.ts';
-import { executionServices, PROPOSAL_KINDS, verificationOf } from './execution.ts';
+import { pathSegment } from './did.ts';
+import { dueVotes, type SettleVotes } from './due-votes.ts';
+import { executionServices, noteOnDomain, PROPOSAL_KINDS, verificationOf } from './execution.ts';
 import { requireDomain } from './find.ts';
 import type { Governance, Rules, VoterPower } from './governance.ts';
 import { revisionsOf } from './journal.ts';
@@ -92,6 +94,8 @@ export interface VerificationService {
   verificationOf(caller: Caller, did: string): Promise<JsonObject>;
   /** A domain has changed, or was deactivated: proposals that are about what it was end. */
   subjectChanged(domain: Pick<Domain, 'id'>): Promise<void>;
+  /** For whoever reads domains. */
+  readonly settle: SettleVotes;
   /** Closes what is over and repairs what a crash has left, up to `limit`; how many. @default LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
 }
@@ -111,7 +115,8 @@ export function verification(options: VerificationOptions): VerificationService 
     watch: options.watch,
     ...(options.onProblem && { onProblem: options.onProblem }),
   });
-  const ground: VotingGround = { documents, clock, governance, proposals, electorate };
+  const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock }) });
+  const ground: VotingGround = { documents, clock, governance, proposals, electorate, settle };
 
   async function openOf(subject: string): Promise<Proposal[]> {
     const openFor = { in: PROPOSAL_KINDS.map((kind) => openKey(subject, kind)) };
@@ -154,6 +159,7 @@ export function verification(options: VerificationOptions): VerificationService 
 
     async verificationOf(caller, did) {
       const { id } = await requireDomain(documents, caller, did);
+      await settle({ domain: id });
       const open = (await openOf(id)).filter(({ state }) => isUndecided(state));
       const { body, revision } = await requireDomain(documents, caller, id);
       const { proposal } = verificationOf(body);
@@ -165,13 +171,14 @@ export function verification(options: VerificationOptions): VerificationService 
         revision,
         proposal: cause ? proposalView(cause) : null,
         open: open.map(proposalView),
-        links: { domain: `/v1/domains/${encodeURIComponent(id)}` },
+        links: { domain: `/v1/domains/${pathSegment(id)}` },
       };
     },
 
     async subjectChanged({ id }) {
       await openOf(id);
     },
+    settle,
     sweep: (limit) => proposals.sweep(limit),
   };
 }

@@ -9,6 +9,7 @@ import { type Caller, requireRole } from './caller.ts';
 import type { Deliveries } from './delivery.ts';
 import { type AttemptGround, attempt } from './delivery-attempt.ts';
 import { typeProblems } from './event-types.ts';
+import { mayBeId } from './find.ts';
 import type { Feed } from './follow.ts';
 import { DELIVERY, WEBHOOK } from './kinds.ts';
 import { invalid, refuse } from './problems.ts';
@@ -78,10 +79,12 @@ export function webhooks(options: WebhookOptions): Webhooks {
 
   async function require(caller: Caller, id: string): Promise<Webhook> {
     requireRole(caller, 'manage webhooks');
-    const found = await documents.get<StoredWebhook>(WEBHOOK, id);
+    const found = mayBeId(id) ? await documents.get<StoredWebhook>(WEBHOOK, id) : undefined;
     if (found?.body.tenant === caller.tenant) return found;
     throw refuse('not-found', `There is no webhook ${JSON.stringify(id)}.`);
   }
+
+  const isKept = ({ body }: Letter) => body.dueAt > clock.now();
 
   async function shown(webhook: Webhook, secret?: string): Promise<Shown> {
     const progress = await documents.get<StoredProgress>(DELIVERY, webhook.id);
@@ -182,13 +185,16 @@ export function webhooks(options: WebhookOptions): Webhooks {
       await require(caller, id);
       const from = cursor === undefined ? {} : { cursor };
       const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, ...from };
-      return documents.find<StoredLetter>(DELIVERY, query);
+      const { items, ...next } = await documents.find<StoredLetter>(DELIVERY, query);
+      // What has expired is gone before it is swept; a page may be short, and still have a next one.
+      return { items: items.filter(isKept), ...next };
     },
 
     async retry(caller, { id, seq }) {
       const webhook = await require(caller, id);
-      const letter = await documents.get<StoredLetter>(DELIVERY, letterId(id, Number(seq)));
-      if (!letter)
+      const isNumber = /^[1-9]\d{0,15}$/.test(seq);
+      const letter = isNumber ? await documents.get<StoredLetter>(DELIVERY, letterId(id, Number(seq))) : undefined;
+      if (!letter || !isKept(letter))
         throw refuse('not-found', `The webhook ${id} has no event ${JSON.stringify(seq)} that was put aside.`);
       const outcome = await attempt(options, webhook, {
         event: letter.body.event,

@@ -38,7 +38,7 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly calls: LifecycleCalls;
   readonly write: Write;
-  readonly fields: ((rest: AtRest) => JsonObject) | undefined;
+  readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
   readonly watch: Watch | undefined;
 }
 
@@ -53,7 +53,10 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
 
   const bodyOf = (kept: JsonObject, record: LifecycleRecord): JsonObject => ({
     ...kept,
-    ...fields?.(record.rest),
+    ...fields?.(
+      record.rest,
+      record.calls.map(({ id }) => id),
+    ),
     machine: storedRecord(expected, record),
     dueAt: dueAt(record),
   });

@@ -76,8 +76,11 @@ export interface LifecycleOptions {
   /** What the machine's calls name; each acts at most once per idempotency key. */
   readonly services?: Services;
   readonly calls?: LifecyclePolicies;
-  /** Fields of the document that follow from where the machine is, for indexes; null for one that is no more. */
-  readonly fields?: (rest: AtRest) => JsonObject;
+  /**
+   * Fields of the document that follow from where the machine is, for indexes; null for one that is no more. `calling`
+   * holds the ids of the calls that have not been answered yet.
+   */
+  readonly fields?: (rest: AtRest, calling: readonly string[]) => JsonObject;
   /** Writes one step. @default a plain insert or replace, which drops the facts */
   readonly write?: Write;
   /** Whoever looks on: is shown each event that is stored. */

@@ -7,6 +7,7 @@ import { openStored } from '../engine/open.ts';
 import { type TurnResult, takeTurn } from '../engine/turn.ts';
 import { pathOf } from '../flow/node.ts';
 import type { Keyring } from '../keyring.ts';
+import { LIMITS } from '../limits.ts';
 import { createAdapters } from './adapter.ts';
 import { type DialRules, type Refusal, readDial, type UnknownSession } from './dial.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
@@ -113,16 +114,15 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
     });
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
-    for (const dialect of DIALECTS) {
-      const found = await debugOf(engine, ussdKey(dialect, sessionId));
+    for (const key of keysOf(sessionId)) {
+      const found = await debugOf(engine, key);
       if (found) return found;
     }
     return undefined;
   };
 
   const locate: UssdGateway['locate'] = async (sessionId) => {
-    for (const dialect of DIALECTS) {
-      const key = ussdKey(dialect, sessionId);
+    for (const key of keysOf(sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
     }
@@ -135,6 +135,11 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
   };
 
   return { turn, inspect, locate, sessions };
+}
+
+// What no store could keep is nobody's.
+function keysOf(sessionId: string): string[] {
+  return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= LIMITS.keyChars);
 }
 
 /** Under which a session of a dialect is stored. */

@@ -58,7 +58,8 @@ export const PROBLEM_ADVICE: { readonly [problem in Reason | RefusalKind]: Advic
   },
   'not-found': {
     cause: 'Nothing is at this address, or it belongs to another tenant.',
-    remedy: 'Check the address and the DID, encoded as encodeURIComponent does, and the tenant of the key.',
+    remedy:
+      'Check the address, the DID and the tenant of the key. A DID stands in a path as it is written; in a DID URL with a path, %2F stands for /.',
   },
   'method-not-allowed': {
     cause: 'The address is known, but not with this method.',

@@ -5,6 +5,7 @@ import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, Row } from '../../lib/domain/bulk.ts';
 import { requireRole } from '../../lib/domain/caller.ts';
+import type { SettleVotes } from '../../lib/domain/due-votes.ts';
 import { exportLines } from '../../lib/domain/export.ts';
 import type { Feed } from '../../lib/domain/follow.ts';
 import { linesOf } from '../../lib/domain/ndjson.ts';
@@ -22,6 +23,7 @@ export interface BulkDeps {
   readonly documents: DocumentStore;
   readonly bulk: Bulk;
   readonly feed: Feed;
+  readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
 
@@ -29,7 +31,7 @@ const NDJSON = 'application/x-ndjson';
 const READ = new Set([NDJSON, 'application/ndjson', 'application/jsonl']);
 
 /** Adds the routes; `ctx.state.caller` is known. */
-export function bulkRoutes(router: Router, { documents, bulk, feed, onFault }: BulkDeps): void {
+export function bulkRoutes(router: Router, { documents, bulk, feed, settleVotes, onFault }: BulkDeps): void {
   let running = 0;
 
   async function* answers(ctx: Context, rows: AsyncIterable<Row>): AsyncGenerator<string> {
@@ -78,7 +80,7 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, onFault }: B
     });
     ctx.status = 200;
     const lines = async function* () {
-      for await (const line of exportLines(documents, caller)) yield `${JSON.stringify(line)}\n`;
+      for await (const line of exportLines({ documents, settleVotes }, caller)) yield `${JSON.stringify(line)}\n`;
     };
     ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
   });
@@ -86,7 +88,10 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, onFault }: B
 
 function rowView(row: Row, onFault: (error: unknown) => void) {
   const { line } = row;
-  if (row.did !== undefined) return { line, status: row.created ? 201 : 200, did: row.did };
+  if (row.did !== undefined) {
+    const { did, created, differs } = row;
+    return { line, status: created ? 201 : 200, did, ...(differs && { differs }) };
+  }
   const { status, code, detail, details } = told(row.error);
   if (status >= 500) onFault(row.error);
   return { line, status, error: { code, message: detail, details } };

@@ -3,6 +3,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { isDid } from '../../lib/domain/did.ts';
+import type { SettleVotes } from '../../lib/domain/due-votes.ts';
 import { typeProblems, wantsType } from '../../lib/domain/event-types.ts';
 import { eventView, type FeedEvent, hasReached } from '../../lib/domain/feed.ts';
 import type { Feed } from '../../lib/domain/follow.ts';
@@ -16,14 +17,16 @@ export interface EventDeps {
   readonly documents: DocumentStore;
   readonly feed: Feed;
   readonly streams: EventStreams;
+  readonly settleVotes: SettleVotes;
 }
 
 /** Adds the route; `ctx.state.caller` is known. */
-export function eventRoutes(router: Router, { documents, feed, streams }: EventDeps): void {
+export function eventRoutes(router: Router, { documents, feed, streams, settleVotes }: EventDeps): void {
   router.get('/v1/events', async (ctx) => {
     const { tenant } = callerOf(ctx);
     const wants = wantedOf(ctx);
     const given = positionOf(ctx);
+    await settleVotes({ tenant });
     if (given !== undefined && !(await hasReached(documents, given)))
       throw refuse(
         'bad-request',

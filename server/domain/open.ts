@@ -1,6 +1,6 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { bulk } from '../../lib/domain/bulk.ts';
 import { credits } from '../../lib/domain/credits.ts';
 import { deliveries } from '../../lib/domain/delivery.ts';
@@ -47,6 +47,8 @@ export interface DomainOptions {
   readonly publicUrl: string | undefined;
   /** Seals the secrets of webhooks. */
   readonly keyring: Keyring;
+  /** For tests. @default the system's clock */
+  readonly clock?: Clock | undefined;
   /** For tests: how webhooks reach their receivers. */
   readonly webhookSender?: SenderOptions | undefined;
   readonly production: boolean;
@@ -64,6 +66,7 @@ export async function openDomain({
   oracleKey,
   publicUrl,
   keyring,
+  clock = systemClock,
   webhookSender: sender,
   production,
   watch,
@@ -72,7 +75,6 @@ export async function openDomain({
 }: DomainOptions): Promise<DomainService> {
   const { keys, governance } = readDomainFiles(governanceFile, { file: apiKeysFile, production, log });
   await documents.declare(DOMAIN_KINDS);
-  const clock = systemClock;
   const votes = verification({
     documents,
     clock,
@@ -84,7 +86,8 @@ export async function openDomain({
       log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');
     },
   });
-  const twins = registry({ documents, clock, onMaterialChange: votes.subjectChanged });
+  const settleVotes = votes.settle;
+  const twins = registry({ documents, clock, settleVotes, onMaterialChange: votes.subjectChanged });
   const repeated = idempotency({ documents, clock });
   const signer = issuer(oracleKey);
   const onFailure = (what: string) => (error: unknown) => {
@@ -110,15 +113,16 @@ export async function openDomain({
     webhooks: webhooks({ ...hooks, deliveries: sending }),
     registry: twins,
     verification: votes,
+    settleVotes,
     pages: proposalPages({ documents, verification: votes, keyring, clock, publicUrl }),
-    credits: credits({ documents, clock }),
+    credits: credits({ documents, clock, settleVotes }),
     governance,
     idempotency: repeated,
     bulk: bulk({ documents, clock, idempotency: repeated }),
     issuer: signer,
-    statusLists: statusLists({ documents, issuer: signer, clock }),
+    statusLists: statusLists({ documents, issuer: signer, clock, settleVotes }),
     publicUrl,
-    resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT }),
+    resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT, settleVotes }),
     clock,
     onFault: (error, ctx) => {
       onProblem();

@@ -2,6 +2,7 @@
 
 import type { Context } from 'koa';
 import { LIMITS } from '../../lib/limits.ts';
+import { uriReference } from './address.ts';
 import { LIMIT, once, wholeNumber } from './parameters.ts';
 
 /** The page that a query asks for; throws `bad-limit` or `bad-cursor`. */
@@ -15,9 +16,15 @@ export function answerPage(
   { items, next }: { items: readonly object[]; next?: string | undefined },
 ): void {
   if (next !== undefined) {
-    const query = new URLSearchParams(ctx.querystring);
-    query.set('cursor', next);
-    ctx.set('Link', `<${ctx.path}?${query}>; rel="next"`);
+    ctx.set('Link', `<${nextAddress(ctx, next)}>; rel="next"`);
   }
   ctx.body = { items, next: next ?? null };
+}
+
+// The query as it was sent. A colon is legal in a path and in a query (RFC 3986), so DIDs stand there as they are written.
+function nextAddress({ path, querystring }: Context, cursor: string): string {
+  const isCursor = (part: string) => new URLSearchParams(part).has('cursor');
+  const kept = querystring.split('&').filter((part) => part !== '' && !isCursor(part));
+  const query = [...kept, `cursor=${encodeURIComponent(cursor)}`].join('&');
+  return uriReference(`${path}?${query}`).replaceAll(/%3A/gi, ':');
 }

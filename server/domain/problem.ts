@@ -5,6 +5,7 @@ import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import type { Detail } from '../../lib/errors.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { REFUSAL_OF, REFUSALS, Refusal } from '../errors.ts';
+import { uriReference } from './address.ts';
 
 export interface Problem {
   readonly type: string;
@@ -36,7 +37,7 @@ export function problems(onFault: (error: unknown, ctx: ParameterizedContext) =>
         title,
         status,
         detail,
-        instance: ctx.path,
+        instance: uriReference(ctx.path),
         success: false,
         error: { code, message: detail, details },
       };

@@ -5,6 +5,7 @@ import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import { type Caller, requireRole } from '../../lib/domain/caller.ts';
 import type { Credits } from '../../lib/domain/credits.ts';
+import type { SettleVotes } from '../../lib/domain/due-votes.ts';
 import { activityOf, canParticipate } from '../../lib/domain/eligibility.ts';
 import { type Governance, governanceView } from '../../lib/domain/governance.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
@@ -30,6 +31,7 @@ export interface ProposalDeps {
   readonly governance: Governance;
   readonly idempotency: Idempotency;
   readonly pages: ProposalPages;
+  readonly settleVotes: SettleVotes;
   readonly clock: Clock;
 }
 
@@ -37,7 +39,7 @@ const NO_BODY: Body = { type: '', value: null, text: '' };
 
 /** Adds the routes; `ctx.state.caller` is known. */
 export function proposalRoutes(router: Router, deps: ProposalDeps): void {
-  const { documents, registry, verification, credits, governance, idempotency, pages, clock } = deps;
+  const { documents, registry, verification, credits, governance, idempotency, pages, settleVotes, clock } = deps;
 
   for (const root of ['/v1/domains/:did', '/v1/entities/:did']) {
     router.post(`${root}/proposals`, async (ctx) => {
@@ -66,7 +68,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
     router.get(`${root}/eligibility`, async (ctx) => {
       const activity = activityOf(once(ctx.query, ['activity']).activity);
       const domain = await registry.get(callerOf(ctx), ctx.params.did!);
-      const { eligible, reasons } = await canParticipate(documents, domain, clock.now());
+      const { eligible, reasons } = await canParticipate({ documents, settleVotes }, domain, clock.now());
       ctx.body = { did: domain.id, activity, eligible, reasons };
     });
 

@@ -5,6 +5,7 @@ import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import { requireRole } from '../../lib/domain/caller.ts';
 import { lineageOf } from '../../lib/domain/compose.ts';
+import { pathSegment } from '../../lib/domain/did.ts';
 import { revisionOrMoment } from '../../lib/domain/history.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import { patched } from '../../lib/domain/patch.ts';
@@ -43,7 +44,7 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
     const body = await readBody(ctx);
     await answerOnce(ctx, { idempotency, caller, body }, async (did) => {
       const protocol = await protocols.create(caller, body.value, did);
-      const headers = { Location: `${PATH}/${encodeURIComponent(protocol.body.did)}`, ETag: `"${protocol.version}"` };
+      const headers = { Location: `${PATH}/${pathSegment(protocol.body.did)}`, ETag: `"${protocol.version}"` };
       return { status: 201, headers, body: protocolView(protocol) };
     });
   });

@@ -47,13 +47,16 @@ function typesOf(outcome: Resolution): string[] {
 
 function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
   const { status } = RESOLUTION_ERRORS[failure.code];
-  const error = resolutionError(failure);
-  if (accepted === DEREFERENCED)
+  if (accepted === DEREFERENCED) {
+    // What is dereferenced is a DID URL: one without a DID is no DID URL.
+    const code = failure.code === 'INVALID_DID' ? 'INVALID_DID_URL' : failure.code;
     return {
       status,
       type: DEREFERENCED,
-      body: { dereferencingMetadata: { error }, content: null, contentMetadata: {} },
+      body: dereferenced({ error: resolutionError({ ...failure, code }) }, null, {}),
     };
+  }
+  const error = resolutionError(failure);
   const type = accepted === OLD_RESULT ? OLD_RESULT : RESULT;
   return { status, type, body: { didResolutionMetadata: { error }, didDocument: null, didDocumentMetadata: {} } };
 }
@@ -66,11 +69,15 @@ function address([location]: readonly string[] = []): ResolutionAnswer {
 
 function result(type: string, content: JsonObject | null, metadata: JsonObject): { type: string; body: JsonObject } {
   const about = content ? { contentType: DOCUMENT_TYPES[type === OLD_RESULT ? 1 : 0]! } : {};
-  if (type === DEREFERENCED)
-    return { type, body: { dereferencingMetadata: about, content, contentMetadata: metadata } };
+  if (type === DEREFERENCED) return { type, body: dereferenced(about, content, metadata) };
   const context = type === OLD_RESULT ? { '@context': 'https://w3id.org/did-resolution/v1' } : {};
   return {
     type,
     body: { ...context, didResolutionMetadata: about, didDocument: content, didDocumentMetadata: metadata },
   };
+}
+
+// DID Core 1.0 and its test suite call the content `contentStream`; DID Resolution calls it `content`.
+function dereferenced(about: JsonObject, content: JsonObject | null, metadata: JsonObject): JsonObject {
+  return { dereferencingMetadata: about, content, contentStream: content, contentMetadata: metadata };
 }

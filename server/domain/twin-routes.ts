@@ -4,6 +4,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import { type Caller, requireRole } from '../../lib/domain/caller.ts';
+import { pathSegment } from '../../lib/domain/did.ts';
 import type { Direction } from '../../lib/domain/graph.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import type { ListQuery } from '../../lib/domain/list.ts';
@@ -57,7 +58,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
       const body = await readBody(ctx);
       await answerOnce(ctx, { idempotency, caller, body }, async (did) => {
         const domain = await registry.create(caller, { body: body.value, wanted, ...(did !== undefined && { did }) });
-        const location = `${path}/${encodeURIComponent(domain.id)}`;
+        const location = `${path}/${pathSegment(domain.id)}`;
         const headers = { Location: location, ETag: etagOf(domain, clock.now()) };
         return { status: 201, headers, body: domainView(domain, clock.now()) };
       });

@@ -1,6 +1,8 @@
 // The OpenAPI document of a server, put together from the parts that its doors and plugins bring.
 
+import { DID_PATTERNS } from '../../lib/domain/did.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { URI_PATTERNS } from '../../lib/domain/uri.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { operationOf, type Part, pathNames, pathParameter } from './operation.ts';
 import { PROBLEM, REFUSED } from './refusals.ts';
@@ -83,8 +85,19 @@ function withReferences(value: unknown, names: ReadonlyMap<unknown, string>, sel
   const name = value === self ? undefined : names.get(value);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
   if (Array.isArray(value)) return value.map((item) => withReferences(item, names));
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withReferences(part, names)]));
+  const parts = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withReferences(part, names)]));
+  const pattern = typeof parts.format === 'string' ? PATTERNS[parts.format] : undefined;
+  return pattern === undefined || 'pattern' in parts ? parts : { ...parts, pattern };
 }
+
+// Formats of this service, in words that every validator knows.
+const PATTERNS: { readonly [format: string]: string } = {
+  did: DID_PATTERNS.did,
+  'did-reference': DID_PATTERNS.reference,
+  alias: URI_PATTERNS.uri,
+  'fragment-or-uri': URI_PATTERNS.fragmentOrUri,
+  'safe-url': URI_PATTERNS.template,
+};
 
 function wrong(problem: string): TwinlineError {
   return new TwinlineError('ERR_CONFIG', `The documentation of the routes cannot be put together: ${problem}.`);

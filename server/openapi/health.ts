@@ -16,7 +16,11 @@ const READY = record(
     stores: {
       type: 'array',
       description: 'Those that do not answer',
-      items: { type: 'object', required: ['keeps', 'kind', 'away'], additionalProperties: true },
+      items: record('A store', {
+        keeps: { enum: ['sessions', 'documents'], description: 'What it keeps' },
+        kind: { type: 'string', examples: ['lmdb', 'redis'] },
+        away: { enum: ['refused', 'cut', 'no-answer', 'error'], description: 'How it fails' },
+      }),
     },
   },
   ['stores'],

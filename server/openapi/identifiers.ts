@@ -52,6 +52,10 @@ const RESULT = record(
 const DEREFERENCED = record('A DID URL dereferencing result', {
   dereferencingMetadata: ABOUT,
   content: { oneOf: [OBJECT, { type: 'null' }] },
+  contentStream: {
+    oneOf: [OBJECT, { type: 'null' }],
+    description: 'The same as `content`, by its name in DID Core 1.0',
+  },
   contentMetadata: METADATA,
 });
 

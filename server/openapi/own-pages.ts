@@ -10,6 +10,13 @@ const FILES = { 'text/css': TEXT, 'text/javascript': TEXT };
 const NAME = { description: 'The name of a file', schema: TEXT };
 const SAME = { description: 'What you have is what there is' };
 
+const OPENAPI: Schema = {
+  type: 'object',
+  required: ['openapi', 'paths'],
+  properties: { openapi: { const: '3.1.1' }, paths: { type: 'object' } },
+  additionalProperties: true,
+};
+
 export const DOCS_PART: Part = {
   tag: 'Documentation',
   description: 'What you are reading. Nobody needs a key.',
@@ -24,7 +31,7 @@ export const DOCS_PART: Part = {
       answers: {
         200: {
           description: 'An OpenAPI document',
-          types: { 'application/json': { type: 'object', required: ['openapi', 'paths'], additionalProperties: true } },
+          types: { 'application/json': OPENAPI },
         },
         304: SAME,
       },

@@ -77,7 +77,7 @@ export const PROTOCOLS_PART: Part = domainPart({
         },
         304: NOT_CHANGED,
       },
-      problems: ['not-found', 'invalid'],
+      problems: ['bad-request', 'not-found'],
     },
     {
       method: 'PATCH',

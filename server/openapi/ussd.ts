@@ -83,6 +83,7 @@ const INFOBIP_STATUS: Schema = {
   ],
 };
 const INFOBIP_END = { types: { 'application/json': { type: 'object' } as const }, required: false };
+// A session that cannot be ended is told what a session that goes on is told.
 const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 const DIALECTS: readonly Dialect[] = [

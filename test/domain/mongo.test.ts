@@ -5,6 +5,7 @@ import { connectMongo, mongoDocuments } from '../../lib/store/mongo.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 import { lifecyclePromises } from '../engine/lifecycle-promises.ts';
 import { openMongoBench } from '../store/mongo-bench.ts';
+import { closedVotePromises } from './closed-vote-promises.ts';
 import { registryPromises } from './registry-promises.ts';
 import { verificationPromises } from './verification-promises.ts';
 
@@ -16,6 +17,7 @@ const open: OpenDocuments = async ({ folder, clock }) =>
 
 lifecyclePromises('mongo', open);
 verificationPromises('mongo', open);
+closedVotePromises('mongo', open);
 registryPromises('mongo', open);
 
 const last = suite('domains on MongoDB, at last');

@@ -145,6 +145,7 @@ for (const [accept, type] of [
     assert.is((document as Body).id, stove.did);
     const isWhole = [RESULT, OLD_RESULT, DEREFERENCED].includes(type);
     assert.is('didDocumentMetadata' in body || 'contentMetadata' in body, isWhole);
+    if (type === DEREFERENCED) assert.equal(body.contentStream, body.content);
   });
 
 const UNKNOWN = 'did:ixo:entity:00000000000000000000000000000000';
@@ -153,6 +154,8 @@ for (const [identifier, query, status, code] of [
   ['', '', 400, 'INVALID_DID'],
   ['no-did', '', 400, 'INVALID_DID'],
   ['did:ixo', '', 400, 'INVALID_DID'],
+  ['did:ixo_333', '', 400, 'INVALID_DID'],
+  ['did:ixo:a/b%zz', '', 400, 'INVALID_DID_URL'],
   ['did:ixo:', '', 400, 'INVALID_DID'],
   ['did:IXO:a', '', 400, 'INVALID_DID'],
   ['did:ixo:a b', '', 400, 'INVALID_DID'],
@@ -184,11 +187,15 @@ for (const [identifier, query, status, code] of [
     assert.is(result.didDocument, null);
     assert.equal(result.didDocumentMetadata, {});
     const dereferenced = await resolve(identifier, { accept: DEREFERENCED, query });
-    assert.equal(dereferenced.json(), {
-      dereferencingMetadata: { error },
-      content: null,
-      contentMetadata: {},
-    });
+    assert.is(dereferenced.status, status);
+    const { dereferencingMetadata, ...rest } = dereferenced.json() as Body & { dereferencingMetadata: Body };
+    assert.equal(rest, { content: null, contentStream: null, contentMetadata: {} });
+    // What is dereferenced is a DID URL.
+    const expected = code === 'INVALID_DID' ? 'INVALID_DID_URL' : code;
+    const { type, title, detail } = dereferencingMetadata.error as Body;
+    assert.is(type, `https://www.w3.org/ns/did#${expected}`);
+    assert.is(detail, error?.detail);
+    assert.is(title === error?.title, expected === code);
   });
 
 test('a form that nobody has is 406, also a whole result of the part of a document', async () => {

@@ -3,7 +3,16 @@
 import { join } from 'node:path';
 import { memoryDocuments } from '../../lib/store/memory.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import type { OpenDocuments } from '../contract/document-bench.ts';
+import { closedVotePromises } from './closed-vote-promises.ts';
 import { verificationPromises } from './verification-promises.ts';
 
-verificationPromises('memory', ({ clock }) => memoryDocuments({ clock }));
-verificationPromises('sqlite', ({ folder, clock }) => sqliteDocuments({ path: join(folder, 'documents.db'), clock }));
+const BACKENDS: { readonly [name: string]: OpenDocuments } = {
+  memory: ({ clock }) => memoryDocuments({ clock }),
+  sqlite: ({ folder, clock }) => sqliteDocuments({ path: join(folder, 'documents.db'), clock }),
+};
+
+for (const [name, open] of Object.entries(BACKENDS)) {
+  verificationPromises(name, open);
+  closedVotePromises(name, open);
+}

@@ -63,7 +63,13 @@ export async function polls(
   const again = (more: Partial<VerificationOptions> = {}) =>
     verification({ documents, clock, governance: rules, ...options, ...more });
   const service = again();
-  const twins = registry({ documents, clock, onMaterialChange: (domain) => service.subjectChanged(domain) });
+  const settleVotes = service.settle;
+  const twins = registry({
+    documents,
+    clock,
+    settleVotes,
+    onMaterialChange: (domain) => service.subjectChanged(domain),
+  });
   return {
     documents,
     clock,

@@ -168,7 +168,16 @@ test('an event that fails is tried again after growing pauses, holds back what c
     const retried = await b.service().retry(ALICE, { id, seq: String(items[0]!.body.seq) });
     assert.is(retried.body.status, 'delivered');
     assert.is(b.sent.at(-1)!.id, b.sent[0]!.id, 'the same message as before');
+    const seq = String((await b.service().letters(ALICE, { id, limit: 10 })).items[0]!.body.seq);
     await b.clock.advance(LIMITS.webhookLetterMs + 1);
+    assert.equal((await b.service().letters(ALICE, { id, limit: 10 })).items, [], 'gone before it is swept');
+    await b
+      .service()
+      .retry(ALICE, { id, seq })
+      .then(
+        () => assert.unreachable(),
+        (error) => assert.is(error.reason, 'not-found'),
+      );
     assert.is(await sending.sweep(b.clock.now(), 100), 1);
     assert.equal((await b.service().letters(ALICE, { id, limit: 10 })).items, []);
   }));

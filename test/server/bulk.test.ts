@@ -20,6 +20,7 @@ interface Row {
   readonly line: number;
   readonly status: number;
   readonly did?: string;
+  readonly differs?: readonly string[];
   readonly error?: { readonly code: string; readonly message: string; readonly details: readonly { field: string }[] };
 }
 
@@ -160,6 +161,59 @@ test('what is there already stays as it is: by externalId, by alias, by the key 
     );
     assert.equal([twice[0]!.status, new Set(twice.map(({ did }) => did)).size], [201, 1]);
     assert.ok(twice.slice(1).every(({ status }) => status === 200));
+  }));
+
+test('a line is there already only when all of its names and its type are those of one record; else it fails', () =>
+  withDomain(async (client) => {
+    const stove = (more: object) => ({ type: 'Device', class: PROTOCOL, ...more });
+    const records = [
+      protocol,
+      stove({ externalId: 'e1', alsoKnownAs: ['did:x:a1', 'did:x:b1'], metadata: { name: 'One' } }),
+      stove({ externalId: 'e2', alsoKnownAs: 'did:x:a2' }),
+      { kind: 'protocol', name: 'Second', alsoKnownAs: 'did:x:second' },
+    ];
+    const [, one, two] = await bulk(client, 'controller', records);
+    const lines: readonly [line: object, status: number, what: readonly string[]][] = [
+      [stove({ externalId: 'e1' }), 200, []],
+      [stove({ alsoKnownAs: ['did:x:b1', 'did:x:a1'] }), 200, []],
+      [stove({ externalId: 'e1', alsoKnownAs: 'did:x:a2' }), 409, ['/externalId']],
+      [stove({ externalId: 'e2', alsoKnownAs: ['did:x:a1'] }), 409, ['/externalId']],
+      [stove({ externalId: 'e1', alsoKnownAs: 'did:x:new' }), 409, ['/alsoKnownAs']],
+      [stove({ externalId: 'e9', alsoKnownAs: 'did:x:a1' }), 409, ['/externalId']],
+      [stove({ alsoKnownAs: ['did:x:a1', 'did:x:a2', 'did:x:a3'] }), 409, ['/alsoKnownAs/1', '/alsoKnownAs/2']],
+      [stove({ externalId: 'e1', type: 'Project' }), 409, ['/type']],
+      [stove({ externalId: 'e1', type: 'Project', alsoKnownAs: 'did:x:a2' }), 409, ['/externalId', '/type']],
+      [stove({ externalId: 7, alsoKnownAs: 'did:x:a1' }), 422, ['/externalId']],
+      [stove({ externalId: 'e1', metadata: { name: 'Another' } }), 200, ['/metadata']],
+      [
+        stove({ externalId: 'e1', class: 'did:x:second', validFrom: '2026-01-01T00:00:00Z' }),
+        200,
+        ['/validFrom', '/class'],
+      ],
+      [{ kind: 'protocol', name: 'Third', alsoKnownAs: 'did:x:second' }, 200, ['/name']],
+      [{ kind: 'protocol', name: 'Second', alsoKnownAs: ['did:x:second', PROTOCOL] }, 409, ['/alsoKnownAs/1']],
+    ];
+    const before = (await client.send('operator', '/v1/export')).text;
+    for (const query of ['?dryRun=true', '']) {
+      const rows = await bulk(
+        client,
+        'controller',
+        lines.map(([line]) => line),
+        { query },
+      );
+      for (const [at, [line, status, what]] of lines.entries()) {
+        const { status: got, differs, error } = rows[at]!;
+        const told = error?.details.map(({ field }) => field) ?? differs ?? [];
+        assert.equal([got, told], [status, what], JSON.stringify(line));
+        if (status === 409) assert.is(error!.code, 'already-exists');
+      }
+      assert.equal([rows[0]!.did, rows[1]!.did], [one!.did, one!.did]);
+      assert.ok(rows[2]!.error!.message.includes(two!.did!));
+    }
+    assert.is((await client.send('operator', '/v1/export')).text, before, 'nothing was changed');
+    await client.send('controller', `/v1/domains/${two!.did}`, { method: 'DELETE' });
+    const [ended] = await bulk(client, 'controller', [records[2]]);
+    assert.equal([ended!.status, ended!.differs], [200, ['/status']]);
   }));
 
 test('a trial says what would happen, also to lines that need each other, and leaves nothing behind', () =>

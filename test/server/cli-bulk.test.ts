@@ -127,6 +127,35 @@ test('lines that are refused are told as JSON with their number, and the code is
     assert.equal([sum!.created, sum!.failed], [1_002, 2]);
   }));
 
+test('lines that are there already are told on demand, with what is other there; what a name of two records is in fails', () =>
+  withDomain(async (server, _client, folder) => {
+    const file = join(folder, 'in.ndjson');
+    const [first, second] = [
+      { type: 'Device', class: PROTOCOL, externalId: 'e1', alsoKnownAs: 'did:x:a1' },
+      { type: 'Device', class: PROTOCOL, externalId: 'e2' },
+    ];
+    const url = ['--url', server.url];
+    writeFileSync(file, text([protocol, first, second]));
+    assert.is((await run(['import', file, ...url])).code, 0);
+    const other = { ...second, properties: { size: 1 } };
+    writeFileSync(file, text([protocol, first, other, { ...second, alsoKnownAs: 'did:x:a1' }]));
+    const quiet = await run(['import', file, ...url]);
+    const [failed, sum, ...none] = objects(quiet.out);
+    assert.equal([quiet.code, failed!.line, failed!.status, none], [1, 4, 409, []]);
+    const { seconds: _, ...counts } = sum!;
+    assert.equal(counts, { lines: 4, created: 0, unchanged: 3, differing: 1, failed: 1 });
+    const loud = objects((await run(['import', file, ...url, '--unchanged'])).out);
+    assert.equal(
+      loud.slice(0, -1).map(({ line, status, differs }) => [line, status, differs]),
+      [
+        [1, 200, undefined],
+        [2, 200, undefined],
+        [3, 200, ['/properties']],
+        [4, 409, undefined],
+      ],
+    );
+  }));
+
 test('wrong arguments are 2; no server, a wrong key or a missing role are 1, in words', () =>
   withDomain(async (server, _client, folder) => {
     const file = join(folder, 'in.ndjson');

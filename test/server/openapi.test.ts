@@ -57,6 +57,97 @@ test('the document is valid OpenAPI 3.1', async () => {
   assert.ok(valid, JSON.stringify(errors));
 });
 
+type Node = { readonly [keyword: string]: unknown };
+
+/** Every object of the document, with where it is. */
+function* nodesOf(value: unknown, where = ''): Generator<[where: string, node: Node]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [where, value as Node];
+  for (const [name, part] of Object.entries(value)) yield* nodesOf(part, `${where}/${name}`);
+}
+
+// What JSON Schema and OpenAPI name themselves, and ajv-formats, redocly and most other tools know.
+const COMMON_FORMATS = new Set([
+  'date-time',
+  'uri',
+  'uri-reference',
+  'json-pointer',
+  'int32',
+  'int64',
+  'double',
+  'float',
+  'byte',
+]);
+
+test('what is required is described, what is named is used, and own formats say what they look like', () => {
+  const undescribed: string[] = [];
+  const unclear: string[] = [];
+  const used = new Set<unknown>();
+  for (const [where, { required, properties, allOf, anyOf, oneOf, format, pattern, $ref }] of nodesOf(document)) {
+    if (typeof $ref === 'string' && !where.includes('/x-lines')) used.add($ref.split('/').at(-1));
+    if (Array.isArray(required) && !allOf && !anyOf && !oneOf)
+      for (const name of required)
+        if (!Object.hasOwn((properties ?? {}) as object, name)) undescribed.push(`${where}: ${name}`);
+    if (typeof format === 'string' && !COMMON_FORMATS.has(format) && typeof pattern !== 'string')
+      unclear.push(`${where}: ${format}`);
+  }
+  assert.equal(undescribed, []);
+  assert.equal(unclear, []);
+  assert.equal(
+    Object.keys(document.components.schemas).filter((name) => !used.has(name)),
+    [],
+  );
+});
+
+test('where one of several forms is asked for, no value has two of them', () => {
+  // Objects tell themselves apart by a word of their own.
+  const typeIn = (schema: Node): string => {
+    const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1)! : undefined;
+    if (name !== undefined) return typeIn(document.components.schemas[name] as Node);
+    const { kind } = (schema.properties ?? {}) as { kind?: { const?: string } };
+    return `${schema.type} ${kind?.const}`;
+  };
+  const unclear = [...nodesOf(document)].flatMap(([where, { oneOf }]) => {
+    const types = ((oneOf ?? []) as Node[]).map(typeIn);
+    return new Set(types).size < types.length ? [where] : [];
+  });
+  assert.equal(unclear, []);
+});
+
+test('the patterns take what the checks take', () => {
+  const patterns = new Map<unknown, string>();
+  for (const [, { format, pattern }] of nodesOf(document))
+    if (typeof pattern === 'string' && typeof format === 'string') patterns.set(format, pattern);
+  const examples: { readonly [format: string]: readonly [good: readonly string[], bad: readonly string[]] } = {
+    did: [
+      ['did:ixo:entity:00', 'did:web:a%3A1:b'],
+      ['did:ixo:a/b', 'did:ixo:ü', 'x did:ixo:a'],
+    ],
+    'did-reference': [
+      ['did:ixo:a', 'did:ixo:a/b?c=d#e', 'did:ixo:a?b?c'],
+      ['did:ixo:a#b#c', 'did:ixo:a/ü', 'urn:a'],
+    ],
+    alias: [
+      ['urn:a:b', 'did:ixo:a/b', 'https://a.b/%C3%BC'],
+      ['did:example:ünïcode', 'a b', '#x'],
+    ],
+    'fragment-or-uri': [
+      ['#data', '{id}#data', 'urn:a'],
+      ['data', '#dätä', '{id}'],
+    ],
+    'safe-url': [
+      ['https://a.b/{id}', 'ipfs://bafy', 'HTTPS://a.b'],
+      ['a', 'https://a b', 'https://ä'],
+    ],
+  };
+  assert.equal([...patterns.keys()].sort(), Object.keys(examples).sort());
+  for (const [format, [good, bad]] of Object.entries(examples)) {
+    const regex = new RegExp(patterns.get(format)!, 'u');
+    for (const text of good) assert.ok(regex.test(text), `${format} ${text}`);
+    for (const text of bad) assert.not(regex.test(text), `${format} ${text}`);
+  }
+});
+
 test('every route is documented, and every documented route is there', () => {
   const served = new Set(server().routes.map(({ method, path }) => inBraces(`${method} ${path}`)));
   const written = new Set(held.operations);

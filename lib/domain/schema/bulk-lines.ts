@@ -27,6 +27,12 @@ export const BULK_ROW = record(
     line: { type: 'integer', minimum: 1 },
     status: { type: 'integer', description: '201: made; 200: it was there already; else why not' },
     did: { type: 'string', format: 'did' },
+    differs: {
+      type: 'array',
+      items: { type: 'string', format: 'json-pointer' },
+      description:
+        'Of what was there already: fields of the line that say something else than the record; /status when it was deactivated',
+    },
     error: record('Why not', {
       code: { type: 'string', description: 'The type of a problem' },
       message: { type: 'string' },
@@ -36,5 +42,5 @@ export const BULK_ROW = record(
       },
     }),
   },
-  ['did', 'error'],
+  ['did', 'differs', 'error'],
 );

@@ -7,17 +7,17 @@ import type { Detail } from '../../errors.ts';
 import { isDid, isReference } from '../did.ts';
 import { invalid } from '../problems.ts';
 import { isPublicUrl } from '../public-url.ts';
+import { isFragmentOrUri, isUri } from '../uri.ts';
 import type { Schema } from './parts.ts';
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
 formats.default(ajv, ['date-time', 'json-pointer']);
 ajv.addFormat('did', isDid);
 ajv.addFormat('did-reference', isReference);
-ajv.addFormat('alias', (text) => isReference(text) || /^[a-z][a-z0-9+.-]*:\S+$/i.test(text));
-ajv.addFormat('fragment-or-uri', (text) =>
-  /^(#[\w.~!$&'()*+,;=:@/?%-]+|\{id\}#\S+|[a-z][a-z0-9+.-]*:\S+)$/i.test(text),
-);
-ajv.addFormat('safe-url', isPublicUrl);
+ajv.addFormat('alias', isUri);
+ajv.addFormat('fragment-or-uri', isFragmentOrUri);
+// `{id}` stands for the DID of the twin.
+ajv.addFormat('safe-url', (text) => isUri(text.replaceAll('{id}', 'did:ixo:id')) && isPublicUrl(text));
 
 const compiled = new WeakMap<object, ValidateFunction>();
 
@@ -67,8 +67,8 @@ const FORMATS: { readonly [format: string]: string } = {
   did: 'must be a DID such as did:ixo:entity:4c73552dbf8a4343016e7f7952836014',
   'json-pointer': 'must be a JSON pointer such as /metadata/name',
   'did-reference': 'must be a DID, or a DID URL such as did:ixo:protocol/clean-cooking',
-  alias: 'must be a DID, a DID URL or another URI',
-  'fragment-or-uri': 'must be a fragment such as #data, or a whole URI',
+  alias: 'must be a DID, a DID URL or another URI, in ASCII (RFC 3986)',
+  'fragment-or-uri': 'must be a fragment such as #data, or a whole URI, in ASCII (RFC 3986)',
   'safe-url': 'must be a URL with a public host and one of the schemes https, http, wss, ws, mqtts, ipfs',
 };
 

@@ -123,7 +123,7 @@ export const RECORD_LINE: Schema = {
   },
   if: { properties: { kind: { const: 'revision' } } },
   // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-  then: { required: ['of'] },
-  else: { not: { required: ['of'] } },
+  then: { required: ['of'], properties: { of: true } },
+  else: { properties: { of: false } },
   additionalProperties: false,
 };

@@ -17,6 +17,7 @@ const OPTIONS = {
   key: { type: 'string' },
   'dry-run': { type: 'boolean' },
   from: { type: 'string' },
+  unchanged: { type: 'boolean' },
 } as const;
 
 const PATH = '/v1/bulk';
@@ -29,6 +30,7 @@ interface Row {
   readonly line: number;
   readonly status: number;
   readonly did?: string;
+  readonly differs?: readonly string[];
   readonly error?: {
     readonly code: string;
     readonly message: string;
@@ -43,6 +45,7 @@ export const importVerb: Verb = {
     ...REMOTE_FLAGS,
     '--dry-run': 'check every line and write nothing',
     '--from <line>': 'leave out what comes before; without it, lines that were taken change nothing',
+    '--unchanged': 'tell of each line that was there already, and of its fields that say something else there',
     '(a terminal)': 'shows progress and failures; anything else gets them as lines of JSON, the sum last',
   },
   run: async (args, env) => {
@@ -54,7 +57,7 @@ export const importVerb: Verb = {
     const { input, total } = open(file);
     const { progress } = await import('../progress.ts');
     const shown = progress({ total, stream: process.stderr });
-    const sum = sumOf(shown);
+    const sum = sumOf(shown, values.unchanged === true);
     try {
       if (values['dry-run']) await tryAll(server, input, sum);
       else
@@ -133,9 +136,10 @@ async function readRows(answer: IncomingMessage, onRow: (row: Row) => void): Pro
 /** What has become of the lines so far, and tells it. */
 type Sum = ReturnType<typeof sumOf>;
 
-function sumOf(shown: Progress) {
+function sumOf(shown: Progress, tellsUnchanged: boolean) {
   const begun = performance.now();
-  const counts = { created: 0, unchanged: 0, failed: 0 };
+  // Of the unchanged, those of which something else is here.
+  const counts = { created: 0, unchanged: 0, differing: 0, failed: 0 };
   const lines = () => counts.created + counts.unchanged + counts.failed;
   let done = 0;
   let next = 1;
@@ -146,7 +150,8 @@ function sumOf(shown: Progress) {
     rows(rows: readonly Row[]): void {
       for (const row of rows) {
         counts[row.status === 201 ? 'created' : row.status === 200 ? 'unchanged' : 'failed']++;
-        if (row.error) say(row, drawn);
+        if (row.differs) counts.differing++;
+        if (row.error || (tellsUnchanged && row.status === 200)) say(row, drawn);
       }
     },
     chunk(chunk: Chunk): void {
@@ -157,11 +162,10 @@ function sumOf(shown: Progress) {
     end(): number {
       shown.stop();
       const seconds = Math.round((performance.now() - begun) / 100) / 10;
-      say(
-        { lines: lines(), ...counts, seconds },
-        ({ created, unchanged, failed }) =>
-          `${created} created, ${unchanged} there already, ${failed} failed, in ${seconds} s`,
-      );
+      say({ lines: lines(), ...counts, seconds }, ({ created, unchanged, differing, failed }) => {
+        const others = differing ? ` (${differing} with other content: see them with --unchanged)` : '';
+        return `${created} created, ${unchanged} there already${others}, ${failed} failed, in ${seconds} s`;
+      });
       return counts.failed ? 1 : 0;
     },
   };
@@ -171,7 +175,9 @@ function say<T>(what: T, inWords: (what: T) => string): void {
   console.log(process.stdout.isTTY ? inWords(what) : JSON.stringify(what));
 }
 
-function drawn({ line, status, error }: Row): string {
-  const details = error!.details.map((detail) => `\n  ${detail.field} ${detail.error}`).join('');
-  return pc.red(`line ${line}: ${error!.message} (${status})${details}`);
+function drawn({ line, status, did, differs = [], error }: Row): string {
+  if (!error)
+    return `line ${line}: ${did} is there already${differs.length ? `, with another ${differs.join(' ')}` : ''}`;
+  const details = error.details.map((detail) => `\n  ${detail.field} ${detail.error}`).join('');
+  return pc.red(`line ${line}: ${error.message} (${status})${details}`);
 }

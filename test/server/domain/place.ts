@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Role } from '../../../lib/domain/caller.ts';
+import { pathSegment } from '../../../lib/domain/did.ts';
 import { type Answer, type Served, type ServeOptions, sharedServer } from '../serve.ts';
 
 /** Name → roles; all of the tenant `one`, but the strangers of `two`, who are called as those of `one`. */
@@ -138,8 +139,8 @@ function words(server: () => Served, folder: string): Place {
 export const YES = { vote: 'yes' };
 export const NO = { vote: 'no' };
 
-/** `/v1/domains/<did>`, as clients must write it. */
-export const path = (did: string, root = 'domains') => `/v1/${root}/${encodeURIComponent(did)}`;
+/** `/v1/domains/<did>`, as the service writes it. */
+export const path = (did: string, root = 'domains') => `/v1/${root}/${pathSegment(did)}`;
 
 export function view(answer: Answer): View {
   assert.is(answer.status, 200, answer.text);

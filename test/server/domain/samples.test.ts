@@ -17,7 +17,7 @@ test('curl with -d and no type: what it calls a form is read as JSON', async () 
   const sent = [...args, '-H', `Authorization: Bearer ${keyOf('owner')}`, '-d', body];
   const { stdout } = await promisify(execFile)('curl', sent);
   assert.match(stdout, /^HTTP\/1.1 201 /);
-  assert.match(stdout, /\r\nLocation: \/v1\/domains\/did%3Aixo%3Aentity%3A[0-9a-f]{32}\r\n/i);
+  assert.match(stdout, /\r\nLocation: \/v1\/domains\/did:ixo:entity:[0-9a-f]{32}\r\n/i);
   assert.match(stdout, /\r\nETag: "1"\r\n/i);
   assert.is(JSON.parse(stdout.split('\r\n\r\n')[1]!).metadata.name, 'Stoves');
 });

@@ -15,16 +15,23 @@ const KEY = 'A6Wm6Vn1EPxAlEQB+iI1Cbsdq9Vs3V3LvV4Z0u+Sm2bO';
 const write = () => new BinaryWriter();
 const any = (url: string, value: Uint8Array) => write().tag(1, 2).string(url).tag(2, 2).bytes(value).finish();
 const pubKey = any('/cosmos.crypto.secp256k1.PubKey', write().tag(1, 2).bytes(Buffer.from(KEY, 'base64')).finish());
-const account = write().tag(1, 2).string('ixo1abc').tag(2, 2).bytes(pubKey).tag(3, 0).int32(7).tag(4, 0).int32(9);
+const account = write()
+  .tag(1, 2)
+  .string('ixo1abc')
+  .tag(2, 2)
+  .bytes(pubKey)
+  .tag(3, 0)
+  .int32(7)
+  .tag(4, 0)
+  .int32(9)
+  .finish();
 /** A QueryAccountResponse. */
-const ACCOUNT = Buffer.from(
-  write().tag(1, 2).bytes(any('/cosmos.auth.v1beta1.BaseAccount', account.finish())).finish(),
-);
+const ACCOUNT = Buffer.from(write().tag(1, 2).bytes(any('/cosmos.auth.v1beta1.BaseAccount', account)).finish());
 /** A QueryAccountsResponse with an account of another type, which no service imports. */
 const ACCOUNTS = Buffer.from(
   write()
     .tag(1, 2)
-    .bytes(any('/cosmos.auth.v1beta1.BaseAccount', account.finish()))
+    .bytes(any('/cosmos.auth.v1beta1.BaseAccount', account))
     .tag(1, 2)
     .bytes(any('/cosmos.vesting.v1beta1.PermanentLockedAccount', new Uint8Array()))
     .finish(),
