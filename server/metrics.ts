@@ -1,10 +1,15 @@
 // What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
 
+import type { CutReason } from './connections.ts';
 import type { StoreHealth } from './health.ts';
 import type { Overload } from './overload.ts';
 
 /** How a USSD request was answered. */
 export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'unavailable';
+
+/** What there was too much of when a request or a connection was turned away: requests of one address or phone, work
+ * of the server, answers that nobody reads, connections of one address. */
+export type RefusedWhy = 'address' | 'phone' | 'overload' | 'unsent' | 'connections';
 
 export interface Metrics {
   turn(dialect: string, outcome: TurnOutcome, ms: number): void;
@@ -12,6 +17,10 @@ export interface Metrics {
   /** A request of another door; `route` is its template. */
   request(method: string, route: string, status: number): void;
   problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
+  /** A request or a connection that was turned away. */
+  refused(why: RefusedWhy): void;
+  /** A connection whose client did not read. */
+  cut(reason: CutReason): void;
   /** Adds lines of a door that counts for itself, made anew each time. */
   add(lines: () => readonly string[]): void;
   /** Prometheus text, version 0.0.4, with how the stores are now. */
@@ -29,6 +38,8 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
   const dials = new Map<string, number>();
   const requests = new Map<string, number>();
   const problems = new Map<string, number>();
+  const refusals = new Map<string, number>();
+  const cuts = new Map<string, number>();
   const durations = createDurations();
   const others: (() => readonly string[])[] = [];
 
@@ -41,6 +52,8 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
     request: (method, route, status) =>
       count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
     problem: (where) => count(problems, `where="${where}"`),
+    refused: (why) => count(refusals, `why="${why}"`),
+    cut: (reason) => count(cuts, `reason="${reason}"`),
     add: (lines) => void others.push(lines),
     render: (stores) => {
       const { user, system } = process.cpuUsage();
@@ -50,6 +63,8 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
         ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', durations),
         ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
+        ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
+        ...counter('twinline_connections_cut_total', 'Connections whose clients did not read.', cuts),
         ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
         ...others.flatMap((lines) => lines()),
         ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),

@@ -12,6 +12,7 @@ import { createAdapters } from '../lib/ussd/adapter.ts';
 import { openAgentService } from './agent/open.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
+import type { ConnectionRules } from './connections.ts';
 import { openDomain } from './domain/open.ts';
 import { type Ends, opening } from './ends.ts';
 import type { QueryGateway } from './gateway/open.ts';
@@ -60,6 +61,8 @@ export interface Seams {
   readonly documentation?: AppDeps['documentation'];
   readonly overload?: OverloadLimits;
   readonly webhookSender?: SenderOptions;
+  readonly connections?: ConnectionRules;
+  readonly unsent?: AppDeps['unsent'];
 }
 
 /** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
@@ -119,7 +122,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   if (query) metrics.add(query.metrics);
 
   const adapters = createAdapters(config.ussd.textMode);
-  const { plugins = [] } = seams;
+  const { plugins = [], unsent } = seams;
   const documentation = [...agent.documentation, ...(seams.documentation ?? [])];
   tellPublicRoutes(agent.door.publicRoutes, log, config);
   const app = createApp({
@@ -133,6 +136,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     redis,
     plugins,
     documentation,
+    unsent,
     domain: domain.door,
     agent: agent.door,
     sockets: agent.sockets,
@@ -149,7 +153,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
   later(() => metricsDoor?.close(0));
   overload.begin();
-  const door = await listen(app.listener, config);
+  const connections = { ...app.connections, ...seams.connections };
+  const door = await listen(app.listener, { host: config.host, port: config.port, connections });
 
   const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], (error) => {
     metrics.problem('sweep');

@@ -66,15 +66,15 @@ test('an exempt gateway is limited per phone number, and only there', () =>
   }));
 
 test('the counts of at most so many clients are kept: those that came last', () => {
-  const map = new LastSeenMap<number>(3);
-  for (const [at, key] of ['a', 'b', 'c'].entries()) map.set(key, at);
+  const map = new LastSeenMap<{ n: number }>(3);
+  for (const [n, key] of ['a', 'b', 'c'].entries()) map.set(key, { n });
   map.get('a');
-  map.set('d', 3);
+  map.set('d', { n: 3 });
   assert.equal([...map.keys()].sort(), ['a', 'c', 'd']);
-  for (let at = 0; at < 1_000; at++) map.set(`x${at}`, at);
+  for (let n = 0; n < 1_000; n++) map.set(`x${n}`, { n });
   assert.is(map.size, 3);
-  map.set('x999', 7);
-  assert.equal([map.size, map.get('x999'), map.get('gone')], [3, 7, undefined]);
+  map.set('x999', { n: 7 });
+  assert.equal([map.size, map.get('x999'), map.get('gone')], [3, { n: 7 }, undefined]);
 });
 
 test.run();
