@@ -27,8 +27,9 @@ import { serviceRecorder } from './pages/simulator/recorder.ts';
 import { toolPages } from './pages/tools.ts';
 import { watchMenus } from './reload.ts';
 import type { ServedRoute } from './route-list.ts';
-import type { StorePlace, Stores } from './stores.ts';
+import type { StorePlace } from './stores.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
+import type { WatchedStores } from './write-watch.ts';
 
 export interface RunningServer {
   /** Where it listens, without a slash at the end. */
@@ -225,10 +226,10 @@ function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Librar
   };
 }
 
-function watchedStores({ snapshots, documents }: Stores): Watched[] {
+function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Watched[] {
   return [
-    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping() },
-    { keeps: 'documents', kind: documents.name, ping: () => documents.ping() },
+    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), takesWrites: takesWrites.sessions },
+    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), takesWrites: takesWrites.documents },
   ];
 }
 

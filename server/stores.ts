@@ -63,7 +63,8 @@ function placeOf(keeps: StorePlace['keeps'], { program, place, durability }: Ope
   return { keeps, program, place, durability, survives: SURVIVES[durability] };
 }
 
-const SERVER: Kind = { name: 'server', indexes: {} };
+/** What the server keeps for itself. */
+export const SERVER: Kind = { name: 'server', indexes: {} };
 const PIN_CANARY = 'pin-key-canary';
 
 /**

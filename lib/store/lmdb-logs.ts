@@ -9,6 +9,7 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { checkLimit, closedError } from './input.ts';
 import type { LmdbOptions } from './lmdb.ts';
+import { writeHold } from './lmdb-hold.ts';
 import { frameKey, openLogTables, readHead } from './lmdb-log-tables.ts';
 import { DELETE_BATCH, logWriter } from './lmdb-log-writer.ts';
 import { reasonOf, refusal } from './lmdb-tables.ts';
@@ -40,7 +41,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   let seenTxn = -1;
 
   const following = followers({ clock, read: async (log, options) => readPage(log, options), look, lookMs: POLL_MS });
-  const writer = logWriter(tables, { clock, check, changed: following.changed });
+  const writer = logWriter(tables, { clock, check, hold: writeHold(path), changed: following.changed });
   const { latest, living, change } = writer;
 
   function check(log?: string): void {

@@ -1,0 +1,79 @@
+// What LMDB does with a disk that takes no more writes: it says so on the console, for every transaction. So it is asked
+// seldom until there is room again, and what it prints from JavaScript is left out: whoever wrote gets the same error.
+//
+// From its C code it also writes `Write error: …` straight to the standard error of the process, which nothing here can
+// catch: one such text for each time that it is asked.
+
+import { unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface WriteHold {
+  /** Runs a write; true: something was written. While writes are held back, rejects with the last error without asking LMDB. */
+  run(write: () => Promise<boolean>): Promise<boolean>;
+}
+
+/** Milliseconds after a refused write in which LMDB is not asked. */
+const PAUSE_MS = 1_000;
+/** After so many, it is asked although the disk seems to be full: it may have free pages inside its file. */
+const ASK_ANYWAY_MS = 30_000;
+/** What must fit on the disk. */
+const TRIAL = Buffer.alloc(65_536);
+
+/** For the environment in the folder `path`. */
+export function writeHold(path: string): WriteHold {
+  let refused: { readonly error: unknown; readonly at: number; until: number } | undefined;
+
+  function isHeld(now: number): boolean {
+    if (!refused) return false;
+    if (now < refused.until) return true;
+    if (now - refused.at >= ASK_ANYWAY_MS || takesWrites(path)) return false;
+    refused.until = now + PAUSE_MS;
+    return true;
+  }
+
+  return {
+    async run(write) {
+      const now = performance.now();
+      if (isHeld(now)) throw refused!.error;
+      try {
+        const written = await write();
+        if (written) refused = undefined;
+        return written;
+      } catch (error) {
+        const at = performance.now();
+        refused = { error, at, until: at + PAUSE_MS };
+        throw error;
+      }
+    },
+  };
+}
+
+function takesWrites(folder: string): boolean {
+  const file = join(folder, `.trial-${process.pid}`);
+  try {
+    writeFileSync(file, TRIAL);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    try {
+      unlinkSync(file);
+    } catch {
+      // It was never made.
+    }
+  }
+}
+
+let isQuiet = false;
+
+/** Keeps errors of LMDB's transactions off the console, once for the process; all else is printed as before. */
+export function quietLmdb(): void {
+  if (isQuiet) return;
+  isQuiet = true;
+  const print = console.error;
+  console.error = (...words: unknown[]) => {
+    const [error] = words;
+    const isOfLmdb = words.length === 1 && error instanceof Error && /[\\/]lmdb[\\/]write\.js/.test(error.stack ?? '');
+    if (!isOfLmdb) print(...words);
+  };
+}
