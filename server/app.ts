@@ -20,7 +20,7 @@ import type { Log } from './log.ts';
 import { gauge, METRICS_TYPE, type Metrics } from './metrics.ts';
 import { answerErrors, recorder } from './middleware/answer-errors.ts';
 import { clientReader } from './middleware/client.ts';
-import { crossOrigin } from './middleware/cors.ts';
+import { type CorsDoor, crossOrigin } from './middleware/cors.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import { limited } from './middleware/limited.ts';
 import { notFound } from './middleware/not-found.ts';
@@ -105,15 +105,22 @@ export function createApp(deps: AppDeps): App {
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const dials = dialLimiter(limiter, log);
-  const ussd = ussdRoutes({ ...deps, overload, clientOf, limiter: dials, cors, errorStatus: config.ussd.errorStatus });
+  const ussd = ussdRoutes({
+    ...deps,
+    overload,
+    clientOf,
+    limiter: dials,
+    cors: cors.ussd,
+    errorStatus: config.ussd.errorStatus,
+  });
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
-  const query = deps.query?.door(own, { clientOf, limiter, overload, cors, record: recorder(deps) });
+  const query = deps.query?.door(own, { clientOf, limiter, overload, cors: cors.gateway, record: recorder(deps) });
   const app = new Koa({ env: config.environment });
   app
     .use(ussd)
     .use(query?.answer ?? pass)
     .use(named())
-    .use(cors)
+    .use(byPath(cors, deps.agent.routes))
     .use(securityHeaders())
     .use(answerErrors({ log, metrics }))
     .use(toldAsProblems())
@@ -142,6 +149,18 @@ function named(): Middleware {
     return next();
   };
 }
+
+// Pages of other origins are let in by the door that answers the path.
+function byPath(cors: Readonly<Record<CorsDoor, Middleware>>, agentRoutes: readonly ServedRoute[]): Middleware {
+  const doors = new Map<string, CorsDoor>(agentRoutes.map(({ path }) => [firstOf(path), 'agent']));
+  doors.set('v1', 'domain').set('1.0', 'domain');
+  const doorOf = (path: string) => (USSD_PATH.test(path) ? 'ussd' : (doors.get(firstOf(path)) ?? 'others'));
+  return (ctx, next) => cors[doorOf(ctx.path)](ctx, next);
+}
+
+// Without what operators look at there.
+const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
+const firstOf = (path: string) => path.split('/', 2)[1] ?? '';
 
 // Orchestrators must hear that the process lives, most of all when it has too much to do.
 const PROBES = new Set(['/livez', '/readyz']);

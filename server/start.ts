@@ -27,6 +27,7 @@ import { serviceRecorder } from './pages/simulator/recorder.ts';
 import { toolPages } from './pages/tools.ts';
 import { watchMenus } from './reload.ts';
 import type { ServedRoute } from './route-list.ts';
+import { warnAtStart } from './start-warnings.ts';
 import type { StorePlace } from './stores.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
 import type { WatchedStores } from './write-watch.ts';
@@ -93,6 +94,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   // In development a person is told, not the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
+  warnAtStart(config, log);
   const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
 
   const domain = await openDomain({

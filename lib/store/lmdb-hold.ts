@@ -4,8 +4,7 @@
 // From its C code it also writes `Write error: …` straight to the standard error of the process, which nothing here can
 // catch: one such text for each time that it is asked.
 
-import { unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { tryToWrite } from './disk-trial.ts';
 
 export interface WriteHold {
   /** Runs a write; true: something was written. While writes are held back, rejects with the last error without asking LMDB. */
@@ -16,8 +15,6 @@ export interface WriteHold {
 const PAUSE_MS = 1_000;
 /** After so many, it is asked although the disk seems to be full: it may have free pages inside its file. */
 const ASK_ANYWAY_MS = 30_000;
-/** What must fit on the disk. */
-const TRIAL = Buffer.alloc(65_536);
 
 /** For the environment in the folder `path`. */
 export function writeHold(path: string): WriteHold {
@@ -49,31 +46,24 @@ export function writeHold(path: string): WriteHold {
 }
 
 function takesWrites(folder: string): boolean {
-  const file = join(folder, `.trial-${process.pid}`);
   try {
-    writeFileSync(file, TRIAL);
+    tryToWrite(folder);
     return true;
   } catch {
     return false;
-  } finally {
-    try {
-      unlinkSync(file);
-    } catch {
-      // It was never made.
-    }
   }
 }
 
-let isQuiet = false;
+let quiet: typeof console.error | undefined;
 
-/** Keeps errors of LMDB's transactions off the console, once for the process; all else is printed as before. */
+/** Keeps errors of LMDB's transactions off the console; all else is printed as before. */
 export function quietLmdb(): void {
-  if (isQuiet) return;
-  isQuiet = true;
   const print = console.error;
-  console.error = (...words: unknown[]) => {
+  if (print === quiet) return;
+  quiet = (...words: unknown[]) => {
     const [error] = words;
     const isOfLmdb = words.length === 1 && error instanceof Error && /[\\/]lmdb[\\/]write\.js/.test(error.stack ?? '');
     if (!isOfLmdb) print(...words);
   };
+  console.error = quiet;
 }
