@@ -15,7 +15,7 @@ const READY = record(
     status: { enum: ['ok', 'draining', 'store-away'] },
     stores: {
       type: 'array',
-      description: 'Those that do not answer',
+      description: 'Those that do not answer, or refuse writes',
       items: { type: 'object', required: ['keeps', 'kind', 'away'], additionalProperties: true },
     },
   },
@@ -62,7 +62,10 @@ export const HEALTH_PART: Part = {
       summary: 'Whether requests should be sent here',
       answers: {
         200: { description: 'They should', types: json(READY) },
-        503: { description: 'They should not: it is being stopped, or a store does not answer', types: json(READY) },
+        503: {
+          description: 'They should not: it is being stopped, or a store does not answer or refuses writes',
+          types: json(READY),
+        },
       },
     },
     {
@@ -80,7 +83,10 @@ export const HEALTH_PART: Part = {
               environment: ENVIRONMENT,
               timestamp: TIME,
               uptime: { type: 'number', minimum: 0, description: 'Seconds' },
-              database: { enum: ['connected', 'disconnected'], description: 'Whether every store answers' },
+              database: {
+                enum: ['connected', 'disconnected'],
+                description: 'Whether every store answers and takes writes',
+              },
             }),
           ),
         },
