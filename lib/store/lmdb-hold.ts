@@ -4,11 +4,15 @@
 // From its C code it also writes `Write error: …` straight to the standard error of the process, which nothing here can
 // catch: one such text for each time that it is asked.
 
+import { TwinlineError } from '../errors.ts';
 import { tryToWrite } from './disk-trial.ts';
 
 export interface WriteHold {
-  /** Runs a write; true: something was written. While writes are held back, rejects with the last error without asking LMDB. */
-  run(write: () => Promise<boolean>): Promise<boolean>;
+  /**
+   * Runs a write that adds something, for what removes makes room. `isWritten`: whether its result means that something
+   * was written. While writes are held back, rejects with the last error without asking LMDB.
+   */
+  run<T>(write: () => Promise<T>, isWritten: (result: T) => boolean): Promise<T>;
 }
 
 /** Milliseconds after a refused write in which LMDB is not asked. */
@@ -29,14 +33,16 @@ export function writeHold(path: string): WriteHold {
   }
 
   return {
-    async run(write) {
+    async run(write, isWritten) {
       const now = performance.now();
       if (isHeld(now)) throw refused!.error;
       try {
-        const written = await write();
-        if (written) refused = undefined;
-        return written;
+        const result = await write();
+        if (isWritten(result)) refused = undefined;
+        return result;
       } catch (error) {
+        // Ours say that the write was wrong, not that LMDB refused it.
+        if (error instanceof TwinlineError) throw error;
         const at = performance.now();
         refused = { error, at, until: at + PAUSE_MS };
         throw error;

@@ -1,7 +1,6 @@
 // Changes of one log in LMDB: head, frames and index in one conditional transaction, which LMDB's writer decides.
 
 import type { Clock } from '../clock.ts';
-import type { WriteHold } from './lmdb-hold.ts';
 import {
   encodeHead,
   frameKey,
@@ -24,7 +23,6 @@ export interface LogWriterOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Throws when the store is closed. */
   readonly check: () => void;
-  readonly hold: WriteHold;
   /** Told after every change. */
   readonly changed: (log: string) => void;
 }
@@ -47,7 +45,7 @@ export interface LogWriter {
 /** Frames that are deleted in one transaction. */
 export const DELETE_BATCH = 500;
 
-export function logWriter(tables: LogTables, { clock, check, hold, changed }: LogWriterOptions): LogWriter {
+export function logWriter(tables: LogTables, { clock, check, changed }: LogWriterOptions): LogWriter {
   const { logs, frames, expiry, trash } = tables;
 
   // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
@@ -89,7 +87,7 @@ export function logWriter(tables: LogTables, { clock, check, hold, changed }: Lo
       change.write(id);
       void logs.put(log, value, (entry?.version ?? newVersion()) + 1);
     };
-    return hold.run(() => (entry ? logs.ifVersion(log, entry.version, work) : logs.ifNoExists(log, work)));
+    return entry ? logs.ifVersion(log, entry.version, work) : logs.ifNoExists(log, work);
   }
 
   function refile(log: string, from: number | undefined, to: number | undefined): void {
@@ -110,12 +108,11 @@ export function logWriter(tables: LogTables, { clock, check, hold, changed }: Lo
   }
 
   async function erase(log: string, { head, version }: HeadEntry): Promise<boolean> {
-    const work = () => {
+    const erased = await logs.ifVersion(log, version, () => {
       void logs.remove(log);
       refile(log, head.filed, undefined);
       void trash.put(head.id, '');
-    };
-    const erased = await hold.run(() => logs.ifVersion(log, version, work));
+    });
     if (erased) {
       changed(log);
       await deleteFrames(head.id);
@@ -130,11 +127,10 @@ export function logWriter(tables: LogTables, { clock, check, hold, changed }: Lo
     if (!entry || entry.head.filed !== at) return false;
     if (entry.head.expiresAt <= now) return erase(log, entry);
     const { head, version } = entry;
-    const work = () => {
+    await logs.ifVersion(log, version, () => {
       refile(log, at, head.expiresAt);
       void logs.put(log, encodeHead({ ...head, filed: head.expiresAt }), version + 1);
-    };
-    await hold.run(() => logs.ifVersion(log, version, work));
+    });
     return false;
   }
 

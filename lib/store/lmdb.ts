@@ -127,13 +127,11 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
 
   function erase(key: string, { place, version, text }: Entry): Promise<boolean> {
     remembered.delete(key);
-    const write = () =>
-      sessions.ifVersion(place, version, () => {
-        void sessions.remove(place);
-        void places.remove(key);
-        setTimer(key, dueAtOf(text), null);
-      });
-    return hold.run(write);
+    return sessions.ifVersion(place, version, () => {
+      void sessions.remove(place);
+      void places.remove(key);
+      setTimer(key, dueAtOf(text), null);
+    });
   }
 
   // Each condition makes the step void when somebody wrote the session since it was read; the next sweep sees it again.
@@ -143,11 +141,9 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     const { key } = splitTimeKey(place);
     const { text, version } = old;
     if (expiresAtOf(text) <= now) return erase(key, old);
-    const write = () =>
-      sessions.ifVersion(place, version, () => {
-        move(key, place, { filed: expiresAtOf(text), value: refiled(text), version: version + 1 });
-      });
-    await hold.run(write);
+    await sessions.ifVersion(place, version, () => {
+      move(key, place, { filed: expiresAtOf(text), value: refiled(text), version: version + 1 });
+    });
     return false;
   }
 
@@ -181,7 +177,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
             // An expired session gives way to one whose revisions start at 1, while LMDB's version goes on.
             const write = () =>
               entry ? replace(key, entry, { base: entry.version - expected, next }) : create(key, next);
-            if (await hold.run(write)) return { kind: 'committed', revision: expected + 1 };
+            if (await hold.run(write, Boolean)) return { kind: 'committed', revision: expected + 1 };
             check();
           } else if (latest) return { kind: 'conflict', revision };
         }
