@@ -1,12 +1,13 @@
 // A disk that is full: callers hear it, every sign of health says so, and all comes back by itself when there is room.
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { builtFile } from '../support/build.ts';
 import { onPath } from '../support/on-path.ts';
 import { type RunningServer, startProcess, withFolder } from '../support/process.ts';
 import { skipped } from '../support/skip.ts';
@@ -130,6 +131,19 @@ async function fillsAndEmpties({ folder, fill, empty }: Disk): Promise<void> {
     await server.kill();
   }
 }
+
+test('the doctor tries to write: a folder that takes nothing is broken, whatever its rights and its free space', async () => {
+  if (onPath('prlimit') === undefined) skipped('no prlimit here: install util-linux');
+  await withFolder(async (folder) => {
+    const doctor = [process.execPath, await builtFile('server/cli/main.ts'), 'doctor'];
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: folder, PORT: '0', NO_COLOR: '1' };
+    const said = (limit: string) =>
+      spawnSync('prlimit', [`--fsize=${limit}`, ...doctor], { env, encoding: 'utf8', cwd: folder }).stdout;
+    assert.match(said('unlimited'), /can be written/);
+    assert.match(said('1024'), /takes no writes \(EFBIG\)/);
+    assert.equal(readdirSync(folder), [], 'nothing is left behind');
+  });
+});
 
 test('a process whose files may not grow: refused, told everywhere, and well again without a restart', async () => {
   if (onPath('prlimit') === undefined) skipped('no prlimit here: install util-linux');

@@ -11,6 +11,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { Answer } from '../../server/answer.ts';
 import { type ConnectionRules, type CutReason, watchConnections } from '../../server/connections.ts';
+import { reply } from '../../server/gateway/reply.ts';
 import { unsentBytes } from '../../server/unsent.ts';
 import { DIAL, type Served, withServer } from './serve.ts';
 
@@ -202,6 +203,23 @@ test('another client is not bound by what waits for the first, until there is no
       for (const { socket } of readers) socket.destroy();
     },
   ));
+
+test('the query gateway refuses large replies in its own form while there is no room, and sends small ones', async () => {
+  const refusing = { bytes: 0, admit: (_answer: ServerResponse, bytes: number) => bytes < 100, count: () => {} };
+  const server = createServer({ ServerResponse: Answer }, (req, res) => {
+    res.unsent = refusing;
+    const body = req.url === '/large' ? Buffer.alloc(1_000, 120) : '{}';
+    reply({ req, res, requestId: 'r1' }, { http: 200, body, headers: ['ETag', '"one"'] });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const [large, small] = [await fetch(`http://127.0.0.1:${port}/large`), await fetch(`http://127.0.0.1:${port}/small`)];
+  assert.equal([large.status, large.headers.get('retry-after'), large.headers.get('etag')], [503, '5', null]);
+  assert.is(((await large.json()) as { code: number }).code, 14);
+  assert.equal([small.status, await small.text()], [200, '{}']);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
 
 test('the answer of a client that is gone is not counted', () => {
   const clientOf = () => ({ address: 'a', bucket: 'a', loopback: false, exempt: false, proxy: false });
