@@ -597,6 +597,18 @@ export const LIMITS = {
   requestsWhenLate: 100,
   /** Milliseconds that the event loop may be late (99th percentile of a second) before requests are turned away. */
   loopDelayMs: 250,
+  /** Milliseconds after which a client that takes nothing of its answer is cut off. */
+  answerStallMs: 30_000,
+  /** Bytes of an answer of which as many wait that a client must take in so many milliseconds, or it is cut off. */
+  answerLeastBytes: 262_144,
+  answerLeastMs: 60_000,
+  /** Bytes from which an answer is counted while it is being sent. */
+  answerLargeBytes: 65_536,
+  /** Bytes of such answers that may wait for clients, in all and for one address; larger ones get 503 then. */
+  unsentBytes: 268_435_456,
+  unsentBytesPerClient: 67_108_864,
+  /** Connections of one address; proxies and gateways that are known may have more. */
+  connectionsPerClient: 1_024,
   /** Headers of a request that are read. */
   headersPerRequest: 100,
   /** Bytes of a JSON body at the other doors. */

@@ -1,6 +1,5 @@
 // The HTTP application: what a request passes through, in this order, and the routes at the end of it.
 
-import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Keyring } from '../lib/keyring.ts';
@@ -9,32 +8,33 @@ import type { Adapter } from '../lib/ussd/adapter.ts';
 import type { UssdGateway } from '../lib/ussd/gateway.ts';
 import type { AccountDesk } from './account-desk.ts';
 import type { AgentDoor } from './agent/door.ts';
+import type { Listener } from './answer.ts';
 import type { Config } from './config.ts';
-import { docsRoutes } from './docs/routes.ts';
+import type { ConnectionOptions } from './connections.ts';
+import { docsRoutes, isDocsFile } from './docs/routes.ts';
 import type { DomainDoor } from './domain/door.ts';
 import { problems } from './domain/problem.ts';
-import { REFUSALS, Refusal } from './errors.ts';
+import { Refusal } from './errors.ts';
 import { forbiddenGateways } from './forbidden-gateways.ts';
 import type { QueryGateway } from './gateway/open.ts';
 import { guarded } from './guard.ts';
 import type { Health } from './health.ts';
 import type { Log } from './log.ts';
-import { METRICS_TYPE, type Metrics } from './metrics.ts';
+import { gauge, METRICS_TYPE, type Metrics } from './metrics.ts';
 import { answerErrors, recorder } from './middleware/answer-errors.ts';
 import { clientReader } from './middleware/client.ts';
-import { crossOrigin } from './middleware/cors.ts';
+import { type CorsDoor, crossOrigin } from './middleware/cors.ts';
 import { jsonBody } from './middleware/json-body.ts';
+import { limited } from './middleware/limited.ts';
 import { notFound } from './middleware/not-found.ts';
 import { operatorsOnly } from './middleware/operator.ts';
-import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
-import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import { openApiDocument } from './openapi/document.ts';
 import type { Part } from './openapi/operation.ts';
 import { documentedParts } from './openapi/parts.ts';
 import type { Overload } from './overload.ts';
-import { pageRoutes } from './pages/routes.ts';
+import { isPageFile, pageRoutes } from './pages/routes.ts';
 import type { ToolPages } from './pages/tools.ts';
 import { routesOf, type ServedRoute } from './route-list.ts';
 import { accountRoutes } from './routes/account-routes.ts';
@@ -42,6 +42,8 @@ import { healthRoutes } from './routes/health.ts';
 import { ussdRoutes } from './routes/ussd.ts';
 import { ussdDebugRoutes } from './routes/ussd-debug.ts';
 import type { Door as SocketDoor } from './sockets/door.ts';
+import { connectionOptions, countedOverload, dialLimiter, openLimiter } from './turn-away.ts';
+import { boundAnswers, type UnsentLimits, unsentBytes } from './unsent.ts';
 import type { UssdGateways } from './ussd-gateways.ts';
 import { versionOf } from './version.ts';
 
@@ -69,24 +71,40 @@ export interface AppDeps {
   readonly plugins?: readonly ((router: object) => void)[];
   /** Of the routes that plugins add, for /openapi.json. */
   readonly documentation?: readonly Part[];
+  readonly unsent?: UnsentLimits | undefined;
 }
 
 export interface App {
   /** For `http.createServer`. */
-  readonly listener: RequestListener;
+  readonly listener: Listener;
+  /** For the connections that lead to it. */
+  readonly connections: ConnectionOptions;
   /** Everything that it answers. */
   readonly routes: readonly ServedRoute[];
 }
 
 /** The application. */
 export function createApp(deps: AppDeps): App {
-  const { config, gateway, health, overload, metrics, log } = deps;
-  const clientOf = clientReader({ proxies: config.trustedProxies, exempt: config.rateLimit.exempt });
-  const limiter = limiterOf(deps);
+  const { config, gateway, health, metrics, log } = deps;
+  const { exempt, countsLoopback } = config.rateLimit;
+  const clientOf = clientReader({ proxies: config.trustedProxies, exempt, countsLoopback });
+  const limiter = openLimiter(deps);
+  const overload = countedOverload(deps);
+  const unsent = unsentBytes({ clientOf, onRefused: () => metrics.refused('unsent'), ...deps.unsent });
+  metrics.add(() =>
+    gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
+  );
   const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
   const cors = crossOrigin(config);
-  const onForbidden = forbiddenGateways({ metrics, log });
-  const ussd = ussdRoutes({ ...deps, clientOf, limiter, cors, onForbidden, errorStatus: config.ussd.errorStatus });
+  const ussd = ussdRoutes({
+    ...deps,
+    overload,
+    clientOf,
+    limiter: dialLimiter(limiter, log),
+    cors: cors.ussd,
+    onForbidden: forbiddenGateways({ metrics, log }),
+    errorStatus: config.ussd.errorStatus,
+  });
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
   healthRoutes(router, health, config);
@@ -106,19 +124,20 @@ export function createApp(deps: AppDeps): App {
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
-  const query = deps.query?.door(own, { clientOf, limiter, overload, cors, record: recorder(deps) });
+  const query = deps.query?.door(own, { clientOf, limiter, overload, cors: cors.gateway, record: recorder(deps) });
   const app = new Koa({ env: config.environment });
   app
     .use(ussd)
     .use(query?.answer ?? pass)
     .use(named())
-    .use(cors)
+    .use(byPath(cors, deps.agent.routes))
     .use(securityHeaders())
     .use(answerErrors({ log, metrics }))
     .use(toldAsProblems())
+    .use(boundAnswers())
     .use(deps.sockets.packets)
     .use(turnedAway(overload))
-    .use(limited(limiter, (ctx) => clientOf(ctx.req)))
+    .use(limited({ limiter, clientOf, isFree }))
     .use(deps.sockets.handshakes)
     .use(deps.domain)
     .use(deps.agent)
@@ -127,22 +146,11 @@ export function createApp(deps: AppDeps): App {
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   // The URLs of almost every request pass Koa by, unless a browser asks.
   const rest = query?.ahead(app.callback()) ?? app.callback();
-  const listener = guarded(ussd.ahead(rest), overload, health);
-  return { listener, routes: query ? [...own, ...query.routes] : own };
+  const listener = guarded(ussd.ahead(rest), { overload: deps.overload, health, unsent });
+  return { listener, connections: connectionOptions(deps, clientOf), routes: query ? [...own, ...query.routes] : own };
 }
 
 const pass: Middleware = (_ctx, next) => next();
-
-function limiterOf({ config, redis, metrics, log }: AppDeps): Limiter {
-  const local = rateLimiter(config.rateLimit);
-  if (!redis) return local;
-  const onAway = (error: unknown) => {
-    metrics.problem('rate-limit');
-    log.warn({ err: error }, 'requests are counted by this instance alone while Redis is away');
-  };
-  const onBack = () => log.info('requests are counted in Redis again');
-  return sharedRateLimiter({ ...config.rateLimit, redis, local, onAway, onBack });
-}
 
 function named(): Middleware {
   return (ctx, next) => {
@@ -152,10 +160,25 @@ function named(): Middleware {
   };
 }
 
+// Pages of other origins are let in by the door that answers the path.
+function byPath(cors: Readonly<Record<CorsDoor, Middleware>>, agentRoutes: readonly ServedRoute[]): Middleware {
+  const doors = new Map<string, CorsDoor>(agentRoutes.map(({ path }) => [firstOf(path), 'agent']));
+  doors.set('v1', 'domain').set('1.0', 'domain');
+  const doorOf = (path: string) => (USSD_PATH.test(path) ? 'ussd' : (doors.get(firstOf(path)) ?? 'others'));
+  return (ctx, next) => cors[doorOf(ctx.path)](ctx, next);
+}
+
+// Without what operators look at there.
+const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
+const firstOf = (path: string) => path.split('/', 2)[1] ?? '';
+
 // Orchestrators must hear that the process lives, most of all when it has too much to do.
 const PROBES = new Set(['/livez', '/readyz']);
 // And whoever asks how it is, is told.
 const ALWAYS_ANSWERED = new Set([...PROBES, '/health', '/']);
+
+// What pages are made of is no question: a page that is half there helps nobody.
+const isFree = (path: string) => PROBES.has(path) || isPageFile(path) || isDocsFile(path);
 
 // The domain service is told in its own form also of what never reaches its door.
 function toldAsProblems(): Middleware {
@@ -165,20 +188,10 @@ function toldAsProblems(): Middleware {
   return (ctx, next) => (ctx.path.startsWith('/v1/') ? told(ctx, next) : next());
 }
 
-function turnedAway(overload: Overload): Middleware {
+function turnedAway(overload: Pick<Overload, 'isOver'>): Middleware {
   return (ctx, next) => {
-    if (!overload.isOver() || ALWAYS_ANSWERED.has(ctx.path)) return next();
+    if (ALWAYS_ANSWERED.has(ctx.path) || !overload.isOver()) return next();
     ctx.set('Retry-After', '1');
     throw new Refusal('unavailable');
-  };
-}
-
-function limited(limiter: Limiter, clientOf: (ctx: Koa.Context) => { bucket: string; exempt: boolean }): Middleware {
-  return async (ctx, next) => {
-    const client = clientOf(ctx);
-    const seconds = client.exempt || PROBES.has(ctx.path) ? 0 : await limiter(client.bucket);
-    if (seconds === 0) return next();
-    ctx.set('Retry-After', String(seconds));
-    throw new Refusal('too-many-requests', `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`);
   };
 }

@@ -37,7 +37,13 @@ export interface Config {
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: '*' | readonly string[];
-  readonly rateLimit: { readonly max: number; readonly windowMs: number; readonly exempt: readonly string[] };
+  readonly rateLimit: {
+    readonly max: number;
+    readonly windowMs: number;
+    readonly exempt: readonly string[];
+    /** Whether requests of this machine itself count: not in development, unless somebody has set a limit. */
+    readonly countsLoopback: boolean;
+  };
   /** An absolute path. */
   readonly menusDir: string;
   readonly services: readonly string[];
@@ -105,13 +111,14 @@ export interface ConfigReading extends Reading {
 /** Reads the configuration from an environment such as `process.env`; relative paths start from the working folder. */
 export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): ConfigReading {
   const reading = readSettings(env, options);
-  const menusAreSet = reading.entries.some(({ name, source }) => name === 'MENUS_DIR' && source === 'environment');
+  const isSet = (setting: string) =>
+    reading.entries.some(({ name, source }) => name === setting && source === 'environment');
   return reading.values
-    ? { ...reading, config: { ...configOf(reading.values, menusAreSet), plugins: pluginsOf(reading.values, env) } }
+    ? { ...reading, config: { ...configOf(reading.values, isSet), plugins: pluginsOf(reading.values, env) } }
     : reading;
 }
 
-function configOf(values: Values, menusAreSet: boolean): Omit<Config, 'plugins'> {
+function configOf(values: Values, isSet: (setting: string) => boolean): Omit<Config, 'plugins'> {
   return {
     production: values.NODE_ENV === 'production',
     environment: values.NODE_ENV,
@@ -134,8 +141,9 @@ function configOf(values: Values, menusAreSet: boolean): Omit<Config, 'plugins'>
       max: values.RATE_LIMIT_MAX,
       windowMs: values.RATE_LIMIT_WINDOW_MS,
       exempt: values.RATE_LIMIT_EXEMPT ?? [],
+      countsLoopback: values.NODE_ENV !== 'development' || isSet('RATE_LIMIT_MAX'),
     },
-    menusDir: menusAreSet ? resolve(values.MENUS_DIR) : ownOrShipped(resolve(values.MENUS_DIR)),
+    menusDir: isSet('MENUS_DIR') ? resolve(values.MENUS_DIR) : ownOrShipped(resolve(values.MENUS_DIR)),
     services: values.SERVICES ?? [],
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {

@@ -8,7 +8,7 @@ import type { ForbiddenRequest } from './routes/ussd.ts';
 const WINDOW_MS = 60_000;
 
 export interface ForbiddenGatewaysOptions {
-  readonly metrics: Pick<Metrics, 'refused'>;
+  readonly metrics: Pick<Metrics, 'forbidden'>;
   readonly log: Pick<Log, 'warn'>;
   /** Milliseconds, from any beginning. @default of this process */
   readonly now?: () => number;
@@ -20,7 +20,7 @@ export function forbiddenGateways(options: ForbiddenGatewaysOptions): (refused: 
   const named = new Set<string>();
   let until = 0;
   return ({ dialect, address, reason }) => {
-    metrics.refused(dialect, reason);
+    metrics.forbidden(dialect, reason);
     if (now() >= until) {
       named.clear();
       until = now() + WINDOW_MS;

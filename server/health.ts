@@ -9,10 +9,15 @@ export interface Watched {
   /** What it is, such as `lmdb` or `redis`. */
   readonly kind: string;
   ping(): Promise<void>;
+  /** Rejects while it refuses writes. @default it is not asked */
+  takesWrites?(): Promise<void>;
 }
 
-/** Why a store counts as away: it refused the connection, cut it, did not answer in time, or answered with an error. */
-export type AwayReason = 'refused' | 'cut' | 'no-answer' | 'error';
+/**
+ * Why a store counts as away: it refused the connection, cut it, did not answer in time, answered with an error, or
+ * refuses writes while it answers questions, as on a full disk.
+ */
+export type AwayReason = 'refused' | 'cut' | 'no-answer' | 'error' | 'refuses-writes';
 
 export interface StoreHealth {
   readonly keeps: Watched['keeps'];
@@ -65,7 +70,7 @@ function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefi
   let last: Probe | undefined;
 
   const start = (): Probe => {
-    const done = (async () => store.ping())().then(() => undefined, reasonOf);
+    const done = askStore(store);
     const probe: Probe = { at: clock.now(), done, ended: false };
     void done.then(() => {
       probe.ended = true;
@@ -83,6 +88,18 @@ function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefi
     stop.abort();
     return answer;
   };
+}
+
+async function askStore(store: Watched): Promise<AwayReason | undefined> {
+  try {
+    await store.ping();
+  } catch (error) {
+    return reasonOf(error);
+  }
+  return store.takesWrites?.().then(
+    () => undefined,
+    () => 'refuses-writes',
+  );
 }
 
 const REASONS: Readonly<Record<string, AwayReason>> = {

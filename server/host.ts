@@ -18,9 +18,10 @@ import type { Log } from './log.ts';
 import { loadMenus, type MenuFolder, type Menus } from './menus.ts';
 import { isBuiltIn, loadServices, watched } from './services.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from './stores.ts';
+import { type WatchedStores, watchWrites } from './write-watch.ts';
 
 export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
-  readonly stores: Stores;
+  readonly stores: WatchedStores;
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
   readonly engine: Engine;
@@ -51,7 +52,7 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const keyring = parseKeyring(config.pinKeys);
   const opened = await openStores(config, options.log);
   const { places, redis, close } = opened;
-  const stores = options.stores?.(opened) ?? opened;
+  const stores = watchWrites(options.stores?.(opened) ?? opened);
   try {
     await prepareStores({ documents: stores.documents, redis }, keyring);
     return { ...(await build(config, options, { stores, keyring })), stores, places, redis, close };

@@ -42,7 +42,8 @@ export async function agreeOnKey(place: MarkPlace, keyring: Keyring): Promise<vo
   }
 }
 
-const SERVER: Kind = { name: 'server', indexes: {} };
+/** What the server keeps for itself. */
+export const SERVER: Kind = { name: 'server', indexes: {} };
 const MARK = 'pin-key-canary';
 
 /** Among documents; declares what it needs. */

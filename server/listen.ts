@@ -1,9 +1,11 @@
 // A listener on a port: Node's server with the timeouts that slow and idle clients are held to, and its orderly end.
 
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import { TwinlineError } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
+import { Answer, type Listener } from './answer.ts';
+import { type ConnectionOptions, type Connections, watchConnections } from './connections.ts';
 import { spareLongUploads } from './long-uploads.ts';
 import { passUpgrades } from './upgrades.ts';
 
@@ -30,20 +32,23 @@ interface ListenOptions {
   readonly port: number;
   /** For tests: other timeouts. */
   readonly timeouts?: { readonly [name in keyof typeof TIMEOUTS]?: number };
+  /** Of clients that have too many connections, or do not read what they asked for. */
+  readonly connections?: ConnectionOptions | undefined;
 }
 
 /** Listens. Throws ERR_CONFIG when the port cannot be had. */
-export async function listen(app: RequestListener, { host, port, timeouts }: ListenOptions): Promise<Listening> {
-  const server = createServer({ ...TIMEOUTS, ...timeouts }, app);
+export async function listen(app: Listener, options: ListenOptions): Promise<Listening> {
+  const { host, port, timeouts } = options;
+  const server = createServer({ ...TIMEOUTS, ...timeouts, ServerResponse: Answer }, app);
   spareLongUploads(server);
   passUpgrades(server, app);
   server.maxHeadersCount = LIMITS.headersPerRequest;
+  const connections = watchConnections(server, options.connections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));
     server.listen(port, host, () => resolve());
   });
-  const silent = silentConnections(server);
-  return { url: urlOf(server), close: (patienceMs) => close(server, { patienceMs, silent }) };
+  return { url: urlOf(server), close: (patienceMs) => close(server, { patienceMs, connections }) };
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -64,26 +69,14 @@ function urlOf(server: Server): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/** Cuts off connections that have never said anything; for Node they are about to, until its own timeout. */
-type Silent = { cut(): void };
-
-function silentConnections(server: Server): Silent {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    if (sockets.has(socket)) return;
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  return {
-    cut: () => {
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    },
-  };
-}
-
 const LOOK_MS = 25;
 
-async function close(server: Server, { patienceMs, silent }: { patienceMs: number; silent: Silent }): Promise<void> {
+interface Closing {
+  readonly patienceMs: number;
+  readonly connections: Connections;
+}
+
+async function close(server: Server, { patienceMs, connections }: Closing): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
@@ -91,8 +84,9 @@ async function close(server: Server, { patienceMs, silent }: { patienceMs: numbe
   const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS);
   const late = setTimeout(() => server.closeAllConnections(), patienceMs);
   server.closeIdleConnections();
-  silent.cut();
+  connections.cutSilent();
   await closed;
   clearInterval(idle);
   clearTimeout(late);
+  connections.stop();
 }

@@ -13,6 +13,11 @@ export function allowLongUpload({ socket }: IncomingMessage): void {
   socket.setTimeout(LIMITS.bulkIdleMs);
 }
 
+/** Whether this connection carries, or carried, such an upload. */
+export function isLongUpload(socket: Socket): boolean {
+  return long.has(socket);
+}
+
 const ANSWERS: { readonly [code: string]: string } = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',

@@ -1,5 +1,6 @@
 // What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
 
+import type { CutReason } from './connections.ts';
 import type { StoreHealth } from './health.ts';
 import type { Overload } from './overload.ts';
 import type { GatewayRefusal } from './ussd-gateways.ts';
@@ -7,14 +8,22 @@ import type { GatewayRefusal } from './ussd-gateways.ts';
 /** How a USSD request was answered. */
 export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidden' | 'unavailable';
 
+/** What there was too much of when a request or a connection was turned away: requests of one address or phone, work
+ * of the server, answers that nobody reads, connections of one address. */
+export type RefusedWhy = 'address' | 'phone' | 'overload' | 'unsent' | 'connections';
+
 export interface Metrics {
   turn(dialect: string, outcome: TurnOutcome, ms: number): void;
   dial(dialect: string): void;
   /** A request of a gateway that may not speak for callers. */
-  refused(dialect: string, reason: GatewayRefusal): void;
+  forbidden(dialect: string, reason: GatewayRefusal): void;
   /** A request of another door; `route` is its template. */
   request(method: string, route: string, status: number): void;
   problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
+  /** A request or a connection that was turned away. */
+  refused(why: RefusedWhy): void;
+  /** A connection whose client did not read. */
+  cut(reason: CutReason): void;
   /** Adds lines of a door that counts for itself, made anew each time. */
   add(lines: () => readonly string[]): void;
   /** Prometheus text, version 0.0.4, with how the stores are now. */
@@ -30,9 +39,11 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs'>): Metrics {
   const turns = new Map<string, number>();
   const dials = new Map<string, number>();
-  const refusals = new Map<string, number>();
+  const forbidden = new Map<string, number>();
   const requests = new Map<string, number>();
   const problems = new Map<string, number>();
+  const refusals = new Map<string, number>();
+  const cuts = new Map<string, number>();
   const durations = createDurations();
   const others: (() => readonly string[])[] = [];
 
@@ -42,20 +53,24 @@ export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs
       durations.add(ms);
     },
     dial: (dialect) => count(dials, `dialect="${dialect}"`),
-    refused: (dialect, reason) => count(refusals, `dialect="${dialect}",reason="${reason}"`),
+    forbidden: (dialect, reason) => count(forbidden, `dialect="${dialect}",reason="${reason}"`),
     request: (method, route, status) =>
       count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
     problem: (where) => count(problems, `where="${where}"`),
+    refused: (why) => count(refusals, `why="${why}"`),
+    cut: (reason) => count(cuts, `reason="${reason}"`),
     add: (lines) => void others.push(lines),
     render: (stores) => {
       const { user, system } = process.cpuUsage();
       return [
         ...counter('twinline_ussd_turns_total', 'USSD requests by dialect and outcome.', turns),
         ...counter('twinline_ussd_sessions_started_total', 'First dials by dialect.', dials),
-        ...counter('twinline_ussd_refused_total', 'USSD requests of gateways that are not listed.', refusals),
+        ...counter('twinline_ussd_refused_total', 'USSD requests of gateways that are not listed.', forbidden),
         ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', durations),
         ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
         ...counter('twinline_errors_total', 'What went wrong inside.', problems),
+        ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
+        ...counter('twinline_connections_cut_total', 'Connections whose clients did not read.', cuts),
         ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
         ...others.flatMap((lines) => lines()),
         ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),

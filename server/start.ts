@@ -12,6 +12,7 @@ import { createAdapters } from '../lib/ussd/adapter.ts';
 import { openAgentService } from './agent/open.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { Config } from './config.ts';
+import type { ConnectionRules } from './connections.ts';
 import { openDomain } from './domain/open.ts';
 import { type Ends, opening } from './ends.ts';
 import type { QueryGateway } from './gateway/open.ts';
@@ -26,9 +27,11 @@ import { serviceRecorder } from './pages/simulator/recorder.ts';
 import { toolPages } from './pages/tools.ts';
 import { watchMenus } from './reload.ts';
 import type { ServedRoute } from './route-list.ts';
-import type { StorePlace, Stores } from './stores.ts';
+import { warnAtStart } from './start-warnings.ts';
+import type { StorePlace } from './stores.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
 import { ussdGateways } from './ussd-gateways.ts';
+import type { WatchedStores } from './write-watch.ts';
 
 const OPEN_DOOR =
   'USSD_GATEWAYS=*: whoever reaches this server can speak for any phone. List the addresses of your telecom gateway.';
@@ -64,6 +67,8 @@ export interface Seams {
   readonly documentation?: AppDeps['documentation'];
   readonly overload?: OverloadLimits;
   readonly webhookSender?: SenderOptions;
+  readonly connections?: ConnectionRules;
+  readonly unsent?: AppDeps['unsent'];
 }
 
 /** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
@@ -93,6 +98,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   // In development a person is told, not the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
+  warnAtStart(config, log);
   const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
 
   const domain = await openDomain({
@@ -125,7 +131,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const adapters = createAdapters(config.ussd.textMode);
   const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
-  const { plugins = [] } = seams;
+  const { plugins = [], unsent } = seams;
   const documentation = [...agent.documentation, ...(seams.documentation ?? [])];
   tellPublicRoutes(agent.door.publicRoutes, log, config);
   const app = createApp({
@@ -142,6 +148,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     redis,
     plugins,
     documentation,
+    unsent,
     domain: domain.door,
     agent: agent.door,
     sockets: agent.sockets,
@@ -158,7 +165,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
   later(() => metricsDoor?.close(0));
   overload.begin();
-  const door = await listen(app.listener, config);
+  const connections = { ...app.connections, ...seams.connections };
+  const door = await listen(app.listener, { host: config.host, port: config.port, connections });
 
   const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], (error) => {
     metrics.problem('sweep');
@@ -229,10 +237,10 @@ function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Librar
   };
 }
 
-function watchedStores({ snapshots, documents }: Stores): Watched[] {
+function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Watched[] {
   return [
-    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping() },
-    { keeps: 'documents', kind: documents.name, ping: () => documents.ping() },
+    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), takesWrites: takesWrites.sessions },
+    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), takesWrites: takesWrites.documents },
   ];
 }
 

@@ -1,8 +1,9 @@
 // Requests that ask for another protocol: those for WebSockets pass the doors as requests do; all others are answered as
 // if they had not asked, for some HTTP clients ask for HTTP/2 whenever they connect.
 
-import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Answer, type Listener } from './answer.ts';
 
 /** The connection behind a request, and what its client has sent after it. */
 export interface Upgrade {
@@ -13,7 +14,7 @@ export interface Upgrade {
 const waiting = new WeakMap<IncomingMessage, () => Upgrade>();
 
 /** Hands requests for WebSockets to `app`, which answers them or takes their connection with {@link takeUpgrade}. */
-export function passUpgrades(server: Server, app: RequestListener): void {
+export function passUpgrades(server: Server, app: Listener): void {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     // Without a listener, a client that hangs up would end the process.
     socket.on('error', ignore);
@@ -40,9 +41,9 @@ export function takeUpgrade(req: IncomingMessage): Upgrade | undefined {
   return take?.();
 }
 
-function answer(app: RequestListener, req: IncomingMessage, upgrade: Upgrade): void {
+function answer(app: Listener, req: IncomingMessage, upgrade: Upgrade): void {
   const { socket } = upgrade;
-  const res = new ServerResponse(req);
+  const res = new Answer(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
   const refused = () => socket.destroySoon();

@@ -9,8 +9,9 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { checkLimit, closedError } from './input.ts';
 import type { LmdbOptions } from './lmdb.ts';
-import { frameKey, openLogTables, readHead } from './lmdb-log-tables.ts';
-import { DELETE_BATCH, logWriter } from './lmdb-log-writer.ts';
+import { writeHold } from './lmdb-hold.ts';
+import { frameKey, openLogTables, readHead, type StoredHead } from './lmdb-log-tables.ts';
+import { type Change, DELETE_BATCH, logWriter } from './lmdb-log-writer.ts';
 import { reasonOf, refusal } from './lmdb-tables.ts';
 import { followers } from './log-follow.ts';
 import {
@@ -40,6 +41,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   let seenTxn = -1;
 
   const following = followers({ clock, read: async (log, options) => readPage(log, options), look, lookMs: POLL_MS });
+  const hold = writeHold(path);
   const writer = logWriter(tables, { clock, check, changed: following.changed });
   const { latest, living, change } = writer;
 
@@ -99,7 +101,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
         check(log);
         const append = checkAppend(texts, options);
         const { fence, expiresAt, end = false } = options;
-        return change<AppendResult>(log, (old) => {
+        const decide = (old: StoredHead | undefined): Change<AppendResult> => {
           const verdict = judgeAppend(old, append, (n) => frames.get(frameKey(old!.id, n)));
           if (verdict !== 'write') return { answer: verdict };
           const last = old!.last + texts.length;
@@ -110,7 +112,8 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
               for (const [at, text] of texts.entries()) void frames.put(frameKey(id, old!.last + 1 + at), text);
             },
           };
-        });
+        };
+        return hold.run(() => change(log, decide), isAppended);
       }),
 
     state: (log) =>
@@ -203,3 +206,5 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
     },
   };
 }
+
+const isAppended = ({ kind }: AppendResult) => kind === 'appended';

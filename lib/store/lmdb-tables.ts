@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { TwinlineError } from '../errors.ts';
+import { quietLmdb } from './lmdb-hold.ts';
 
 export type Table = Database<string, string>;
 
@@ -41,6 +42,7 @@ export const TABLE = { encoding: 'string', keyEncoder: { writeKey, readKey } } a
 
 /** Opens or creates an environment in the folder `path`, and its tables; throws ERR_STORE. */
 export function openEnvironment<T>(path: string, openAll: (root: RootDatabase) => T): T {
+  quietLmdb();
   try {
     refuseForeign(join(path, 'data.mdb'));
     // Without overlapping flushes a reader sees only what is on the disk, writes group better (a sixth less CPU per

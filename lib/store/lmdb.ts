@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { checkKey, checkLimit, closedError } from './input.ts';
+import { writeHold } from './lmdb-hold.ts';
 import { openTables, reasonOf, refusal } from './lmdb-tables.ts';
 import {
   baseOf,
@@ -52,6 +53,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   const { root, sessions, places, timers } = openTables(path);
   // A place is never used for a second session, so one that was remembered is right or empty.
   const remembered = new Map<string, string>();
+  const hold = writeHold(path);
   let closed = false;
 
   function check(key?: string): void {
@@ -173,8 +175,9 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           const revision = live ? entry!.version - baseOf(entry!.text) : 0;
           if (revision === expected) {
             // An expired session gives way to one whose revisions start at 1, while LMDB's version goes on.
-            const written = entry ? replace(key, entry, { base: entry.version - expected, next }) : create(key, next);
-            if (await written) return { kind: 'committed', revision: expected + 1 };
+            const write = () =>
+              entry ? replace(key, entry, { base: entry.version - expected, next }) : create(key, next);
+            if (await hold.run(write, Boolean)) return { kind: 'committed', revision: expected + 1 };
             check();
           } else if (latest) return { kind: 'conflict', revision };
         }

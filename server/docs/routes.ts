@@ -57,6 +57,15 @@ ${markupOf(html`<html lang="en">
 </html>
 `)}`;
 
+const START = 'start.js';
+
+/** Whether this path is that of a script or a style sheet of the documentation. */
+export function isDocsFile(path: string): boolean {
+  const [, folder, name, ...rest] = path.split('/');
+  const isFile = name !== undefined && (name === START || Object.hasOwn(SWAGGER_TYPES, name));
+  return folder === 'docs' && isFile && rest.length === 0;
+}
+
 /** Adds the routes. `document` is asked for once, by the first who reads it. */
 export function docsRoutes(router: Router, document: () => OpenApiDocument): void {
   const folder = swaggerFolder();
@@ -69,7 +78,7 @@ export function docsRoutes(router: Router, document: () => OpenApiDocument): voi
     files.set(name, known);
     return known;
   };
-  files.set('start.js', Promise.resolve(served(JAVASCRIPT, START_SCRIPT)));
+  files.set(START, Promise.resolve(served(JAVASCRIPT, START_SCRIPT)));
 
   router.get('/openapi.json', (ctx) => {
     text ??= served('application/json', JSON.stringify(document()));

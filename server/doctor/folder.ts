@@ -2,8 +2,9 @@
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { tryToWrite } from '../../lib/store/disk-trial.ts';
 import { IN_MEMORY } from '../config/generated.ts';
-import { advice, broken, type Check, fine, type Patient } from './check.ts';
+import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 
 const MIB = 1_048_576;
 const FREE_BROKEN = 64 * MIB;
@@ -31,22 +32,34 @@ export const FOLDER_CHECKS: readonly Check[] = [
         const { code } = error as NodeJS.ErrnoException;
         return broken(`${place} cannot be written (${code})`, 'Give its rights to the user of the server.');
       }
+      try {
+        tryToWrite(place);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        return broken(`${place} takes no writes (${code})`, 'Make room there, or raise the quota of this user.');
+      }
       return fine(place === dataDir ? `${dataDir} can be written` : `${dataDir} can be made`);
     },
   },
   {
     name: 'disk space',
     when: isOnDisk,
-    run: ({ config }) => {
-      const { bavail, bsize } = statfsSync(existing(config.dataDir));
-      const free = bavail * bsize;
-      const words = `${Math.round(free / MIB)} MiB free for ${config.dataDir}`;
-      const fix = 'Make room: LMDB and SQLite refuse writes on a full disk.';
-      if (free < FREE_BROKEN) return broken(words, fix);
-      return free < FREE_ADVICE ? advice(words, fix) : fine(words);
-    },
+    run: ({ config }) => spaceFinding(config.dataDir),
   },
 ];
+
+/** Whether the disk of this folder has room: `free` bytes, @default what the system says, or throws. */
+export function spaceFinding(folder: string, free: number = freeBytes(folder)): Finding {
+  const words = `${Math.round(free / MIB)} MiB free for ${folder}`;
+  const fix = 'Make room: LMDB and SQLite refuse writes on a full disk.';
+  if (free < FREE_BROKEN) return broken(words, fix);
+  return free < FREE_ADVICE ? advice(words, fix) : fine(words);
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(existing(folder));
+  return bavail * bsize;
+}
 
 // The folder itself, or what it would be made in.
 function existing(path: string): string {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { createAdapters } from '../../lib/ussd/adapter.ts';
 import { isNetwork } from '../config/kinds.ts';
+import type { Config } from '../config.ts';
 import { ussdGateways } from '../ussd-gateways.ts';
 import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 
@@ -55,7 +56,10 @@ export function isWide(network: string): boolean {
   return bits <= WIDE_BITS[address.kind()];
 }
 
-export function limitFinding({ rateLimit, production }: Pick<Patient['config'], 'rateLimit' | 'production'>): Finding {
+type Limited = { readonly production: boolean; readonly rateLimit: Omit<Config['rateLimit'], 'countsLoopback'> };
+
+/** What is to be said of RATE_LIMIT_MAX and RATE_LIMIT_EXEMPT. */
+export function limitFinding({ rateLimit, production }: Limited): Finding {
   const { max, windowMs, exempt } = rateLimit;
   const wide = exempt.filter(isWide);
   if (wide.length)

@@ -1,6 +1,7 @@
 // How the gateway answers: straight to the response of Node, with one array of headers, for this is a hot path.
 
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
+import { mayBeSent } from '../unsent.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface Reply {
@@ -18,14 +19,19 @@ export interface Reply {
 // another origin calls.
 const ALWAYS: readonly string[] = ['Vary', 'Origin', ...SECURITY_HEADERS.flat()];
 
-/** Sends an answer whole. */
-export function reply(
-  exchange: Exchange,
-  { http, body, type = 'application/json', headers = [], ...rest }: Reply,
-): void {
+const FULL: Reply = {
+  http: 503,
+  body: '{"code":14,"message":"Too many bytes of answers wait to be read. Try again later.","details":[]}',
+  headers: ['Retry-After', '5'],
+};
+
+/** Sends an answer whole; 503 instead of a large one while too many wait to be read. */
+export function reply(exchange: Exchange, answer: Reply): void {
   const { res, requestId } = exchange;
   // Of an answer that has begun only the end can be taken away.
   if (res.headersSent) return void res.destroy();
+  const chosen = mayBeSent(res, bytesOf(answer)) ? answer : FULL;
+  const { http, body, type = 'application/json', headers = [], ...rest } = chosen;
   const list = [...ALWAYS, 'X-Request-Id', requestId, ...headers];
   const trailers = rest.trailers && body !== undefined ? trailersFor(exchange, rest.trailers) : undefined;
   if (body !== undefined) list.push('Content-Type', type);
@@ -42,6 +48,8 @@ function trailersFor({ req }: Exchange, trailers: NonNullable<Reply['trailers']>
     /\btrailers\b/i.test(String(req.headers.te ?? '')) && req.httpVersion === '1.1' && req.method !== 'HEAD';
   return takes && Object.keys(trailers).length ? trailers : undefined;
 }
+
+const bytesOf = ({ body = '' }: Reply) => Buffer.byteLength(body);
 
 /** Sends the head of an answer whose body comes later, or never. */
 export function begin({ res, requestId }: Exchange, headers: readonly string[]): void {

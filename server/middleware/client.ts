@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 export interface Client {
   /** Canonical; an IPv4 address in IPv6 clothes is the IPv4 address. */
@@ -19,36 +20,44 @@ export interface ClientOptions {
   /** Networks whose X-Forwarded-For is believed; empty: nobody's. */
   readonly proxies: readonly string[];
   readonly exempt: readonly string[];
+  /** Whether requests of this machine itself count. @default true */
+  readonly countsLoopback?: boolean;
 }
 
-export type ClientOf = (request: IncomingMessage) => Client;
+export type ClientOf = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => Client;
 
+/** The bucket of requests that are not counted. */
+export const UNCOUNTED = 'uncounted';
+
+/** Addresses that are remembered, and characters of the longest: an IPv4 address in an IPv6 one. */
 const REMEMBERED = 10_000;
+const ADDRESS_CHARS = 45;
 const NOBODY: Client = { address: '', bucket: 'unknown', loopback: false, exempt: false, proxy: false };
 
 /** Tells the client of a request: the right-most X-Forwarded-For hop that is no trusted proxy, else the socket's peer. */
-export function clientReader({ proxies, exempt }: ClientOptions): ClientOf {
+export function clientReader({ proxies, exempt, countsLoopback = true }: ClientOptions): ClientOf {
   const isProxy = networks(proxies);
   const isExempt = networks(exempt);
-  const known = new Map<string, Client | undefined>();
+  const known = new LRUCache<string, Client>({ max: REMEMBERED });
 
   const parse = (text: string): Client | undefined => {
     const address = readAddress(text);
     if (!address) return undefined;
     const canonical = address.toString();
+    const loopback = address.range() === 'loopback';
     return {
       address: canonical,
-      bucket: address.kind() === 'ipv6' ? `${canonicalPrefix(address as ipaddr.IPv6)}/64` : canonical,
-      loopback: address.range() === 'loopback',
+      bucket: loopback && !countsLoopback ? UNCOUNTED : bucketOf(address),
+      loopback,
       exempt: isExempt(address),
       proxy: isProxy(address),
     };
   };
   const look = (text: string): Client | undefined => {
-    if (known.has(text)) return known.get(text);
+    const seen = known.get(text);
+    if (seen) return seen;
     const client = parse(text);
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
-    known.set(text, client);
+    if (client && text.length <= ADDRESS_CHARS) known.set(copied(text), client);
     return client;
   };
 
@@ -67,6 +76,9 @@ export function clientReader({ proxies, exempt }: ClientOptions): ClientOf {
     return client;
   };
 }
+
+// A part of a header keeps the whole header alive for as long as somebody holds the part.
+const copied = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -90,6 +102,10 @@ function readAddress(text: string): Address | undefined {
   // The parser also knows `0x7f.1` and `2130706433`, which no proxy writes.
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(bare) || ipaddr.IPv6.isValid(bare);
   return isAddress ? ipaddr.process(bare) : undefined;
+}
+
+function bucketOf(address: Address): string {
+  return address.kind() === 'ipv6' ? `${canonicalPrefix(address as ipaddr.IPv6)}/64` : address.toString();
 }
 
 function canonicalPrefix(address: ipaddr.IPv6): string {

@@ -1,7 +1,7 @@
 // Requests that a process may let pass by itself, taken a lot at a time from a count that it shares with others.
 
+import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../lib/limits.ts';
-import { LastSeenMap } from './last-seen-map.ts';
 
 /** What a shared count answers. */
 export interface Told {
@@ -33,7 +33,7 @@ interface Waiter {
 
 /** Lots of so many requests, or of as many as wait for one when they are more. A lot ends with its window. */
 export function createLots(lot: number, ask: AskForLot): Lots {
-  const held = new LastSeenMap<{ left: number; readonly until: number }>(LIMITS.countedClients);
+  const held = new LRUCache<string, { left: number; readonly until: number }>({ max: LIMITS.countedClients });
   const lines = new Map<string, Waiter[]>();
 
   async function serve(bucket: string, line: Waiter[]): Promise<void> {

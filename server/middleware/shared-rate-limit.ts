@@ -3,10 +3,10 @@
 // koa-ratelimit's own driver for Redis keeps an entry per request, under the clock of whoever asks: much memory for large
 // limits, requests of one microsecond count once, and clocks that differ shift the window. This is one number per client.
 
+import { LRUCache } from 'lru-cache';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis-connection.ts';
-import { LastSeenMap } from './last-seen-map.ts';
 import { type AskForLot, createLots, lotOf } from './lots.ts';
 import type { Limiter, LimiterOptions } from './rate-limit.ts';
 
@@ -45,7 +45,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const count = redis.script(COUNT, 1);
   const lot = lotOf(max);
   // Whoever must wait is told so without asking again: a flood of refused requests costs Redis nothing.
-  const waiting = new LastSeenMap<number>(LIMITS.countedClients);
+  const waiting = new LRUCache<string, number>({ max: LIMITS.countedClients });
   let retryAt: number | undefined;
 
   const ask: AskForLot = async (bucket, requests) => {

@@ -15,11 +15,11 @@ const READY = record(
     status: { enum: ['ok', 'draining', 'store-away'] },
     stores: {
       type: 'array',
-      description: 'Those that do not answer',
+      description: 'Those that do not answer, or refuse writes',
       items: record('A store', {
         keeps: { enum: ['sessions', 'documents'], description: 'What it keeps' },
         kind: { type: 'string', examples: ['lmdb', 'redis'] },
-        away: { enum: ['refused', 'cut', 'no-answer', 'error'], description: 'How it fails' },
+        away: { enum: ['refused', 'cut', 'no-answer', 'error', 'refuses-writes'], description: 'How it fails' },
       }),
     },
   },
@@ -66,7 +66,10 @@ export const HEALTH_PART: Part = {
       summary: 'Whether requests should be sent here',
       answers: {
         200: { description: 'They should', types: json(READY) },
-        503: { description: 'They should not: it is being stopped, or a store does not answer', types: json(READY) },
+        503: {
+          description: 'They should not: it is being stopped, or a store does not answer or refuses writes',
+          types: json(READY),
+        },
       },
     },
     {
@@ -84,7 +87,10 @@ export const HEALTH_PART: Part = {
               environment: ENVIRONMENT,
               timestamp: TIME,
               uptime: { type: 'number', minimum: 0, description: 'Seconds' },
-              database: { enum: ['connected', 'disconnected'], description: 'Whether every store answers' },
+              database: {
+                enum: ['connected', 'disconnected'],
+                description: 'Whether every store answers and takes writes',
+              },
             }),
           ),
         },

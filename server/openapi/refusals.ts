@@ -48,15 +48,16 @@ export const REFUSED: Schema = {
   },
 };
 
+const PAGE: Schema = { type: 'string', description: 'A page with a countdown, where a browser asks for one' };
 const JSON_TYPE = 'application/json';
 const WAIT = { 'Retry-After': 'Seconds to wait' };
 
 const TOO_MANY: Answered = {
   description: 'Too many requests from one address',
-  types: { [JSON_TYPE]: REFUSED },
+  types: { [JSON_TYPE]: REFUSED, 'text/html': PAGE },
   headers: WAIT,
 };
-const AWAY = 'A store does not answer, or the server has too much to do';
+const AWAY = 'A store does not answer, the server has too much to do, or too many answers wait to be read';
 
 /** Of routes that answer with {@link REFUSED}. */
 export const PLAIN_ANSWERS = {
@@ -69,7 +70,7 @@ const PROBLEM_TYPE = { 'application/problem+json': PROBLEM };
 
 /** Of routes that answer with {@link PROBLEM}. */
 export const PROBLEM_ANSWERS = {
-  429: { ...TOO_MANY, types: PROBLEM_TYPE },
+  429: { ...TOO_MANY, types: { ...PROBLEM_TYPE, 'text/html': PAGE } },
   500: { description: 'Something went wrong here', types: PROBLEM_TYPE },
   503: { description: AWAY, types: PROBLEM_TYPE, headers: WAIT },
 } as const satisfies { readonly [status: number]: Answered };

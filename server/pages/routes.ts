@@ -23,6 +23,12 @@ const FILES = new Map([
   ['countdown.js', { type: JAVASCRIPT, text: COUNTDOWN_SCRIPT }],
 ]);
 
+/** Whether this path is that of a file of pages. */
+export function isPageFile(path: string): boolean {
+  const [, folder, name, ...rest] = path.split('/');
+  return folder === 'pages' && name !== undefined && rest.length === 0 && (isPageModule(name) || FILES.has(name));
+}
+
 export function pageRoutes(router: Router): void {
   router.get('/pages/:file', async (ctx) => {
     const name = ctx.params.file!;

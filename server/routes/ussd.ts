@@ -37,7 +37,7 @@ export interface UssdDoor {
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly clientOf: ClientOf;
   readonly limiter: Limiter;
-  readonly overload: Overload;
+  readonly overload: Pick<Overload, 'isOver'>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** HTTP status of "Service temporarily unavailable". */

@@ -11,6 +11,7 @@ import { sqliteDocuments } from '../../lib/store/sqlite.ts';
 import { twinline } from '../../server/cli/main.ts';
 import type { Told } from '../../server/doctor/examine.ts';
 import { CHECKS } from '../../server/doctor/examine.ts';
+import { spaceFinding } from '../../server/doctor/folder.ts';
 import { filesFinding, nodeFinding, skewFinding } from '../../server/doctor/machine.ts';
 import { isWide, limitFinding } from '../../server/doctor/network.ts';
 import { prepareStores } from '../../server/stores.ts';
@@ -203,6 +204,11 @@ test('judgements of numbers: networks, limits, clocks, files, Node', () => {
   assert.equal(
     [undefined, 65_536, 4_096, 256].map((max) => filesFinding(max).level),
     ['fine', 'fine', 'advice', 'broken'],
+  );
+  const room = (mib: number) => spaceFinding('data', mib * 1_048_576);
+  assert.equal(
+    [76_358, 1_024, 1_023, 64, 63, 2].map((mib) => room(mib).level),
+    ['fine', 'fine', 'advice', 'advice', 'broken', 'broken'],
   );
   const node = (version: string, day: string) => nodeFinding(version, Date.parse(day)).level;
   assert.is(node('20.18.0', '2026-01-01'), 'broken');

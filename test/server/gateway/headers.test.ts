@@ -8,7 +8,7 @@ const test = suite('headers of the query gateway', { timeoutMs: 60_000 });
 
 // What differs between answers of one door too.
 const OWN =
-  /^(content-type|content-length|etag|cache-control|allow|date|x-request-id|x-cosmos-block-height|grpc-metadata-.*)$/;
+  /^(content-type|content-length|etag|cache-control|allow|date|x-request-id|x-cosmos-block-height|grpc-metadata-.*|access-control-(allow|expose)-headers)$/;
 
 function shared(headers: Readonly<Record<string, string | undefined>>): [string, string | undefined][] {
   return Object.entries(headers)
@@ -17,6 +17,8 @@ function shared(headers: Readonly<Record<string, string | undefined>>): [string,
 }
 
 const ORIGINS = [undefined, 'https://known.example', 'https://foreign.example', 'null'];
+const EXPOSED = 'X-Request-Id,Retry-After,Allow,WWW-Authenticate,X-Cosmos-Block-Height';
+const ALLOWED = 'Content-Type,Authorization,x-request-id,x-cosmos-block-height,Grpc-Timeout,grpc-metadata-tenant';
 const PREFLIGHTS = [undefined, 'GET', 'POST'];
 
 for (const allowed of ['*', 'https://known.example'])
@@ -41,6 +43,8 @@ for (const allowed of ['*', 'https://known.example'])
               shared(all).filter(([name]) => origin !== undefined || !name.startsWith('access-control-'));
             assert.equal(told(answer.headers), told(other.headers), `${kind} for ${origin}`);
             assert.match(answer.headers['x-request-id']!, /^[\w.:-]+$/, kind);
+            const isLetIn = answer.headers['access-control-allow-origin'] !== undefined;
+            assert.is(answer.headers['access-control-expose-headers'], isLetIn ? EXPOSED : undefined, kind);
           }
         }
       },
@@ -53,13 +57,15 @@ test('a preflight is answered as that of another door', () =>
     async ({ server }) => {
       for (const origin of ORIGINS.slice(1) as string[])
         for (const asked of PREFLIGHTS.slice(1) as string[]) {
-          const headers = { origin, 'access-control-request-method': asked };
+          const names = { 'access-control-request-headers': 'grpc-metadata-tenant,x-did' };
+          const headers = { origin, 'access-control-request-method': asked, ...names };
           const ours = await server.ask('/grove/tree/1', { method: 'OPTIONS', headers });
           const other = await server.ask('/health', { method: 'OPTIONS', headers });
           assert.equal([origin, shared(ours.headers)], [origin, shared(other.headers)]);
-          if (origin === 'https://known.example')
+          if (origin === 'https://known.example') {
             assert.equal([ours.status, ours.headers['access-control-allow-origin']], [204, origin]);
-          else assert.is(ours.headers['access-control-allow-origin'], undefined);
+            assert.is(ours.headers['access-control-allow-headers'], ALLOWED);
+          } else assert.is(ours.headers['access-control-allow-origin'], undefined);
         }
     },
     { env: { CORS_ORIGIN: 'https://known.example' } },
