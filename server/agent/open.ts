@@ -22,7 +22,7 @@ import type { Log } from '../log.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
 import type { Door as SocketDoor } from '../sockets/door.ts';
 import { openSockets } from '../sockets/open.ts';
-import { tellSockets } from '../sockets/room-events.ts';
+import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
@@ -121,6 +121,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   const agent = await openAgent({
     ...{ documents, logs, channel, responder, watch, clock, replyBytes },
     tell: tellSockets(socketServer.io, onSocketProblem),
+    isHeard: hearSockets(socketServer.io),
     oracle: { name, did, entityDid: did },
     hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
     ...plugins.listeners,

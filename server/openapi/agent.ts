@@ -45,7 +45,10 @@ UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: 
 Sockets (socket.io 4, namespace \`/\`, path \`/socket.io/\`) tell what happens in a session while it happens. Connect with the
 query \`sessionId\` and \`auth: {invocation?, ucanDelegation?}\`; the first event is \`connected\`, and whoever may not come in is
 disconnected. \`tool_call\`, \`action_call\`, \`render_component\`, \`browser_tool_call\`, \`router_update\` (also
-\`router.update\`), \`message_cache_invalidation\` and \`reasoning\` come flat and once more as \`event {eventName, payload}\`.
+\`router.update\`), \`message_cache_invalidation\` and \`reasoning\` come flat. All but \`router_update\` and \`reasoning\` come once
+more as \`event {eventName, payload}\`. A call (\`action_call\` with the status \`isRunning\`, \`browser_tool_call\`) comes flat once: to
+the clients that are there, or else to the first that comes while the run waits. How an action went comes only as \`event\` and on
+the stream of the run: whoever runs an action for every flat event runs it once.
 Clients send \`ping\`, \`status\`, \`subscribe {sessionId?}\`, \`list-events\`, \`tool_result {toolCallId, sessionId?, result, error?}\`
 and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by an event, by their acknowledgement, or both.`,
   security: ['ucan', 'ucanDelegation'],

@@ -5,6 +5,7 @@ import { LIMITS } from '../../lib/limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
+import { isStillOf, offerCalls } from './calls.ts';
 import { sendDirect } from './direct.ts';
 import { type Leaving, type LeavingOptions, openLeaving } from './leaving.ts';
 import { type Member, newMembers, roomOf } from './member.ts';
@@ -58,7 +59,8 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     }
   });
 
-  function enter(socket: Socket, { user, session, sessions }: Extract<Verdict, { kind: 'welcome' }>): void {
+  function enter(socket: Socket, welcome: Extract<Verdict, { kind: 'welcome' }>): void {
+    const { user, session, sessions, waiting } = welcome;
     const { did, expiresAt, keys } = user;
     const gone = new AbortController();
     const member: Member = { socket, user: { did, expiresAt, keys }, session, sessions, gone: gone.signal };
@@ -71,9 +73,10 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     for (const room of [...socket.rooms]) if (room !== socket.id) void socket.leave(room);
     void socket.join([...sessions].map(roomOf));
     socket.onAny((event: unknown, ...words: unknown[]) => void hear(member, event, words));
-    recovery.catchUp(socket).catch(onProblem);
+    recovery.catchUp(socket, (missed) => isStillOf(waiting, missed)).catch(onProblem);
     // Kept like the events of a session: who was told nothing could not say what it has missed.
     socket.emit('connected', greeting(deps, member));
+    for (const id of sessions) offerCalls(agent, member, id).catch(onProblem);
     leaving.watch(member);
   }
 
