@@ -134,6 +134,8 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
     return found.slice(0, LIMITS.mcpToolsPerServer);
   }
 
+  const ping = () => ask(async (client) => void (await client.ping({ timeout: LIMITS.mcpConnectMs })));
+
   return {
     server,
     tools() {
@@ -141,7 +143,8 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
       return tools;
     },
     look,
-    ready: () => ask(async (client) => void (await client.ping({ timeout: LIMITS.mcpConnectMs }))),
+    // Twice: a connection that was kept may have been closed meanwhile, and asking this again does no harm.
+    ready: () => ping().catch(ping),
     async call({ tool, args, headers, signal }) {
       const request = { method: 'tools/call' as const, params: { name: tool, arguments: args } };
       const own = signalUntilDone(signal);
