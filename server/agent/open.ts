@@ -29,6 +29,7 @@ import { type AgentDoor, agentDoor } from './door.ts';
 import { issuerMethods } from './issuers.ts';
 import { openMcpService } from './mcp.ts';
 import { modelList, withModels } from './models.ts';
+import { openReaders } from './readers.ts';
 import { openResponder } from './responders.ts';
 import { openRunStores } from './run-stores.ts';
 
@@ -137,9 +138,15 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   });
   later(sockets.close);
   plugins.bind({ agent, delegations: granted });
-  const streams = eventStreams({ onProblem: onProblem('a stream of the agent failed') });
+  const onStreamProblem = onProblem('a stream of the agent failed');
+  const streams = eventStreams({
+    most: { all: LIMITS.eventStreams, perOwner: LIMITS.eventStreamsPerUser },
+    onProblem: onStreamProblem,
+  });
+  const readers = await openReaders({ channel, clock, revoked: revoked.has, onProblem: onStreamProblem });
+  later(readers.close);
   const door = agentDoor({
-    ...{ agent, streams, plugins, guard, delegationAuth },
+    ...{ agent, streams, readers, plugins, guard, delegationAuth },
     delegations: granted,
     onFault: (error, ctx) => {
       options.onProblem();

@@ -169,6 +169,7 @@ and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by
       headers: { 'Last-Event-ID': { description: 'As `after`', schema: TEXT } },
       answers: {
         200: { description: 'The stream', types: FRAMES, headers: RUN_ID },
+        204: { description: 'Asked with `Last-Event-ID`: the run has ended, and there is nothing after that frame' },
         400: WRONG,
         404: refused("There is no such run, or it is somebody else's"),
       },

@@ -13,10 +13,14 @@ import { heldRecovery } from './recovery.ts';
 import type { SocketServer } from './socket-server.ts';
 
 export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'gate'> &
-  Omit<LeavingOptions, 'members' | 'agent'> &
-  Pick<AnswerDeps, 'agent'> & { readonly server: SocketServer };
+  Pick<LeavingOptions<Member>, 'channel' | 'clock' | 'onProblem'> &
+  Pick<AnswerDeps, 'agent'> & {
+    readonly server: SocketServer;
+    /** Whether a token with one of these keys was revoked. */
+    readonly revoked: (keys: readonly string[]) => Promise<boolean>;
+  };
 
-export interface Sockets extends Pick<Leaving, 'revoke'> {
+export interface Sockets extends Pick<Leaving<Member>, 'revoke'> {
   /** Ends what goes on beside the connections; those end with the server. */
   close(): void;
 }
@@ -27,7 +31,13 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const { io } = server;
   const members = newMembers();
   const deps: AnswerDeps = { agent, members, clock };
-  const leaving = await openLeaving({ ...options, members });
+  const leaving = await openLeaving<Member>({
+    ...{ channel: options.channel, clock, onProblem },
+    guests: members.all,
+    isOver: async ({ user, session, keys }) =>
+      user.expiresAt <= clock.now() || (await options.revoked(keys)) || !(await agent.sessions.owns(user.did, session)),
+    nextLookMs: ({ user }) => user.expiresAt - clock.now(),
+  });
   const recovery = heldRecovery(io);
   const verdicts = new WeakMap<Socket, Verdict>();
   const asking = new WeakSet<object>();
@@ -63,7 +73,8 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     const { user, session, sessions, waiting } = welcome;
     const { did, expiresAt, keys } = user;
     const gone = new AbortController();
-    const member: Member = { socket, user: { did, expiresAt, keys }, session, sessions, gone: gone.signal };
+    const sendAway = () => void socket.disconnect(true);
+    const member: Member = { socket, user: { did, expiresAt }, keys, session, sessions, gone: gone.signal, sendAway };
     members.add(member);
     socket.once('disconnect', () => {
       members.remove(member);
