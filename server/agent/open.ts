@@ -30,6 +30,7 @@ import { issuerMethods } from './issuers.ts';
 import { openMcpService } from './mcp.ts';
 import { modelList, withModels } from './models.ts';
 import { openReaders } from './readers.ts';
+import { countRefusedTokens } from './refusals.ts';
 import { openResponder } from './responders.ts';
 import { openRunStores } from './run-stores.ts';
 
@@ -38,6 +39,8 @@ export interface AgentService {
   readonly sockets: SocketDoor;
   /** Of the routes of plugins. */
   readonly documentation: Plugins['documentation'];
+  /** Lines for Prometheus. */
+  readonly metrics: () => readonly string[];
   /** Gives an edited flow to the sessions that begin from now on. */
   readonly add: FlowResponder['add'];
   /** One round of background work; true when there is more to do at once. */
@@ -81,6 +84,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   const key = parseOracleKey(config.oracleKey);
   const did = config.agent.did ?? key.did;
   const revoked = revocations({ documents });
+  const refused = countRefusedTokens();
   const guard = tokenGuard({
     audience: did,
     clock,
@@ -131,6 +135,10 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   later(agent.close);
   const sockets = await openSockets({
     ...{ agent, guard, delegationAuth, channel, clock },
+    onRefused: (reason) => {
+      refused.add(reason);
+      log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
+    },
     server: socketServer,
     revoked: revoked.has,
     gate: plugins.gate,
@@ -147,6 +155,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   later(readers.close);
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
+    onRefused: refused.add,
     delegations: granted,
     onFault: (error, ctx) => {
       options.onProblem();
@@ -158,6 +167,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
     door: withModels(door, modelList(config)),
     sockets: socketServer.door,
     documentation: plugins.documentation,
+    metrics: refused.metrics,
     add,
     sweep: async () => {
       const rounds = [agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(LIMITS.sweepBatch)];

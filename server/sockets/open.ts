@@ -12,7 +12,7 @@ import { type Member, newMembers, roomOf } from './member.ts';
 import { heldRecovery } from './recovery.ts';
 import type { SocketServer } from './socket-server.ts';
 
-export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'gate'> &
+export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &
   Pick<LeavingOptions<Member>, 'channel' | 'clock' | 'onProblem'> &
   Pick<AnswerDeps, 'agent'> & {
     readonly server: SocketServer;
