@@ -21,7 +21,7 @@ import { makeRunner, newHolder, type RunReport } from './runner.ts';
 import { type Oracle, type Sessions, sessions as sessionsOf } from './session.ts';
 import type { Told } from './told.ts';
 import { callResult, type HostTool } from './tool.ts';
-import { fitsJson } from './well-formed.ts';
+import { fitsJson, fitsLevels } from './well-formed.ts';
 
 export interface AgentOptions {
   readonly documents: DocumentStore;
@@ -96,7 +96,7 @@ export interface Agent extends Follower {
   readonly sessions: Pick<Sessions, 'create' | 'list' | 'get' | 'owns'>;
   readonly transcript: Pick<Transcript, 'page' | 'all'>;
   readonly room: Room;
-  /** Throws ERR_INPUT when the request is larger than LIMITS.agentRequestBytes, or holds half a surrogate pair. */
+  /** Throws ERR_INPUT when the request is larger than LIMITS.agentRequestBytes, deeper than LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
   send(request: SendRequest): Promise<Sent>;
   /**
    * Aborts the live run of a session, or one that is named. `true`: one was open and will end, as aborted unless it has
@@ -273,6 +273,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 const holderTopic = (holder: string) => `agent/${holder}`;
 
 function checkRequest(request: RunRequest): void {
+  if (!fitsLevels(request, LIMITS.jsonBodyDepth))
+    throw new TwinlineError('ERR_INPUT', `A message may nest ${LIMITS.jsonBodyDepth} levels deep. Send flatter data.`);
   if (fitsJson(request, LIMITS.agentRequestBytes)) return;
   throw new TwinlineError(
     'ERR_INPUT',

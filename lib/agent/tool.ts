@@ -14,7 +14,7 @@ import type { Reply } from './reply.ts';
 import type { TurnSecrets } from './responder.ts';
 import { fits, type Room } from './room.ts';
 import type { RunRequest, Runs } from './run.ts';
-import { fitsJson, wellFormed } from './well-formed.ts';
+import { fitsJson, fitsLevels, wellFormed } from './well-formed.ts';
 
 export type ToolKind = 'host' | 'browser' | 'action';
 
@@ -100,6 +100,7 @@ export function makeToolBox(options: ToolOptions): ToolBox {
     const id = how.id ?? `tc-${body.requestId}-${calls}`;
     if (++calls > LIMITS.toolCallsPerRun) return failure(`More than ${LIMITS.toolCallsPerRun} calls in one run.`);
     if (!tool) return failure(`There is no tool ${JSON.stringify(name.slice(0, 100))}.`);
+    if (!fitsLevels(given, LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
     const args = wellFormed(given) as JsonObject;
     await reply.called({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
     const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
@@ -215,9 +216,11 @@ function outcomeOf(result: CallResult, late: string): ToolOutcome {
   return failure(result.timedOut ? late : result.error);
 }
 
-/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than LIMITS.toolResultBytes. */
+/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than LIMITS.toolResultBytes, or too deep. */
 export function callResult({ result, error }: { result?: Json; error?: string }): CallResult {
   if (error !== undefined) return { ok: false, error: String(wellFormed(error)).slice(0, 1_000) };
+  if (!fitsLevels(result ?? null, LIMITS.jsonBodyDepth))
+    throw new TwinlineError('ERR_INPUT', `A tool answered with more than ${LIMITS.jsonBodyDepth} levels of JSON.`);
   const output = wellFormed(result ?? null);
   if (fitsJson(output, LIMITS.toolResultBytes)) return { ok: true, output };
   throw new TwinlineError(

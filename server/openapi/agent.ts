@@ -29,7 +29,10 @@ const WRONG = refused('The body or a parameter is wrong; `message` lists everyth
 const UNKNOWN = refused("There is no such session, or it is somebody else's");
 const FRAMES = { 'text/event-stream': TEXT };
 const RUN_ID = { 'X-Run-Id': 'The run' };
-const BODY = { 413: refused('The body is too large'), 415: refused('The encoding of the body is not read') };
+const BODY = {
+  413: refused('The body is too large'),
+  415: refused('The body is no JSON, or its encoding is not read'),
+};
 const number = (minimum: number, maximum: number, usual: number): Schema => ({
   type: 'integer',
   minimum,
