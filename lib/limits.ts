@@ -240,9 +240,10 @@ export const LIMITS = {
   packageDepth: 32,
 
   // --- events and bulk ----------------------------------------------------------------------------------------------
-  /** Streams of events that a process serves at a time, and those of one tenant. */
+  /** Streams of events that a process serves at a time, and those of one tenant, and of one user of the agent. */
   eventStreams: 1_000,
   eventStreamsPerTenant: 500,
+  eventStreamsPerUser: 32,
   /** Milliseconds between two comments on a stream where nothing happens. */
   eventHeartbeatMs: 15_000,
   /** Milliseconds after which a reader that takes nothing is cut off; it may go on where it was. */

@@ -25,6 +25,8 @@ export type RunCall = {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly until: number;
+  /** What it is called with, as long as no client has been told of it. */
+  readonly args?: { readonly [name: string]: Data };
   readonly result?: CallResult;
 };
 
@@ -69,6 +71,8 @@ export type RunEvent =
   | { readonly type: 'ABORT' }
   /** Asks the user's side; `seen` are calls whose results have been taken up. */
   | { readonly type: 'ASK'; readonly fence: number; readonly call: RunCall; readonly seen: readonly string[] }
+  /** A client is told of a call that no client has been told of: whoever sends this first tells it. */
+  | { readonly type: 'HAND_OUT'; readonly call: string }
   | { readonly type: 'RESULT'; readonly call: string; readonly result: CallResult }
   | { readonly type: 'END'; readonly fence: number; readonly status: RunEnd; readonly leaseMs: number }
   /** The log has been closed and is kept for so long. */
@@ -78,6 +82,8 @@ type Seen = { readonly context: RunContext; readonly event: EventObject & { read
 type Of<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }> & { readonly at: number };
 const eventOf = <Type extends RunEvent['type']>({ event }: Seen) => event as unknown as Of<Type>;
 const isOpen = ({ result }: RunCall) => result === undefined;
+const withoutArgs = ({ args: _, ...call }: RunCall): RunCall => call;
+const isUntold = (call: RunCall) => isOpen(call) && call.args !== undefined;
 
 const HELD = {
   CLAIM: { guard: { type: 'isOver' }, actions: { type: 'claim' } },
@@ -127,6 +133,7 @@ const config = {
     waiting: {
       on: {
         ...HELD,
+        HAND_OUT: { guard: { type: 'isUntold' }, actions: { type: 'handOut' } },
         RESULT: [
           { guard: { type: 'isLastAnswer' }, target: 'running', actions: { type: 'answer' } },
           { guard: { type: 'isAnswer' }, actions: { type: 'answer' } },
@@ -161,6 +168,8 @@ export function agentStream(): AnyStateMachine {
           const asked = eventOf<'END'>(seen);
           return asked.fence === seen.context.fence && asked.status === status;
         },
+        isUntold: (seen: Seen) =>
+          seen.context.calls.some((call) => call.id === eventOf<'HAND_OUT'>(seen).call && isUntold(call)),
         isAnswer,
         isLastAnswer: (seen: Seen) => isAnswer(seen) && seen.context.calls.filter(isOpen).length === 1,
       },
@@ -177,6 +186,10 @@ export function agentStream(): AnyStateMachine {
         ask: assign((seen: Seen) => {
           const { call, seen: taken } = eventOf<'ASK'>(seen);
           return { calls: [...seen.context.calls.filter(({ id }) => !taken.includes(id)), call] };
+        }),
+        handOut: assign((seen: Seen) => {
+          const told = eventOf<'HAND_OUT'>(seen).call;
+          return { calls: seen.context.calls.map((call) => (call.id === told ? withoutArgs(call) : call)) };
         }),
         answer: assign((seen: Seen) => {
           const { call: id, result } = eventOf<'RESULT'>(seen);

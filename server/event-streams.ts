@@ -15,6 +15,8 @@ export interface StreamSource {
   readonly messages: (signal: AbortSignal) => AsyncIterable<string>;
   /** Asked now and then: whether the reader may still read. */
   readonly mayRead: () => boolean;
+  /** Ends the stream when it aborts. */
+  readonly stop?: AbortSignal;
 }
 
 export interface EventStreams {
@@ -101,6 +103,8 @@ export function eventStreams({
         else if (!res.writableNeedDrain) res.write(': still here\n\n');
       }, heartbeatMs);
       const gone = () => stream.ended.abort();
+      source.stop?.addEventListener('abort', gone, { once: true });
+      if (source.stop?.aborted) gone();
       res.once('close', gone);
       res.on('error', gone);
       pump(res, stream, source)

@@ -123,6 +123,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     onProblem: () => metrics.problem('http'),
   });
   later(agent.close);
+  metrics.add(agent.metrics);
 
   const query = await openQuery(config, log, () => metrics.problem('http'));
   later(async () => query?.close());

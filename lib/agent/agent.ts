@@ -11,6 +11,7 @@ import { type Follower, follower } from './follow.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { waitingLine } from './line.ts';
 import { type Transcript, transcript as transcriptOf } from './message.ts';
+import { type Offers, openOffers } from './offer.ts';
 import { recovery as recoveryOf } from './recovery.ts';
 import type { Asked } from './respond.ts';
 import type { Responder, TurnSecrets } from './responder.ts';
@@ -20,7 +21,7 @@ import { makeRunner, newHolder, type RunReport } from './runner.ts';
 import { type Oracle, type Sessions, sessions as sessionsOf } from './session.ts';
 import type { Told } from './told.ts';
 import { callResult, type HostTool } from './tool.ts';
-import { fitsJson } from './well-formed.ts';
+import { fitsJson, fitsLevels } from './well-formed.ts';
 
 export interface AgentOptions {
   readonly documents: DocumentStore;
@@ -36,6 +37,8 @@ export interface AgentOptions {
   readonly replyBytes?: number;
   /** Tells the sockets of a session in the place of the channel; `room.listen` then hears nothing. @default over the channel */
   readonly tell?: Room['tell'];
+  /** Whether a client listens to a session through this process. @default always */
+  readonly isHeard?: Room['isHeard'];
   /** Whoever looks on at runs. */
   readonly watch?: Watch | undefined;
   /**
@@ -93,7 +96,7 @@ export interface Agent extends Follower {
   readonly sessions: Pick<Sessions, 'create' | 'list' | 'get' | 'owns'>;
   readonly transcript: Pick<Transcript, 'page' | 'all'>;
   readonly room: Room;
-  /** Throws ERR_INPUT when the request is larger than LIMITS.agentRequestBytes, or holds half a surrogate pair. */
+  /** Throws ERR_INPUT when the request is larger than LIMITS.agentRequestBytes, deeper than LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
   send(request: SendRequest): Promise<Sent>;
   /**
    * Aborts the live run of a session, or one that is named. `true`: one was open and will end, as aborted unless it has
@@ -102,6 +105,7 @@ export interface Agent extends Follower {
   abort(request: { owner: string; session: string; runId?: string }): Promise<boolean | undefined>;
   /** The live run of a session, or the first in line; null when nothing is open, undefined when the session is not theirs. */
   openRun(owner: string, session: string): Promise<RunView | null | undefined>;
+  readonly offers: Pick<Offers, 'waiting' | 'take'>;
   /** True when a run of this session waits for this call; late, foreign and repeated answers change nothing. Throws ERR_INPUT when it is too large. */
   answerCall(answer: CallAnswer): Promise<boolean>;
   /** Deletes a session with its transcript, runs and what its responder keeps; false when it is not theirs. */
@@ -123,7 +127,13 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const runs = runsOf({ documents, clock, holder: newHolder(), watch: options.watch });
   const sessions = sessionsOf({ documents, clock, oracle: options.oracle });
   const transcript = transcriptOf(documents);
-  const room: Room = { ...rooms(channel, onProblem), ...(options.tell && { tell: options.tell }) };
+  const { tell: tellSockets, isHeard } = options;
+  const room: Room = {
+    ...rooms(channel, onProblem),
+    ...(tellSockets && { tell: tellSockets }),
+    ...(isHeard && { isHeard }),
+  };
+  const offers = await openOffers({ runs, channel, room, onProblem });
   const driven = new Set<Promise<void>>();
   let closing = false;
 
@@ -142,6 +152,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ...common,
     room,
     hostTools: options.hostTools ?? (() => []),
+    announce: offers.announce,
     replyBytes: options.replyBytes ?? LIMITS.agentReplyBytes,
     settle: options.settle,
     instructions: options.instructions,
@@ -209,6 +220,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     sessions,
     transcript,
     room,
+    offers,
     send,
     async abort({ owner, session, runId }) {
       if (!(await sessions.owns(owner, session))) return undefined;
@@ -252,6 +264,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       over.abort('over');
       runner.halt();
       await Promise.all(driven);
+      offers.close();
       unsubscribe();
     },
   };
@@ -260,6 +273,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 const holderTopic = (holder: string) => `agent/${holder}`;
 
 function checkRequest(request: RunRequest): void {
+  if (!fitsLevels(request, LIMITS.jsonBodyDepth))
+    throw new TwinlineError('ERR_INPUT', `A message may nest ${LIMITS.jsonBodyDepth} levels deep. Send flatter data.`);
   if (fitsJson(request, LIMITS.agentRequestBytes)) return;
   throw new TwinlineError(
     'ERR_INPUT',

@@ -18,6 +18,8 @@ export interface FollowRequest {
 
 export interface Following {
   readonly run: RunView;
+  /** The run has ended, and no frame comes after that number. */
+  readonly isOver: boolean;
   /**
    * In order and without a gap; ends after `done`. Nothing is read before it is asked for: a slow reader holds one read
    * of LIMITS.logReadBytes at most. Throws ERR_NOT_FOUND when the log is gone, ERR_STORE when the store stays away.
@@ -58,7 +60,8 @@ export function follower({ runs, logs, transcript, clock }: FollowerOptions): Fo
     const page = await logs.read(logOf(runId), { after, limit: 1 });
     if (!page) return undefined;
     const frames = logs.follow(logOf(runId), { after, ...(signal && { signal }) });
-    return { run: runView(run, clock.now()), frames: readFrames(frames) };
+    const isOver = page.ended && page.frames.length === 0;
+    return { run: runView(run, clock.now()), isOver, frames: readFrames(frames) };
   }
 
   return {

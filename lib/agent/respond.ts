@@ -20,6 +20,7 @@ export interface RespondOptions {
   readonly room: Room;
   readonly hostTools: () => readonly HostTool[];
   readonly clock: Clock;
+  readonly announce: (session: string) => Promise<void>;
   readonly onProblem: (error: unknown) => void;
   readonly instructions?: ((asked: Asked) => Promise<readonly string[]>) | undefined;
 }
@@ -130,7 +131,7 @@ function partsOf(options: RespondOptions, giving: Giving): Parts {
 }
 
 function turnOf(options: RespondOptions, { held, reply, secrets, isResumed }: Giving): ResponderTurn {
-  const { runs, room, clock, sessions, transcript, responder, hostTools, onProblem } = options;
+  const { runs, room, clock, sessions, transcript, responder, hostTools, announce, onProblem } = options;
   const { id: runId, body } = held.run;
   const { requestId, session, owner, request, turn } = body;
   return {
@@ -144,7 +145,7 @@ function turnOf(options: RespondOptions, { held, reply, secrets, isResumed }: Gi
     signal: held.stop,
     history: () => transcript.before(session, turn),
     instructions: async () => (await options.instructions?.({ owner, session, requestId })) ?? [],
-    tools: makeToolBox({ held, runs, reply, room, clock, hostTools: hostTools(), secrets, onProblem }),
+    tools: makeToolBox({ held, runs, reply, room, clock, hostTools: hostTools(), secrets, announce, onProblem }),
     state: {
       get: () => sessions.stateOf(session, responder.name),
       set: (value) => sessions.keepState(session, responder.name, value),

@@ -20,6 +20,10 @@ export type RoomEvent = (typeof ROOM_EVENTS)[number];
 export interface Room {
   /** Never rejects: who is not there gets nothing. `false`: nobody was told. */
   tell(session: string, event: RoomEvent, payload: JsonObject): Promise<boolean>;
+  /** Whether this process knows that a client is there. A call that nobody hears is kept for the first who comes. */
+  isHeard(session: string): boolean;
+  /** Something happens that is not told to sockets now; whoever else listens is told. */
+  note(session: string, event: RoomEvent, payload: JsonObject): void;
   /** The events of one session, in the order of each sender, until it is unsubscribed. */
   listen(session: string, onEvent: (event: RoomEvent, payload: JsonObject) => void): Promise<Unsubscribe>;
 }
@@ -36,6 +40,9 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
         return false;
       }
     },
+    // Who listens through a channel is not known.
+    isHeard: () => true,
+    note: () => {},
     listen: (session, onEvent) =>
       channel.subscribe(topicOf(session), {
         onMessage: (message) => {
@@ -62,5 +69,6 @@ export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject 
   );
 }
 
-const fits = (event: RoomEvent, payload: JsonObject) =>
+/** Whether sockets can be told this in one piece. */
+export const fits = (event: RoomEvent, payload: JsonObject) =>
   Buffer.byteLength(JSON.stringify({ event, payload })) <= LIMITS.channelMessageBytes;

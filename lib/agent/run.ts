@@ -101,6 +101,8 @@ export interface Runs {
   seal(run: Run): Promise<Run | undefined>;
   /** Lets others go on with it at once. */
   release(run: Run): Promise<void>;
+  /** The run, if nobody has been told of this call and whoever asks is to tell somebody now. */
+  handOut(id: string, call: string): Promise<Run | undefined>;
   /** The run with the result; undefined when it does not wait for this call, or not any more. */
   answer(id: string, call: string, result: CallResult): Promise<Run | undefined>;
   /** The run that is to be aborted; undefined when it has ended. */
@@ -186,6 +188,7 @@ export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
     end: ({ id, context: { fence } }, status) => send(id, { type: 'END', fence, status, leaseMs }),
     seal: ({ id, context: { fence } }) => send(id, { type: 'SEAL', fence, keepMs: LIMITS.runLogKeepMs }),
     release: async ({ id, context: { fence } }) => void (await send(id, { type: 'RELEASE', fence })),
+    handOut: (id, call) => send(id, { type: 'HAND_OUT', call }),
     answer: (id, call, result) => send(id, { type: 'RESULT', call, result }),
     abort: (id) => send(id, { type: 'ABORT' }),
     postpone: async (id) => void (await send(id, { type: 'POSTPONE', ms: leaseMs })),

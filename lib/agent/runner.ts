@@ -44,6 +44,7 @@ export interface RunnerOptions {
   readonly hostTools: () => readonly HostTool[];
   readonly clock: Clock;
   readonly replyBytes: number;
+  readonly announce: (session: string) => Promise<void>;
   readonly onProblem: (error: unknown) => void;
   readonly settle?: ((report: RunReport) => Promise<void>) | undefined;
   readonly instructions?: ((asked: Asked) => Promise<readonly string[]>) | undefined;
@@ -252,9 +253,11 @@ const TOLD: { readonly [name in FrameName]?: RoomEvent } = {
   reasoning: 'reasoning',
 };
 
-function tellRoom(room: Room, run: Run, { name, data }: AnyFrame): void {
-  const event = TOLD[name];
-  if (event) void room.tell(run.body.session, event, data);
+function tellRoom(room: Room, run: Run, frame: AnyFrame): void {
+  const event = TOLD[frame.name];
+  // That an action is called is told when the call is stored: an answer that comes at once must find it.
+  const isCall = frame.name === 'action_call' && frame.data.status === 'isRunning';
+  if (event && !isCall) void room.tell(run.body.session, event, frame.data);
 }
 
 function lostRun(run: string): TwinlineError {

@@ -24,14 +24,18 @@ export interface ToldOptions {
 export function toldRoom({ room, onTold, onProblem }: ToldOptions, { id: runId, body }: Run): Room {
   if (!onTold) return room;
   const { owner, requestId } = body;
+  const note: Room['note'] = (session, event, payload) => {
+    try {
+      onTold({ runId, owner, session, requestId, event, payload });
+    } catch (error) {
+      onProblem(error);
+    }
+  };
   return {
     ...room,
+    note,
     tell: (session, event, payload) => {
-      try {
-        onTold({ runId, owner, session, requestId, event, payload });
-      } catch (error) {
-        onProblem(error);
-      }
+      note(session, event, payload);
       return room.tell(session, event, payload);
     },
   };

@@ -9,11 +9,12 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { HeldRun } from './lease.ts';
+import { callEvent } from './offer.ts';
 import type { Reply } from './reply.ts';
 import type { TurnSecrets } from './responder.ts';
-import type { Room } from './room.ts';
+import { fits, type Room } from './room.ts';
 import type { RunRequest, Runs } from './run.ts';
-import { fitsJson, wellFormed } from './well-formed.ts';
+import { fitsJson, fitsLevels, wellFormed } from './well-formed.ts';
 
 export type ToolKind = 'host' | 'browser' | 'action';
 
@@ -72,6 +73,8 @@ export interface ToolOptions {
   readonly clock: Clock;
   readonly hostTools: readonly HostTool[];
   readonly secrets: TurnSecrets;
+  /** Tells every process that a call of this session waits for a client. Never rejects. */
+  readonly announce: (session: string) => Promise<void>;
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -97,6 +100,7 @@ export function makeToolBox(options: ToolOptions): ToolBox {
     const id = how.id ?? `tc-${body.requestId}-${calls}`;
     if (++calls > LIMITS.toolCallsPerRun) return failure(`More than ${LIMITS.toolCallsPerRun} calls in one run.`);
     if (!tool) return failure(`There is no tool ${JSON.stringify(name.slice(0, 100))}.`);
+    if (!fitsLevels(given, LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
     const args = wellFormed(given) as JsonObject;
     await reply.called({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
     const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
@@ -178,7 +182,7 @@ const USER_CALLS = {
   action: { ms: LIMITS.actionMs, late: 'The action was not answered in time.' },
 } as const;
 
-function callUser({ held, runs, room, clock }: ToolOptions, kind: keyof typeof USER_CALLS) {
+function callUser({ held, runs, room, clock, announce }: ToolOptions, kind: keyof typeof USER_CALLS) {
   const { ms, late } = USER_CALLS[kind];
   const taken: string[] = [];
   return async ({ id, name, args }: Call): Promise<ToolOutcome> => {
@@ -187,11 +191,19 @@ function callUser({ held, runs, room, clock }: ToolOptions, kind: keyof typeof U
     const waiting = held.run.context.calls.filter(({ result }) => result === undefined).length;
     if (!known && waiting >= LIMITS.callsWaiting)
       return failure(`More than ${LIMITS.callsWaiting} calls wait for the user's side.`);
-    if (!known) held.see(await runs.ask(held.run, { id, kind, name }, { ms, seen: [...taken] }));
-    const { session: sessionId, requestId } = held.run.body;
-    // Not again after a takeover: it may be doing it.
-    if (kind === 'browser' && !known)
-      await room.tell(sessionId, 'browser_tool_call', { sessionId, requestId, toolCallId: id, toolName: name, args });
+    // Not again after a takeover: a client may be doing it.
+    if (!known) {
+      const { session } = held.run.body;
+      const { event, payload } = callEvent(held.run, { id, kind, name, args });
+      if (!fits(event, payload)) return failure('Its arguments are longer than a client can be told.');
+      const isHeard = room.isHeard(session);
+      held.see(await runs.ask(held.run, { id, kind, name, ...(!isHeard && { args }) }, { ms, seen: [...taken] }));
+      if (isHeard) await room.tell(session, event, payload);
+      else {
+        room.note(session, event, payload);
+        await announce(session);
+      }
+    }
     const left = known ? Math.max(0, known.until - clock.now()) : ms;
     const result = await held.result(id, left);
     taken.push(id);
@@ -204,9 +216,11 @@ function outcomeOf(result: CallResult, late: string): ToolOutcome {
   return failure(result.timedOut ? late : result.error);
 }
 
-/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than LIMITS.toolResultBytes. */
+/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than LIMITS.toolResultBytes, or too deep. */
 export function callResult({ result, error }: { result?: Json; error?: string }): CallResult {
   if (error !== undefined) return { ok: false, error: String(wellFormed(error)).slice(0, 1_000) };
+  if (!fitsLevels(result ?? null, LIMITS.jsonBodyDepth))
+    throw new TwinlineError('ERR_INPUT', `A tool answered with more than ${LIMITS.jsonBodyDepth} levels of JSON.`);
   const output = wellFormed(result ?? null);
   if (fitsJson(output, LIMITS.toolResultBytes)) return { ok: true, output };
   throw new TwinlineError(

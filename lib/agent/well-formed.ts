@@ -41,6 +41,16 @@ export function shortJson(value: Json): string {
   return bytes <= LIMITS.frameJsonBytes ? text : JSON.stringify({ tooLong: true, bytes });
 }
 
+/** Whether no part of the value lies deeper than so many levels: what is deeper could end whoever walks it. */
+export function fitsLevels(value: Json, levels: number): boolean {
+  let parts: Json[] = [value];
+  for (let level = 0; parts.length; level++) {
+    if (level > levels) return false;
+    parts = parts.flatMap((part) => (typeof part === 'object' && part !== null ? (Object.values(part) as Json[]) : []));
+  }
+  return true;
+}
+
 /** Whether the value takes at most so many bytes as JSON. */
 export function fitsJson(value: Json, bytes: number): boolean {
   return Buffer.byteLength(JSON.stringify(value)) <= bytes;

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { LIMITS } from '../limits.ts';
+import { refuseBytes } from './foreign.ts';
 import { type Refused, refuse } from './reason.ts';
 
 /** The bytes of a CID as latin1 text, so that it can be the key of a map. */
@@ -26,7 +27,7 @@ const HEADER_BYTES = HEADER_START.length + CID_BYTES + HEADER_END.length;
 export function readCar(given: Uint8Array): Car | Refused {
   const car = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const root = readHeader(car);
-  if (root === undefined) return refuse('not-a-car');
+  if (root === undefined) return refuseBytes(car);
   const blocks = new Map<CidKey, Uint8Array>();
   let at = HEADER_BYTES;
   while (at < car.length) {

@@ -8,6 +8,7 @@ import { LIMITS } from '../limits.ts';
 import { strictBytes } from './base64.ts';
 import { type Chain, readChain } from './chain.ts';
 import { type IssuerKeys, type Proven, prove } from './claim.ts';
+import { refuseText } from './foreign.ts';
 import { issuerKeys, type ResolveKeys } from './issuer-keys.ts';
 import { type Refused, refuse } from './reason.ts';
 import { type Accepted, expiryOf, judge, type Rules, type TokenKind } from './rules.ts';
@@ -76,7 +77,7 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
     const now = Math.floor(clock.now() / 1000);
     if (text.length > MAX_CHARS[kind]) return refuse('too-long');
     const bytes = strictBytes(text);
-    if (!bytes) return refuse('not-base64');
+    if (!bytes) return refuseText(text);
     const id = `${kind} ${hash('sha256', bytes, 'binary')}`;
     const before = known.get(id);
     if (before && before.until > now) return afterRevocation(before.passed, options.revoked);

@@ -3,6 +3,7 @@
 import { LIMITS } from '../limits.ts';
 import { strictBytes } from './base64.ts';
 import { readChain } from './chain.ts';
+import { refuseText } from './foreign.ts';
 import { type Refused, refuse } from './reason.ts';
 import { revocationKeyOf } from './signatures.ts';
 import type { Capability, Ucan } from './ucan.ts';
@@ -31,7 +32,7 @@ export interface Inspected {
 export function inspectToken(text: string): Inspected | Refused {
   if (text.length > LIMITS.delegationChars) return refuse('too-long');
   const bytes = strictBytes(text);
-  if (!bytes) return refuse('not-base64');
+  if (!bytes) return refuseText(text);
   const chain = readChain(bytes);
   if (!chain.ok) return chain;
   try {

@@ -3,6 +3,8 @@
 /** Every reason, in the order in which a token meets the checks. No words hold anything of the token. */
 export const TOKEN_REASONS = {
   'too-long': 'it is longer than tokens may be',
+  jwt: 'it is a UCAN in JWT form (ucv 0.8.1); this service takes CARs of UCAN 0.9.1 (ucanto)',
+  'ucan-1': 'it is an envelope of UCAN 1.0; this service takes CARs of UCAN 0.9.1 (ucanto)',
   'not-base64': 'it is not base64 (padded) or base64url (without padding) in its one strict form',
   'not-a-car': 'it is not a CAR version 1 with one root',
   'too-many-blocks': 'its CAR has more blocks than tokens may have',

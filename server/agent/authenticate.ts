@@ -4,7 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import type { TokenGuard } from '../../lib/delegation/guard.ts';
-import { bare, nest } from './nest.ts';
+import type { TokenReason } from '../../lib/delegation/reason.ts';
+import { bare, unavailable } from './nest.ts';
 
 /** The words that clients compare. */
 export const MISSING =
@@ -32,20 +33,23 @@ export interface AuthOptions {
   readonly guard: TokenGuard;
   /** Whether a delegation alone says who asks. */
   readonly delegationAuth: boolean;
+  /** Told why a token is refused; clients are not. */
+  readonly onRefused?: (reason: TokenReason | 'missing') => void;
 }
 
 /**
  * The user behind the tokens; throws 401 with one of the two known messages, or 503 when it cannot be found out now. A bad
  * invocation is not made good by a delegation; a bad delegation beside a good invocation is left out.
  */
-export async function userOf({ guard, delegationAuth }: AuthOptions, presented: Presented): Promise<AgentUser> {
+export async function userOf(options: AuthOptions, presented: Presented): Promise<AgentUser> {
+  const { guard, delegationAuth } = options;
   const { invocation, delegation } = presented;
-  if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw bare(401, MISSING);
+  if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw refused(options, 'missing');
   const [token, checked] =
     invocation === undefined
       ? (['delegation', await guard.checkDelegation(delegation!)] as const)
       : (['invocation', await guard.checkInvocation(invocation)] as const);
-  if (!checked.ok) throw UNCERTAIN.has(checked.reason) ? nest(503, 'Try again in a moment') : bare(401, INVALID);
+  if (!checked.ok) throw refused(options, checked.reason);
   const beside =
     token === 'invocation' && delegation !== undefined ? await guard.checkDelegation(delegation) : undefined;
   const ownDelegation = token === 'delegation' || (beside?.ok && beside.issuer === checked.issuer);
@@ -58,6 +62,12 @@ export async function userOf({ guard, delegationAuth }: AuthOptions, presented: 
       ...(ownDelegation && { delegation: delegation! }),
     },
   };
+}
+
+function refused({ onRefused }: AuthOptions, reason: TokenReason | 'missing') {
+  onRefused?.(reason);
+  if (UNCERTAIN.has(reason)) return unavailable('Try again in a moment', reason);
+  return bare(401, reason === 'missing' ? MISSING : INVALID, reason);
 }
 
 const UNCERTAIN: ReadonlySet<string> = new Set(['busy', 'unavailable', 'issuer-unresolved']);

@@ -11,7 +11,7 @@ import type { Plugins } from '../plugins/open.ts';
 import { methodsAt, routesOf, type ServedRoute } from '../route-list.ts';
 import { type AuthOptions, authenticateUsers } from './authenticate.ts';
 import { delegationRoutes } from './delegation-routes.ts';
-import { messageRoutes } from './message-routes.ts';
+import { type MessageDeps, messageRoutes } from './message-routes.ts';
 import { nest, nestErrors } from './nest.ts';
 import { sessionRoutes } from './session-routes.ts';
 
@@ -19,6 +19,7 @@ export interface AgentDeps extends AuthOptions {
   readonly agent: Agent;
   readonly delegations: Delegations;
   readonly streams: EventStreams;
+  readonly readers: MessageDeps['readers'];
   readonly plugins: Pick<Plugins, 'doors' | 'routers' | 'routes' | 'free' | 'gate'>;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;

@@ -77,11 +77,14 @@ const HAS_A_PLACE = says(
   'must have mxcUri or eventId',
 );
 
+// Without control characters, and without a step out of its folder in any spelling that a URL parser takes for one.
+const ADDRESS = /^(?!.*[\\/](?:\.|%2[eE]){2})(?:mxc|https?):\/\/[^/\p{Cc}]+[^\p{Cc}]+$/su;
+
 const ATTACHMENT: Fields = {
   mxcUri: {
     check: all(
       short(2_048),
-      says((value) => /^(mxc|https?):\/\/[^/]+(?!.*\/\.\.)./.test(String(value)), 'must be an mxc, http or https URI'),
+      says((value) => ADDRESS.test(String(value)), 'must be an mxc, http or https URI'),
     ),
   },
   eventId: {
@@ -167,6 +170,9 @@ const parse = bodyParser({
 });
 
 async function read<T>(ctx: Context, fields: Fields): Promise<T> {
+  // A body without a type is taken for JSON. Other types are what forms of any page may send.
+  if (ctx.get('content-type') !== '' && ctx.request.length !== 0 && ctx.is('json', '+json') === false)
+    throw nest(415, 'The body must be of the type application/json');
   await parse(ctx, async () => {});
   const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
   const value = (rawBody.trim() === '' ? {} : body) as Json;

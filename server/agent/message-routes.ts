@@ -12,12 +12,14 @@ import type { EventStreams } from '../event-streams.ts';
 import { agentUser } from './authenticate.ts';
 import { readAbort, readMessage, type SendBody } from './dto.ts';
 import { nest } from './nest.ts';
+import type { Readers } from './readers.ts';
 import { ownSession, unknownSession } from './session-routes.ts';
 import { zoneOf } from './time-zone.ts';
 
 export interface MessageDeps {
   readonly agent: Agent;
   readonly streams: EventStreams;
+  readonly readers: Pick<Readers, 'admit'>;
 }
 
 /** Adds the routes; `ctx.state.user` is known. */
@@ -50,7 +52,9 @@ export function messageRoutes(router: Router, deps: MessageDeps): void {
     ctx.set('X-Run-Id', runId);
     // Every frame names the request that began the run, and so does the answer that carries them.
     ctx.set('X-Request-Id', following.run.requestId);
-    await stream(ctx, deps, { run: following.run, after });
+    // A reader that sends this header connects again after every end, until it is told that there is no more.
+    if (following.isOver && ctx.get('last-event-id').trim() !== '') ctx.status = 204;
+    else await stream(ctx, deps, { run: following.run, after });
   });
 }
 
@@ -92,7 +96,7 @@ async function accepted(agent: Agent, request: SendRequest): Promise<RunView> {
 
 async function stream(
   ctx: Context,
-  { agent, streams }: MessageDeps,
+  { agent, streams, readers }: MessageDeps,
   { run, after }: { run: RunView; after: number },
 ): Promise<void> {
   const user = agentUser(ctx);
@@ -100,7 +104,7 @@ async function stream(
     const following = await agent.follow({ owner: user.did, runId: run.runId, after, signal });
     if (following) for await (const frames of following.frames) yield frames.map(sseText).join('');
   };
-  streams.serve(ctx, { owner: user.did, hello: '', messages, mayRead: () => true });
+  streams.serve(ctx, { owner: user.did, hello: '', messages, mayRead: () => true, stop: readers.admit(user, ctx.res) });
 }
 
 async function reply(

@@ -18,10 +18,13 @@ export interface NestBody extends JsonObject {
 export class NestError extends Error {
   override readonly name = 'NestError' as const;
   readonly body: NestBody;
+  /** For the log alone: a fixed word. */
+  readonly reason: string | undefined;
 
-  constructor(body: NestBody) {
+  constructor(body: NestBody, reason?: string) {
     super(String(body.message));
     this.body = body;
+    this.reason = reason;
   }
 }
 
@@ -31,8 +34,13 @@ export function nest(status: number, message: string | readonly string[], more: 
 }
 
 /** One whose message stands for itself, as that of a missing token does. */
-export function bare(status: number, message: string): NestError {
-  return new NestError({ statusCode: status, message });
+export function bare(status: number, message: string, reason?: string): NestError {
+  return new NestError({ statusCode: status, message }, reason);
+}
+
+/** One that may be gone the next time. */
+export function unavailable(message: string, reason: string): NestError {
+  return new NestError({ statusCode: 503, message, error: STATUS_CODES[503]! }, reason);
 }
 
 /** Answers errors of the routes below. */
@@ -43,6 +51,7 @@ export function nestErrors(onFault: (error: unknown, ctx: ParameterizedContext) 
     } catch (error) {
       const body = bodyOf(error);
       if (body.statusCode >= 500) onFault(error, ctx);
+      if (error instanceof NestError) ctx.state.reason = error.reason;
       if (body.statusCode === 401 && !ctx.response.get('WWW-Authenticate'))
         ctx.set('WWW-Authenticate', 'Bearer realm="ucan"');
       if (body.statusCode === 503) ctx.set('Retry-After', '1');

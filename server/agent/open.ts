@@ -22,13 +22,15 @@ import type { Log } from '../log.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
 import type { Door as SocketDoor } from '../sockets/door.ts';
 import { openSockets } from '../sockets/open.ts';
-import { tellSockets } from '../sockets/room-events.ts';
+import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
 import { issuerMethods } from './issuers.ts';
 import { openMcpService } from './mcp.ts';
 import { modelList, withModels } from './models.ts';
+import { openReaders } from './readers.ts';
+import { countRefusedTokens } from './refusals.ts';
 import { openResponder } from './responders.ts';
 import { openRunStores } from './run-stores.ts';
 
@@ -37,6 +39,8 @@ export interface AgentService {
   readonly sockets: SocketDoor;
   /** Of the routes of plugins. */
   readonly documentation: Plugins['documentation'];
+  /** Lines for Prometheus. */
+  readonly metrics: () => readonly string[];
   /** Gives an edited flow to the sessions that begin from now on. */
   readonly add: FlowResponder['add'];
   /** One round of background work; true when there is more to do at once. */
@@ -80,6 +84,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   const key = parseOracleKey(config.oracleKey);
   const did = config.agent.did ?? key.did;
   const revoked = revocations({ documents });
+  const refused = countRefusedTokens();
   const guard = tokenGuard({
     audience: did,
     clock,
@@ -121,6 +126,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   const agent = await openAgent({
     ...{ documents, logs, channel, responder, watch, clock, replyBytes },
     tell: tellSockets(socketServer.io, onSocketProblem),
+    isHeard: hearSockets(socketServer.io),
     oracle: { name, did, entityDid: did },
     hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
     ...plugins.listeners,
@@ -129,6 +135,10 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   later(agent.close);
   const sockets = await openSockets({
     ...{ agent, guard, delegationAuth, channel, clock },
+    onRefused: (reason) => {
+      refused.add(reason);
+      log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
+    },
     server: socketServer,
     revoked: revoked.has,
     gate: plugins.gate,
@@ -136,9 +146,16 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   });
   later(sockets.close);
   plugins.bind({ agent, delegations: granted });
-  const streams = eventStreams({ onProblem: onProblem('a stream of the agent failed') });
+  const onStreamProblem = onProblem('a stream of the agent failed');
+  const streams = eventStreams({
+    most: { all: LIMITS.eventStreams, perOwner: LIMITS.eventStreamsPerUser },
+    onProblem: onStreamProblem,
+  });
+  const readers = await openReaders({ channel, clock, revoked: revoked.has, onProblem: onStreamProblem });
+  later(readers.close);
   const door = agentDoor({
-    ...{ agent, streams, plugins, guard, delegationAuth },
+    ...{ agent, streams, readers, plugins, guard, delegationAuth },
+    onRefused: refused.add,
     delegations: granted,
     onFault: (error, ctx) => {
       options.onProblem();
@@ -150,6 +167,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
     door: withModels(door, modelList(config)),
     sockets: socketServer.door,
     documentation: plugins.documentation,
+    metrics: refused.metrics,
     add,
     sweep: async () => {
       const rounds = [agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(LIMITS.sweepBatch)];

@@ -7,6 +7,7 @@ import { FOLDER_CHECKS } from './folder.ts';
 import { GATEWAY_CHECKS } from './gateway.ts';
 import { KEY_CHECKS } from './keys.ts';
 import { CLOCK_CHECKS, MACHINE_CHECKS } from './machine.ts';
+import { MCP_CHECKS } from './mcp.ts';
 import { MENU_CHECKS } from './menus.ts';
 import { MODEL_CHECKS } from './model.ts';
 import { MONGO_CHECKS } from './mongo.ts';
@@ -23,6 +24,7 @@ export const CHECKS: readonly Check[] = [
   ...NETWORK_CHECKS,
   ...MENU_CHECKS,
   ...MODEL_CHECKS,
+  ...MCP_CHECKS,
   ...GATEWAY_CHECKS,
 ];
 

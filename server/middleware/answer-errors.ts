@@ -23,7 +23,7 @@ export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): 
       }
     }
     const { method, status } = ctx;
-    record({ method, route: routeOf(ctx), status, begun, requestId });
+    record({ method, route: routeOf(ctx), status, begun, requestId, reason: ctx.state.reason as string | undefined });
   };
 }
 
@@ -36,6 +36,8 @@ export interface Answered {
   /** By `performance.now()`. */
   readonly begun: number;
   readonly requestId: string;
+  /** Why it was refused, in one word of a closed list; where clients are not told. */
+  readonly reason?: string | undefined;
 }
 
 /** Takes each request when it was answered. */
@@ -43,10 +45,11 @@ export type Recorder = (answered: Answered) => void;
 
 /** Counts requests, and writes a line for each. */
 export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Recorder {
-  return ({ method, route, status, begun, requestId }) => {
+  return ({ method, route, status, begun, requestId, reason }) => {
     metrics.request(method, route, status);
     const level = status >= 500 ? 'warn' : QUIET.has(route) ? 'debug' : 'info';
-    log[level]({ method, route, status, ms: Math.round(performance.now() - begun), requestId });
+    const ms = Math.round(performance.now() - begun);
+    log[level]({ method, route, status, ms, requestId, ...(reason !== undefined && { reason }) });
   };
 }
 

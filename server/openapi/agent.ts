@@ -29,7 +29,10 @@ const WRONG = refused('The body or a parameter is wrong; `message` lists everyth
 const UNKNOWN = refused("There is no such session, or it is somebody else's");
 const FRAMES = { 'text/event-stream': TEXT };
 const RUN_ID = { 'X-Run-Id': 'The run' };
-const BODY = { 413: refused('The body is too large'), 415: refused('The encoding of the body is not read') };
+const BODY = {
+  413: refused('The body is too large'),
+  415: refused('The body is no JSON, or its encoding is not read'),
+};
 const number = (minimum: number, maximum: number, usual: number): Schema => ({
   type: 'integer',
   minimum,
@@ -45,7 +48,10 @@ UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: 
 Sockets (socket.io 4, namespace \`/\`, path \`/socket.io/\`) tell what happens in a session while it happens. Connect with the
 query \`sessionId\` and \`auth: {invocation?, ucanDelegation?}\`; the first event is \`connected\`, and whoever may not come in is
 disconnected. \`tool_call\`, \`action_call\`, \`render_component\`, \`browser_tool_call\`, \`router_update\` (also
-\`router.update\`), \`message_cache_invalidation\` and \`reasoning\` come flat and once more as \`event {eventName, payload}\`.
+\`router.update\`), \`message_cache_invalidation\` and \`reasoning\` come flat. All but \`router_update\` and \`reasoning\` come once
+more as \`event {eventName, payload}\`. A call (\`action_call\` with the status \`isRunning\`, \`browser_tool_call\`) comes flat once: to
+the clients that are there, or else to the first that comes while the run waits. How an action went comes only as \`event\` and on
+the stream of the run: whoever runs an action for every flat event runs it once.
 Clients send \`ping\`, \`status\`, \`subscribe {sessionId?}\`, \`list-events\`, \`tool_result {toolCallId, sessionId?, result, error?}\`
 and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by an event, by their acknowledgement, or both.`,
   security: ['ucan', 'ucanDelegation'],
@@ -166,6 +172,7 @@ and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by
       headers: { 'Last-Event-ID': { description: 'As `after`', schema: TEXT } },
       answers: {
         200: { description: 'The stream', types: FRAMES, headers: RUN_ID },
+        204: { description: 'Asked with `Last-Event-ID`: the run has ended, and there is nothing after that frame' },
         400: WRONG,
         404: refused("There is no such run, or it is somebody else's"),
       },

@@ -4,21 +4,30 @@ import type { Socket } from 'socket.io';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { type AgentUser, type AuthOptions, type Presented, userOf } from '../agent/authenticate.ts';
 import { NestError } from '../agent/nest.ts';
+import { waitingCalls } from './calls.ts';
 import type { KeptState } from './member.ts';
 
 export type Verdict =
-  | { readonly kind: 'welcome'; readonly user: AgentUser; readonly session: string; readonly sessions: Set<string> }
+  | {
+      readonly kind: 'welcome';
+      readonly user: AgentUser;
+      readonly session: string;
+      readonly sessions: Set<string>;
+      /** Of one that comes back: the ids of the calls that still wait for an answer. */
+      readonly waiting: ReadonlySet<unknown>;
+    }
   /** Coming again will not help. */
   | { readonly kind: 'refused' }
   /** It cannot be found out now: coming again may help. */
   | { readonly kind: 'unknown'; readonly error: unknown };
 
 export interface AdmissionOptions extends AuthOptions {
-  readonly agent: { readonly sessions: Pick<Agent['sessions'], 'owns'> };
+  readonly agent: Pick<Agent, 'offers'> & { readonly sessions: Pick<Agent['sessions'], 'owns'> };
   /** Rejects with what plugins refuse a user with. @default everybody may */
   readonly gate?: (user: { readonly did: string; readonly sessionId: string }) => Promise<void>;
 }
 
+const NONE: ReadonlySet<unknown> = new Set();
 const REFUSED: Verdict = { kind: 'refused' };
 
 /** Looks at a handshake. Never rejects. */
@@ -34,7 +43,8 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
     await options.gate?.({ did: user.did, sessionId: session });
     const sessions = new Set([session]);
     for (const id of before?.sessions ?? []) if (sessions.has(id) || (await owns(id))) sessions.add(id);
-    return { kind: 'welcome', user, session, sessions };
+    const waiting = before ? await waitingCalls(options.agent, sessions) : NONE;
+    return { kind: 'welcome', user, session, sessions, waiting };
   } catch (error) {
     return error instanceof NestError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
   }

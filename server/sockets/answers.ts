@@ -5,10 +5,11 @@ import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
+import { offerCalls } from './calls.ts';
 import { type Member, type Members, roomOf } from './member.ts';
 
 export interface AnswerDeps {
-  readonly agent: Pick<Agent, 'answerCall'> & { readonly sessions: Pick<Agent['sessions'], 'owns'> };
+  readonly agent: Pick<Agent, 'answerCall' | 'offers'> & { readonly sessions: Pick<Agent['sessions'], 'owns'> };
   readonly members: Members;
   readonly clock: Clock;
 }
@@ -73,6 +74,7 @@ async function subscribe(
   sessions.add(sessionId);
   Object.assign(socket.data, { sessions: [...sessions] });
   await socket.join(roomOf(sessionId));
+  await offerCalls(deps.agent, member, sessionId);
   return { event: 'subscribed', payload: { sessionId, timestamp: now(deps) } };
 }
 

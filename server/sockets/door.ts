@@ -54,6 +54,8 @@ export function socketDoor(engine: Engine): Door {
     },
     handshakes: (ctx, next) => {
       if (ctx.path !== PATH) return next();
+      // Pages of any origin can load a script, and so read what is polled as JSONP: CORS_ORIGIN would not cover it.
+      if (ctx.query.j !== undefined) throw new Refusal('bad-request', 'Polling as JSONP is not served.');
       if (open.size >= LIMITS.sockets) throw new Refusal('unavailable', 'There are too many open sockets.');
       return hand(ctx);
     },

@@ -1,24 +1,33 @@
-// Who has to go: sockets whose token has expired or was revoked, by whichever instance, or whose session was deleted.
+// Who has to go: those whose token was revoked, by whichever instance, or who may not stay for another reason.
 
-import type { Agent } from '../../lib/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Channel } from '../../lib/store/channel.ts';
-import type { Member, Members } from './member.ts';
 
-export interface LeavingOptions {
-  readonly agent: { readonly sessions: Pick<Agent['sessions'], 'owns'> };
-  readonly members: Members;
+/** Somebody who came in with a token: over a socket, or to read a stream. */
+export interface Guest {
+  /** By which the token is revoked. */
+  readonly keys: readonly string[];
+  /** Aborts when it is gone. */
+  readonly gone: AbortSignal;
+  sendAway(): void;
+}
+
+export interface LeavingOptions<One extends Guest> {
+  /** All of this instance. */
+  readonly guests: () => readonly One[];
   readonly channel: Channel;
   readonly clock: Clock;
-  /** Whether a token with one of these keys was revoked. */
-  readonly revoked: (keys: readonly string[]) => Promise<boolean>;
+  /** Looked up for each guest when it comes, and again at least every LIMITS.socketCheckMs. */
+  readonly isOver: (guest: One) => Promise<boolean>;
+  /** Milliseconds after which it is surely worth a look. */
+  readonly nextLookMs: (guest: One) => number;
   readonly onProblem: (error: unknown) => void;
 }
 
-export interface Leaving {
-  /** Watches a member as long as it is there. */
-  watch(member: Member): void;
+export interface Leaving<One extends Guest> {
+  /** Watches a guest as long as it is there. */
+  watch(guest: One): void;
   /** Sends away everybody, on every instance, who came in with a token of these keys. */
   revoke(keys: readonly string[]): void;
   close(): void;
@@ -27,43 +36,37 @@ export interface Leaving {
 const TOPIC = 'sockets/revoked';
 
 /** Begins to listen for revocations. */
-export async function openLeaving(options: LeavingOptions): Promise<Leaving> {
-  const { agent, members, channel, clock, onProblem } = options;
+export async function openLeaving<One extends Guest>(options: LeavingOptions<One>): Promise<Leaving<One>> {
+  const { guests, channel, clock, isOver, nextLookMs, onProblem } = options;
 
-  const isOver = async ({ user, session }: Member) =>
-    user.expiresAt <= clock.now() ||
-    (await options.revoked(user.keys)) ||
-    !(await agent.sessions.owns(user.did, session));
-
-  async function look(member: Member): Promise<void> {
+  async function look(guest: One): Promise<void> {
     try {
-      if (await isOver(member)) sendAway(member);
+      if (await isOver(guest)) guest.sendAway();
     } catch (error) {
       // A store that is away sends nobody away; the next look may tell.
       onProblem(error);
     }
   }
 
-  // The first look comes when the member is on the list: what was revoked before is in the store, what is revoked from
+  // The first look comes when the guest is on the list: what was revoked before is in the store, what is revoked from
   // now on is told.
-  async function stay(member: Member): Promise<void> {
-    while (!member.gone.aborted) {
-      await look(member);
-      const left = member.user.expiresAt - clock.now();
-      await clock.wait(Math.min(Math.max(left, 0), LIMITS.socketCheckMs), member.gone);
+  async function stay(guest: One): Promise<void> {
+    while (!guest.gone.aborted) {
+      await look(guest);
+      await clock.wait(Math.min(Math.max(nextLookMs(guest), 0), LIMITS.socketCheckMs), guest.gone);
     }
   }
 
   function sendAwayAll(keys: readonly string[]): void {
-    for (const member of members.all()) if (member.user.keys.some((key) => keys.includes(key))) sendAway(member);
+    for (const guest of guests()) if (guest.keys.some((key) => keys.includes(key))) guest.sendAway();
   }
 
   const unsubscribe = await channel.subscribe(TOPIC, {
     onMessage: (message) => sendAwayAll(JSON.parse(message) as string[]),
-    onGap: () => void Promise.all(members.all().map(look)),
+    onGap: () => void Promise.all(guests().map(look)),
   });
   return {
-    watch: (member) => void stay(member),
+    watch: (guest) => void stay(guest),
     revoke(keys) {
       sendAwayAll(keys);
       // Whoever does not hear of it looks for himself within LIMITS.socketCheckMs.
@@ -72,5 +75,3 @@ export async function openLeaving(options: LeavingOptions): Promise<Leaving> {
     close: unsubscribe,
   };
 }
-
-const sendAway = ({ socket }: Member) => void socket.disconnect(true);

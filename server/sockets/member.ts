@@ -2,17 +2,15 @@
 
 import type { Socket } from 'socket.io';
 import type { AgentUser } from '../agent/authenticate.ts';
+import type { Guest } from './leaving.ts';
 
-export interface Member {
+export interface Member extends Guest {
   readonly socket: Socket;
-  /** Without what came along with the token. */
-  readonly user: Omit<AgentUser, 'secrets'>;
+  readonly user: Pick<AgentUser, 'did' | 'expiresAt'>;
   /** The session of the handshake. */
   readonly session: string;
   /** All sessions that it listens to. */
   readonly sessions: Set<string>;
-  /** Aborts when the socket is gone. */
-  readonly gone: AbortSignal;
 }
 
 /** What another instance needs to know when a client comes back: no token, no key. */

@@ -5,17 +5,22 @@ import { LIMITS } from '../../lib/limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
+import { isStillOf, offerCalls } from './calls.ts';
 import { sendDirect } from './direct.ts';
 import { type Leaving, type LeavingOptions, openLeaving } from './leaving.ts';
 import { type Member, newMembers, roomOf } from './member.ts';
 import { heldRecovery } from './recovery.ts';
 import type { SocketServer } from './socket-server.ts';
 
-export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'gate'> &
-  Omit<LeavingOptions, 'members' | 'agent'> &
-  Pick<AnswerDeps, 'agent'> & { readonly server: SocketServer };
+export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &
+  Pick<LeavingOptions<Member>, 'channel' | 'clock' | 'onProblem'> &
+  Pick<AnswerDeps, 'agent'> & {
+    readonly server: SocketServer;
+    /** Whether a token with one of these keys was revoked. */
+    readonly revoked: (keys: readonly string[]) => Promise<boolean>;
+  };
 
-export interface Sockets extends Pick<Leaving, 'revoke'> {
+export interface Sockets extends Pick<Leaving<Member>, 'revoke'> {
   /** Ends what goes on beside the connections; those end with the server. */
   close(): void;
 }
@@ -26,7 +31,13 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const { io } = server;
   const members = newMembers();
   const deps: AnswerDeps = { agent, members, clock };
-  const leaving = await openLeaving({ ...options, members });
+  const leaving = await openLeaving<Member>({
+    ...{ channel: options.channel, clock, onProblem },
+    guests: members.all,
+    isOver: async ({ user, session, keys }) =>
+      user.expiresAt <= clock.now() || (await options.revoked(keys)) || !(await agent.sessions.owns(user.did, session)),
+    nextLookMs: ({ user }) => user.expiresAt - clock.now(),
+  });
   const recovery = heldRecovery(io);
   const verdicts = new WeakMap<Socket, Verdict>();
   const asking = new WeakSet<object>();
@@ -58,10 +69,12 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     }
   });
 
-  function enter(socket: Socket, { user, session, sessions }: Extract<Verdict, { kind: 'welcome' }>): void {
+  function enter(socket: Socket, welcome: Extract<Verdict, { kind: 'welcome' }>): void {
+    const { user, session, sessions, waiting } = welcome;
     const { did, expiresAt, keys } = user;
     const gone = new AbortController();
-    const member: Member = { socket, user: { did, expiresAt, keys }, session, sessions, gone: gone.signal };
+    const sendAway = () => void socket.disconnect(true);
+    const member: Member = { socket, user: { did, expiresAt }, keys, session, sessions, gone: gone.signal, sendAway };
     members.add(member);
     socket.once('disconnect', () => {
       members.remove(member);
@@ -71,9 +84,10 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     for (const room of [...socket.rooms]) if (room !== socket.id) void socket.leave(room);
     void socket.join([...sessions].map(roomOf));
     socket.onAny((event: unknown, ...words: unknown[]) => void hear(member, event, words));
-    recovery.catchUp(socket).catch(onProblem);
+    recovery.catchUp(socket, (missed) => isStillOf(waiting, missed)).catch(onProblem);
     // Kept like the events of a session: who was told nothing could not say what it has missed.
     socket.emit('connected', greeting(deps, member));
+    for (const id of sessions) offerCalls(agent, member, id).catch(onProblem);
     leaving.watch(member);
   }
 

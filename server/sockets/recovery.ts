@@ -8,7 +8,7 @@ import { LIMITS } from '../../lib/limits.ts';
 import { sendDirect } from './direct.ts';
 
 /** An event as it goes over the wire: its name, what it says, and its number at the end. */
-type Packet = readonly [string, ...unknown[]];
+export type Packet = readonly [string, ...unknown[]];
 
 interface Restored {
   readonly sid: string;
@@ -30,8 +30,8 @@ interface RecoveringAdapter {
 }
 
 export interface Recovery {
-  /** Sends a socket that came back what it missed; call it when the socket is in its rooms. */
-  catchUp(socket: Socket): Promise<void>;
+  /** Sends a socket that came back what it missed, as far as it is still wanted; call it when the socket is in its rooms. */
+  catchUp(socket: Socket, isWanted: (missed: Packet) => boolean): Promise<void>;
 }
 
 /** Takes over the recovery of a server that has it switched on. */
@@ -49,13 +49,13 @@ export function heldRecovery(io: Server): Recovery {
   };
 
   return {
-    async catchUp(socket) {
+    async catchUp(socket, isWanted) {
       const missed = held.get(socket.data);
       if (!missed) return;
       held.delete(socket.data);
       const seen = new Set<unknown>();
       const see = (...words: unknown[]) => seen.add(words.at(-1));
-      for (const packet of missed.packets) sendDirect(socket, ...packet);
+      for (const packet of missed.packets) if (isWanted(packet)) sendDirect(socket, ...packet);
       socket.onAnyOutgoing(see);
       const last = (missed.packets.at(-1)?.at(-1) ?? missed.offset) as string;
       const late = await restore(missed.pid, last).catch(() => null);

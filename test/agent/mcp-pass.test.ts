@@ -235,4 +235,24 @@ test('the token goes along with the call of the tool that needs it, and with not
   }
 });
 
+test('a token is not used up by a call that a server which is away has never seen', async () => {
+  const first = await mcpGround(['closed']);
+  const { clock, pass, token } = await open();
+  const servers = [{ name: 'one', url: first.url, did: AUDIENCE, protected: true }];
+  const mcp = await openMcp({ servers, pass, clock, onProblem: () => {} });
+  const tool = mcp.tools()[0]!;
+  const given = { ...context({ closed: await token() }), signal: new AbortController().signal };
+  await first.close();
+  const away = await Promise.resolve(tool.handler({}, given)).catch((error: TwinlineError) => error.code);
+  assert.is(away, 'ERR_SERVICE');
+  const back = await mcpGround(['closed'], Number(new URL(first.url).port));
+  try {
+    assert.is(await tool.handler({}, given), 'hello');
+    assert.equal(back.called, ['closed']);
+  } finally {
+    await mcp.close();
+    await back.close();
+  }
+});
+
 test.run();

@@ -9,6 +9,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 /** A request as it came, and the method of its JSON-RPC message. */
 export interface Noted {
   readonly method: string;
+  readonly params: unknown;
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -27,6 +28,10 @@ export interface McpGround {
   /** Closes; the port can be taken again. */
   close(): Promise<void>;
 }
+
+const unwanted = (): never => {
+  throw new Error('nobody asks for a task here');
+};
 
 type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 interface Result {
@@ -53,7 +58,15 @@ export async function mcpGround(names: readonly string[], port = 0): Promise<Mcp
   const all = [...names];
   let sessions = new Map<string, StreamableHTTPServerTransport>();
 
-  const addTo = (server: McpServer, name: string) =>
+  const addTo = (server: McpServer, name: string) => (name === 'task-only' ? addTask(server) : addPlain(server, name));
+  // One that runs only as a task: the SDK's server lists it with taskSupport "required".
+  const addTask = (server: McpServer) =>
+    server.experimental.tasks.registerToolTask(
+      'task-only',
+      { description: 'Runs as a task', execution: { taskSupport: 'required' } },
+      { createTask: unwanted, getTask: unwanted, getTaskResult: unwanted },
+    );
+  const addPlain = (server: McpServer, name: string) =>
     server.registerTool(name, { description: `Does ${name}` }, async () => {
       called.push(name);
       return (RESULTS[name] ?? RESULTS.hello)!();
@@ -78,8 +91,8 @@ export async function mcpGround(names: readonly string[], port = 0): Promise<Mcp
     }
     let text = '';
     for await (const piece of request.setEncoding('utf8')) text += piece;
-    const body = text ? (JSON.parse(text) as { method?: string }) : undefined;
-    noted.push({ method: body?.method ?? request.method!, headers: request.headers });
+    const body = text ? (JSON.parse(text) as { method?: string; params?: unknown }) : undefined;
+    noted.push({ method: body?.method ?? request.method!, params: body?.params, headers: request.headers });
     const id = request.headers['mcp-session-id'];
     const transport = typeof id === 'string' ? sessions.get(id) : await newSession();
     if (transport) await transport.handleRequest(request, response, body);

@@ -169,6 +169,25 @@ test('a tool that hangs is given up after its time, and its server hears of it',
     }),
   ));
 
+test('a call that was answered is not cancelled afterwards', () =>
+  withServers([['hello', 'fails']], (server) =>
+    withMcp([at('one', server!)], async ({ call }) => {
+      await call('hello', 'fails');
+      await call('hello');
+      await settled();
+      assert.is(server!.noted.filter(({ method }) => method === 'tools/call').length, 3);
+      assert.equal(
+        server!.noted.filter(({ method }) => method === 'notifications/cancelled'),
+        [],
+      );
+    }),
+  ));
+
+test('a tool that runs only as a task is not offered', () =>
+  withServers([['hello', 'task-only']], (server) =>
+    withMcp([at('one', server!)], async ({ mcp }) => assert.equal(namesOf(mcp), ['hello'])),
+  ));
+
 test('closing says goodbye, and leaves nothing open', () =>
   withServers([['hello']], async (server) => {
     await withMcp([at('one', server!)], async ({ call }) => void (await call('hello')));

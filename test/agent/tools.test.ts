@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { HostTool, ToolOutcome } from '../../lib/agent/tool.ts';
 import { LIMITS } from '../../lib/limits.ts';
+import type { Json } from '../../lib/store/store.ts';
 import { ANN, BOB, framesOf, ground, newSession, say, scripted, settled, soundLog } from './ground.ts';
 
 const test = suite('tools of a run');
@@ -102,6 +103,28 @@ test('an answer whose wake-up is lost still counts', async () => {
   await here.clock.advance(LIMITS.browserToolMs);
   await agent.idle();
   assert.equal(outcomes, [{ ok: true, output: 7 }]);
+});
+
+test('what nests too deep is refused wherever it comes from, and the run goes on', async () => {
+  const deep = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as Json;
+  const outcomes: ToolOutcome[] = [];
+  const responder = scripted(async function* ({ tools }) {
+    outcomes.push(await tools.call('paint', { deep: deep(100_000) }), await tools.call('pick', {}, { id: 'c0' }));
+    yield { type: 'text', text: 'done' };
+  });
+  const agent = await ground().agent(responder);
+  const session = await newSession(agent);
+  const request = { message: 'x', metadata: { deep: deep(100_000) } };
+  const refusal = await agent.send({ owner: ANN, session, requestId: 'r', request }).catch((error) => error.code);
+  assert.is(refusal, 'ERR_INPUT');
+  const { runId, answer } = await begun(agent);
+  assert.is(await answer('c0', { result: deep(100_000) }).catch((error) => error.code), 'ERR_INPUT');
+  assert.is(await answer('c0', { result: deep(10) }), true);
+  assert.is((await framesOf(agent, runId)).at(-1)!.json.status, 'finished');
+  assert.equal(outcomes, [
+    { ok: false, error: 'Its arguments nest too deep.' },
+    { ok: true, output: deep(10) },
+  ]);
 });
 
 test('an answer that is too large is refused, and may be given again', async () => {

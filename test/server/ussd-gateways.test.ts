@@ -188,7 +188,7 @@ test('the log names an address once a minute, and only so many of them', () => {
   let now = 0;
   let counted = 0;
   const note = forbiddenGateways({
-    metrics: { refused: () => counted++ },
+    metrics: { forbidden: () => counted++ },
     log: { warn: (line: unknown) => lines.push(line) } as never,
     now: () => now,
   });

@@ -31,6 +31,8 @@ export interface McpConnection {
   tools(): readonly McpTool[];
   /** Lists the tools now. Never rejects. */
   look(): Promise<void>;
+  /** Resolves when the server answers. Rejects with ERR_SERVICE when it does not: then nothing was asked of it. */
+  ready(): Promise<void>;
   /** What the server answers, which may be anything. Rejects with ERR_SERVICE when it cannot be had. */
   call(call: McpCall): Promise<unknown>;
   close(): Promise<void>;
@@ -125,12 +127,14 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
       const answer = await ask((client) =>
         client.request({ method: 'tools/list', params }, sdk.ListToolsResultSchema, { timeout: LIMITS.mcpConnectMs }),
       );
-      found.push(...answer.tools.map(toolOf));
+      found.push(...answer.tools.filter(isCallable).map(toolOf));
       cursor = answer.nextCursor;
       if (cursor === undefined || found.length >= LIMITS.mcpToolsPerServer) break;
     }
     return found.slice(0, LIMITS.mcpToolsPerServer);
   }
+
+  const ping = () => ask(async (client) => void (await client.ping({ timeout: LIMITS.mcpConnectMs })));
 
   return {
     server,
@@ -139,11 +143,20 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
       return tools;
     },
     look,
-    call: ({ tool, args, headers, signal }) => {
+    // Twice: a connection that was kept may have been closed meanwhile, and asking this again does no harm.
+    ready: () => ping().catch(ping),
+    async call({ tool, args, headers, signal }) {
       const request = { method: 'tools/call' as const, params: { name: tool, arguments: args } };
+      const own = signalUntilDone(signal);
       // Whoever calls has a limit of its own; this one is for what does not hear of it.
-      const options = { signal, timeout: LIMITS.mcpToolMs * 2 };
-      return ask((client) => only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options)));
+      const options = { signal: own.signal, timeout: LIMITS.mcpToolMs * 2 };
+      try {
+        return await ask((client) =>
+          only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options)),
+        );
+      } finally {
+        own.leave();
+      }
     },
     async close() {
       isClosed = true;
@@ -170,6 +183,19 @@ function fetchFor(clock: Clock, only: AsyncLocalStorage<McpCall['headers']>): ty
     return asking(input, { ...init, headers });
   };
 }
+
+// The SDK listens to the signal of a request for good, and cancels what has been answered long ago when it aborts.
+function signalUntilDone(outer: AbortSignal) {
+  const own = new AbortController();
+  const abort = () => own.abort(outer.reason);
+  if (outer.aborted) abort();
+  else outer.addEventListener('abort', abort, { once: true });
+  return { signal: own.signal, leave: () => outer.removeEventListener('abort', abort) };
+}
+
+// One that runs only as a task refuses every plain call.
+const isCallable = ({ execution }: { execution?: { taskSupport?: string | undefined } | undefined }) =>
+  execution?.taskSupport !== 'required';
 
 function toolOf(tool: { name: string; description?: string | undefined; inputSchema: object }): McpTool {
   const { name, description = '', inputSchema } = tool;

@@ -65,7 +65,10 @@ function hostTool(connection: McpConnection, { tool, pass, isAmbiguous }: Hostin
     timeoutMs: LIMITS.mcpToolMs,
     handler: async (args, context) => {
       const passing = { server, tool: tool.name, names: [...new Set([name, apart, tool.name])] };
-      const headers = isProtected(server, tool.name) ? await pass(passing, context) : {};
+      const needsToken = isProtected(server, tool.name);
+      // A token counts once: it is not used up for a server that is away.
+      if (needsToken) await connection.ready();
+      const headers = needsToken ? await pass(passing, context) : {};
       return resultOf(await connection.call({ tool: tool.name, args, headers, signal: context.signal }), server.name);
     },
   };

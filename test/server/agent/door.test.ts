@@ -223,4 +223,47 @@ test('a flow that asks for secrets cannot answer chats', async () => {
   );
 });
 
+test('addresses of attachments lead out of no folder and hold no control character', () =>
+  served(async (ask) => {
+    const user = await newUser();
+    const session = await begin(ask, user);
+    const status = async (mxcUri: string) => {
+      const attachments = [{ mxcUri, filename: 'a', mimetype: 'image/png' }];
+      return (await send(ask, user, session, { message: 'hi', attachments })).status;
+    };
+    const evil = [
+      'mxc://h/a\n/../x',
+      'mxc://h/../x',
+      'mxc://h/a/..',
+      'mxc://h/%2e%2E/x',
+      'https://h\\..\\x',
+      'mxc://h/a\u0000b',
+    ];
+    for (const uri of [...evil, 'mxc://h\n/a', 'ftp://h/a', 'mxc:///'])
+      assert.is(await status(uri), 400, JSON.stringify(uri));
+    for (const uri of ['mxc://h/abc', 'https://h.example/a..b?c=1', 'http://h/..a'.replace('..', '.')])
+      assert.is(await status(uri), 200, uri);
+  }));
+
+test('a body of another type than JSON is not read as JSON', () =>
+  served(async (ask) => {
+    const user = await newUser();
+    const session = await begin(ask, user);
+    const body = JSON.stringify({ message: 'hi' });
+    const status = async (type?: string) => {
+      const { 'content-type': _, ...rest } = user.headers;
+      const headers = { ...rest, ...(type !== undefined && { 'content-type': type }) };
+      return (await ask(`/messages/${session}`, { method: 'POST', headers, body })).status;
+    };
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'nonsense',
+    ])
+      assert.is(await status(type), 415, type);
+    for (const type of [undefined, 'application/json', 'application/json; charset=utf-8', 'application/ld+json'])
+      assert.is(await status(type), 200, type);
+  }));
+
 test.run();

@@ -11,6 +11,7 @@ import { modelList } from '../../../server/agent/models.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { readConfig } from '../../../server/config.ts';
 import type { Finding, Patient } from '../../../server/doctor/check.ts';
+import { MCP_CHECKS } from '../../../server/doctor/mcp.ts';
 import { MODEL_CHECKS } from '../../../server/doctor/model.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
 import {
@@ -255,5 +256,33 @@ test('the doctor asks the endpoint: whether it answers, takes the key and has th
     assert.match(finding.words, words);
   }
 });
+
+test('the doctor asks each MCP server, and tells of nothing in its headers', () =>
+  withFolder(async (folder) => {
+    const [works, empty] = [await mcpGround(['hello', 'data']), await mcpGround(['task-only'])];
+    const file = join(folder, 'mcp.json');
+    const servers = [
+      { name: 'works', url: works.url, headers: { authorization: 'Bearer canary' } },
+      { name: 'empty', url: empty.url },
+      { name: 'away', url: 'http://127.0.0.1:1/mcp' },
+    ];
+    writeFileSync(file, JSON.stringify(servers));
+    try {
+      const patient = { config: { mcpServersFile: file } } as unknown as Patient;
+      const findings = [await MCP_CHECKS[0]!.run(patient)].flat() as Finding[];
+      assert.equal(
+        findings.map(({ level, words }) => [level, words]),
+        [
+          ['fine', '"works" answers and offers 2 tools'],
+          ['advice', '"empty" answers and offers no tool that can be called'],
+          ['broken', 'The MCP server "away" cannot be asked: the connection failed.'],
+        ],
+      );
+      assert.not.match(JSON.stringify(findings), 'canary');
+      assert.is(works.noted[0]!.headers.authorization, 'Bearer canary');
+    } finally {
+      await Promise.all([works.close(), empty.close()]);
+    }
+  }));
 
 test.run();

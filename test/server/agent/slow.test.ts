@@ -31,7 +31,7 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
   const answers: ServerResponse[] = [];
   const streams = eventStreams({ stallMs: 4_000, onProblem: (error) => assert.unreachable(String(error)) });
   const router = new Router();
-  messageRoutes(router, { agent, streams });
+  messageRoutes(router, { agent, streams, readers: { admit: () => new AbortController().signal } });
   const app = new Koa().use((ctx, next) => {
     ctx.state.user = { did: ANN };
     answers.push(ctx.res);

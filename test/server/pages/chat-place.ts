@@ -70,8 +70,9 @@ async function opened(): Promise<{ place: ChatPlace; close: () => Promise<void> 
   });
   // Nothing here asks for delegations.
   const unasked = { guard, delegationAuth: false, delegations: undefined as never, onFault: onProblem };
+  const readers = { admit: () => new AbortController().signal };
   const plugins = { doors: [], routers: [], routes: [], free: new Set<string>(), gate: async () => {} };
-  const door = agentDoor({ ...unasked, agent, streams, plugins });
+  const door = agentDoor({ ...unasked, agent, streams, readers, plugins });
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
   pageRoutes(router);

@@ -16,7 +16,7 @@ import type { RedisConnection } from '../../../lib/store/redis-connection.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { listen } from '../../../server/listen.ts';
 import { openSockets } from '../../../server/sockets/open.ts';
-import { tellSockets } from '../../../server/sockets/room-events.ts';
+import { hearSockets, tellSockets } from '../../../server/sockets/room-events.ts';
 import { openSocketServer } from '../../../server/sockets/socket-server.ts';
 import { type Ground, ground, saying } from '../../agent/ground.ts';
 import { newKey } from '../../delegation/keys.ts';
@@ -49,7 +49,10 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
   const problems: unknown[] = [];
   const onProblem = (error: unknown) => void problems.push(error);
   const server = await openSocketServer({ config: { corsOrigins, publicUrl: undefined }, redis, onProblem });
-  const agent = await here.agent(responder, { tell: tellSockets(server.io, onProblem) });
+  const agent = await here.agent(responder, {
+    tell: tellSockets(server.io, onProblem),
+    isHeard: hearSockets(server.io),
+  });
   await documents.declare(DELEGATION_KINDS);
   const revoked = revocations({ documents });
   const guard = tokenGuard({ audience: key.did, clock, maxTtlSeconds: { invocation: 900 }, revoked: revoked.has });

@@ -58,9 +58,9 @@ async function greeted(at: number, given: object = auth): Promise<Tab> {
 let told = 0;
 const tell = async (at: number, count: number) => {
   for (let n = 0; n < count; n++)
-    await places[at]!.agent.room.tell(session, 'reasoning', { sessionId: session, at: told++ });
+    await places[at]!.agent.room.tell(session, 'tool_call', { sessionId: session, at: told++ });
 };
-const numbers = (tab: Tab) => tab.said('reasoning').map(({ at }) => at as number);
+const numbers = (tab: Tab) => tab.said('tool_call').map(({ at }) => at as number);
 const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b);
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 

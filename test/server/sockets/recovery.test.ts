@@ -204,7 +204,7 @@ test('only so many events are kept: who missed more begins anew', () =>
     const tab = await greeted({ invocation: await user.invocation() });
     const { id } = tab.socket;
     await cut(tab);
-    await tell(LIMITS.socketEventsKept);
+    await tell(LIMITS.socketEventsKept * 2);
     await back(tab);
     await until(() => tab.said('connected').length > 1, 'greeted');
     assert.equal([tab.socket.recovered, numbers(tab)], [false, []]);

@@ -72,6 +72,16 @@ test('a message that is sent over HTTP is told to the sockets of its session', a
   for (const secret of [invocation, session]) assert.not.ok(log.includes(secret));
 });
 
+test('nothing is served as JSONP, which pages of any origin could read', async () => {
+  const { ask } = plain();
+  for (const j of ['0', '12', '', 'x', '0&j=1']) {
+    const answer = await ask(`/socket.io/?EIO=4&transport=polling&j=${j}`);
+    assert.is(answer.status, 400, j);
+    assert.not.match(answer.text, '___eio');
+  }
+  assert.is((await ask('/socket.io/?EIO=4&transport=polling')).status, 200);
+});
+
 test('DELETE /delegation closes the sockets that came in with it', async () => {
   const server = plain();
   const { session, invocation, delegation, headers } = await chat(server);

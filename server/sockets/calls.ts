@@ -1,0 +1,27 @@
+// Calls of tools and actions that wait for a client, at the moment when one comes.
+
+import type { Agent } from '../../lib/agent/agent.ts';
+import { sendDirect } from './direct.ts';
+import type { Member } from './member.ts';
+import { wordsOf } from './room-events.ts';
+
+type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };
+
+/** Tells a socket the calls of a session that no client has been told of. */
+export async function offerCalls({ offers }: Offering, { socket }: Member, session: string): Promise<void> {
+  for (const { event, payload } of await offers.take(session))
+    for (const [name, words] of wordsOf(event, payload)) sendDirect(socket, name, words);
+}
+
+const CALLS: ReadonlySet<unknown> = new Set(['browser_tool_call', 'action_call']);
+
+/** The ids of the calls that a client which comes back may still be told of, of these sessions. */
+export async function waitingCalls({ offers }: Offering, sessions: Iterable<string>): Promise<ReadonlySet<unknown>> {
+  const found = await Promise.all([...sessions].map((session) => offers.waiting(session)));
+  return new Set(found.flat());
+}
+
+/** Whether a missed event is to be told: what nobody waits for any more must not be done. */
+export function isStillOf(waiting: ReadonlySet<unknown>, [event, payload]: readonly [string, ...unknown[]]): boolean {
+  return !CALLS.has(event) || waiting.has((payload as { readonly toolCallId?: unknown } | null)?.toolCallId);
+}
