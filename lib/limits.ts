@@ -175,6 +175,8 @@ export const LIMITS = {
   aliasesPerTwin: 32,
   /** Bytes of a twin or protocol as it is stored, apart from its parts, its status and its journal. */
   contentBytes: 786_432,
+  /** Operations of one JSON Patch. */
+  patchOperations: 100,
   /** Sub-domains of one twin. */
   partsPerTwin: 500,
   /** Milliseconds after which a part whose parent never came is thrown away. */

@@ -3,6 +3,7 @@
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { RunRequest, ToolDeclaration } from '../../lib/agent/run.ts';
+import { flawOfJson, wordsAt } from '../../lib/json-reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { nest } from './nest.ts';
@@ -170,7 +171,8 @@ async function read<T>(ctx: Context, fields: Fields): Promise<T> {
   await parse(ctx, async () => {});
   const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
   const value = (rawBody.trim() === '' ? {} : body) as Json;
-  const problems = problemsOf(fields, value);
+  const flaw = flawOfJson(rawBody, value);
+  const problems = flaw ? [`the body ${wordsAt(flaw)}`] : problemsOf(fields, value);
   if (problems.length) throw nest(400, problems);
   return value as T;
 }
