@@ -175,6 +175,9 @@ export const LIMITS = {
   aliasesPerTwin: 32,
   /** Bytes of a twin or protocol as it is stored, apart from its parts, its status and its journal. */
   contentBytes: 786_432,
+  /** Bytes of the records that one page of a history compares, and what comparing two of them may cost; see json-diff.ts. */
+  historyPageBytes: 4_194_304,
+  historyDiff: { cellsPerList: 65_536, cells: 262_144, pathChars: 1_048_576 },
   /** Operations of one JSON Patch. */
   patchOperations: 100,
   /** Sub-domains of one twin. */

@@ -59,7 +59,7 @@ const APPLY: { readonly [op in Operation['op']]: Apply } = {
   test(document, { path, value }) {
     if (value === undefined) return NO_VALUE;
     const found = find(document, path);
-    if ('error' in found) return found.error;
+    if ('error' in found) return found.error === MISSING ? DIFFERS : found.error;
     return isDeepStrictEqual(found.value, value) ? undefined : DIFFERS;
   },
   copy(document, { from, path }) {
