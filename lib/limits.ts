@@ -175,9 +175,19 @@ export const LIMITS = {
   aliasesPerTwin: 32,
   /** Bytes of a twin or protocol as it is stored, apart from its parts, its status and its journal. */
   contentBytes: 786_432,
+  /** Problems that one refusal lists, and their bytes; characters of its message, and of a field or an error of the list. */
+  problemDetails: 100,
+  problemBytes: 32_768,
+  problemChars: 2_000,
+  problemFieldChars: 300,
   /** Bytes of the records that one page of a history compares, and what comparing two of them may cost; see json-diff.ts. */
   historyPageBytes: 4_194_304,
   historyDiff: { cellsPerList: 65_536, cells: 262_144, pathChars: 1_048_576 },
+  /** Texts of one field, such as keywords, that a card shows; the record may hold more. */
+  textsPerCard: 256,
+  /** Signed cards that a process keeps, and their bytes. */
+  cardsKept: 1_000,
+  cardBytesKept: 16_777_216,
   /** Operations of one JSON Patch. */
   patchOperations: 100,
   /** Sub-domains of one twin. */
@@ -208,6 +218,14 @@ export const LIMITS = {
   /** Bytes and levels of the JSON Schema of one property. */
   propertySchemaBytes: 16_384,
   propertySchemaDepth: 24,
+  /** Schemas in the schema of one property, as often as `$ref` leads to each, and in all of one protocol. */
+  propertyBranches: 500,
+  protocolBranches: 2_000,
+  /** Characters of all `pattern`s of one property, and steps that they compile to, as often as `$ref` leads to each. */
+  propertyPatternChars: 1_000,
+  propertyPatternSteps: 4_000,
+  /** What checking the properties of one record may cost; see schema/schema-cost.ts. */
+  propertyWork: 4_000_000,
   idempotencyKeyChars: 255,
   /** Milliseconds that the first answer of an Idempotency-Key is kept. */
   idempotencyMs: 86_400_000,

@@ -1,6 +1,5 @@
 // What a twin was: any revision, any moment, and who changed what.
 
-import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
@@ -10,6 +9,7 @@ import { diffJson } from './json-diff.ts';
 import { DOMAIN } from './kinds.ts';
 import { refuse } from './problems.ts';
 import { type Domain, domainView, isoTime, type StoredDomain } from './record.ts';
+import { timeSlice } from './time-slice.ts';
 
 /** One line of a history. */
 export interface HistoryItem extends JsonObject {
@@ -64,6 +64,7 @@ export async function historyOf(
   const items: HistoryItem[] = [];
   let bytes = 0;
   let newer: Shown | undefined;
+  const pause = timeSlice();
   for await (const revision of newestFirst(documents, { id, before })) {
     const shown = showRevision(revision);
     bytes += shown.bytes;
@@ -73,8 +74,7 @@ export async function historyOf(
         return { items, next: String(newer.revision) };
     }
     newer = shown;
-    // Comparing large records takes a while; others go on meanwhile.
-    await setImmediate();
+    await pause();
   }
   if (newer) items.push(itemOf(newer, {}));
   return { items };

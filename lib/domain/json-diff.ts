@@ -2,6 +2,7 @@
 
 import { escapeStep } from '../json-pointer.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import { Identities } from './json-identity.ts';
 
 export interface DiffBudget {
   /** Pairs of items of one list that are compared to find the shortest way; a larger list is replaced as a whole. */
@@ -125,53 +126,6 @@ class Diff {
 
 function isRecord(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Numbers for values: equal values have the same one. Each list and object is walked once. */
-class Identities {
-  readonly #texts = new Map<string, number>();
-  readonly #scalars = new Map<Json, number>();
-  readonly #containers = new WeakMap<object, number>();
-  #next = 0;
-  #steps = 0;
-
-  of(value: Json): number {
-    this.#steps++;
-    if (typeof value !== 'object' || value === null) return this.#idIn(this.#scalars, value);
-    const known = this.#containers.get(value);
-    if (known !== undefined) return known;
-    const id = this.#idIn(
-      this.#texts,
-      Array.isArray(value) ? this.#listText(value) : this.#objectText(value as JsonObject),
-    );
-    this.#containers.set(value, id);
-    return id;
-  }
-
-  /** Values looked at since the last time. */
-  takeSteps(): number {
-    const steps = this.#steps;
-    this.#steps = 0;
-    return steps;
-  }
-
-  #listText(list: readonly Json[]): string {
-    return `[${list.map((item) => this.of(item)).join()}`;
-  }
-
-  #objectText(object: JsonObject): string {
-    const members = Object.entries(object).map(
-      ([name, value]) => `${this.#idIn(this.#scalars, name)}:${this.of(value)}`,
-    );
-    return `{${members.sort().join()}`;
-  }
-
-  #idIn<Key>(ids: Map<Key, number>, key: Key): number {
-    const known = ids.get(key);
-    if (known !== undefined) return known;
-    ids.set(key, ++this.#next);
-    return this.#next;
-  }
 }
 
 /** One step from one list to the other; `old` and `present` are the places before it, -1 before the first item. */
