@@ -273,6 +273,11 @@ export const LIMITS = {
   bulkAtOnce: 16,
   /** Imports that a process works on at the same time. */
   bulkRequests: 4,
+  bulkRequestsPerTenant: 2,
+  /** Bytes that its sender gives at least in so many milliseconds of waiting, and milliseconds that one takes at most. */
+  bulkLeastBytes: 61_440,
+  bulkRateMs: 60_000,
+  bulkMs: 3_600_000,
   /** Bytes of answers that wait for a client which sends all before it reads; then nothing more is read from it. */
   bulkAnswerBytes: 16_777_216,
   /** Milliseconds without a byte in either direction after which an import is cut off. */

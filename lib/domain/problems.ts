@@ -30,6 +30,7 @@ export const PROBLEMS = {
   'last-membership-group': { status: 409, title: 'An organisation has at least one membership group' },
   'still-referenced': { status: 409, title: 'Others point at this' },
   'in-progress': { status: 409, title: 'The same request is being worked on' },
+  'too-slow': { status: 408, title: 'The request comes too slowly' },
   gone: { status: 410, title: 'This was deactivated' },
   'revision-changed': { status: 412, title: 'Somebody else was first' },
   'too-large': { status: 413, title: 'The request is too large' },
