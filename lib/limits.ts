@@ -181,7 +181,7 @@ export const LIMITS = {
   problemChars: 2_000,
   problemFieldChars: 300,
   /** Bytes of the records that one page of a history compares, and what comparing two of them may cost; see json-diff.ts. */
-  historyPageBytes: 4_194_304,
+  historyPageBytes: 2_097_152,
   historyDiff: { cellsPerList: 65_536, cells: 262_144, pathChars: 1_048_576 },
   /** Texts of one field, such as keywords, that a card shows; the record may hold more. */
   textsPerCard: 256,
@@ -208,6 +208,9 @@ export const LIMITS = {
   eventTypes: 32,
   /** Documents that one page of a filtered list looks at. */
   listScan: 20_000,
+  /** Bytes of those documents, and of the documents that one page of any list shows; a page may end before its limit. */
+  listScanBytes: 16_777_216,
+  pageBytes: 2_097_152,
   /** Steps from the first twin of a graph, and twins in it. */
   graphDepth: 8,
   graphNodes: 1_000,

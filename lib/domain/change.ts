@@ -55,7 +55,7 @@ export async function patchTwin(
     throw refuse('precondition-required', 'Send If-Match with the ETag of the record that you have seen.');
   requireRevision(old, change.expected);
   const view = domainView(old, ground.clock.now());
-  const after = requireObject(patched(view, change.patch));
+  const after = patched(view, change.patch);
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
   const parts = partsOf(after);
@@ -155,11 +155,6 @@ function changedReference(before: JsonObject, after: JsonObject): string {
   const reference = changed.length ? (first ?? null) : before.class;
   if (typeof reference === 'string') return reference;
   throw invalid('A twin has a protocol.', [{ field: `/${changed[0]}`, error: 'must name a protocol' }]);
-}
-
-function requireObject(after: Json): JsonObject {
-  if (isObject(after)) return after;
-  throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
 }
 
 function refuseFixedFields(before: JsonObject, after: JsonObject): void {

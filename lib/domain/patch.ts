@@ -5,7 +5,7 @@ import { LIMITS } from '../limits.ts';
 import { isObject } from '../shape.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { applyJsonPatch, type Operation } from './json-patch.ts';
-import { refuse } from './problems.ts';
+import { invalid, refuse } from './problems.ts';
 import { checked } from './schema/check.ts';
 import type { Schema } from './schema/parts.ts';
 
@@ -26,11 +26,12 @@ const OPERATIONS: Schema = {
 };
 
 /** `target` after the patch; `target` itself stays. Throws `invalid` or `test-failed`; then nothing has changed. */
-export function patched(target: JsonObject, { type, patch }: Patch): Json {
+export function patched(target: JsonObject, { type, patch }: Patch): JsonObject {
   const after = type === 'merge' ? merged(target, patch) : operated(target, patch);
-  const flaw = flawOfValue(after);
+  if (!isObject(after)) throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
+  const flaw = flawOfValue(after as JsonObject);
   if (flaw) throw refuse('invalid', `After the patch, the record ${flaw.words}, so nothing was changed.`);
-  return after;
+  return after as JsonObject;
 }
 
 function merged(target: Json | undefined, patch: Json): Json {
