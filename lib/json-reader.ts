@@ -2,7 +2,7 @@
 
 import { escapeStep } from './json-pointer.ts';
 import { LIMITS } from './limits.ts';
-import type { Json } from './store/store.ts';
+import type { Json, JsonObject } from './store/store.ts';
 
 /** Why a text or a value cannot be taken. */
 export interface JsonFlaw {
@@ -76,6 +76,11 @@ export function flawOfValue(value: Json): JsonFlaw | undefined {
   return flawIn(value, 1, { texts: true, names: true, numbers: true });
 }
 
+/** The same for a value that was made of values which were read here. */
+export function flawOfMade(value: Json): JsonFlaw | undefined {
+  return flawIn(value, 1, { texts: false, names: true, numbers: false });
+}
+
 interface Looks {
   readonly texts: boolean;
   readonly names: boolean;
@@ -94,10 +99,10 @@ function flawIn(value: Json, depth: number, looks: Looks): JsonFlaw | undefined 
     }
     return undefined;
   }
-  for (const [name, part] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     if (looks.names && name === '__proto__') return { ...NAME, pointer: '/__proto__' };
     if (looks.texts && !isSound(name)) return { ...TEXT, pointer: '' };
-    const flaw = flawIn(part, depth + 1, looks);
+    const flaw = flawIn((value as JsonObject)[name]!, depth + 1, looks);
     if (flaw) return below(flaw, name);
   }
   return undefined;
@@ -166,7 +171,8 @@ function flawOfNumber(source: string) {
   const value = Number(source);
   if (!Number.isFinite(value)) return HUGE;
   if (Number.isSafeInteger(value) || !/^-?\d+$/.test(source)) return undefined;
-  return BigInt(source) === BigInt(value) ? undefined : ROUNDED;
+  // The digits that JSON.stringify writes of it, though not exact, are read as the same number again.
+  return String(value) === source || BigInt(source) === BigInt(value) ? undefined : ROUNDED;
 }
 
 function stepOf({ isList, index, name }: Frame): string {

@@ -1,6 +1,6 @@
 // Merge patches (RFC 7396) and JSON patches (RFC 6902), applied to a copy.
 
-import { flawOfValue } from '../json-reader.ts';
+import { flawOfMade } from '../json-reader.ts';
 import { LIMITS } from '../limits.ts';
 import { isObject } from '../shape.ts';
 import type { Json, JsonObject } from '../store/store.ts';
@@ -29,7 +29,7 @@ const OPERATIONS: Schema = {
 export function patched(target: JsonObject, { type, patch }: Patch): JsonObject {
   const after = type === 'merge' ? merged(target, patch) : operated(target, patch);
   if (!isObject(after)) throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
-  const flaw = flawOfValue(after as JsonObject);
+  const flaw = flawOfMade(after as JsonObject);
   if (flaw) throw refuse('invalid', `After the patch, the record ${flaw.words}, so nothing was changed.`);
   return after as JsonObject;
 }

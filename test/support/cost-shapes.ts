@@ -52,6 +52,22 @@ export function shortShapes(characters: number): Shape[] {
   return Object.entries(CHARACTERS).map(([kind, character]) => stringOf(kind, character, characters));
 }
 
+const HOLE = '@hole@';
+
+/** The text of a body with a shape in one place, a JSON pointer; '' is the whole body. */
+export function bodyOf(base: object, pointer: string, { json }: Shape): string {
+  const steps = pointer.split('/').slice(1);
+  const last = steps.pop();
+  if (last === undefined) return json;
+  const body = structuredClone(base) as Members;
+  let at = body;
+  for (const step of steps) at = (at[step] ??= {}) as Members;
+  at[last] = HOLE;
+  return JSON.stringify(body).replace(`"${HOLE}"`, () => json);
+}
+
+type Members = { [name: string]: unknown };
+
 function stringOf(kind: string, character: string, bytes: number): Shape {
   const each = Buffer.byteLength(JSON.stringify(character)) - 2;
   return { name: `a string of ${kind}`, json: JSON.stringify(character.repeat(Math.floor(bytes / each))) };

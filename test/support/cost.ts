@@ -20,8 +20,12 @@ export interface CostServer {
 export interface JudgeOptions extends AskOptions {
   /** Bytes that the answer may have: what was stored comes back. @default 65,536 */
   readonly answerBytes?: number;
+  /** Stored records that are read for the answer. @default 1 */
+  readonly records?: number;
   /** An answer that is no problem document, such as that of another door. */
   readonly otherErrors?: boolean;
+  /** The node behind the query gateway is away: 502 to 504 are no faults of ours. */
+  readonly gatewayTimeouts?: boolean;
 }
 
 const CPU_MS = 100;
@@ -54,15 +58,19 @@ export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServe
     url,
     routes,
     faults,
-    async judge(name, path, { answerBytes = ANSWER_BYTES, otherErrors = false, ...options } = {}) {
+    async judge(
+      name,
+      path,
+      { answerBytes = ANSWER_BYTES, otherErrors = false, gatewayTimeouts = false, records = 1, ...options } = {},
+    ) {
       let { answer, ms } = await once(path, options);
-      let limit = CPU_MS;
+      let limit = CPU_MS * records;
       const { status } = answer;
       // A machine that is slower, or busier, takes longer for everything: what counts is how much longer than needed.
       for (let tries = 1; ms > limit && tries < TRIES; tries++) {
         const body = String(options.body ?? '');
         const text = body.length > answer.text.length ? body : answer.text;
-        limit = Math.max(limit, TIMES_THE_FLOOR * (await tell<number>('floor', text)));
+        limit = Math.max(limit, TIMES_THE_FLOOR * records * (await tell<number>('floor', text)));
         if (ms > limit) ms = Math.min(ms, (await once(path, options)).ms);
       }
       costs.push({ name: `${name} → ${status}`, ms });
@@ -71,7 +79,8 @@ export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServe
       if (ms > limit) faults.push(`${name}: ${Math.round(ms)} ms of processor time; ${Math.round(limit)} are allowed`);
       const bytes = Buffer.byteLength(answer.text);
       if (bytes > answerBytes) faults.push(`${name}: an answer of ${bytes} bytes (${status})`);
-      if (status >= 500) faults.push(`${name}: ${status} ${answer.text.slice(0, 200)}`);
+      const isOurs = status >= 500 && !(gatewayTimeouts && status > 501);
+      if (isOurs) faults.push(`${name}: ${status} ${answer.text.slice(0, 200)}`);
       const ours = await tell<string[]>('faults');
       if (ours.length) faults.push(`${name}: logged as a fault of ours: ${ours[0]}`);
       const isProblem = answer.headers['content-type']?.startsWith('application/problem+json');
