@@ -1,5 +1,6 @@
 // Every way in which the domain service says no: a word that stays the same, its HTTP status, its title.
 
+import { cutList, cutText } from '../cut.ts';
 import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -52,29 +53,14 @@ export interface RefusalParts {
 /** The error of a refusal; long texts are cut, and long lists of details. `message` is one sentence: what was tried, with which value, why not, what to do. */
 export function refuse(reason: Reason, message: string, parts: RefusalParts = {}): TwinlineError {
   const given = parts.details ?? [];
-  const details = listable(given);
+  const cut = given.slice(0, LIMITS.problemDetails).map(({ field, error }) => ({
+    field: cutText(field, LIMITS.problemFieldChars),
+    error: cutText(error, LIMITS.problemFieldChars),
+  }));
+  const details = cutList(cut, ({ field, error }) => field + error);
   const more = given.length - details.length;
   const rest = more > 0 ? ` The list ends after ${details.length}; ${more} more are not in it.` : '';
-  return new TwinlineError('ERR_REFUSED', shorten(message, LIMITS.problemChars) + rest, { ...parts, reason, details });
-}
-
-function listable(details: readonly Detail[]): Detail[] {
-  const listed = details.slice(0, LIMITS.problemDetails).map(shortenDetail);
-  let bytes = 0;
-  const end = listed.findIndex(({ field, error }) => {
-    bytes += Buffer.byteLength(field) + Buffer.byteLength(error);
-    return bytes > LIMITS.problemBytes;
-  });
-  return end < 0 ? listed : listed.slice(0, end);
-}
-
-// Both show names and values of the input, which are as long as its sender wants.
-function shortenDetail({ field, error }: Detail): Detail {
-  return { field: shorten(field, LIMITS.problemFieldChars), error: shorten(error, LIMITS.problemFieldChars) };
-}
-
-function shorten(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')}…`;
+  return new TwinlineError('ERR_REFUSED', cutText(message, LIMITS.problemChars) + rest, { ...parts, reason, details });
 }
 
 /** The error of an input that breaks the rules of its schema or of the domain, field by field. */

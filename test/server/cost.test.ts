@@ -8,11 +8,12 @@ import * as assert from 'uvu/assert';
 import { type CostServer, startCostServer } from '../support/cost.ts';
 import { bodyOf, SHAPES, shortShapes } from '../support/cost-shapes.ts';
 import { SET } from './gateway/node.ts';
-import { newUser } from './plugins/users.ts';
+import { newUser, ORACLE_KEY } from './plugins/users.ts';
 import { DIAL, json } from './serve.ts';
 
 const test = suite('cost of the other doors', { timeoutMs: 300_000 });
 
+const OPERATOR = { authorization: 'Bearer token-of-the-operator-0123456789' };
 const folder = mkdtempSync(join(tmpdir(), 'twinline-cost-'));
 let server: CostServer;
 let headers: Readonly<Record<string, string>>;
@@ -20,16 +21,25 @@ let session: string;
 
 test.before(async () => {
   writeFileSync(join(folder, 'set.binpb'), SET);
-  const gateway = { descriptors: 'set.binpb', upstream: 'http://127.0.0.1:9' };
+  writeFileSync(join(folder, 'services.mjs'), "export default { 'claims.evaluate': async () => ({}) };\n");
+  const gateway = { descriptors: 'set.binpb', upstream: '127.0.0.1:9' };
   writeFileSync(join(folder, 'gateway.json'), JSON.stringify(gateway));
   server = await startCostServer({
     GATEWAY_FILE: join(folder, 'gateway.json'),
     PLUGINS: 'user-preferences,claims,credits,team-chat',
-    CLAIMS_PROCESS_SECRET: 'secret-of-the-claims-0123456789',
-    SLACK_SIGNING_SECRET: 'secret-of-the-team-chat-012345678',
+    CLAIMS_SECRET: 'secret-of-the-claims-0123456789-012345678',
+    CLAIMS_SERVICE: 'claims.evaluate',
+    SERVICES: join(folder, 'services.mjs'),
+    TEAM_CHAT_SIGNING_SECRET: 'secret-of-the-team-chat-012345678',
+    TEAM_CHAT_BOT_TOKEN: 'xoxb-of-the-team-chat',
+    ORACLE_KEY,
     OPERATOR_TOKEN: 'token-of-the-operator-0123456789',
   });
-  ({ headers } = await newUser());
+  const user = await newUser();
+  headers = user.headers;
+  const grant = json({ amount: 1_000_000 }, { ...OPERATOR, 'idempotency-key': 'first' });
+  const granted = await server.judge('POST /credits/:did', `/credits/${encodeURIComponent(user.did)}`, grant);
+  assert.ok(granted.status < 300, granted.text);
   const made = await server.judge('POST /sessions', '/sessions', { method: 'POST', headers, body: '{}' });
   assert.is(made.status, 201, made.text);
   session = (made.json() as { sessionId: string }).sessionId;
@@ -68,7 +78,7 @@ const ROWS: { readonly [route: string]: Row } = {
   },
   'POST /messages/abort': { base: { sessionId: 'none' }, fields: ['', '/sessionId', '/runId'] },
   'POST /delegation': { base: { raw: 'a' }, fields: ['', '/raw', '/issuer', '/expiration'] },
-  'POST /claims': { base: {}, fields: ['', '/claim', '/collectionId', '/a'] },
+  'POST /claims': { base: { collection: 'a', data: {} }, fields: ['', '/collection', '/data', '/data/x', '/a'] },
   'POST /credits/:did': { base: { amount: 1 }, fields: ['', '/amount', '/a'], as: 'operator' },
   'POST /team-chat/events': { base: {}, fields: ['', '/event', '/challenge'], as: 'nobody' },
   'POST /api/ussd': {
@@ -84,15 +94,18 @@ for (const [route, { base, fields, as }] of Object.entries(ROWS))
   test(`${route}: every shape in every field`, async () => {
     const [method, template] = route.split(' ') as [string, string];
     const where = template.replace(':sessionId', session).replace(':did', encodeURIComponent('did:key:z6Mk'));
-    const who = { operator: { authorization: 'Bearer token-of-the-operator-0123456789' }, nobody: {} };
+    const who = { operator: OPERATOR, nobody: {} };
     for (const [at, field] of fields.entries())
       for (const [n, shape] of SHAPES.entries()) {
         if (n % PART !== at % PART && process.env.COST !== 'all') continue;
+        const body = bodyOf(base, field, shape);
         const sent = { ...(as ? who[as] : headers), 'content-type': 'application/json' };
         await server.judge(`${route} ${field || '(body)'} = ${shape.name}`, where, {
           method,
           headers: sent,
-          body: bodyOf(base, field, shape),
+          body,
+          // A claim comes back as it was sent.
+          answerBytes: 65_536 + 2 * body.length,
           otherErrors: true,
         });
       }

@@ -61,7 +61,10 @@ export function bodyOf(base: object, pointer: string, { json }: Shape): string {
   if (last === undefined) return json;
   const body = structuredClone(base) as Members;
   let at = body;
-  for (const step of steps) at = (at[step] ??= {}) as Members;
+  for (const step of steps) {
+    at[step] ??= {};
+    at = at[step] as Members;
+  }
   at[last] = HOLE;
   return JSON.stringify(body).replace(`"${HOLE}"`, () => json);
 }

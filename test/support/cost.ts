@@ -18,7 +18,7 @@ export interface CostServer {
 }
 
 export interface JudgeOptions extends AskOptions {
-  /** Bytes that the answer may have: what was stored comes back. @default 65,536 */
+  /** Bytes that an answer may have which tells what was stored; a refusal has 65,536. @default 65,536 */
   readonly answerBytes?: number;
   /** Stored records that are read for the answer. @default 1 */
   readonly records?: number;
@@ -78,7 +78,8 @@ export async function startCostServer(env: NodeJS.ProcessEnv): Promise<CostServe
         process.stderr.write(`${Math.round(ms)}ms/${Math.round(limit)} ${name} → ${status} ${answer.text.length}\n`);
       if (ms > limit) faults.push(`${name}: ${Math.round(ms)} ms of processor time; ${Math.round(limit)} are allowed`);
       const bytes = Buffer.byteLength(answer.text);
-      if (bytes > answerBytes) faults.push(`${name}: an answer of ${bytes} bytes (${status})`);
+      const allowed = status < 400 ? answerBytes : ANSWER_BYTES;
+      if (bytes > allowed) faults.push(`${name}: an answer of ${bytes} bytes (${status})`);
       const isOurs = status >= 500 && !(gatewayTimeouts && status > 501);
       if (isOurs) faults.push(`${name}: ${status} ${answer.text.slice(0, 200)}`);
       const ours = await tell<string[]>('faults');

@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CostServer, startCostServer } from '../../support/cost.ts';
 import { bodyOf, SHAPE_BYTES, SHAPES, type Shape, shortShapes } from '../../support/cost-shapes.ts';
-import { type Answer, ask as askUrl } from '../serve.ts';
+import { ask as askUrl } from '../serve.ts';
 import { asker, COOKING, created, files, keyOf, type Name, path, type View, view, YES } from './place.ts';
 
 const test = suite('cost of the domain service', { timeoutMs: 300_000 });
@@ -224,7 +224,6 @@ async function tryField(route: string, { field, shapes }: { field: string; shape
     const what = `${route} ${field || '(body)'} = ${shape.name}`;
     const sent = { method, headers: headersFor(who, headers), body, answerBytes: 65_536 + 2 * body.length };
     const answer = await server.judge(what, where, sent);
-    if (answer.status >= 400) assertSmall(what, answer);
     if (![200, 201].includes(answer.status) || !readers) continue;
     for (const [by, reader] of readers(answer.json() as View, name))
       await server.judge(`${what}, then GET ${reader}`, reader, {
@@ -234,10 +233,6 @@ async function tryField(route: string, { field, shapes }: { field: string; shape
         records: reader.includes('/history') ? 3 : 1,
       });
   }
-}
-
-function assertSmall(what: string, { text, status }: Answer): void {
-  if (Buffer.byteLength(text) > 65_536) server.faults.push(`${what}: ${status} with ${text.length} characters`);
 }
 
 for (const [route, { fields }] of Object.entries(ROWS))
