@@ -2,10 +2,8 @@
 
 import type { ProposalRules } from '../../machines/domain-verification.ts';
 import { type Detail, TwinlineError } from '../errors.ts';
-import { flawOfJson } from '../json-reader.ts';
 import { LIMITS } from '../limits.ts';
 import { isObject } from '../shape.ts';
-import type { Json } from '../store/store.ts';
 import { DEFAULT_GOVERNANCE } from './default-governance.ts';
 import { isDid } from './did.ts';
 import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './fraction.ts';
@@ -73,8 +71,6 @@ function read(text: string, report: Report): Governance | undefined {
     report('', `it is not JSON (${(error as Error).message}). Check commas, quotes and brackets.`);
     return undefined;
   }
-  const flaw = flawOfJson(text, value as Json);
-  if (flaw) report(flaw.pointer, `it ${flaw.words}.`);
   if (!isObject(value)) {
     report('', 'it must be one JSON object, such as {"quorum": "0.2"}');
     return undefined;

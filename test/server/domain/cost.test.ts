@@ -222,7 +222,12 @@ async function tryField(route: string, { field, shapes }: { field: string; shape
   for (const shape of shapes) {
     const body = bodyOf({ ...base, ...(/^\/(services|linkedResource)\/0\//.test(field) && WITH_LISTS) }, field, shape);
     const what = `${route} ${field || '(body)'} = ${shape.name}`;
-    const sent = { method, headers: headersFor(who, headers), body, answerBytes: 65_536 + 2 * (SHAPE_BYTES + body.length) };
+    const sent = {
+      method,
+      headers: headersFor(who, headers),
+      body,
+      answerBytes: 65_536 + 2 * (SHAPE_BYTES + body.length),
+    };
     const answer = await server.judge(what, where, sent);
     if (![200, 201].includes(answer.status) || !readers) continue;
     for (const [by, reader] of readers(answer.json() as View, name))
