@@ -179,6 +179,21 @@ export const LIMITS = {
   aliasesPerTwin: 32,
   /** Bytes of a twin or protocol as it is stored, apart from its parts, its status and its journal. */
   contentBytes: 786_432,
+  /** Problems that one refusal lists, and their bytes; characters of its message, and of a field or an error of the list. */
+  problemDetails: 100,
+  problemBytes: 32_768,
+  problemChars: 2_000,
+  problemFieldChars: 300,
+  /** Bytes of the records that one page of a history compares, and what comparing two of them may cost; see json-diff.ts. */
+  historyPageBytes: 2_097_152,
+  historyDiff: { cellsPerList: 65_536, cells: 262_144, pathChars: 1_048_576 },
+  /** Texts of one field, such as keywords, that a card shows; the record may hold more. */
+  textsPerCard: 256,
+  /** Signed cards that a process keeps, and their bytes. */
+  cardsKept: 1_000,
+  cardBytesKept: 16_777_216,
+  /** Operations of one JSON Patch. */
+  patchOperations: 100,
   /** Sub-domains of one twin. */
   partsPerTwin: 500,
   /** Milliseconds after which a part whose parent never came is thrown away. */
@@ -197,6 +212,9 @@ export const LIMITS = {
   eventTypes: 32,
   /** Documents that one page of a filtered list looks at. */
   listScan: 20_000,
+  /** Bytes of those documents, and of the documents that one page of any list shows; a page may end before its limit. */
+  listScanBytes: 16_777_216,
+  pageBytes: 2_097_152,
   /** Steps from the first twin of a graph, and twins in it. */
   graphDepth: 8,
   graphNodes: 1_000,
@@ -207,6 +225,14 @@ export const LIMITS = {
   /** Bytes and levels of the JSON Schema of one property. */
   propertySchemaBytes: 16_384,
   propertySchemaDepth: 24,
+  /** Schemas in the schema of one property, as often as `$ref` leads to each, and in all of one protocol. */
+  propertyBranches: 500,
+  protocolBranches: 2_000,
+  /** Characters of all `pattern`s of one property, and steps that they compile to, as often as `$ref` leads to each. */
+  propertyPatternChars: 1_000,
+  propertyPatternSteps: 4_000,
+  /** What checking the properties of one record may cost; see schema/schema-cost.ts. */
+  propertyWork: 4_000_000,
   idempotencyKeyChars: 255,
   /** Milliseconds that the first answer of an Idempotency-Key is kept. */
   idempotencyMs: 86_400_000,
@@ -255,6 +281,11 @@ export const LIMITS = {
   bulkAtOnce: 16,
   /** Imports that a process works on at the same time. */
   bulkRequests: 4,
+  bulkRequestsPerTenant: 2,
+  /** Bytes that its sender gives at least in so many milliseconds of waiting, and milliseconds that one takes at most. */
+  bulkLeastBytes: 61_440,
+  bulkRateMs: 60_000,
+  bulkMs: 3_600_000,
   /** Bytes of answers that wait for a client which sends all before it reads; then nothing more is read from it. */
   bulkAnswerBytes: 16_777_216,
   /** Milliseconds without a byte in either direction after which an import is cut off. */

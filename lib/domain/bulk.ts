@@ -166,7 +166,7 @@ function waitingList() {
 function ownNames(value: Json): Json[] {
   if (!isObject(value)) return [];
   const { externalId, alsoKnownAs, idempotencyKey } = value;
-  return [externalId, idempotencyKey, ...[alsoKnownAs].flat()].filter((name) => typeof name === 'string');
+  return [externalId, idempotencyKey, alsoKnownAs].flat().filter((name) => typeof name === 'string');
 }
 
 function textsIn(value: Json): Set<string> {
@@ -174,7 +174,7 @@ function textsIn(value: Json): Set<string> {
   for (const stack: Json[] = [value]; stack.length; ) {
     const part = stack.pop()!;
     if (typeof part === 'string') texts.add(part);
-    else if (typeof part === 'object' && part !== null) stack.push(...Object.values(part));
+    else if (typeof part === 'object' && part !== null) for (const inner of Object.values(part)) stack.push(inner);
   }
   return texts;
 }

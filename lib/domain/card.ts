@@ -1,5 +1,6 @@
 // Domain cards: what a registry says of a domain, as a verifiable credential (W3C VC 2.0), before it is signed.
 
+import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { canonicalClass } from './class.ts';
 import { verificationOf } from './execution.ts';
@@ -128,8 +129,13 @@ const READ: { readonly [kind in (typeof TOLD)[string]]: (value: Json | undefined
 
 function textsIn(value: Json | undefined, holds: (text: string) => boolean): readonly string[] | undefined {
   const list = Array.isArray(value) ? value : [value];
-  const texts = list.filter((text) => typeof text === 'string' && holds(text));
-  return texts.length ? texts : undefined;
+  // A card says each thing once, and signing it compares every text of a field with every other.
+  const texts = new Set<string>();
+  for (const text of list) {
+    if (typeof text === 'string' && holds(text)) texts.add(text);
+    if (texts.size >= LIMITS.textsPerCard) break;
+  }
+  return texts.size ? [...texts] : undefined;
 }
 
 /** From the last change on, within the validity of the domain. */

@@ -1,7 +1,6 @@
 // Changes of a twin: patch, transfer, deactivation. Who votes on it votes on what it was: a material change counts.
 
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../shape.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { refuseForeignDids } from './alias-rules.ts';
 import { type Caller, requireRole } from './caller.ts';
@@ -56,7 +55,7 @@ export async function patchTwin(
     throw refuse('precondition-required', 'Send If-Match with the ETag of the record that you have seen.');
   requireRevision(old, change.expected);
   const view = domainView(old, ground.clock.now());
-  const after = requireObject(patched(view, change.patch));
+  const after = patched(view, change.patch);
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
   const parts = partsOf(after);
@@ -160,16 +159,11 @@ function changedReference(before: JsonObject, after: JsonObject): string {
   throw invalid('A twin has a protocol.', [{ field: `/${changed[0]}`, error: 'must name a protocol' }]);
 }
 
-function requireObject(after: Json): JsonObject {
-  if (isObject(after)) return after;
-  throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
-}
-
 function refuseFixedFields(before: JsonObject, after: JsonObject): void {
   const free = new Set<string>([...CHANGEABLE, 'class', 'protocol']);
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !free.has(name));
   const details = names
-    .filter((name) => !isDeepStrictEqual(plain(before[name]), plain(after[name])))
+    .filter((name) => !isSame(before[name], after[name]))
     .map((name) => ({
       field: `/${name}`,
       error: name in before ? (FIXED[name] ?? 'is set by the service') : 'is no field of a record',
@@ -184,8 +178,11 @@ const FIXED: { readonly [field: string]: string } = {
   subDomains: 'is changed by creating and deactivating sub-domains',
 };
 
-function plain(value: Json | undefined): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+// As JSON: members that are undefined do not count, nor does the order of members.
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  const [text, other] = [JSON.stringify(a), JSON.stringify(b)];
+  if (text === other || text === undefined || other === undefined) return text === other;
+  return text.length === other.length && isDeepStrictEqual(JSON.parse(text), JSON.parse(other));
 }
 
 // What a merge patch has removed is as if it had never been sent.
@@ -203,10 +200,10 @@ interface Write {
 const COMPARED = [...CHANGEABLE, 'class', 'classReference', 'classVersion', 'controllers'] as const;
 
 async function write(ground: ChangeGround, caller: Caller, { old, body, action }: Write): Promise<Domain> {
-  const differs = (field: keyof StoredDomain) => !isDeepStrictEqual(plain(old.body[field]), plain(body[field]));
+  const differs = (field: keyof StoredDomain) => !isSame(old.body[field], body[field]);
   const changed = COMPARED.filter(differs);
   if (!changed.length) return old;
-  const material = MATERIAL.some(differs);
+  const material = changed.some((field) => (MATERIAL as readonly string[]).includes(field));
   // Nobody has voted on what it is now.
   const status = material && old.body.status === 'Verified' ? 'Created' : old.body.status;
   const at = stamp(old.body, ground.clock);

@@ -10,6 +10,7 @@ import { type Caller, requireRole } from './caller.ts';
 import { isVisible, type Reading } from './find.ts';
 import { CARRIED, type Carried, type RecordLine } from './import-record.ts';
 import { type Journaled, revisionOf } from './journal.ts';
+import { findPage } from './page.ts';
 import type { StoredProtocol } from './protocol.ts';
 import type { StoredDomain } from './record.ts';
 
@@ -35,9 +36,8 @@ export async function* exportLines({ documents, settleVotes }: Reading, caller: 
 
 async function* walk(documents: DocumentStore, kind: Kind, tenant: string): AsyncGenerator<Document> {
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const from = cursor === undefined ? {} : { cursor };
-    const query = { index: 'created', where: { tenant }, limit: LIMITS.exportPage, ...from };
-    const page = await documents.find<Journaled>(kind, query);
+    const query = { index: 'created', where: { tenant }, limit: LIMITS.exportPage, cursor };
+    const page = await findPage<Journaled>(documents, kind, query);
     yield* page.items;
     cursor = page.next;
   }

@@ -6,6 +6,7 @@
 // A field is a path through the record, such as status, metadata.name or services.type; through a list it means any of
 // its items. A value is a JSON string, number, true, false or null. Times are compared as the record shows them.
 
+import { readJson } from '../json-reader.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { refuse } from './problems.ts';
@@ -85,12 +86,8 @@ function comparison(op: string, tokens: Tokens, source: string): Filter {
 }
 
 function scalar(text: string, source: string): Scalar {
-  try {
-    const value = JSON.parse(text) as Json;
-    if (typeof value !== 'object' || value === null) return value;
-  } catch {
-    // Told below.
-  }
+  const reading = readJson(text);
+  if ('value' in reading && (typeof reading.value !== 'object' || reading.value === null)) return reading.value;
   throw wrong(source, `needs a value such as "text", 1, true or null where it has ${text}`);
 }
 

@@ -1,14 +1,15 @@
 // What a twin was: any revision, any moment, and who changed what.
 
-import { createPatch, type Operation } from 'rfc6902';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { findDomain } from './find.ts';
 import { type Revision, revisionAt, revisionOf, revisionsOf } from './journal.ts';
+import { diffJson } from './json-diff.ts';
 import { DOMAIN } from './kinds.ts';
 import { refuse } from './problems.ts';
 import { type Domain, domainView, isoTime, type StoredDomain } from './record.ts';
+import { timeSlice } from './time-slice.ts';
 
 /** One line of a history. */
 export interface HistoryItem extends JsonObject {
@@ -50,36 +51,67 @@ export function revisionOrMoment(at: string): { readonly revision: number } | { 
   );
 }
 
-/** A page of the history, the newest revision first; `before` is the cursor of the page before. */
+/**
+ * A page of the history, the newest revision first; `before` is the cursor of the page before. Of large records a page
+ * has fewer items than asked for, at least one.
+ */
 export async function historyOf(
   documents: DocumentStore,
   caller: Caller,
   { did, before, limit }: { did: string; before?: number; limit: number },
 ): Promise<{ items: HistoryItem[]; next?: string }> {
   const id = await existing(documents, caller, did);
-  // One more than asked for: a change is the difference to the revision before.
-  const found = await revisionsOf<StoredDomain>(documents, {
-    kind: DOMAIN,
-    id,
-    limit: Math.min(limit, LIMITS.pageSizeMax) + 1,
-    ...(before !== undefined && { before }),
-  });
-  const items = found.slice(0, limit).map((revision, at) => itemOf(revision, found[at + 1]));
-  const last = items.at(-1);
-  return { items, ...(found.length > limit && last && { next: String(last.revision) }) };
+  const items: HistoryItem[] = [];
+  let bytes = 0;
+  let newer: Shown | undefined;
+  const pause = timeSlice();
+  for await (const revision of newestFirst(documents, { id, before })) {
+    const shown = showRevision(revision);
+    bytes += shown.bytes;
+    if (newer) {
+      items.push(itemOf(newer, shown.view));
+      if (items.length >= Math.min(limit, LIMITS.pageSizeMax) || bytes > LIMITS.historyPageBytes)
+        return { items, next: String(newer.revision) };
+    }
+    newer = shown;
+    await pause();
+  }
+  if (newer) items.push(itemOf(newer, {}));
+  return { items };
 }
 
-function itemOf({ revision, body }: Revision<StoredDomain>, before: Revision<StoredDomain> | undefined): HistoryItem {
-  const { at, by, action } = body.journal;
-  return { revision, at: isoTime(at), by, action, changes: changesBetween(before, { revision, body }) };
+const REVISIONS_AT_ONCE = 4;
+
+async function* newestFirst(
+  documents: DocumentStore,
+  { id, before }: { id: string; before: number | undefined },
+): AsyncGenerator<Revision<StoredDomain>> {
+  for (let next = before; ; ) {
+    const asked = { kind: DOMAIN, id, limit: REVISIONS_AT_ONCE, ...(next !== undefined && { before: next }) };
+    const found = await revisionsOf<StoredDomain>(documents, asked);
+    yield* found;
+    next = found.at(-1)?.revision;
+    if (next === undefined) return;
+  }
+}
+
+/** A revision as clients read it, and its size. */
+interface Shown extends Pick<HistoryItem, 'revision'> {
+  readonly journal: StoredDomain['journal'];
+  readonly view: JsonObject;
+  readonly bytes: number;
+}
+
+function showRevision(found: Revision<StoredDomain>): Shown {
+  const text = JSON.stringify(domainView(found, 0));
+  return { revision: found.revision, journal: found.body.journal, view: JSON.parse(text), bytes: text.length };
 }
 
 const ALWAYS = new Set(['/revision', '/updated', '/validity']);
 
-function changesBetween(before: Revision<StoredDomain> | undefined, after: Revision<StoredDomain>): JsonObject[] {
-  const view = (revision: Revision<StoredDomain>) => JSON.parse(JSON.stringify(domainView(revision, 0)));
-  const changes = createPatch(before ? view(before) : {}, view(after)) as (Operation & JsonObject)[];
-  return changes.filter(({ path }) => !ALWAYS.has(path));
+function itemOf({ revision, journal: { at, by, action }, view }: Shown, before: JsonObject): HistoryItem {
+  const { operations } = diffJson(before, view, LIMITS.historyDiff);
+  return { revision, at: isoTime(at), by, action, changes: operations.filter(({ path }) => !ALWAYS.has(path)) };
 }
 
 // A deactivated twin has a history, too.

@@ -1,26 +1,11 @@
-// What a JSON text may not hold though it is JSON: whoever walks it later may do so level by level, and keep every text.
+// What the domain service says of JSON that it cannot keep.
 
-import { LIMITS } from '../limits.ts';
-import { isWellFormed } from '../store/input.ts';
-import type { Json } from '../store/store.ts';
+import type { TwinlineError } from '../errors.ts';
+import type { JsonFlaw } from '../json-reader.ts';
+import { invalid, refuse } from './problems.ts';
 
-/** What is wrong with a JSON text and its value, as the end of a sentence about it; undefined when nothing is. */
-export function flawOf(text: string, value: Json): string | undefined {
-  // What the decoder writes in the place of bytes that are no UTF-8.
-  if (text.includes('\ufffd')) return 'is not UTF-8, or holds the replacement character U+FFFD';
-  for (const stack: [Json, number][] = [[value, 1]]; stack.length; ) {
-    const [part, depth] = stack.pop()!;
-    if (depth > LIMITS.jsonBodyDepth) return `nests deeper than ${LIMITS.jsonBodyDepth} levels`;
-    if (typeof part === 'string' && !isText(part)) return BROKEN_TEXT;
-    if (typeof part !== 'object' || part === null) continue;
-    if (!Object.keys(part).every(isText)) return BROKEN_TEXT;
-    for (const inner of Object.values(part)) stack.push([inner, depth + 1]);
-  }
-  return undefined;
-}
-
-const BROKEN_TEXT = 'has a text with the character U+0000 or half of a surrogate pair';
-
-function isText(text: string): boolean {
-  return isWellFormed(text) && !text.includes('\0');
+/** The refusal of `what` (such as "The body"): `invalid` names the place of a number, the rest is `bad-request`. */
+export function refuseFlaw({ kind, words, pointer }: JsonFlaw, what: string): TwinlineError {
+  if (kind !== 'number') return refuse('bad-request', `${what} ${words}.`);
+  return invalid(`${what} ${words}.`, [{ field: pointer || '/', error: words.replace('has', 'is') }]);
 }

@@ -150,13 +150,16 @@ interface Walk {
 async function walk(documents: DocumentStore, plan: Query, { limit, holds, cursor, print }: Walk): Promise<Page> {
   const items: Domain[] = [];
   let from = cursor === undefined ? undefined : readCursor(cursor, print);
-  for (let seen = 0; seen < LIMITS.listScan; ) {
+  let [bytes, shown] = [0, 0];
+  for (let seen = 0; seen < LIMITS.listScan && bytes < LIMITS.listScanBytes; ) {
     const size = Math.min(LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
     const chunk = await findFrom(documents, plan, { limit: size, cursor: from });
     seen += chunk.items.length;
+    bytes += chunk.size;
     for (const [at, item] of chunk.items.entries()) {
       if (!holds(item) || !(await isVisible(documents, item))) continue;
       items.push(item);
+      shown += chunk.size / chunk.items.length;
       if (items.length < limit) continue;
       const whole = at === chunk.items.length - 1;
       const next = whole ? chunk.next : (await findFrom(documents, plan, { limit: at + 1, cursor: from })).next;
@@ -164,6 +167,7 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
     }
     if (chunk.next === undefined) return { items };
     from = chunk.next;
+    if (shown >= LIMITS.pageBytes) break;
   }
   return { items, next: `${print}.${from}` };
 }

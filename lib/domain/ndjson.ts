@@ -1,9 +1,10 @@
 // Lines of JSON out of bytes, one at a time: a broken line says so and the next one is read all the same.
 
 import type { TwinlineError } from '../errors.ts';
+import { readJson } from '../json-reader.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json } from '../store/store.ts';
-import { flawOf } from './json-flaw.ts';
+import { refuseFlaw } from './json-flaw.ts';
 import { refuse } from './problems.ts';
 
 /** A line and its number, from 1; empty lines count and are left out. */
@@ -49,14 +50,10 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 function parsed(line: number, bytes: Buffer): Line | undefined {
   const text = bytes.toString().replace(/^\ufeff/, '');
   if (text.trim() === '') return undefined;
-  try {
-    const value = JSON.parse(text) as Json;
-    const flaw = flawOf(text, value);
-    return flaw === undefined ? { line, value, text } : { line, problem: refuse('bad-request', `The line ${flaw}.`) };
-  } catch {
-    // The words of JSON.parse quote the line.
-    return { line, problem: refuse('bad-request', 'The line is no valid JSON. Write one JSON object per line.') };
-  }
+  const reading = readJson(text);
+  if ('value' in reading) return { line, value: reading.value, text };
+  if (reading.flaw.kind !== 'syntax') return { line, problem: refuseFlaw(reading.flaw, 'The line') };
+  return { line, problem: refuse('bad-request', 'The line is no valid JSON. Write one JSON object per line.') };
 }
 
 function tooLong(): TwinlineError {

@@ -1,9 +1,11 @@
 // Merge patches (RFC 7396) and JSON patches (RFC 6902), applied to a copy.
 
-import { applyPatch, type Operation } from 'rfc6902';
+import { flawOfMade } from '../json-reader.ts';
+import { LIMITS } from '../limits.ts';
 import { isObject } from '../shape.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import { refuse } from './problems.ts';
+import { applyJsonPatch, type Operation } from './json-patch.ts';
+import { invalid, refuse } from './problems.ts';
 import { checked } from './schema/check.ts';
 import type { Schema } from './schema/parts.ts';
 
@@ -11,7 +13,7 @@ export type Patch = { readonly type: 'merge'; readonly patch: Json } | { readonl
 
 const OPERATIONS: Schema = {
   type: 'array',
-  maxItems: 1_000,
+  maxItems: LIMITS.patchOperations,
   items: {
     type: 'object',
     required: ['op', 'path'],
@@ -24,8 +26,12 @@ const OPERATIONS: Schema = {
 };
 
 /** `target` after the patch; `target` itself stays. Throws `invalid` or `test-failed`; then nothing has changed. */
-export function patched(target: JsonObject, { type, patch }: Patch): Json {
-  return type === 'merge' ? merged(target, patch) : operated(target, patch);
+export function patched(target: JsonObject, { type, patch }: Patch): JsonObject {
+  const after = type === 'merge' ? merged(target, patch) : operated(target, patch);
+  if (!isObject(after)) throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
+  const flaw = flawOfMade(after as JsonObject);
+  if (flaw) throw refuse('invalid', `After the patch, the record ${flaw.words}, so nothing was changed.`);
+  return after as JsonObject;
 }
 
 function merged(target: Json | undefined, patch: Json): Json {
@@ -40,16 +46,16 @@ function merged(target: Json | undefined, patch: Json): Json {
 
 function operated(target: JsonObject, patch: Json): Json {
   const operations = checked<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
-  const result = structuredClone(target);
-  const failed = applyPatch(result, operations, {}).findIndex((error) => error !== null);
-  if (failed < 0) return result;
-  const { op, path } = operations[failed]!;
-  const field = `/${failed}`;
-  if (op === 'test')
+  const result = applyJsonPatch(target, operations, { copyBytes: LIMITS.documentBytes });
+  if ('value' in result) return result.value;
+  const { kind, at, error } = result.fault;
+  const { op, path } = operations[at]!;
+  const field = `/${at}`;
+  if (kind === 'test')
     throw refuse('test-failed', `The test of ${path} does not hold, so nothing was changed.`, {
-      details: [{ field, error: 'does not hold' }],
+      details: [{ field, error }],
     });
-  throw refuse('invalid', `Operation ${failed} of the JSON Patch cannot be applied, so nothing was changed.`, {
-    details: [{ field, error: `"${op}" at ${path}: there is no such place` }],
+  throw refuse('invalid', `Operation ${at} of the JSON Patch cannot be applied, so nothing was changed.`, {
+    details: [{ field, error: `"${op}" at ${path}: ${error}` }],
   });
 }

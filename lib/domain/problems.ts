@@ -1,5 +1,6 @@
 // Every way in which the domain service says no: a word that stays the same, its HTTP status, its title.
 
+import { cutList, cutText } from '../cut.ts';
 import { type Detail, TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -30,6 +31,7 @@ export const PROBLEMS = {
   'last-membership-group': { status: 409, title: 'An organisation has at least one membership group' },
   'still-referenced': { status: 409, title: 'Others point at this' },
   'in-progress': { status: 409, title: 'The same request is being worked on' },
+  'too-slow': { status: 408, title: 'The request comes too slowly' },
   gone: { status: 410, title: 'This was deactivated' },
   'revision-changed': { status: 412, title: 'Somebody else was first' },
   'too-large': { status: 413, title: 'The request is too large' },
@@ -48,9 +50,17 @@ export interface RefusalParts {
   readonly cause?: unknown;
 }
 
-/** The error of a refusal. `message` is one sentence: what was tried, with which value, why not, what to do. */
+/** The error of a refusal; long texts are cut, and long lists of details. `message` is one sentence: what was tried, with which value, why not, what to do. */
 export function refuse(reason: Reason, message: string, parts: RefusalParts = {}): TwinlineError {
-  return new TwinlineError('ERR_REFUSED', message, { reason, ...parts });
+  const given = parts.details ?? [];
+  const cut = given.slice(0, LIMITS.problemDetails).map(({ field, error }) => ({
+    field: cutText(field, LIMITS.problemFieldChars),
+    error: cutText(error, LIMITS.problemFieldChars),
+  }));
+  const details = cutList(cut, ({ field, error }) => field + error);
+  const more = given.length - details.length;
+  const rest = more > 0 ? ` The list ends after ${details.length}; ${more} more are not in it.` : '';
+  return new TwinlineError('ERR_REFUSED', cutText(message, LIMITS.problemChars) + rest, { ...parts, reason, details });
 }
 
 /** The error of an input that breaks the rules of its schema or of the domain, field by field. */

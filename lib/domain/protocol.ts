@@ -2,6 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Detail } from '../errors.ts';
+import { escapeStep } from '../json-pointer.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../store/store.ts';
 import { refuseForeignDids } from './alias-rules.ts';
@@ -17,6 +18,7 @@ import { isoTime, oneOrMany } from './record.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from './schema/bodies.ts';
 import { checked } from './schema/check.ts';
 import { compileProperty } from './schema/property.ts';
+import { timeSlice } from './time-slice.ts';
 
 /** What a protocol's author writes. */
 export interface ProtocolBody {
@@ -118,7 +120,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     async create(caller, given, did = mintDid()) {
       requireRole(caller, 'create twins');
       const body = checked<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
-      checkProperties(body.properties ?? {});
+      await checkProperties(body.properties ?? {});
       const now = clock.now();
       const stored: StoredProtocol = {
         ...partsOf(body, caller),
@@ -136,7 +138,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     async change(caller, did, { expected, body: given }) {
       requireRole(caller, 'change twins');
       const body = checked<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
-      checkProperties(body.properties ?? {});
+      await checkProperties(body.properties ?? {});
       const { body: before, version } = await get(caller, did);
       requireController(caller, before.controllers);
       const at = stamp(before, clock);
@@ -207,20 +209,33 @@ function partsOf(body: ProtocolBody, caller: Caller) {
   };
 }
 
-function checkProperties(properties: JsonObject): void {
-  const details = Object.entries(properties).flatMap(([name, declared]) => {
-    const why = reasonAgainst(declared);
-    return why === undefined ? [] : [{ field: `/properties/${name}`, error: why }];
-  });
+async function checkProperties(properties: JsonObject): Promise<void> {
+  const details: Detail[] = [];
+  const pause = timeSlice();
+  let branches = 0;
+  for (const [name, declared] of Object.entries(properties)) {
+    const field = `/properties/${escapeStep(name)}`;
+    const compiled = tryToCompile(declared);
+    if ('why' in compiled) details.push({ field, error: compiled.why });
+    else branches += compiled.branches;
+    if (branches > LIMITS.protocolBranches) {
+      details.push({
+        field,
+        error: `is more than the ${LIMITS.protocolBranches} schemas of one protocol, with those before`,
+      });
+      break;
+    }
+    // Compiling takes a while; others go on meanwhile.
+    await pause();
+  }
   if (details.length) throw invalid('The protocol declares properties that cannot be checked.', details);
 }
 
-function reasonAgainst(declared: Json): string | undefined {
+function tryToCompile(declared: Json): { branches: number } | { why: string } {
   try {
-    compileProperty(declared);
-    return undefined;
+    return { branches: compileProperty(declared).branches };
   } catch (error) {
-    return error instanceof Error ? error.message : 'is no JSON Schema';
+    return { why: error instanceof Error ? error.message : 'is no JSON Schema' };
   }
 }
 

@@ -2,16 +2,18 @@
 
 import type { Clock } from '../clock.ts';
 import type { Detail } from '../errors.ts';
+import { escapeStep } from '../json-pointer.ts';
 import { LIMITS } from '../limits.ts';
-import type { DocumentStore, JsonObject } from '../store/store.ts';
+import type { DocumentStore, Json, JsonObject } from '../store/store.ts';
 import { chainOf, isOfKind } from './class.ts';
 import { type Lineage, lineageOf } from './compose.ts';
 import { edgesOf, indexedEdges } from './edges.ts';
 import { findDomain } from './find.ts';
 import { invalid, requireFits } from './problems.ts';
-import { listOf, type Protocol, type Protocols } from './protocol.ts';
+import { listOf, type Protocols } from './protocol.ts';
 import type { StoredDomain, SubDomain } from './record.ts';
-import { compileProperty, type PropertyCheck } from './schema/property.ts';
+import { compileProperty, type PropertyCheck, type WorkBudget, workBudget } from './schema/property.ts';
+import { timeSlice } from './time-slice.ts';
 
 export interface Ground {
   readonly documents: DocumentStore;
@@ -87,7 +89,7 @@ export async function settle(ground: Ground, reference: string, twin: Twin): Pro
   const lineage = await lineageOf(ground.protocols, protocol);
   const roles = await filledRoles(ground, lineage, twin);
   const details = [
-    ...propertyProblems(lineage, parts.properties ?? {}),
+    ...(await propertyProblems(lineage, parts.properties ?? {})),
     ...roles.problems,
     ...windowProblems(parts),
     ...LISTS.flatMap((list) => repeatedIds(list, parts[list] ?? [])),
@@ -105,15 +107,15 @@ export async function settle(ground: Ground, reference: string, twin: Twin): Pro
     ...(Object.fromEntries(LISTS.map((list) => [list, parts[list] ?? []])) as Pick<Settled, (typeof LISTS)[number]>),
   };
   const edges = edgesOf({ ...settled, ...frame }, roles.resolved);
-  if (edges.length > LIMITS.elementsPerIndex)
-    details.push({
-      field: '/relationships',
-      error: `point at ${edges.length} others; ${LIMITS.elementsPerIndex} are allowed`,
-    });
+  if (edges.length > LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
   if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
   const whole = { ...settled, ...indexedEdges(edges) };
   requireFits(whole, `The ${frame.type}`);
   return whole;
+}
+
+function tooManyEdges(count: number): Detail {
+  return { field: '/relationships', error: `point at ${count} others; ${LIMITS.elementsPerIndex} are allowed` };
 }
 
 const UNKNOWN_CLASS: Detail = {
@@ -132,43 +134,51 @@ export function classReference({ class: name, protocol }: TwinParts, wanted: 'cl
   throw invalid(`A twin is made from a protocol.`, [{ field: `/${wanted}`, error: 'must name a protocol' }]);
 }
 
-const checks = new Map<string, PropertyCheck>();
-
-function propertyProblems({ protocols, properties: declared }: Lineage, properties: JsonObject): Detail[] {
-  return Object.entries(properties).flatMap(([name, value]) => {
-    const field = `/properties/${name}`;
+async function propertyProblems({ properties: declared }: Lineage, properties: JsonObject): Promise<Detail[]> {
+  const problems: Detail[] = [];
+  const budget = workBudget();
+  const pause = timeSlice();
+  const known = namesIn(declared) || 'no properties';
+  for (const [name, value] of Object.entries(properties)) {
+    const field = `/properties/${escapeStep(name)}`;
     if (!Object.hasOwn(declared, name)) {
-      const names = Object.keys(declared);
-      return [{ field, error: `is not declared by the protocol, which has ${names.join(', ') || 'no properties'}` }];
+      problems.push({ field, error: `is not declared by the protocol, which has ${known}` });
+      continue;
     }
-    const check = checkOf(protocols[0]!, name, declared);
-    return check(value).map((problem) => ({ field: field + problem.field, error: problem.error }));
-  });
+    for (const problem of problemsOfValue(declared[name]!, value, budget))
+      problems.push({ field: field + problem.field, error: problem.error });
+    // Compiling takes a while; others go on meanwhile.
+    await pause();
+  }
+  return problems;
 }
 
-// A version of a protocol never changes, and neither do the versions that it is bound to.
-function checkOf({ body, version }: Protocol, name: string, declared: JsonObject): PropertyCheck {
-  const key = JSON.stringify([body.did, version, name]);
-  const known = checks.get(key);
-  if (known) return known;
-  const made = compileProperty(declared[name]!);
-  if (checks.size >= LIMITS.propertyChecksKept) checks.clear();
-  checks.set(key, made);
-  return made;
+// A protocol may be older than the rules for what it declares.
+function problemsOfValue(declared: Json, value: Json, budget: WorkBudget): readonly Detail[] {
+  let check: PropertyCheck;
+  try {
+    check = compileProperty(declared);
+  } catch (error) {
+    return [{ field: '', error: `cannot be checked: what the protocol declares ${(error as Error).message}` }];
+  }
+  return check(value, budget);
 }
 
 async function filledRoles({ documents }: Ground, lineage: Lineage, { frame, parts }: Twin) {
   const roles: { readonly [role: string]: string } = { ...chainOf(frame.type), ...lineage.relationships };
   const problems: Detail[] = [];
   const resolved = new Map<string, string>();
-  for (const [role, filled] of Object.entries(parts.relationships ?? {})) {
-    const field = `/relationships/${role}`;
+  const known = namesIn(roles) || 'no roles';
+  const relationships = Object.entries((parts.relationships ?? {}) as { [role: string]: string | string[] });
+  const count = relationships.reduce((sum, [, filled]) => sum + listOf(filled).length, 0);
+  if (count > LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
+  for (const [role, filled] of relationships) {
+    const field = `/relationships/${escapeStep(role)}`;
     if (!Object.hasOwn(roles, role)) {
-      const known = Object.keys(roles).join(', ') || 'no roles';
       problems.push({ field, error: `is not a role of the protocol, which has ${known}` });
       continue;
     }
-    for (const reference of listOf(filled as string | string[])) {
+    for (const reference of listOf(filled)) {
       const target = await findDomain(documents, frame.tenant, reference);
       if (!target) problems.push({ field, error: `names ${reference}, which is no twin of this registry` });
       else if (!isOfKind(target.body.type, roles[role]!))
@@ -177,6 +187,14 @@ async function filledRoles({ documents }: Ground, lineage: Lineage, { frame, par
     }
   }
   return { problems, resolved };
+}
+
+const NAMES_SHOWN = 20;
+
+function namesIn(object: object): string {
+  const names = Object.keys(object);
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
+  return names.slice(0, NAMES_SHOWN).join(', ') + more;
 }
 
 function windowProblems({ validFrom, validUntil }: TwinParts): Detail[] {

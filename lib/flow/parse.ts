@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa';
+import { flawOfNumbers } from '../json-reader.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json } from '../store/store.ts';
 import { inOrder, nameOf, problemOf } from './finding.ts';
@@ -50,7 +51,7 @@ export function parseFlow(text: string, file: string): ParsedFlow {
 
 function read(document: DocumentNode, source: FlowSource): ParsedFlow {
   const value = evaluate(document) as Json;
-  const problems = keyProblems(document.body, source);
+  const problems = [...keyProblems(document.body, source), ...numberProblems(source)];
   const findings = schemaFindings(value);
   for (const { code, ...finding } of findings) problems.push(problemOf(source, finding, { code, severity: 'error' }));
   if (findings.length) return { source, problems: inOrder(problems) };
@@ -64,6 +65,15 @@ function refused(
   fault: Pick<Problem, 'code' | 'line' | 'column' | 'message' | 'fix'>,
 ): ParsedFlow {
   return { source: flowSource(file, text), problems: [{ file, pointer: '', severity: 'error', ...fault }] };
+}
+
+/** The first number that a flow could not keep as it is written. */
+function numberProblems(source: FlowSource): Problem[] {
+  const flaw = flawOfNumbers(source.text);
+  if (!flaw) return [];
+  const fix = 'Write a smaller number, or a text.';
+  const finding = { pointer: flaw.pointer, message: `The value ${flaw.words}.`, fix };
+  return [problemOf(source, finding, { code: 'bad-value', severity: 'error' })];
 }
 
 /** Keys that stand twice in one object (only the last would count), and keys that no object may have. */

@@ -2,6 +2,7 @@
 
 import { parse as locate } from '@humanwhocodes/momoa';
 import { type Detail, TwinlineError } from '../errors.ts';
+import { readJson } from '../json-reader.ts';
 import { LIMITS } from '../limits.ts';
 import { CHECKS, isObject, type Report } from './gateway-checks.ts';
 import type { JsonForm } from './json-field.ts';
@@ -99,13 +100,12 @@ function parseJson(text: string, report: Report): unknown {
     report('', `it has ${bytes} bytes; ${LIMITS.gatewayFileBytes} are allowed`);
     return undefined;
   }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // Its words would quote the file, which may hold keys.
-    report('', `it is not JSON${placeOfFault(text)}. Check commas, quotes and brackets.`);
-    return undefined;
-  }
+  const reading = readJson(text);
+  if ('value' in reading) return reading.value;
+  const { kind, pointer, words } = reading.flaw;
+  if (kind === 'syntax') report('', `it is not JSON${placeOfFault(text)}. Check commas, quotes and brackets.`);
+  else report(pointer, `it ${words}.`);
+  return undefined;
 }
 
 function placeOfFault(text: string): string {

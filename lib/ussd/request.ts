@@ -1,5 +1,6 @@
 // One phone request in the form that every dialect is read into, and the checks that guard the door.
 import { TwinlineError } from '../errors.ts';
+import { flawOfNumbers } from '../json-reader.ts';
 import { LIMITS } from '../limits.ts';
 
 /** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */
@@ -181,6 +182,8 @@ function jsonFields(body: string): Fields {
   const names = Object.keys(fields);
   if (names.length !== membersOf(body)) throw refusal('the body', 'without repeated names', body);
   if (names.includes('__proto__')) throw refusal('the body', 'without __proto__', body);
+  const flaw = flawOfNumbers(body);
+  if (flaw) throw refusal(flaw.pointer.slice(1) || 'the body', 'a number that can be kept as it was sent', body);
   return fields;
 }
 

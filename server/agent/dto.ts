@@ -3,6 +3,7 @@
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { RunRequest, ToolDeclaration } from '../../lib/agent/run.ts';
+import { flawOfJson, wordsAt } from '../../lib/json-reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { nest } from './nest.ts';
@@ -170,13 +171,14 @@ const parse = bodyParser({
 });
 
 async function read<T>(ctx: Context, fields: Fields): Promise<T> {
-  // A body without a type is taken for JSON. Other types are what forms of any page may send.
-  if (ctx.get('content-type') !== '' && ctx.request.length !== 0 && ctx.is('json', '+json') === false)
+  // A body without a type is taken for JSON, and so is what curl sends without one: it calls any data a form.
+  if (ctx.get('content-type') !== '' && ctx.request.length !== 0 && ctx.is('json', '+json', 'urlencoded') === false)
     throw nest(415, 'The body must be of the type application/json');
   await parse(ctx, async () => {});
   const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
   const value = (rawBody.trim() === '' ? {} : body) as Json;
-  const problems = problemsOf(fields, value);
+  const flaw = flawOfJson(rawBody, value);
+  const problems = flaw ? [`the body ${wordsAt(flaw)}`] : problemsOf(fields, value);
   if (problems.length) throw nest(400, problems);
   return value as T;
 }

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { McpServer } from '../../lib/agent/mcp/server.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { readJson, wordsAt } from '../../lib/json-reader.ts';
 import { isListOf, isObject, isText } from '../../lib/shape.ts';
 
 type Fields = { readonly [name: string]: unknown };
@@ -32,7 +33,7 @@ const RULES: { readonly [field in keyof Required<McpServer>]: Rule } = {
 
 /** The servers of a file. Throws ERR_CONFIG with every problem, one per line. */
 export async function readMcpServers(path: string): Promise<McpServer[]> {
-  const list = await readJson(path);
+  const list = await readList(path);
   if (!Array.isArray(list)) throw wrong(path, ['must be a JSON array of {"name", "url", …}']);
   const problems = list.flatMap((one, at) => problemsOf(one).map((problem) => `number ${at + 1}: ${problem}`));
   const names = list.map((one) => (isObject(one) ? one.name : undefined));
@@ -74,14 +75,13 @@ function areHeaders(value: unknown): boolean {
   }
 }
 
-// The words of a parser quote what it read.
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as unknown;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw wrong(path, [code === undefined ? 'is no JSON' : `cannot be read: ${code}`]);
-  }
+async function readList(path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw wrong(path, [`cannot be read: ${error.code}`]);
+  });
+  const reading = readJson(text);
+  if ('value' in reading) return reading.value;
+  throw wrong(path, [reading.flaw.kind === 'syntax' ? 'is no JSON' : wordsAt(reading.flaw)]);
 }
 
 function wrong(path: string, problems: readonly string[]): TwinlineError {

@@ -2,7 +2,9 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
+import { cutList, cutText } from '../../lib/cut.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { REFUSAL_OF, REFUSALS, Refusal } from '../errors.ts';
 
@@ -22,10 +24,19 @@ export class NestError extends Error {
   readonly reason: string | undefined;
 
   constructor(body: NestBody, reason?: string) {
-    super(String(body.message));
-    this.body = body;
+    const message = cutMessage(body.message);
+    super(String(message));
+    this.body = { ...body, message };
     this.reason = reason;
   }
+}
+
+function cutMessage(message: NestBody['message']): NestBody['message'] {
+  if (typeof message === 'string') return cutText(message, LIMITS.problemChars);
+  const lines = message.slice(0, LIMITS.problemDetails).map((line) => cutText(line, LIMITS.problemFieldChars));
+  const listed = cutList(lines, (line) => line);
+  const more = message.length - listed.length;
+  return more > 0 ? [...listed, `${more} more are not in this list`] : listed;
 }
 
 /** An error with a status, its name, and what else clients read of it. */

@@ -113,6 +113,10 @@ export const PROBLEM_ADVICE: { readonly [problem in Reason | RefusalKind]: Advic
     cause: 'A request with this Idempotency-Key is still worked on, or many change the same record.',
     remedy: 'Wait as long as Retry-After says, then send the same request again.',
   },
+  'too-slow': {
+    cause: 'Less than 60 KB of an import came in a minute of waiting for it, or the import took longer than an hour.',
+    remedy: 'Send the lines after the last one that was answered in another import, from a quicker connection.',
+  },
   gone: {
     cause: 'It was deactivated. Its DID is never given to another.',
     remedy: 'Its history stays readable: GET …?at=<revision or moment> and GET …/history.',

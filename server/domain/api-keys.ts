@@ -7,6 +7,7 @@ import { type Caller, ROLES, type Role } from '../../lib/domain/caller.ts';
 import { isReference } from '../../lib/domain/did.ts';
 import type { VoterPower } from '../../lib/domain/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { readJson, wordsAt } from '../../lib/json-reader.ts';
 import type { Log } from '../log.ts';
 
 export interface ApiKeys {
@@ -156,17 +157,15 @@ function hashOf(key: unknown): Buffer | undefined {
 }
 
 function parse(file: string, refuse: (problems: readonly string[]) => TwinlineError): unknown {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (error) {
-    // The words of JSON.parse quote the file, which holds keys.
-    const { code } = error as NodeJS.ErrnoException;
-    throw refuse([
-      code === undefined
-        ? 'is no valid JSON. Write a list of {"key", "principal", "roles"}.'
-        : `cannot be read (${code}).`,
-    ]);
+    throw refuse([`cannot be read (${(error as NodeJS.ErrnoException).code}).`]);
   }
+  const reading = readJson(text);
+  if ('value' in reading) return reading.value;
+  throw refuse([`${wordsAt(reading.flaw)}. Write a list of {"key", "principal", "roles"}.`]);
 }
 
 function stampOf(file: string): string {

@@ -2,8 +2,9 @@
 
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { flawOf } from '../../lib/domain/json-flaw.ts';
+import { refuseFlaw } from '../../lib/domain/json-flaw.ts';
 import { refuse } from '../../lib/domain/problems.ts';
+import { flawOfJson } from '../../lib/json-reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json } from '../../lib/store/store.ts';
 
@@ -50,8 +51,9 @@ export async function readBody(ctx: Context, types: readonly string[] = JSON_TYP
   await parse(ctx, async () => {});
   const { body: value, rawBody: text = '' } = ctx.request as { body?: unknown; rawBody?: string };
   if (isForm(type) && !LOOKS_LIKE_JSON.test(text)) throw noForms();
-  const wrong = text === '' ? 'is empty' : flawOf(text, value as Json);
-  if (wrong !== undefined) throw refuse('bad-request', `The body ${wrong}.`);
+  if (text === '') throw refuse('bad-request', 'The body is empty.');
+  const flaw = flawOfJson(text, value as Json);
+  if (flaw) throw refuseFlaw(flaw, 'The body');
   return { type, value: value as Json, text };
 }
 

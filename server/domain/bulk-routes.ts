@@ -8,8 +8,8 @@ import { requireRole } from '../../lib/domain/caller.ts';
 import type { SettleVotes } from '../../lib/domain/due-votes.ts';
 import { exportLines } from '../../lib/domain/export.ts';
 import type { Feed } from '../../lib/domain/follow.ts';
-import { linesOf } from '../../lib/domain/ndjson.ts';
-import { refuse } from '../../lib/domain/problems.ts';
+import { type Line, linesOf } from '../../lib/domain/ndjson.ts';
+import { isRefusal, refuse } from '../../lib/domain/problems.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { Refusal } from '../errors.ts';
@@ -18,6 +18,7 @@ import { callerOf } from './authenticate.ts';
 import { mediaType } from './body.ts';
 import { told } from './problem.ts';
 import { keyOf } from './repeat.ts';
+import { readSteadily } from './steady-upload.ts';
 
 export interface BulkDeps {
   readonly documents: DocumentStore;
@@ -32,7 +33,7 @@ const READ = new Set([NDJSON, 'application/ndjson', 'application/jsonl']);
 
 /** Adds the routes; `ctx.state.caller` is known. */
 export function bulkRoutes(router: Router, { documents, bulk, feed, settleVotes, onFault }: BulkDeps): void {
-  let running = 0;
+  const running = places();
 
   async function* answers(ctx: Context, rows: AsyncIterable<Row>): AsyncGenerator<string> {
     try {
@@ -52,21 +53,17 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, settleVotes,
     requireLines(ctx);
     const dryRun = flag(ctx, 'dryRun');
     const key = checkedKey(ctx);
-    if (running >= LIMITS.bulkRequests)
-      throw new Refusal('unavailable', `${running} imports are under way already. Try again when one has ended.`);
-    running++;
+    const leave = running.enter(caller.tenant);
     allowLongUpload(ctx.req);
     ctx.status = 207;
     ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
-    const rows = bulk(caller, { lines: linesOf(ctx.req), dryRun, key });
+    const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, key });
     // A client that sends everything before it reads must not be waited for while it waits for us.
     const body = Readable.from(answers(ctx, rows), {
       objectMode: false,
       highWaterMark: LIMITS.bulkAnswerBytes,
     });
-    body.once('close', () => {
-      running--;
-    });
+    body.once('close', leave);
     ctx.body = body;
   });
 
@@ -84,6 +81,44 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, settleVotes,
     };
     ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
   });
+}
+
+/** The imports that are under way. */
+function places() {
+  const perTenant = new Map<string, number>();
+  let all = 0;
+  return {
+    /** Takes a place; the answer gives it back. Throws `unavailable` when there is none. */
+    enter(tenant: string): () => void {
+      const own = perTenant.get(tenant) ?? 0;
+      if (own >= LIMITS.bulkRequestsPerTenant)
+        throw new Refusal('unavailable', `${own} imports of yours are under way. Try again when one has ended.`);
+      if (all >= LIMITS.bulkRequests)
+        throw new Refusal('unavailable', `${all} imports are under way already. Try again when one has ended.`);
+      all++;
+      perTenant.set(tenant, own + 1);
+      return () => {
+        all--;
+        const left = perTenant.get(tenant)! - 1;
+        if (left > 0) perTenant.set(tenant, left);
+        else perTenant.delete(tenant);
+      };
+    },
+  };
+}
+
+// The line after the last one that is read says why it is the last.
+async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let last = 0;
+  try {
+    for await (const line of linesOf(readSteadily(bytes))) {
+      last = line.line;
+      yield line;
+    }
+  } catch (error) {
+    if (!isRefusal(error, 'too-slow')) throw error;
+    yield { line: last + 1, problem: error };
+  }
 }
 
 function rowView(row: Row, onFault: (error: unknown) => void) {

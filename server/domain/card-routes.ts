@@ -3,6 +3,7 @@
 import { isIPv6 } from 'node:net';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { cardOf, statusListUrl } from '../../lib/domain/card.ts';
 import type { Issuer } from '../../lib/domain/issuer.ts';
@@ -10,7 +11,8 @@ import { refuse } from '../../lib/domain/problems.ts';
 import type { Registry } from '../../lib/domain/registry.ts';
 import { placeOf, type StatusPurpose } from '../../lib/domain/status-entry.ts';
 import type { StatusLists } from '../../lib/domain/status-list.ts';
-import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
 import { callerOf } from './authenticate.ts';
 
 export interface CardDeps {
@@ -32,15 +34,25 @@ const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
 
 export function cardRoutes(router: Router, deps: CardDeps): void {
   const { registry, documents, issuer, statusLists, clock } = deps;
+  const signed = new LRUCache<string, string>({
+    max: LIMITS.cardsKept,
+    maxSize: LIMITS.cardBytesKept,
+    sizeCalculation: (card, key) => card.length + key.length,
+  });
   const baseOf = (ctx: Context) => deps.publicUrl ?? addressOf(ctx);
 
   router.get('/v1/domains/:did/card', async (ctx) => {
     const domain = await registry.get(callerOf(ctx), ctx.params.did!);
     const type = acceptedType(ctx);
     const place = await placeOf(documents, domain);
-    const card = cardOf(domain, { place, base: baseOf(ctx) });
+    const base = baseOf(ctx);
+    // What a card says changes with the revision only.
+    const key = JSON.stringify([domain.id, domain.revision, place, base]);
+    const issue = async () => JSON.stringify(await issuer.issue(cardOf(domain, { place, base }), clock.now()));
+    const card = signed.get(key) ?? (await issue());
+    signed.set(key, card);
     ctx.set('Cache-Control', 'private, no-cache');
-    send(ctx, type, await issuer.issue(card, clock.now()));
+    send(ctx, type, card);
   });
 
   router.get(`${STATUS_PREFIX}:list`, async (ctx) => {
@@ -51,7 +63,7 @@ export function cardRoutes(router: Router, deps: CardDeps): void {
     const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
     if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
     ctx.set('Cache-Control', 'public, no-cache');
-    send(ctx, type, found);
+    send(ctx, type, JSON.stringify(found));
   });
 }
 
@@ -68,7 +80,7 @@ function acceptedType(ctx: Context): string {
   throw refuse('not-acceptable', `A credential is one of ${TYPES.join(', ')}. Accept one of these.`);
 }
 
-function send(ctx: Context, type: string, credential: JsonObject): void {
+function send(ctx: Context, type: string, credential: string): void {
   ctx.set('Content-Type', type);
-  ctx.body = JSON.stringify(credential);
+  ctx.body = credential;
 }

@@ -83,7 +83,7 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
     const view = protocolView(present);
     const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
     const after = patched(base, { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value });
-    const body = Object.fromEntries(Object.entries(after as JsonObject).filter(([, part]) => part !== null));
+    const body = Object.fromEntries(Object.entries(after).filter(([, part]) => part !== null));
     show(ctx, await protocols.change(caller, present.body.did, { expected, body }));
   });
 }

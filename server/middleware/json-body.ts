@@ -2,7 +2,9 @@
 
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
+import { flawOfJson, wordsAt } from '../../lib/json-reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
+import type { Json } from '../../lib/store/store.ts';
 import { Refusal, type RefusalKind } from '../errors.ts';
 
 const KINDS: Readonly<Record<string, RefusalKind>> = {
@@ -11,9 +13,12 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   'charset.unsupported': 'unsupported-media-type',
 };
 
-/** Puts the parsed body into `ctx.request.body`: objects and lists only, `__proto__` refused, at most 1 MiB. */
+/**
+ * Puts the parsed body into `ctx.request.body`: objects and lists only, at most 1 MiB. Refused: what could not be kept as
+ * it was sent; see lib/json-reader.ts.
+ */
 export function jsonBody(): Middleware {
-  return bodyParser({
+  const parse = bodyParser({
     enableTypes: ['json'],
     jsonLimit: String(LIMITS.jsonBodyBytes),
     // The parser's own words quote the body.
@@ -23,4 +28,11 @@ export function jsonBody(): Middleware {
       throw new Refusal(kind, kind === 'bad-request' ? 'The body is no valid JSON object or list' : undefined);
     },
   });
+  return (ctx, next) =>
+    parse(ctx, () => {
+      const { body, rawBody } = ctx.request as { body?: unknown; rawBody?: string };
+      const flaw = rawBody ? flawOfJson(rawBody, body as Json) : undefined;
+      if (flaw) throw new Refusal('bad-request', `The body ${wordsAt(flaw)}`);
+      return next();
+    });
 }

@@ -1,8 +1,9 @@
 // The sockets of the agent service: who is let in, what is said, who has to go, and that nothing of it ends the process.
 
 import type { Socket } from 'socket.io';
+import { flawOfValue } from '../../lib/json-reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
 import { isStillOf, offerCalls } from './calls.ts';
@@ -113,6 +114,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
 /** What a client sent, as JSON: binary parts become their JSON. Nothing at all counts as nothing in it. */
 function objectOf(word: unknown): JsonObject | undefined {
   if (word === undefined || word === null || typeof word === 'function') return {};
+  if (flawOfValue(word as Json)) return undefined;
   const json: unknown = JSON.parse(JSON.stringify(word));
   return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonObject) : undefined;
 }

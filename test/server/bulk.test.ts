@@ -7,7 +7,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inOrder } from '../../lib/domain/in-order.ts';
 import { type Line, linesOf } from '../../lib/domain/ndjson.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
+import { readSteadily } from '../../server/domain/steady-upload.ts';
 import { listen } from '../../server/listen.ts';
 import { allowLongUpload } from '../../server/long-uploads.ts';
 import { withFolder } from '../support/process.ts';
@@ -289,21 +291,55 @@ test('each line is answered as soon as it is taken, whatever comes later', () =>
 
 test('no more imports at a time than are allowed, and one that is broken off makes room', () =>
   withDomain(async (client, server) => {
-    const headers = { ...headersOf('controller'), 'content-type': 'application/x-ndjson' };
-    const open = Array.from({ length: LIMITS.bulkRequests }, () => {
+    const type = { 'content-type': 'application/x-ndjson' };
+    const open = (who: Who) => {
+      const headers = { ...headersOf(who), ...type };
       const sent = request(`${server.url}/v1/bulk`, { method: 'POST', headers, agent: false });
       sent.on('error', () => {});
       sent.write('{}\n');
       return new Promise<typeof sent>((resolve) => sent.on('response', () => resolve(sent)));
-    });
-    const running = await Promise.all(open);
-    const send = () => client.send('controller', '/v1/bulk', { method: 'POST', headers, body: '{}\n' });
-    assert.equal([(await send()).status, (await send()).headers['retry-after']], [503, '1']);
+    };
+    const send = (who: Who) => client.send(who, '/v1/bulk', { method: 'POST', headers: type, body: '{}\n' });
+    const own = Array.from({ length: LIMITS.bulkRequestsPerTenant });
+    const running = await Promise.all(own.map(() => open('controller')));
+    const refused = await send('operator');
+    assert.equal([refused.status, refused.headers['retry-after']], [503, '1'], 'the share of the tenant is taken');
+    assert.is((await send('stranger')).status, 207, 'which is nothing to another tenant');
+    assert.is(2 * own.length, LIMITS.bulkRequests);
+    running.push(...(await Promise.all(own.map(() => open('stranger')))));
+    assert.is((await send('stranger')).status, 503);
     for (const one of running) one.destroy();
     let status = 503;
-    for (let tries = 0; tries < 200 && status === 503; tries++) ({ status } = await send());
+    for (let tries = 0; tries < 200 && status === 503; tries++) ({ status } = await send('controller'));
     assert.is(status, 207);
   }));
+
+test('an upload that drips is told so in a line of its own; our own work and quick senders are not counted', async () => {
+  let now = 0;
+  const read = async (chunks: number, { bytes, waitMs, workMs }: { bytes: number; waitMs: number; workMs: number }) => {
+    const source = async function* () {
+      for (let at = 0; at < chunks; at++) {
+        now += waitMs;
+        yield Buffer.alloc(bytes, 10);
+      }
+    };
+    let received = 0;
+    try {
+      for await (const chunk of readSteadily(source(), () => now)) {
+        received += chunk.length;
+        now += workMs;
+      }
+      return `${received} bytes`;
+    } catch (error) {
+      return `${(error as TwinlineError).reason} after ${received}`;
+    }
+  };
+  assert.is(await read(100, { bytes: 1, waitMs: 20_000, workMs: 0 }), 'too-slow after 2');
+  assert.is(await read(100, { bytes: 1_000, waitMs: 2_000, workMs: 0 }), 'too-slow after 29000');
+  assert.is(await read(100, { bytes: 4_096, waitMs: 2_000, workMs: 0 }), '409600 bytes');
+  assert.is(await read(100, { bytes: 1, waitMs: 1, workMs: 20_000 }), '100 bytes');
+  assert.is(await read(2_000, { bytes: 4_096, waitMs: 2_000, workMs: 0 }), 'too-slow after 7372800');
+});
 
 test('an upload that takes longer than requests may goes on, and others are still cut off', async () => {
   const door = await listen(

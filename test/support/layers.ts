@@ -26,7 +26,7 @@ const ENGINE = ['base', 'store', 'engine', 'machines'];
 export const AREAS: readonly Area[] = [
   {
     name: 'base',
-    files: /^lib\/(aead|sealed-text|errors|clock|limits|keyring|shape)\.ts$/,
+    files: /^lib\/(aead|sealed-text|clock|cut|errors|json-pointer|json-reader|limits|keyring|shape)\.ts$/,
     uses: [],
     packages: /^node:/,
   },

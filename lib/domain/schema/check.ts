@@ -4,14 +4,18 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Detail } from '../../errors.ts';
+import { escapeStep } from '../../json-pointer.ts';
 import { isDid, isReference } from '../did.ts';
 import { invalid } from '../problems.ts';
 import { isPublicUrl } from '../public-url.ts';
 import { isFragmentOrUri, isUri } from '../uri.ts';
+import { lengthProblems } from './lengths.ts';
 import type { Schema } from './parts.ts';
+import { replaceUniqueItems } from './unique-items.ts';
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
 formats.default(ajv, ['date-time', 'json-pointer']);
+replaceUniqueItems(ajv);
 ajv.addFormat('did', isDid);
 ajv.addFormat('did-reference', isReference);
 ajv.addFormat('alias', isUri);
@@ -21,28 +25,45 @@ ajv.addFormat('safe-url', (text) => isUri(text.replaceAll('{id}', 'did:ixo:id'))
 
 const compiled = new WeakMap<object, ValidateFunction>();
 
-/** What is wrong with `value`; empty when nothing. */
+/** What is wrong with `value`; empty when nothing. Where something is too long, only that. */
 export function problemsOf(schema: Schema, value: unknown): Detail[] {
+  const tooLong = lengthProblems(schema, value);
+  if (tooLong.length) return tooLong;
   const validate = compiledOf(schema as object);
-  return validate(value) ? [] : (validate.errors ?? []).filter(isTold).map(detailOf);
+  if (validate(value)) return [];
+  const errors = validate.errors ?? [];
+  const looked = placesOfTheirType(errors);
+  const details = errors.filter((error) => isTold(error, looked)).map(detailOf);
+  return details.length ? details : [{ field: '/', error: 'has none of the allowed forms' }];
 }
 
 // Of the ways that a value may take, those that are of another type than it has say nothing where one of its type does.
-function isTold({ keyword, schemaPath, instancePath }: ErrorObject, _at: number, all: readonly ErrorObject[]): boolean {
-  if (keyword === 'oneOf') return false;
-  const isOther = (error: ErrorObject) => error.keyword === 'type' && error.schemaPath.includes('/oneOf/');
-  if (keyword !== 'type' || !schemaPath.includes('/oneOf/')) return true;
-  return !all.some(
-    (error) => error.keyword !== 'oneOf' && !isOther(error) && error.instancePath.startsWith(instancePath),
-  );
+function isTold(error: ErrorObject, looked: ReadonlySet<string>): boolean {
+  if (error.keyword === 'oneOf') return false;
+  return !isOtherType(error) || !looked.has(error.instancePath);
+}
+
+function isOtherType({ keyword, schemaPath }: ErrorObject): boolean {
+  return keyword === 'type' && schemaPath.includes('/oneOf/');
+}
+
+/** Where, or below where, an error is that says more than that a value is of another type. */
+function placesOfTheirType(errors: readonly ErrorObject[]): Set<string> {
+  const places = new Set<string>();
+  for (const error of errors) {
+    if (error.keyword === 'oneOf' || isOtherType(error)) continue;
+    for (let path = error.instancePath; !places.has(path); path = path.slice(0, path.lastIndexOf('/'))) {
+      places.add(path);
+      if (path === '') break;
+    }
+  }
+  return places;
 }
 
 /** The value as what the schema describes; throws `invalid` with every problem. */
 export function checked<T>(schema: Schema, value: unknown, what: string): T {
-  const validate = compiledOf(schema as object);
-  if (validate(value)) return value as T;
-  const details = problemsOf(schema, value);
-  const all = details.length ? details : [{ field: '/', error: 'has none of the allowed forms' }];
+  const all = problemsOf(schema, value);
+  if (!all.length) return value as T;
   throw invalid(`${what} cannot be taken: ${all.length} problem${all.length > 1 ? 's' : ''}, see the details.`, all);
 }
 
@@ -75,10 +96,6 @@ const FORMATS: { readonly [format: string]: string } = {
 function detailOf(error: ErrorObject): Detail {
   const missing =
     error.keyword === 'additionalProperties' ? error.params.additionalProperty : error.params.missingProperty;
-  const field = missing === undefined ? error.instancePath : `${error.instancePath}/${escaped(String(missing))}`;
+  const field = missing === undefined ? error.instancePath : `${error.instancePath}/${escapeStep(String(missing))}`;
   return { field: field || '/', error: WORDS[error.keyword]?.(error) ?? error.message ?? 'is not allowed' };
-}
-
-function escaped(step: string): string {
-  return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -137,6 +137,8 @@ test('payloads of the wrong kind are answered or ignored, and never thrown', asy
     '{"toolCallId":null}',
     '{"__proto__":{"x":1}}',
     '{"sessionId":{}}',
+    '{"toolCallId":"a","output":1e999}',
+    `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`,
     'true',
   ];
   for (const event of events) {

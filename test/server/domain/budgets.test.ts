@@ -1,0 +1,193 @@
+// Bodies and stored records that once stopped the process: each is refused, or answered quickly, over HTTP.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LIMITS } from '../../../lib/limits.ts';
+import { COOKING, created, path, place, problem, view } from './place.ts';
+
+const test = suite('budgets of the domain service', { timeoutMs: 120_000 });
+const { ask, domain } = place(test);
+
+/** The answer, which took tens of seconds before, or never came. */
+async function quickly<T>(work: () => Promise<T>): Promise<T> {
+  const begun = performance.now();
+  const answer = await work();
+  assert.ok(performance.now() - begun < 5_000, `${Math.round(performance.now() - begun)} ms`);
+  return answer;
+}
+
+const SEEN = { 'if-match': '*' };
+const MINE = { type: 'Project', class: COOKING };
+
+test('a patch that doubles the record with each operation is 422, and changes nothing', async () => {
+  const { did } = await domain();
+  const body = Array.from({ length: 17 }, (_, at) => ({ op: 'copy', from: '/metadata', path: `/metadata/c${at}` }));
+  const json = { ...SEEN, 'content-type': 'application/json-patch+json' };
+  for (const count of [17, 60])
+    await quickly(async () => {
+      const patch = [{ op: 'add', path: '/metadata/x', value: 'x'.repeat(200) }, ...body.slice(0, count)];
+      const longer = Array.from({ length: count - 17 }, (_, at) => ({ ...body[0], path: `/metadata/d${at}` }));
+      problem(await ask('owner', `PATCH ${path(did)}`, [...patch, ...longer], json), 422, 'invalid');
+    });
+  assert.is(view(await ask('owner', `GET ${path(did)}`)).revision, 1);
+  const { did: protocol } = created(
+    await ask('owner', 'POST /v1/protocols', { type: 'Protocol', metadata: { a: 'x' } }),
+  );
+  const where = path(protocol, 'protocols');
+  problem(await ask('owner', `PATCH ${where}`, body.concat(body, body), json), 422, 'invalid');
+  problem(
+    await ask('owner', `PATCH ${where}`, '"text"', { ...SEEN, 'content-type': 'application/json' }),
+    422,
+    'invalid',
+  );
+});
+
+test('a pointer through __proto__ is 422 with the pointer as it was sent', async () => {
+  const { did } = await domain();
+  const json = { ...SEEN, 'content-type': 'application/json-patch+json' };
+  for (const pointer of ['/metadata/__proto__/x', '/metadata/constructor/prototype/x', '/__proto__/x']) {
+    const answer = await ask('owner', `PATCH ${path(did)}`, [{ op: 'add', path: pointer, value: 1 }], json);
+    assert.match(problem(answer, 422, 'invalid').error.details[0]!.error, pointer);
+  }
+  assert.equal(view(await ask('owner', `GET ${path(did)}`)).metadata, {});
+});
+
+test('the history of long lists is told quickly, by the difference where that is short', async () => {
+  const list = Array.from({ length: 1_200 }, (_, at) => at);
+  const { did } = await domain({ metadata: { list } });
+  const put = (to: readonly number[]) => ask('owner', `PATCH ${path(did)}`, { metadata: { list: to } }, SEEN);
+  view(await put(list.map((at) => at + 5_000)));
+  view(await put(list.map((at) => (at === 600 ? -1 : at + 5_000))));
+  const { items } = await quickly(async () => view(await ask('owner', `GET ${path(did)}/history?limit=25`)));
+  const changes = items.map((item) => item.changes as { op: string; path: string }[]);
+  assert.equal(changes[0], [{ op: 'replace', path: '/metadata/list/600', value: -1 }]);
+  assert.equal(
+    changes[1]!.map(({ op, path: at }) => `${op} ${at}`),
+    ['replace /metadata/list'],
+  );
+});
+
+test('a page of a history of large records ends early, and the next ones tell the rest', async () => {
+  const { did } = await domain({ metadata: { x: 'a'.repeat(600_000) } });
+  for (let at = 0; at < 7; at++) view(await ask('owner', `PATCH ${path(did)}`, { metadata: { name: `n${at}` } }, SEEN));
+  const seen: number[] = [];
+  let pages = 0;
+  for (let cursor: string | null = ''; cursor !== null; pages++) {
+    const page = view(await ask('owner', `GET ${path(did)}/history?limit=25${cursor && `&cursor=${cursor}`}`));
+    seen.push(...page.items.map(({ revision }) => revision));
+    cursor = page.next;
+  }
+  assert.equal(seen, [8, 7, 6, 5, 4, 3, 2, 1]);
+  assert.ok(pages > 1 && pages < 8, String(pages));
+});
+
+test('pages of lists end early where records are large', async () => {
+  for (let at = 0; at < 12; at++) await domain({ type: 'Asset', metadata: { x: 'a'.repeat(700_000) } });
+  const dids = new Set<string>();
+  let pages = 0;
+  for (let cursor: string | null = ''; cursor !== null; pages++) {
+    const page = view(await ask('owner', `GET /v1/domains?type=Asset&limit=1000${cursor && `&cursor=${cursor}`}`));
+    for (const { did } of page.items) dids.add(did);
+    cursor = page.next;
+  }
+  assert.is(dids.size, 12);
+  assert.ok(pages > 1);
+});
+
+const twice = ($ref: string) => ({ anyOf: [{ $ref }, { $ref }] });
+const BOMB = {
+  $ref: '#/$defs/a0',
+  $defs: Object.fromEntries(
+    Array.from({ length: 25 }, (_, at) => [`a${at}`, at === 24 ? { type: 'number' } : twice(`#/$defs/a${at + 1}`)]),
+  ),
+};
+
+test('a protocol whose schemas multiply or lead back to themselves is 422', async () => {
+  for (const schema of [BOMB, { $ref: '#' }, { properties: { a: { $ref: '#' } } }]) {
+    const answer = await quickly(() =>
+      ask('owner', 'POST /v1/protocols', { type: 'Protocol', properties: { p: schema } }),
+    );
+    problem(answer, 422, 'invalid', ['/properties/p']);
+  }
+  const many = Object.fromEntries(
+    Array.from({ length: 6 }, (_, p) => [
+      `p${p}`,
+      { allOf: Array.from({ length: 450 }, (_a, at) => ({ maxLength: p * 1_000 + at })) },
+    ]),
+  );
+  const answer = await ask('owner', 'POST /v1/protocols', { type: 'Protocol', properties: many });
+  problem(answer, 422, 'invalid', ['/properties/p4']);
+});
+
+test('a list of a hundred thousand is 422 at once, in a line of an import and in a trial, too', async () => {
+  const list = Array.from({ length: 90_000 }, () => ({ a: 1 }));
+  for (const body of [
+    { ...MINE, alsoKnownAs: list },
+    { ...MINE, relationships: { operator: list } },
+    { ...MINE, controller: list },
+  ]) {
+    const [field] = Object.keys(body).filter((name) => !(name in MINE));
+    const { error } = problem(await ask('owner', 'POST /v1/domains', body), 422, 'invalid');
+    assert.match(error.details[0]!.field, field!);
+    for (const query of ['', '?dryRun=true']) {
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const answer = await ask('owner', `POST /v1/bulk${query}`, `${JSON.stringify(body)}\n`, headers);
+      assert.is(answer.status, 207);
+      assert.is((answer.json() as { status: number }).status, 422, answer.text.slice(0, 300));
+    }
+  }
+});
+
+test('a line with more values than a function takes arguments is no fault of ours', async () => {
+  const metadata = { x: Array.from({ length: 300_000 }, () => 0) };
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const answer = await ask('owner', 'POST /v1/bulk', `${JSON.stringify({ ...MINE, metadata })}\n`, headers);
+  assert.is((answer.json() as { status: number }).status, 201, answer.text.slice(0, 300));
+});
+
+test('a card shows so many texts of a field, each once, and is signed once for a revision', async () => {
+  const keywords = Array.from({ length: 40_000 }, (_, at) => `k${at}`);
+  const { did } = await domain({ metadata: { keywords: ['k0', ...keywords] } });
+  const card = async () => view(await ask('owner', `GET ${path(did)}/card`));
+  const first = await card();
+  const subject = first.credentialSubject as { keywords: string[] };
+  assert.equal(subject.keywords, keywords.slice(0, LIMITS.textsPerCard));
+  assert.equal((await card()).proof, first.proof);
+  view(await ask('owner', `PATCH ${path(did)}`, { metadata: { name: 'new' } }, SEEN));
+  assert.not.equal((await card()).proof, first.proof);
+});
+
+test('a number that cannot be kept is refused with its place, in bodies, patches and lines', async () => {
+  const body = (amount: string) => `{"type":"Project","protocol":"${COOKING}","properties":{"metricTwo":${amount}}}`;
+  for (const amount of ['1e999', '-1e999', '9007199254740993']) {
+    problem(await ask('owner', 'POST /v1/entities', body(amount)), 422, 'invalid', ['/properties/metricTwo']);
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const { error } = (await ask('owner', 'POST /v1/bulk', body(amount), headers)).json() as {
+      error: { code: string; details: { field: string }[] };
+    };
+    assert.equal([error.code, error.details[0]!.field], ['invalid', '/properties/metricTwo']);
+  }
+  const { did } = await domain();
+  const patch = await ask('owner', `PATCH ${path(did)}`, '{"properties":{"metricTwo":1e999}}', SEEN);
+  problem(patch, 422, 'invalid', ['/properties/metricTwo']);
+  const kept = created(await ask('owner', 'POST /v1/entities', body('9007199254740992')));
+  assert.equal(kept.properties, { metricTwo: 9_007_199_254_740_992 });
+});
+
+test('a schema from before these rules, as an import brings it, stops nobody who uses the protocol', async () => {
+  created(await ask('owner', 'POST /v1/protocols', { type: 'Protocol', alsoKnownAs: 'did:x:old', properties: {} }));
+  const lines = (await ask('operator', 'GET /v1/export')).text.split('\n').filter(Boolean);
+  const [line] = lines.map((text) => JSON.parse(text)).filter(({ body }) => body.alsoKnownAs?.[0] === 'did:x:old');
+  const did = line.did.replace(/.{8}$/, '01234567');
+  const properties = { p: BOMB, q: { $ref: '#' } };
+  const record = { ...line, id: did, did, body: { ...line.body, did, alsoKnownAs: [], properties } };
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const imported = await ask('operator', 'POST /v1/bulk', `${JSON.stringify(record)}\n`, headers);
+  assert.is((imported.json() as { status: number }).status, 201, imported.text);
+  const body = { type: 'Project', class: did, properties: { p: 's', q: 1 } };
+  const answer = await quickly(() => ask('owner', 'POST /v1/domains', body));
+  const { error } = problem(answer, 422, 'invalid', ['/properties/p', '/properties/q']);
+  assert.match(error.details[1]!.error, 'cannot be checked: what the protocol declares has a $ref that leads back');
+});
+
+test.run();
