@@ -255,14 +255,11 @@ test('a body of another type than JSON is not read as JSON', () =>
       const headers = { ...rest, ...(type !== undefined && { 'content-type': type }) };
       return (await ask(`/messages/${session}`, { method: 'POST', headers, body })).status;
     };
-    for (const type of [
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-      'nonsense',
-    ])
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'nonsense'])
       assert.is(await status(type), 415, type);
-    for (const type of [undefined, 'application/json', 'application/json; charset=utf-8', 'application/ld+json'])
+    const json = ['application/json', 'application/json; charset=utf-8', 'application/ld+json'];
+    // curl says that any data is a form.
+    for (const type of [undefined, 'application/x-www-form-urlencoded', ...json])
       assert.is(await status(type), 200, type);
   }));
 
