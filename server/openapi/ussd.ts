@@ -8,7 +8,12 @@ import type { Answered, Parameter, Part, RequestContent, Route } from './operati
 
 const TEXT: Schema = { type: 'string' };
 const TYPED: Schema = { type: 'string', maxLength: LIMITS.ussdTextChars };
-const SESSION: Schema = { type: 'string', minLength: 1, maxLength: LIMITS.ussdSessionIdChars };
+const SESSION: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: LIMITS.ussdSessionIdChars,
+  examples: ['example-1'],
+};
 const MSISDN: Schema = { type: 'string', pattern: '^\\+?[1-9]\\d{6,14}$', examples: ['260971230001'] };
 
 const CON_END: Schema = {
@@ -30,14 +35,21 @@ const PLAIN_BODY: Schema = {
   additionalProperties: true,
 };
 
-/** A JSON or form body of these fields; anything may stand beside them. */
-function bodyOf(properties: { readonly [name: string]: Schema }, optional: readonly string[] = []): RequestContent {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return bodyIn({ type: 'object', required, properties, additionalProperties: true });
+interface BodyFields {
+  readonly properties: { readonly [name: string]: Schema };
+  readonly optional?: readonly string[];
+  /** What /docs sends when it is tried out: a first dial, unless the route takes something else. */
+  readonly example: { readonly [name: string]: unknown };
 }
 
-function bodyIn(schema: Schema): RequestContent {
-  return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema } };
+/** A JSON or form body of these fields; anything may stand beside them. */
+function bodyOf({ properties, optional = [], example }: BodyFields): RequestContent {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return bodyIn({ type: 'object', required, properties, additionalProperties: true }, example);
+}
+
+function bodyIn(schema: Schema, example: object): RequestContent {
+  return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema }, example };
 }
 
 const screen = (types: { readonly [mediaType: string]: Schema }): Answered => ({
@@ -61,6 +73,9 @@ interface Dialect {
   readonly types: { readonly [mediaType: string]: Schema };
 }
 
+const PLAIN_DIAL = { sessionId: 'example-1', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' };
+const GHANA = '233241234567';
+
 const NALO_ECHO = { USERID: TEXT, MSISDN: TEXT };
 const ARKESEL_ECHO = { sessionID: TEXT, userID: TEXT, msisdn: TEXT };
 const NOTED = { 'application/json': record('Noted', { responseExitCode: { const: 200 }, responseMessage: TEXT }) };
@@ -70,24 +85,28 @@ const INFOBIP = answered({
   responseExitCode: { const: 200 },
   responseMessage: TEXT,
 });
-const INFOBIP_END = { types: { 'application/json': { type: 'object' } as const }, required: false };
+const INFOBIP_END = {
+  types: { 'application/json': { type: 'object' } as const },
+  required: false,
+  example: { exitCode: 200, reason: '' },
+};
 const INFOBIP_NOTED: Schema = { oneOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 const DIALECTS: readonly Dialect[] = [
-  { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY), types: ANSWERED },
+  { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY, PLAIN_DIAL), types: ANSWERED },
   {
     path: '/africastalking',
     id: 'dialAfricasTalking',
     summary: "Africa's Talking",
-    body: bodyIn(PLAIN_BODY),
+    body: bodyIn(PLAIN_BODY, PLAIN_DIAL),
     types: ANSWERED,
   },
   {
     path: '/hubtel',
     id: 'dialHubtel',
     summary: 'Hubtel',
-    body: bodyOf(
-      {
+    body: bodyOf({
+      properties: {
         SessionId: SESSION,
         Type: { enum: ['Initiation', 'Response', 'Timeout', 'Release'] },
         Mobile: MSISDN,
@@ -96,8 +115,17 @@ const DIALECTS: readonly Dialect[] = [
         Sequence: { type: ['integer', 'string'] },
         Operator: TEXT,
       },
-      ['Sequence', 'Operator', 'Message'],
-    ),
+      optional: ['Sequence', 'Operator', 'Message'],
+      example: {
+        SessionId: 'example-1',
+        Type: 'Initiation',
+        Mobile: GHANA,
+        ServiceCode: '713',
+        Message: '*713#',
+        Sequence: 1,
+        Operator: 'mtn',
+      },
+    }),
     types: answered({
       SessionId: TEXT,
       Type: { enum: ['Response', 'Release'] },
@@ -112,8 +140,8 @@ const DIALECTS: readonly Dialect[] = [
     path: '/nalo',
     id: 'dialNalo',
     summary: 'Nalo Solutions',
-    body: bodyOf(
-      {
+    body: bodyOf({
+      properties: {
         ...NALO_ECHO,
         SESSIONID: SESSION,
         MSISDN,
@@ -121,16 +149,24 @@ const DIALECTS: readonly Dialect[] = [
         USERDATA: TYPED,
         NETWORK: TEXT,
       },
-      ['NETWORK', 'USERID'],
-    ),
+      optional: ['NETWORK', 'USERID'],
+      example: {
+        USERID: 'example',
+        SESSIONID: 'example-1',
+        MSISDN: GHANA,
+        MSGTYPE: true,
+        USERDATA: '*920*1#',
+        NETWORK: 'MTN',
+      },
+    }),
     types: answered({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
   },
   {
     path: '/arkesel',
     id: 'dialArkesel',
     summary: 'Arkesel',
-    body: bodyOf(
-      {
+    body: bodyOf({
+      properties: {
         ...ARKESEL_ECHO,
         sessionID: SESSION,
         msisdn: MSISDN,
@@ -138,22 +174,38 @@ const DIALECTS: readonly Dialect[] = [
         userData: TYPED,
         network: TEXT,
       },
-      ['network', 'userID'],
-    ),
+      optional: ['network', 'userID'],
+      example: {
+        sessionID: 'example-1',
+        userID: 'example',
+        newSession: true,
+        msisdn: GHANA,
+        userData: '*928*01#',
+        network: 'MTN',
+      },
+    }),
     types: answered({ ...ARKESEL_ECHO, message: TEXT, continueSession: { type: 'boolean' } }),
   },
   {
     path: '/infobip/session/{id}/start',
     id: 'startInfobip',
     summary: 'Infobip: a session begins',
-    body: bodyOf({ msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT }, ['shortCode', 'text', 'ussdGwId']),
+    body: bodyOf({
+      properties: { msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT },
+      optional: ['shortCode', 'text', 'ussdGwId'],
+      example: { msisdn: '38595123456', shortCode: '*1#', text: '' },
+    }),
     types: INFOBIP,
   },
   {
     path: '/infobip/session/{id}/response',
     id: 'answerInfobip',
     summary: 'Infobip: somebody has typed something',
-    body: bodyOf({ msisdn: MSISDN, text: TYPED, ussdGwId: TEXT }, ['ussdGwId']),
+    body: bodyOf({
+      properties: { msisdn: MSISDN, text: TYPED, ussdGwId: TEXT },
+      optional: ['ussdGwId'],
+      example: { msisdn: '38595123456', text: '1' },
+    }),
     types: INFOBIP,
   },
   {
@@ -178,7 +230,7 @@ const DIALECTS: readonly Dialect[] = [
     method: 'GET',
     query: {
       MSISDN: { description: 'Who calls; the clean-up call writes it in small letters', schema: MSISDN },
-      input: { description: 'What was typed', schema: TYPED },
+      input: { description: 'What was typed', schema: { ...(TYPED as object), examples: ['121'] } },
       SessionID: { description: 'Default: the phone number', schema: SESSION },
       clean: { description: 'Any value: the session is over', schema: TEXT },
     },
