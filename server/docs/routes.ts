@@ -15,6 +15,7 @@ import { flowFormatPage } from './flow-format-page.ts';
 import { guidePage, guidesPage, isGuide } from './guides.ts';
 import { START_SCRIPT } from './start-script.ts';
 import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
+import { SWAGGER_STYLE } from './swagger-style.ts';
 
 interface Served {
   readonly type: string;
@@ -23,6 +24,7 @@ interface Served {
 }
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
 
 // As strict as Swagger UI bears: its icons are data. Tests open the page and look for breaches.
 const policy = helmet.contentSecurityPolicy({
@@ -47,6 +49,7 @@ ${markupOf(html`<html lang="en">
 <title>Twinline</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/narrow.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/start.js" defer></script>
 </head>
@@ -70,6 +73,7 @@ export function docsRoutes(router: Router, document: () => OpenApiDocument): voi
     return known;
   };
   files.set('start.js', Promise.resolve(served(JAVASCRIPT, START_SCRIPT)));
+  files.set('narrow.css', Promise.resolve(served(CSS, SWAGGER_STYLE)));
 
   router.get('/openapi.json', (ctx) => {
     text ??= served('application/json', JSON.stringify(document()));
