@@ -73,7 +73,13 @@ test('the page of the flow format explains every key that the schema knows', asy
 });
 
 test('what pages are made of is not sent twice, and nothing else of the disk is sent', async () => {
-  for (const file of ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/docs/narrow.css', '/docs/start.js', '/openapi.json']) {
+  for (const file of [
+    '/docs/swagger-ui-bundle.js',
+    '/docs/swagger-ui.css',
+    '/docs/narrow.css',
+    '/docs/start.js',
+    '/openapi.json',
+  ]) {
     const first = await server().ask(file);
     assert.is(first.status, 200, file);
     assert.is(first.headers['x-content-type-options'], 'nosniff');
@@ -142,7 +148,7 @@ shown('on a phone, /docs gives descriptions the width of the screen, and nothing
   await page.click('[data-tag="USSD"]');
   await page.click('#operations-USSD-dial .opblock-summary-control');
   await page.waitForSelector('#operations-USSD-dial .responses-table');
-  assert.is(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+  assert.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width);
   assert.equal(complaints, []);
 });
 
