@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { IN_MEMORY } from './config/generated.ts';
 import { type Reading, type ReadOptions, readSettings } from './config/read.ts';
 import type { Values } from './config/settings.ts';
-import type { ShippedSettings } from './plugins/shipped.ts';
+import type { ShippedSettings } from './plugins/settings.ts';
 
 export interface Config {
   /** True only for NODE_ENV=production. */

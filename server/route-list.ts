@@ -1,12 +1,9 @@
 // What the routers of a server answer: their methods and addresses, for its documentation and for people.
 
 import type Router from '@koa/router';
+import type { ServedRoute } from './running-server.ts';
 
-/** One method of one address, which is written as routers do: `/v1/domains/:did`. */
-export interface ServedRoute {
-  readonly method: string;
-  readonly path: string;
-}
+export type { ServedRoute };
 
 /** The routes of a router, in order. HEAD is not named beside GET, and what only passes requests on is left out. */
 export function routesOf({ stack }: Router): ServedRoute[] {

@@ -27,8 +27,8 @@ import { serviceRecorder } from './pages/simulator/recorder.ts';
 import { toolPages } from './pages/tools.ts';
 import { watchMenus } from './reload.ts';
 import type { ServedRoute } from './route-list.ts';
+import type { RunningServer } from './running-server.ts';
 import { warnAtStart } from './start-warnings.ts';
-import type { StorePlace } from './stores.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
 import { ussdGateways } from './ussd-gateways.ts';
 import type { WatchedStores } from './write-watch.ts';
@@ -36,28 +36,7 @@ import type { WatchedStores } from './write-watch.ts';
 const OPEN_DOOR =
   'USSD_GATEWAYS=*: whoever reaches this server can speak for any phone. List the addresses of your telecom gateway.';
 
-export interface RunningServer {
-  /** Where it listens, without a slash at the end. */
-  readonly url: string;
-  /** Where metrics have a port of their own. */
-  readonly metricsUrl: string | undefined;
-  /** Where sessions and documents are kept. */
-  readonly places: readonly StorePlace[];
-  /** The API key for /v1 that was made for this run, in development without API_KEYS_FILE. */
-  readonly developmentKey: string | undefined;
-  readonly log: Log;
-  /** Everything that it answers. */
-  readonly routes: readonly ServedRoute[];
-  /** Those of the agent service and its plugins for which no token is needed. */
-  readonly publicRoutes: readonly ServedRoute[];
-  /** Looks for edited menus now. */
-  refresh(): Promise<void>;
-  /**
-   * Stops: `/readyz` says 503 for `drainDelayMs` (default: the configuration's), then no new connections, then what is
-   * in flight ends or is cut off after 20 s, then the stores are closed. Once, however often it is called.
-   */
-  close(options?: { readonly drainDelayMs?: number }): Promise<void>;
-}
+export type { RunningServer };
 
 /** Places where a test puts something of its own. */
 export interface Seams {

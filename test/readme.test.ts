@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { walk } from './guides/walk.ts';
+import { skipWithout } from './support/on-path.ts';
 import { withFolder } from './support/process.ts';
 
 const test = suite('README');
@@ -50,6 +51,7 @@ test('npm start ends in a server that answers the printed curl with the main men
       const printed = await lineWith(child.stdout, 'curl ');
       const url = /http:\/\/[\w.:]+/.exec(printed)![0];
       assert.is(printed.trim().replace(url, 'http://127.0.0.1:3000'), curl, 'the printed line is the README’s');
+      skipWithout(['curl']);
       const started = Date.now();
       const answer = execFileSync('sh', ['-c', printed.trim()], { encoding: 'utf8' });
       assert.ok(Date.now() - started < 2_000, 'within two seconds');

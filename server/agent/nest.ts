@@ -9,12 +9,12 @@ import type { JsonObject } from '../../lib/store/store.ts';
 import { REFUSAL_OF, REFUSALS, Refusal } from '../errors.ts';
 
 /** The body of an error. `message` is a list where a body was checked. */
-export interface NestBody extends JsonObject {
+export type NestBody = JsonObject & {
   readonly statusCode: number;
   readonly message: string | readonly string[];
   /** The name of the status; missing where the message is a word of its own. */
   readonly error?: string;
-}
+};
 
 /** Thrown by the agent's door; its words are ours and are shown. */
 export class NestError extends Error {

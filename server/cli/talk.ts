@@ -82,10 +82,15 @@ function reader(input: Readable, output: Writable): Keyboard {
     historySize: 0,
   });
   lines.on('SIGINT', () => lines.close());
+  // Lines may wait to be asked for when the input has ended; to prompt for them would throw ERR_USE_AFTER_CLOSE.
+  let isClosed = false;
+  lines.once('close', () => {
+    isClosed = true;
+  });
   const answers = lines[Symbol.asyncIterator]();
   return {
     ask: async (secret) => {
-      if (isTerminal) lines.prompt();
+      if (isTerminal && !isClosed) lines.prompt();
       hidden = isTerminal && secret;
       const { value, done } = await answers.next();
       if (hidden || (isTerminal && done)) output.write('\n');

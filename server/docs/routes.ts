@@ -15,6 +15,7 @@ import { flowFormatPage } from './flow-format-page.ts';
 import { guidePage, guidesPage, isGuide } from './guides.ts';
 import { START_SCRIPT } from './start-script.ts';
 import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
+import { SWAGGER_STYLE } from './swagger-style.ts';
 
 interface Served {
   readonly type: string;
@@ -23,6 +24,7 @@ interface Served {
 }
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
 
 // As strict as Swagger UI bears: its icons are data. Tests open the page and look for breaches.
 const policy = helmet.contentSecurityPolicy({
@@ -47,6 +49,7 @@ ${markupOf(html`<html lang="en">
 <title>Twinline</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/narrow.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/start.js" defer></script>
 </head>
@@ -58,11 +61,12 @@ ${markupOf(html`<html lang="en">
 `)}`;
 
 const START = 'start.js';
+const NARROW = 'narrow.css';
 
 /** Whether this path is that of a script or a style sheet of the documentation. */
 export function isDocsFile(path: string): boolean {
   const [, folder, name, ...rest] = path.split('/');
-  const isFile = name !== undefined && (name === START || Object.hasOwn(SWAGGER_TYPES, name));
+  const isFile = name !== undefined && (name === START || name === NARROW || Object.hasOwn(SWAGGER_TYPES, name));
   return folder === 'docs' && isFile && rest.length === 0;
 }
 
@@ -79,6 +83,7 @@ export function docsRoutes(router: Router, document: () => OpenApiDocument): voi
     return known;
   };
   files.set(START, Promise.resolve(served(JAVASCRIPT, START_SCRIPT)));
+  files.set(NARROW, Promise.resolve(served(CSS, SWAGGER_STYLE)));
 
   router.get('/openapi.json', (ctx) => {
     text ??= served('application/json', JSON.stringify(document()));

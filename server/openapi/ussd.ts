@@ -8,7 +8,12 @@ import type { Answered, Parameter, Part, RequestContent, Route } from './operati
 
 const TEXT: Schema = { type: 'string' };
 const TYPED: Schema = { type: 'string', maxLength: LIMITS.ussdTextChars };
-const SESSION: Schema = { type: 'string', minLength: 1, maxLength: LIMITS.ussdSessionIdChars };
+const SESSION: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: LIMITS.ussdSessionIdChars,
+  examples: ['example-1'],
+};
 const MSISDN: Schema = { type: 'string', pattern: '^\\+?[1-9]\\d{6,14}$', examples: ['260971230001'] };
 
 /** A screen of the plain endpoint. */
@@ -32,14 +37,21 @@ export const PLAIN_BODY: Schema = {
   additionalProperties: true,
 };
 
-/** A JSON or form body of these fields; anything may stand beside them. */
-function bodyOf(properties: { readonly [name: string]: Schema }, optional: readonly string[] = []): RequestContent {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return bodyIn({ type: 'object', required, properties, additionalProperties: true });
+interface BodyFields {
+  readonly properties: { readonly [name: string]: Schema };
+  readonly optional?: readonly string[];
+  /** What /docs sends when it is tried out: a first dial, unless the route takes something else. */
+  readonly example: { readonly [name: string]: unknown };
 }
 
-function bodyIn(schema: Schema): RequestContent {
-  return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema } };
+/** A JSON or form body of these fields; anything may stand beside them. */
+function bodyOf({ properties, optional = [], example }: BodyFields): RequestContent {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return bodyIn({ type: 'object', required, properties, additionalProperties: true }, example);
+}
+
+function bodyIn(schema: Schema, example: object): RequestContent {
+  return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema }, example };
 }
 
 const screen = (types: { readonly [mediaType: string]: Schema }): Answered => ({
@@ -63,6 +75,9 @@ interface Dialect {
   readonly types: { readonly [mediaType: string]: Schema };
 }
 
+const PLAIN_DIAL = { sessionId: 'example-1', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' };
+const GHANA = '233241234567';
+
 const NALO_ECHO = { USERID: TEXT, MSISDN: TEXT };
 const ARKESEL_ECHO = { sessionID: TEXT, userID: TEXT, msisdn: TEXT };
 const NOTED = { 'application/json': record('Noted', { responseExitCode: { const: 200 }, responseMessage: TEXT }) };
@@ -82,25 +97,29 @@ const INFOBIP_STATUS: Schema = {
     INFOBIP['application/json']!,
   ],
 };
-const INFOBIP_END = { types: { 'application/json': { type: 'object' } as const }, required: false };
+const INFOBIP_END = {
+  types: { 'application/json': { type: 'object' } as const },
+  required: false,
+  example: { exitCode: 200, reason: '' },
+};
 // A session that cannot be ended is told what a session that goes on is told.
 const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 const DIALECTS: readonly Dialect[] = [
-  { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY), types: ANSWERED },
+  { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY, PLAIN_DIAL), types: ANSWERED },
   {
     path: '/africastalking',
     id: 'dialAfricasTalking',
     summary: "Africa's Talking",
-    body: bodyIn(PLAIN_BODY),
+    body: bodyIn(PLAIN_BODY, PLAIN_DIAL),
     types: ANSWERED,
   },
   {
     path: '/hubtel',
     id: 'dialHubtel',
     summary: 'Hubtel',
-    body: bodyOf(
-      {
+    body: bodyOf({
+      properties: {
         SessionId: SESSION,
         Type: { enum: ['Initiation', 'Response', 'Timeout', 'Release'] },
         Mobile: MSISDN,
@@ -110,8 +129,17 @@ const DIALECTS: readonly Dialect[] = [
         Operator: TEXT,
         Platform: TEXT,
       },
-      ['Sequence', 'Operator', 'Platform', 'Message'],
-    ),
+      optional: ['Sequence', 'Operator', 'Platform', 'Message'],
+      example: {
+        SessionId: 'example-1',
+        Type: 'Initiation',
+        Mobile: GHANA,
+        ServiceCode: '713',
+        Message: '*713#',
+        Sequence: 1,
+        Operator: 'mtn',
+      },
+    }),
     types: answered({
       SessionId: TEXT,
       Type: { enum: ['Response', 'Release'] },
@@ -126,8 +154,8 @@ const DIALECTS: readonly Dialect[] = [
     path: '/nalo',
     id: 'dialNalo',
     summary: 'Nalo Solutions',
-    body: bodyOf(
-      {
+    body: bodyOf({
+      properties: {
         ...NALO_ECHO,
         SESSIONID: SESSION,
         MSISDN,
@@ -135,16 +163,24 @@ const DIALECTS: readonly Dialect[] = [
         USERDATA: TYPED,
         NETWORK: TEXT,
       },
-      ['NETWORK', 'USERID', 'SESSIONID', 'MSGTYPE'],
-    ),
+      optional: ['NETWORK', 'USERID', 'SESSIONID', 'MSGTYPE'],
+      example: {
+        USERID: 'example',
+        SESSIONID: 'example-1',
+        MSISDN: GHANA,
+        MSGTYPE: true,
+        USERDATA: '*920*1#',
+        NETWORK: 'MTN',
+      },
+    }),
     types: answered({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
   },
   {
     path: '/arkesel',
     id: 'dialArkesel',
     summary: 'Arkesel',
-    body: bodyOf(
-      {
+    body: bodyOf({
+      properties: {
         ...ARKESEL_ECHO,
         sessionID: SESSION,
         msisdn: MSISDN,
@@ -152,22 +188,38 @@ const DIALECTS: readonly Dialect[] = [
         userData: TYPED,
         network: TEXT,
       },
-      ['network', 'userID'],
-    ),
+      optional: ['network', 'userID'],
+      example: {
+        sessionID: 'example-1',
+        userID: 'example',
+        newSession: true,
+        msisdn: GHANA,
+        userData: '*928*01#',
+        network: 'MTN',
+      },
+    }),
     types: answered({ ...ARKESEL_ECHO, message: TEXT, continueSession: { type: 'boolean' } }),
   },
   {
     path: '/infobip/session/{id}/start',
     id: 'startInfobip',
     summary: 'Infobip: a session begins',
-    body: bodyOf({ msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT }, ['shortCode', 'text', 'ussdGwId']),
+    body: bodyOf({
+      properties: { msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT },
+      optional: ['shortCode', 'text', 'ussdGwId'],
+      example: { msisdn: '38595123456', shortCode: '*1#', text: '' },
+    }),
     types: INFOBIP,
   },
   {
     path: '/infobip/session/{id}/response',
     id: 'answerInfobip',
     summary: 'Infobip: somebody has typed something',
-    body: bodyOf({ msisdn: MSISDN, text: TYPED, ussdGwId: TEXT }, ['ussdGwId']),
+    body: bodyOf({
+      properties: { msisdn: MSISDN, text: TYPED, ussdGwId: TEXT },
+      optional: ['ussdGwId'],
+      example: { msisdn: '38595123456', text: '1' },
+    }),
     types: INFOBIP,
   },
   {
@@ -199,7 +251,7 @@ const DIALECTS: readonly Dialect[] = [
     method: 'GET',
     query: {
       MSISDN: { description: 'Who calls; the clean-up call writes it in small letters', schema: MSISDN },
-      input: { description: 'What was typed', schema: TYPED },
+      input: { description: 'What was typed', schema: { ...(TYPED as object), examples: ['121'] } },
       SessionID: { description: 'Default: the phone number', schema: SESSION },
       clean: { description: 'Any value: the session is over', schema: TEXT },
     },

@@ -5,7 +5,8 @@ import { suggest } from '../../lib/flow/suggest.ts';
 import { importDefault } from '../modules.ts';
 import { clashesOf, flawsOf } from './examine.ts';
 import type { Plugin } from './plugin.ts';
-import { SHIPPED, type ShippedSettings } from './shipped.ts';
+import type { ShippedSettings } from './settings.ts';
+import { SHIPPED } from './shipped.ts';
 
 export interface LoadOptions {
   /** Where relative paths start, and packages are looked for. */

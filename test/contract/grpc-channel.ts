@@ -11,6 +11,7 @@ import type { Answer, Channel, ChannelOptions, Metadata } from '../../lib/gatewa
 import { GRPC } from '../../lib/gateway/channel.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
+import { skipWithout } from '../support/on-path.ts';
 import { suite } from '../support/suites.ts';
 import { type HostileNode, hostileNode, MISDEEDS, type TestNode, testNode, well } from './grpc-node.ts';
 
@@ -385,6 +386,7 @@ let pair: { key: string; cert: string } | undefined;
 /** Key and certificate of `localhost`, which is its own authority. */
 export function selfSigned(): { key: string; cert: string } {
   if (pair) return pair;
+  skipWithout(['openssl']);
   const folder = mkdtempSync(join(tmpdir(), 'twinline-tls-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];

@@ -1,15 +1,11 @@
 // What every LogStore promises about following: nothing missed, nothing twice, nothing held back or piled up.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import * as assert from 'uvu/assert';
 import { LIMITS } from '../../lib/limits.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
+import { heldBytes } from '../support/memory.ts';
 import { behind, claim, filled, followAll, type LogPromises, MINUTE, numbered, refuses } from './log-bench.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const FOLLOWERS = 200;
 const FRAMES = 2_000;
@@ -99,9 +95,9 @@ export const LOG_FOLLOWERS: LogPromises = {
     for (const one of slow) await one.next();
     // Frames that have been written and trimmed: whoever piles them up still holds them.
     await write(store, { last: 1, clock, megabyte });
-    const before = held();
+    const before = await heldBytes();
     for (let round = 1; round < 5; round++) await write(store, { last: 1 + round * 40, clock, megabyte });
-    const grown = (held() - before) / 1_048_576;
+    const grown = ((await heldBytes()) - before) / 1_048_576;
     assert.ok(grown < 15, `${grown} MiB more after 40 MiB for 10 slow followers`);
     for (const one of slow) {
       assert.ok(((await one.next()).value as readonly { n: number }[])[0]!.n > 1);
@@ -126,12 +122,6 @@ async function write(
   for (let last = how.last; last < how.last + 40; last += 4)
     assert.is((await store.append('l', how.megabyte, behind(last, how.clock))).kind, 'appended');
   await store.trim('l', how.last + 39);
-}
-
-function held(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
 
 // How many frames a follower sees, each the next of its log.

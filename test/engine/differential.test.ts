@@ -1,7 +1,5 @@
 // The engine against XState itself: an actor with real promises, persisted through JSON and restored for every turn.
 
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,6 +10,7 @@ import type { TurnReport } from '../../lib/engine/engine.ts';
 import type { CompiledFlow } from '../../lib/flow/compile.ts';
 import { pathOf, type ScreenNode } from '../../lib/flow/node.ts';
 import type { JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
+import { heldBytes } from '../support/memory.ts';
 import { marketFlow, marketServices } from './market.ts';
 import { begin, KEY, place, say } from './support.ts';
 
@@ -153,16 +152,10 @@ test('turns leave nothing behind in the process: not by session, not by what was
         await say(engine, typed, { turnKey: `${typed}${i}` });
     }
   };
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  const heap = () => {
-    collect();
-    return process.memoryUsage().heapUsed;
-  };
   await run(0, 300);
-  const before = heap();
+  const before = await heldBytes();
   await run(300, 1300);
-  const grown = heap() - before;
+  const grown = (await heldBytes()) - before;
   assert.ok(grown < 1_000_000, `${grown} bytes after 7,000 turns of 1,000 sessions`);
 });
 

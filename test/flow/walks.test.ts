@@ -14,6 +14,7 @@ import type { DrivenClock } from '../../lib/flow/test-clock.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { conEnd } from '../../lib/ussd/reply.ts';
+import { heldBytes } from '../support/memory.ts';
 import { numbersFrom } from '../support/random.ts';
 import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 
@@ -192,7 +193,6 @@ function checkStacks(flow: CompiledFlow, { screen, context }: Phone): void {
 }
 
 test(`${TURNS} random turns over all shipped flows end in a screen that fits, and leave no secret behind`, async () => {
-  const gc = (globalThis as { gc?: () => void }).gc;
   let before = 0;
   for (const [at, flow] of flows.entries()) {
     const random = numbersFrom(at + 1);
@@ -203,20 +203,14 @@ test(`${TURNS} random turns over all shipped flows end in a screen that fits, an
       await walker.take();
       seen.add(walker.caller.screen);
       longest = Math.max(longest, walker.record().length);
-      if (turn === 500) {
-        gc?.();
-        before = process.memoryUsage().heapUsed;
-      }
+      if (turn === 500) before = await heldBytes();
     }
     assert.ok(longest < 40_000, `${flow.id}: a record of ${longest} characters`);
     const asking = [...flow.screens].filter(([, { screen }]) => isInteractive(screen)).map(([path]) => path);
     const unseen = asking.filter((path) => !seen.has(path));
     if (flow.flow !== together) assert.equal(unseen, [], `${flow.id} was walked everywhere`);
-    if (gc) {
-      gc();
-      const grown = process.memoryUsage().heapUsed - before;
-      assert.ok(grown < 1_500_000, `${flow.id}: the heap has grown by ${grown} bytes`);
-    }
+    const grown = (await heldBytes()) - before;
+    assert.ok(grown < 1_500_000, `${flow.id}: the heap has grown by ${grown} bytes`);
   }
 });
 

@@ -10,6 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { twinline } from '../../server/cli/main.ts';
 import { withServer } from '../server/serve.ts';
+import { programsOf, skipWithout } from '../support/on-path.ts';
 
 const test = suite('guide to the agent service');
 const GUIDE = readFileSync(fileURLToPath(new URL('../../server/docs/guides/agent.md', import.meta.url)), 'utf8');
@@ -26,6 +27,7 @@ test('a reply, a stream that is cut, and the rest of it', async () => {
       console.log = say;
       const script = /^```sh elsewhere\n(API=.*npx twinline token[\s\S]*?)^```/m.exec(GUIDE)![1]!;
       const [, ...rest] = script.split('\n');
+      skipWithout(programsOf(script));
       const run = [`API=${url} TOKEN=${printed[0]}`, ...rest].join('\n');
       const { stdout } = await promisify(execFile)('sh', ['-euc', run], { cwd: folder });
       assert.match(stdout, /"message":\{"type":"ai"/);

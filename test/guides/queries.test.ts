@@ -11,6 +11,7 @@ import * as assert from 'uvu/assert';
 import { twinline } from '../../server/cli/main.ts';
 import { groveNode } from '../server/gateway/node.ts';
 import { withServer } from '../server/serve.ts';
+import { programsOf, skipWithout } from '../support/on-path.ts';
 import { compileProtos } from '../support/protoc.ts';
 
 const test = suite('guide to the query gateway', { timeoutMs: 60_000 });
@@ -39,6 +40,7 @@ test('routes, an entity, a list, what is disabled, what is not there, a height',
   const { log } = console;
   try {
     const script = /^```sh elsewhere\n(cat > gateway\.json[\s\S]*?)^```/m.exec(GUIDE)![1]!;
+    skipWithout(programsOf(script));
     const [file, rest] = script.split(/(?<=^END\n)/m) as [string, string];
     const sh = async (text: string) => (await promisify(execFile)('sh', ['-euc', text], { cwd: folder })).stdout;
     await sh(file.replace('127.0.0.1:9090', node.upstream));

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withServer } from '../server/serve.ts';
+import { programsOf, skipWithout } from '../support/on-path.ts';
 
 const test = suite('guide to the domain service');
 
@@ -17,6 +18,7 @@ test('from a protocol to credits, with the development key', () =>
     const script = /^```sh elsewhere\n(API=[\s\S]*?)^```/m.exec(GUIDE)![1]!;
     const [first, ...rest] = script.split('\n');
     assert.match(first!, /^API=http:\/\/127\.0\.0\.1:3000\/v1 KEY=dev_…$/);
+    skipWithout(programsOf(script));
     const run = [`API=${url}/v1 KEY=${developmentKey}`, ...rest].join('\n');
     const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', run]);
     assert.is(stderr, '');

@@ -6,14 +6,17 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { dirname, join } from 'node:path';
 import { ROOT } from '../package/manifest.ts';
 import { builtPackage } from '../support/build.ts';
+import { programsOf, skipWithout } from '../support/on-path.ts';
 import { freePort } from '../support/ports.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { type Block, notPrinted } from './blocks.ts';
 
 const STANDARD_PORT = '3000';
+const RUN = new Set<Block['kind']>(['run', 'serve']);
 
-/** Does what the blocks say; rejects with the first one that does not go as the guide shows. */
+/** Does what the blocks say; rejects with the first one that does not go as the guide shows. Skips what this machine cannot run. */
 export async function walk(blocks: readonly Block[]): Promise<void> {
+  skipWithout(programsOf(blocks.flatMap(({ kind, text }) => (RUN.has(kind) ? [text] : [])).join('\n')));
   const built = await builtPackage();
   await withFolder(async (folder) => {
     const port = String(await freePort());

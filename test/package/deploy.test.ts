@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { parse, parseAllDocuments } from 'yaml';
 import { SETTINGS } from '../../server/config/settings.ts';
 import { readConfig } from '../../server/config.ts';
+import { KEYS } from './keys.ts';
 import { manifest, ROOT } from './manifest.ts';
 
 const test = suite('deploy');
@@ -30,12 +31,6 @@ interface Service {
 }
 const compose = parse(read('compose.yaml')) as { services: Readonly<Record<string, Service>> };
 const { redis, mongo, twinline, proxy } = compose.services as Record<'redis' | 'mongo' | 'twinline' | 'proxy', Service>;
-
-const KEYS = {
-  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-  USSD_GATEWAYS: '203.0.113.0/24',
-};
 
 /** `${NAME:?why}` and `${NAME:-}` filled in. */
 const filled = (text: string) =>

@@ -20,6 +20,7 @@ export interface Locked {
   readonly version?: string;
   readonly resolved?: string;
   readonly link?: boolean;
+  readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;

@@ -139,4 +139,25 @@ test('at a terminal, what is typed is echoed, and a secret is not', () =>
     assert.not.match(printed, /83719/);
   }));
 
+for (const [how, last] of [
+  ['Ctrl-D', '\x04'],
+  ['Ctrl-C', '\x03'],
+] as const)
+  test(`at a terminal, what was typed ahead of ${how} is answered, and then nothing is asked any more`, () =>
+    inside(async (host) => {
+      const input = Object.assign(new PassThrough(), { isTTY: true });
+      const output = new PassThrough();
+      let printed = '';
+      output.on('data', (chunk) => {
+        printed += chunk;
+      });
+      const over = talk({ line: lineInside(host, { ...PHONE, flow: 'main' }), input, output });
+      // Before the first screen is there.
+      input.write(`1\r${last}`);
+      assert.is(await over, 0);
+      const plain = stripVTControlCharacters(printed);
+      assert.match(plain, /Know more/);
+      assert.not.match(plain, /> \s*$/, 'no prompt behind the last screen');
+    }));
+
 test.run();

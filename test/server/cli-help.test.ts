@@ -10,6 +10,7 @@ import { flagsOf } from '../../server/cli/help.ts';
 import { VERBS } from '../../server/cli/verbs.ts';
 import { SETTINGS, type Setting } from '../../server/config/settings.ts';
 import { ROOT } from '../package/manifest.ts';
+import { skipWithout } from '../support/on-path.ts';
 import { run } from './command.ts';
 
 const test = suite('help');
@@ -75,6 +76,7 @@ test('start has a flag for every setting but secrets, which other users of a mac
 });
 
 test('bash completes verbs, and the flags of the verb', async () => {
+  skipWithout(['bash']);
   const { out } = await run(['completion', 'bash']);
   const complete = (...words: string[]) => {
     const list = words.map((word) => `'${word}'`).join(' ');

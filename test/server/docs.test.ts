@@ -73,7 +73,13 @@ test('the page of the flow format explains every key that the schema knows', asy
 });
 
 test('what pages are made of is not sent twice, and nothing else of the disk is sent', async () => {
-  for (const file of ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/docs/start.js', '/openapi.json']) {
+  for (const file of [
+    '/docs/swagger-ui-bundle.js',
+    '/docs/swagger-ui.css',
+    '/docs/narrow.css',
+    '/docs/start.js',
+    '/openapi.json',
+  ]) {
     const first = await server().ask(file);
     assert.is(first.status, 200, file);
     assert.is(first.headers['x-content-type-options'], 'nosniff');
@@ -105,7 +111,6 @@ test('a build takes the files over, so that nobody who runs the server installs 
     rmSync(folder, { recursive: true });
   }
   assert.not.ok('swagger-ui-dist' in manifest.dependencies);
-  assert.match(manifest.scripts.build!, /&& node dist\/server\/docs\/vendor\.js$/);
   assert.ok(manifest.files.includes('dist/server/docs/swagger'));
   assert.is(manifest.allowScripts['@scarf/scarf'], false);
 });
@@ -128,6 +133,22 @@ shown('/docs shows every door and lets a request be tried, from our own files on
   await page.waitForSelector('.live-responses-table');
   assert.match((await page.locator('.live-responses-table').textContent()) ?? '', '"status": "ok"');
   assert.equal([complaints, strangers], [[], []]);
+});
+
+shown('on a phone, /docs gives descriptions the width of the screen, and nothing leads out of it', async () => {
+  const viewport = { width: 390, height: 844 };
+  const { page, complaints } = await open(`${at().url}/docs`, { viewport });
+  await page.waitForSelector('[data-tag="Health"]');
+  const widths = await page
+    .locator('.opblock-tag small')
+    .evaluateAll((all) => all.map((element) => element.getBoundingClientRect().width));
+  assert.ok(widths.length > 10);
+  assert.ok(Math.min(...widths) > viewport.width * 0.7, `${widths}`);
+  await page.click('[data-tag="USSD"]');
+  await page.click('#operations-USSD-dial .opblock-summary-control');
+  await page.waitForSelector('#operations-USSD-dial .responses-table');
+  assert.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width);
+  assert.equal(complaints, []);
 });
 
 shown('/docs/errors shows the entry that a problem document names', async () => {

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { join } from 'node:path';
+import { skipWithout } from '../support/on-path.ts';
 import { withFolder } from '../support/process.ts';
-import { skipped } from '../support/skip.ts';
 
 export interface Received {
   readonly url: string;
@@ -78,11 +78,8 @@ function end(server: Server): Promise<unknown> {
 function certificate(folder: string): { key: string; cert: string } {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  try {
-    const names = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
-    execFileSync('openssl', [...args, ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  } catch {
-    skipped('openssl is not here to make a certificate');
-  }
+  const names = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
+  skipWithout(['openssl']);
+  execFileSync('openssl', [...args, ...names, '-keyout', key, '-out', cert], { stdio: 'pipe' });
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }

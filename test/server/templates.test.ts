@@ -39,8 +39,9 @@ for (const template of Object.keys(TEMPLATES))
       const env = { PATH: `${join(folder, 'node_modules/.bin')}:${process.env.PATH}`, HOME: parent };
       // As npm runs a script, without the time that npm takes.
       const { stdout } = await command('sh', ['-c', manifest.scripts.test], { cwd: folder, env });
-      assert.match(stdout, /^# pass [1-9]/m, stdout);
-      assert.match(stdout, /^# fail 0$/m);
+      // Node 20 writes TAP where nobody looks on, later versions the lines that people see.
+      assert.match(stdout, /^[#ℹ] pass [1-9]/m, stdout);
+      assert.match(stdout, /^[#ℹ] fail 0$/m, stdout);
       const files = readdirSync(folder);
       for (const file of ['.env', '.env.example', '.gitignore', 'README.md', 'test'])
         assert.ok(files.includes(file), file);

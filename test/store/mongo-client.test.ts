@@ -23,6 +23,7 @@ test.before.each(() => {
 });
 test.after.each(() => lasting.close());
 test.after(async () => {
+  if (!server) return;
   const client = new MongoClient(server.url);
   await client.db(database).dropDatabase();
   await client.close();

@@ -1,7 +1,6 @@
 // The package as npm would put it somewhere, built once for each state of the source: processes of tests run from it.
 
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -9,7 +8,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { sourceKey } from '../../server/packaging/source-key.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Not dist, which others may remove and build meanwhile. */
@@ -72,19 +71,8 @@ async function found(): Promise<string> {
 
 /** Names a state of the source: another one whenever what would be built, or how, is another. */
 export function keyOfSource(root: string = ROOT): string {
-  const hash = createHash('sha256').update(OPTIONS.join());
-  const files = SOURCES.flatMap((folder) => filesIn(root, folder));
-  for (const path of [...SETTINGS, ...files.sort()]) {
-    const text = readFileSync(join(root, path));
-    hash.update(`\n${path} ${text.length}\n`).update(text);
-  }
-  return hash.digest('hex').slice(0, 16);
-}
-
-function filesIn(root: string, folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => join(folder, name));
+  const isSource = (path: string) => path.endsWith('.ts') && !path.endsWith('.test.ts');
+  return sourceKey(root, { folders: SOURCES, settings: SETTINGS, isSource, options: OPTIONS });
 }
 
 async function make(): Promise<string> {
@@ -106,6 +94,8 @@ async function make(): Promise<string> {
 
 function removeOld(): void {
   for (const name of readdirSync(BUILDS)) {
+    // That of `npm run build`, which others may hold.
+    if (name.endsWith('.lock')) continue;
     const path = join(BUILDS, name);
     const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
     if (mtimeMs < Date.now() - KEPT_MS) rmSync(path, { recursive: true, force: true });

@@ -6,16 +6,10 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { argumentCheck } from '../arguments.ts';
 import type { Plugin, PluginContext } from '../plugin.ts';
+import type { ClaimsSettings } from '../settings.ts';
 import { CLAIM, claims } from './claim.ts';
 import { documentation, NEW_CLAIM, viewOf } from './documentation.ts';
 import { processClaims } from './process.ts';
-
-export interface ClaimsSettings {
-  /** What the cron job shows as its bearer token. */
-  readonly secret: string | undefined;
-  /** The service that evaluates a claim: one of the modules of SERVICES. */
-  readonly service: string | undefined;
-}
 
 export function claimsPlugin({ secret, service }: ClaimsSettings): Plugin {
   if (secret === undefined || service === undefined)

@@ -3,19 +3,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Usage } from '../../../lib/agent/responder.ts';
 import type { Plugin, PluginContext } from '../plugin.ts';
+import type { CreditsSettings } from '../settings.ts';
 import { ACCOUNT, accounts, bookingLine, ENTRY } from './account.ts';
 import { documentation, viewOf } from './documentation.ts';
 import { readGrant } from './dto.ts';
 import { creditGate } from './gate.ts';
-
-export interface CreditsSettings {
-  /** Credits for a million tokens that a model reads. */
-  readonly perMillionInput: number;
-  /** Credits for a million tokens that it writes. */
-  readonly perMillionOutput: number;
-  /** Credits for each run that finishes, besides its tokens. */
-  readonly perRun: number;
-}
 
 /** Where users read their account: never closed to those whose account is empty. */
 const PATH = '/credits';

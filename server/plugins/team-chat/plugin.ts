@@ -4,16 +4,11 @@ import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { AGENT_ERROR } from '../../openapi/agent-schemas.ts';
 import type { Plugin, PluginDocumentation } from '../plugin.ts';
+import type { TeamChatSettings } from '../settings.ts';
 import { type ChatApi, carryOn, sweepTurns } from './answer.ts';
 import { readEvent } from './event.ts';
 import { isSigned } from './signature.ts';
 import { THREAD, TURN, takeIn } from './turn.ts';
-
-export interface TeamChatSettings {
-  readonly signingSecret: string | undefined;
-  readonly botToken: string | undefined;
-  readonly replyUrl: string;
-}
 
 const PATH = '/team-chat/events';
 

@@ -30,7 +30,9 @@ let folder: string;
 
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'twinline-test-'));
-  [redis, model, ann] = await Promise.all([startRedis(), modelServer(answer), newChatter()]);
+  // First and alone: where there is none, nothing else is open.
+  redis = await startRedis();
+  [model, ann] = await Promise.all([modelServer(answer), newChatter()]);
   const env = {
     ORACLE_KEY,
     REDIS_URL: redis.url,

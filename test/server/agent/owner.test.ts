@@ -171,7 +171,7 @@ test.before(async () => {
   // Each is told of by its test.
   await Promise.allSettled(Object.values(played));
 });
-test.after(() => redis.stop());
+test.after(() => redis?.stop());
 
 test('one instance, started again: a flow goes on where it was, a model ends as interrupted', () => played.one);
 

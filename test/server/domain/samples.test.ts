@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { skipWithout } from '../../support/on-path.ts';
 import { COOKING, created, didOf, keyOf, path, place, problem, view } from './place.ts';
 
 const test = suite('documented samples');
@@ -12,6 +13,7 @@ const { server, ask, domain } = place(test);
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 test('curl with -d and no type: what it calls a form is read as JSON', async () => {
+  skipWithout(['curl']);
   const body = '{ "type": "Project", "protocol": "did:ixo:protocol/clean-cooking", "metadata": { "name": "Stoves" } }';
   const args = ['-s', '-i', '-X', 'POST', `${server().url}/v1/domains`];
   const sent = [...args, '-H', `Authorization: Bearer ${keyOf('owner')}`, '-d', body];

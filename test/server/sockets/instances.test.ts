@@ -12,9 +12,9 @@ import { newUser, openPlace, openTab, type Place, type Tab, type User, until } f
 const test = suite('sockets: two instances');
 
 let redis: RedisServer;
-let connections: RedisConnection[];
-let channels: Ground['channel'][];
-let places: Place[];
+let connections: RedisConnection[] = [];
+let channels: Ground['channel'][] = [];
+const places: Place[] = [];
 let here: Ground;
 let ann: User;
 let session: string;
@@ -31,7 +31,6 @@ test.before(async () => {
   connections = [connectRedis({ url: redis.url }), connectRedis({ url: redis.url })];
   channels = connections.map((connection) => redisChannel({ connection }));
   here = ground();
-  places = [];
   for (const [at, connection] of connections.entries())
     places.push(await openPlace({ here: { ...here, channel: channels[at]! }, redis: connection, responder }));
   ann = newUser(here);
@@ -45,7 +44,7 @@ test.after(async () => {
   await Promise.all(places.map((place) => place.close()));
   await Promise.all(channels.map((channel) => channel.close()));
   await Promise.all(connections.map((connection) => connection.close()));
-  await redis.stop();
+  await redis?.stop();
 });
 
 async function greeted(at: number, given: object = auth): Promise<Tab> {

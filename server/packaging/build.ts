@@ -1,0 +1,65 @@
+// `npm run build`: makes `dist` unless it is what the source gives already. Built beside it, and swapped when it is whole.
+
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { takeSwaggerFiles } from '../docs/swagger-files.ts';
+import { isBuilt, keyOfDist, publish } from './dist.ts';
+import { withLock } from './lock.ts';
+
+const PROJECTS = ['tsconfig.json', 'server/pages/browser/tsconfig.json'];
+/** A build that was killed leaves its folder; by then nobody writes to it. */
+const ABANDONED_MS = 3_600_000;
+
+const root = process.cwd();
+const builds = join(root, 'build');
+
+process.exitCode = await build();
+
+/** The exit code: that of the compiler where it finds a mistake. Then `dist` is as it was. */
+async function build(): Promise<number> {
+  if (isBuilt(root, keyOfDist(root))) return 0;
+  const onWait = () => console.error('Another build is under way; waiting for it.');
+  return withLock(join(builds, 'dist.lock'), onWait, async () => {
+    // Whoever was first has built what was missing; and a file may be edited while it is being built.
+    for (let key = keyOfDist(root); !isBuilt(root, key); key = keyOfDist(root)) {
+      const begun = performance.now();
+      removeAbandoned();
+      const folder = mkdtempSync(join(builds, 'dist-'));
+      const code = compile(folder);
+      if (code !== 0) {
+        rmSync(folder, { recursive: true });
+        return code;
+      }
+      if (keyOfDist(root) !== key) {
+        rmSync(folder, { recursive: true });
+        continue;
+      }
+      publish(folder, { root, key });
+      console.error(`Built dist in ${((performance.now() - begun) / 1_000).toFixed(1)} s.`);
+    }
+    return 0;
+  });
+}
+
+function compile(folder: string): number {
+  mkdirSync(folder, { recursive: true });
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  for (const project of PROJECTS) {
+    const args = [compiler, '-p', project, '--outDir', relative(root, folder)];
+    const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+    if (error) throw error;
+    if (status !== 0) return status ?? 1;
+  }
+  takeSwaggerFiles(join(folder, 'server/docs/swagger'));
+  chmodSync(join(folder, 'server/cli/main.js'), 0o755);
+  return 0;
+}
+
+function removeAbandoned(): void {
+  for (const name of readdirSync(builds)) {
+    const path = join(builds, name);
+    const isOld = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (name.startsWith('dist-') && isOld() < Date.now() - ABANDONED_MS) rmSync(path, { recursive: true, force: true });
+  }
+}

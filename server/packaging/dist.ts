@@ -1,0 +1,64 @@
+// The folder `dist`: whether it is what the source would give, and how a new build takes its place.
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { filesIn, sourceKey } from './source-key.ts';
+
+const FOLDERS = ['lib', 'machines', 'server'];
+const STAMP = '.built';
+const NEITHER = /^server\/(templates|deploy|docs\/guides)\//;
+
+/** The state of the source in `root`. */
+export function keyOfDist(root: string): string {
+  return sourceKey(root, {
+    folders: FOLDERS,
+    settings: ['package.json', 'package-lock.json', 'tsconfig.json'],
+    isSource: (path) => /\.(ts|json)$/.test(path) && !NEITHER.test(path),
+  });
+}
+
+/** Whether `dist` was built from this state of the source, and all of it is still there. */
+export function isBuilt(root: string, key: string): boolean {
+  const dist = join(root, 'dist');
+  const stamp = join(dist, STAMP);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampOf(dist, key);
+}
+
+/**
+ * Puts a finished build in the place of `dist`. Each file is there at any moment, whole, as it was or as it is now; files
+ * that have not changed are not touched, and those that are built no more go last. What others put beside them stays.
+ */
+export function publish(built: string, { root, key }: { readonly root: string; readonly key: string }): void {
+  const dist = join(root, 'dist');
+  if (!existsSync(dist)) {
+    writeFileSync(join(built, STAMP), stampOf(built, key));
+    renameSync(built, dist);
+    return;
+  }
+  // Whoever is ended in the middle leaves a dist that is built again.
+  rmSync(join(dist, STAMP), { force: true });
+  const files = outputs(built);
+  for (const path of files) {
+    const [from, to] = [join(built, path), join(dist, path)];
+    if (existsSync(to) && readFileSync(from).equals(readFileSync(to))) continue;
+    mkdirSync(dirname(to), { recursive: true });
+    renameSync(from, to);
+  }
+  const kept = new Set(files);
+  for (const path of outputs(dist)) if (!kept.has(path)) rmSync(join(dist, path));
+  writeFileSync(join(built, STAMP), stampOf(dist, key));
+  renameSync(join(built, STAMP), join(dist, STAMP));
+  rmSync(built, { recursive: true });
+}
+
+function outputs(folder: string): string[] {
+  return FOLDERS.flatMap((name) => filesIn(folder, name)).sort();
+}
+
+// Names and sizes: a file that was lost or cut off is noticed without reading all of them at each start.
+function stampOf(folder: string, key: string): string {
+  const hash = createHash('sha256');
+  for (const path of outputs(folder)) hash.update(`${path} ${statSync(join(folder, path)).size}\n`);
+  return `${key} ${hash.digest('hex')}\n`;
+}

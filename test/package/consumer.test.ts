@@ -1,0 +1,86 @@
+// A TypeScript project of somebody else that imports every subpath of the packed package, and checks its types too.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withFolder } from '../support/process.ts';
+import { locked, manifest, ROOT } from './manifest.ts';
+
+const test = suite('a TypeScript project that uses the package', { timeoutMs: 240_000 });
+
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+const SETTINGS = {
+  module: 'nodenext',
+  target: 'es2022',
+  strict: true,
+  skipLibCheck: false,
+  noEmit: true,
+  types: ['node'],
+  // Dependencies are links, and must not find the types that only this repository installs.
+  preserveSymlinks: true,
+};
+
+test('all subpaths compile without the packages that only our development needs', () =>
+  withFolder(async (folder) => {
+    await pack(join(folder, 'source'), join(folder, 'node_modules/twinline'));
+    linkDependencies(join(folder, 'node_modules'));
+    assert.not.ok(existsSync(join(folder, 'node_modules/@types/koa')));
+    const names = Object.keys(manifest.exports).map((path) => `twinline${path.slice(1)}`);
+    assert.is(names.length, 14);
+    const lines = names.map(
+      (name, at) => `import * as m${at} from '${name}';\nexport type M${at} = keyof typeof m${at};`,
+    );
+    writeFileSync(join(folder, 'index.ts'), [...lines, USE].join('\n'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: SETTINGS, files: ['index.ts'] }));
+    const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', '.'], { cwd: folder, encoding: 'utf8' });
+    assert.is(stdout, '');
+    assert.is(status, 0);
+  }));
+
+/** Types that are there, and are not `any`. */
+const USE = `
+import { type Config, readConfig, type RunningServer, startServer } from 'twinline/server';
+export async function run(): Promise<string> {
+  const config: Config = readConfig(process.env).config!;
+  const server: RunningServer = await startServer(config);
+  const paths: readonly string[] = server.routes.map(({ path }) => path);
+  // @ts-expect-error
+  server.nothing;
+  // @ts-expect-error
+  config.nothing;
+  return server.url + paths.length;
+}
+`;
+
+test.run();
+
+/** Builds into `source`, and copies what `npm pack` would take to `target`. */
+async function pack(source: string, target: string): Promise<void> {
+  await promisify(execFile)(process.execPath, [TSC, '--outDir', join(source, 'dist')], { cwd: ROOT });
+  for (const name of ['package.json', 'menus', 'server/docs/guides', 'server/templates', 'CHANGELOG.md'])
+    cpSync(join(ROOT, name), join(source, name), { recursive: true });
+  const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: source,
+    encoding: 'utf8',
+  });
+  const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
+  for (const { path } of files) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    copyFileSync(join(source, path), join(target, path));
+  }
+}
+
+/** What npm installs beside the package: neither development dependencies nor what only they need. */
+function linkDependencies(folder: string): void {
+  const kept = Object.entries(locked).filter(([path, { dev }]) => path !== '' && !dev && existsSync(join(ROOT, path)));
+  for (const [path] of kept) {
+    const name = path.replace('node_modules/', '');
+    if (name.includes('/node_modules/')) continue;
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    symlinkSync(join(ROOT, path), join(folder, name));
+  }
+}
