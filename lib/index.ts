@@ -2,7 +2,6 @@
 // Stores with a backend have their own paths (twinline/store/lmdb …), so that nobody loads a driver that is not used.
 
 export { type Clock, SimulatedClock, systemClock } from './clock.ts';
-export type { Answer } from './engine/calls.ts';
 export {
   type CallPolicy,
   type Conversation,
@@ -15,17 +14,25 @@ export {
 } from './engine/conversation.ts';
 export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
 export { type SessionView, viewSession } from './engine/inspect.ts';
-export type { RecordProblem } from './engine/record.ts';
+export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
 export type { Service, ServiceCall, ServiceSession, Services } from './engine/service.ts';
-export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/transition.ts';
-export { type Decision, type Seen, type TurnRequest, type TurnResult, takeTurn, wakeSession } from './engine/turn.ts';
+export type { Answer } from './engine/session/calls.ts';
+export type { RecordProblem } from './engine/session/record.ts';
+export {
+  type Decision,
+  type Seen,
+  type TurnRequest,
+  type TurnResult,
+  takeTurn,
+  wakeSession,
+} from './engine/session/turn.ts';
 export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
-export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/compile.ts';
-export type { Flow } from './flow/flow.ts';
-export { loadFlow } from './flow/load.ts';
+export type { Flow } from './flow/format/flow.ts';
+export { loadFlow } from './flow/format/load.ts';
+export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';
-export { memoryDocuments, memorySnapshots } from './store/memory.ts';
+export { memoryDocuments, memorySnapshots } from './store/memory/index.ts';
 export type {
   Change,
   CommitResult,

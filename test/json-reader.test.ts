@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { flawOfValue, readJson } from '../lib/json-reader.ts';
+import { flawOfValue, readJson } from '../lib/json/reader.ts';
 
 const test = suite('the reader of JSON');
 

@@ -1,13 +1,15 @@
 // The shape of the source: which way imports point, no circles, no env or HTTP in lib, file names, sizes, first lines.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { manifest, ROOT, sourceOf } from './package/manifest.ts';
-import { cycles, forbiddenImports, importsOf, type Sources } from './support/layers.ts';
+import { cycles, forbiddenImports, importsOf, type Sources, serverCircles, wrongRooms } from './support/layers.ts';
+import { ROOMS } from './support/rooms.ts';
 
 const LINES_MAX = 300;
+const FILES_MAX = 15;
 
 const product = read(['lib', 'machines', 'server']);
 const everything = new Map([...product, ...read(['test'])]);
@@ -17,6 +19,47 @@ const test = suite('layers');
 test('imports point from the doors to the engine to the machines', () => {
   assert.ok(product.size > 0);
   assert.equal(forbiddenImports(product), []);
+});
+
+test('each room imports from the rooms of its row, types too, and rows name nothing else', () =>
+  assert.equal(wrongRooms(product, ROOMS), []));
+
+test('no room of the server imports itself through others', () => assert.equal(serverCircles(product), []));
+
+// Tables of alike rows: a file for each verb, each resource in the documentation of routes.
+const TABLES = new Set(['server/cli/verbs', 'server/openapi/parts']);
+
+test('a room holds at most 15 files, unless it is a table', () => {
+  const files = new Map<string, number>();
+  for (const path of product.keys()) files.set(dirname(path), (files.get(dirname(path)) ?? 0) + 1);
+  const large = [...files].filter(([folder, count]) => count > FILES_MAX && !TABLES.has(folder));
+  assert.equal(large, []);
+  assert.equal(
+    [...TABLES].filter((folder) => (files.get(folder) ?? 0) <= FILES_MAX),
+    [],
+    'tables that are none',
+  );
+});
+
+test('a row that names too much or too little is told, and so is a circle of rooms', () => {
+  const sources: Sources = new Map([
+    ['server/a/one.ts', "import { b } from '../b/two.ts';\nimport type { C } from '../c/three.ts';"],
+    ['server/b/two.ts', "import type { A } from '../a/one.ts';\nimport { c } from '../c/three.ts';"],
+    ['server/c/three.ts', "import { a } from '../a/one.ts';"],
+  ]);
+  const rooms = {
+    'server/a': { uses: 'server/b server/d', types: '' },
+    'server/b': { uses: 'server/c', types: 'server/a' },
+    'server/e': { uses: '', types: '' },
+  };
+  assert.equal(wrongRooms(sources, rooms), [
+    'server/a → server/d: its row names values that nothing needs',
+    'server/a → server/c: its row names no types of it',
+    'server/c: has no row in test/support/rooms.ts',
+    'server/c → server/a: its row names no values of it',
+    'server/e: is no room',
+  ]);
+  assert.equal(serverCircles(sources), ['server/a → server/b → server/c → server/a']);
 });
 
 test('no file imports itself through others', () => assert.equal(cycles(product), []));
@@ -90,7 +133,7 @@ test('an import that points the wrong way is found and named', () => {
       "import Koa from 'koa';\nimport Router from '@koa/router';\nimport { dialect } from './dialect.ts';",
     ],
     ['lib/gateway/route.ts', "import { turn } from '../engine/turn.ts';"],
-    ['lib/odd.ts', ''],
+    ['odd/odd.ts', ''],
     ['machines/menu.ts', "import { setup } from 'xstate';\nimport { now } from 'node:os';\nimport '../lib/errors.ts';"],
     ['server/app.ts', "import Koa from 'koa';\nimport { turn } from '../lib/engine/turn.ts';"],
   ]);
@@ -101,7 +144,7 @@ test('an import that points the wrong way is found and named', () => {
     'lib/ussd/reply.ts → @koa/router: not a package for ussd',
     'lib/ussd/reply.ts → lib/ussd/dialect.ts: no such file',
     'lib/gateway/route.ts → lib/engine/turn.ts: gateway may not use engine',
-    'lib/odd.ts: belongs to no area of test/support/layers.ts',
+    'odd/odd.ts: belongs to no area of test/support/layers.ts',
     'machines/menu.ts → node:os: not a package for machines',
     'machines/menu.ts → lib/errors.ts: machines may not use base',
   ]);

@@ -9,20 +9,20 @@ export {
   type SendRequest,
   type Sent,
 } from './agent.ts';
-export type { Following, FollowRequest, RunOutcome } from './follow.ts';
 export { AGENT_KINDS } from './kinds.ts';
 export { type Mcp, type McpOptions, openMcp } from './mcp/open.ts';
 export { type Pass, type PassOptions, passes } from './mcp/pass.ts';
 export type { McpServer } from './mcp/server.ts';
 export { type SpentTokens, spentTokens } from './mcp/spent.ts';
-export type { Message, MessagePage, MessageToolCall } from './message.ts';
 export type { Part, Responder, ResponderTurn, TurnSecrets, Usage } from './responder.ts';
 export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERVICE } from './responders/flow.ts';
 export { type ModelOptions, modelResponder } from './responders/model.ts';
 export type { ModelEndpoint } from './responders/model-endpoint.ts';
 export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
-export type { RunRequest, RunView, ToolDeclaration } from './run.ts';
-export { type FaultKind, type FrameData, type FrameName, type RunFault, type RunFrame, sseText } from './run-log.ts';
-export type { RunReport } from './runner.ts';
-export type { ChatSession, Oracle } from './session.ts';
+export type { Following, FollowRequest, RunOutcome } from './run/follow.ts';
+export { type FaultKind, type FrameData, type FrameName, type RunFault, type RunFrame, sseText } from './run/frames.ts';
+export type { RunRequest, RunView, ToolDeclaration } from './run/run.ts';
+export type { RunReport } from './run/runner.ts';
+export type { Message, MessagePage, MessageToolCall } from './session/message.ts';
+export type { ChatSession, Oracle } from './session/session.ts';
 export type { HostTool, ToolBox, ToolContext, ToolDescription, ToolKind, ToolOutcome } from './tool.ts';

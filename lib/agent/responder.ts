@@ -1,9 +1,9 @@
 // The port behind which replies are made: a responder takes a turn and gives parts; it knows no HTTP, no log, no lease.
 
 import type { Json, JsonObject } from '../store/store.ts';
-import type { Message } from './message.ts';
-import type { RunRequest } from './run.ts';
-import type { RunFault } from './run-log.ts';
+import type { RunFault } from './run/frames.ts';
+import type { RunRequest } from './run/run.ts';
+import type { Message } from './session/message.ts';
 import type { ToolBox } from './tool.ts';
 
 /** A piece of a reply, in the order in which it is to be seen. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../store/store.ts';
 import type { Room, RoomEvent } from './room.ts';
-import type { Run } from './run.ts';
+import type { Run } from './run/run.ts';
 
 /** A typed event of a run, as the sockets of its session are told. */
 export interface Told {

@@ -8,12 +8,12 @@ import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import type { HeldRun } from './lease.ts';
-import { callEvent } from './offer.ts';
-import type { Reply } from './reply.ts';
 import type { TurnSecrets } from './responder.ts';
 import { fits, type Room } from './room.ts';
-import type { RunRequest, Runs } from './run.ts';
+import type { HeldRun } from './run/lease.ts';
+import { callEvent } from './run/offer.ts';
+import type { Reply } from './run/reply.ts';
+import type { RunRequest, Runs } from './run/run.ts';
 import { fitsJson, fitsLevels, wellFormed } from './well-formed.ts';
 
 export type ToolKind = 'host' | 'browser' | 'action';

@@ -3,8 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
-import { type Instance, lifecycle } from '../engine/lifecycle.ts';
-import { compileMachine } from '../engine/transition.ts';
+import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
+import { compileMachine } from '../engine/machine/transition.ts';
 import type { Watch } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
@@ -12,12 +12,12 @@ import { LIMITS } from '../limits.ts';
 import { openText, type Seal, sealText } from '../sealed-text.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
+import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION } from './kinds.ts';
 import { mintInvocation } from './mint.ts';
-import type { OracleKey } from './oracle-key.ts';
 import { TOKEN_REASONS } from './reason.ts';
 import type { Revocations } from './revocations.ts';
-import type { Capability } from './ucan.ts';
+import type { Capability } from './token/ucan.ts';
 
 export interface DelegationsOptions {
   /** With DELEGATION_KINDS declared. */

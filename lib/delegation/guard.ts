@@ -5,14 +5,14 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { strictBytes } from './base64.ts';
-import { type Chain, readChain } from './chain.ts';
-import { type IssuerKeys, type Proven, prove } from './claim.ts';
-import { refuseText } from './foreign.ts';
-import { issuerKeys, type ResolveKeys } from './issuer-keys.ts';
+import { issuerKeys, type ResolveKeys } from './issuer/issuer-keys.ts';
+import { type IssuerKeys, type Proven, prove } from './proof/claim.ts';
 import { type Refused, refuse } from './reason.ts';
 import { type Accepted, expiryOf, judge, type Rules, type TokenKind } from './rules.ts';
-import type { Capability } from './ucan.ts';
+import { strictBytes } from './token/base64.ts';
+import { type Chain, readChain } from './token/chain.ts';
+import { refuseText } from './token/foreign.ts';
+import type { Capability } from './token/ucan.ts';
 
 const MAX_CHARS = { invocation: LIMITS.invocationChars, delegation: LIMITS.delegationChars } as const;
 // Keys of a DID can change: then what they signed is asked for again.

@@ -1,16 +1,16 @@
 // What `import … from 'twinline/delegation'` gives: the guard of tokens, what it says, new tokens, keys of issuers.
 
 export { type DelegationStatus, type Delegations, type DelegationsOptions, delegations } from './delegations.ts';
-export { didDocumentKeys } from './did-document.ts';
-export { type DidIxoOptions, didIxoKeys } from './did-ixo.ts';
-export { type DidWebOptions, didWebKeys, didWebUrl } from './did-web.ts';
 export { type Checked, type GuardOptions, type Invocation, type TokenGuard, tokenGuard } from './guard.ts';
 export { type Inspected, inspectToken, type Said } from './inspect.ts';
-export type { ResolveKeys } from './issuer-keys.ts';
+export { didDocumentKeys } from './issuer/did-document.ts';
+export { type DidIxoOptions, didIxoKeys } from './issuer/did-ixo.ts';
+export { type DidWebOptions, didWebKeys, didWebUrl } from './issuer/did-web.ts';
+export type { ResolveKeys } from './issuer/issuer-keys.ts';
+export { didOfKey, type OracleKey, parseOracleKey } from './issuer/oracle-key.ts';
 export { DELEGATION_KINDS } from './kinds.ts';
 export { type DelegationOptions, type InvocationOptions, mintDelegation, mintInvocation } from './mint.ts';
-export { didOfKey, type OracleKey, parseOracleKey } from './oracle-key.ts';
 export { type Refused, TOKEN_REASONS, type TokenReason } from './reason.ts';
 export { type Revocations, revocations } from './revocations.ts';
 export type { Accepted, TokenKind } from './rules.ts';
-export type { Capability } from './ucan.ts';
+export type { Capability } from './token/ucan.ts';

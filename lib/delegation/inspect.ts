@@ -1,13 +1,13 @@
 // What a token says, for people: nothing here was proven but that it is a token.
 
 import { LIMITS } from '../limits.ts';
-import { strictBytes } from './base64.ts';
-import { readChain } from './chain.ts';
-import { refuseText } from './foreign.ts';
+import { revocationKeyOf } from './proof/signatures.ts';
+import { delegationsOf, signedPayloadOf } from './proof/view.ts';
 import { type Refused, refuse } from './reason.ts';
-import { revocationKeyOf } from './signatures.ts';
-import type { Capability, Ucan } from './ucan.ts';
-import { delegationsOf, signedPayloadOf } from './view.ts';
+import { strictBytes } from './token/base64.ts';
+import { readChain } from './token/chain.ts';
+import { refuseText } from './token/foreign.ts';
+import type { Capability, Ucan } from './token/ucan.ts';
 
 /** One UCAN as its issuer wrote it. */
 export interface Said {

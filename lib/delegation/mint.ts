@@ -6,12 +6,12 @@ import type * as API from '@ucanto/interface';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { strictBytes } from './base64.ts';
-import { keepsCaveats } from './caveats.ts';
 import { inspectToken, type Said } from './inspect.ts';
-import type { OracleKey } from './oracle-key.ts';
+import type { OracleKey } from './issuer/oracle-key.ts';
+import { keepsCaveats } from './proof/caveats.ts';
 import { TOKEN_REASONS } from './reason.ts';
-import type { Capability } from './ucan.ts';
+import { strictBytes } from './token/base64.ts';
+import type { Capability } from './token/ucan.ts';
 
 interface MintOptions {
   readonly key: OracleKey;

@@ -1,10 +1,10 @@
 // What the service asks of a token before any signature is looked at: audience, times, capabilities, issuers.
 
 import { LIMITS } from '../limits.ts';
-import type { Chain } from './chain.ts';
-import { didMethod } from './principal.ts';
+import { didMethod } from './proof/principal.ts';
 import type { TokenReason } from './reason.ts';
-import type { Ucan } from './ucan.ts';
+import type { Chain } from './token/chain.ts';
+import type { Ucan } from './token/ucan.ts';
 
 /** An invocation asks for one thing now; a delegation lets the service do things later. */
 export type TokenKind = 'invocation' | 'delegation';

@@ -2,7 +2,7 @@
 
 import type { Arrow, Chip, ChipSign, DrawnState } from './drawing.ts';
 import { cutLine } from './drawing.ts';
-import { textWidth } from './measure.ts';
+import { textWidth } from './svg/measure.ts';
 
 export const SIZES = {
   title: 13,

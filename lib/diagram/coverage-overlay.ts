@@ -1,6 +1,6 @@
 // What the tests of a flow have been through, on its diagram.
 
-import type { Coverage } from '../flow/coverage.ts';
+import type { Coverage } from '../flow/testing/coverage.ts';
 import type { Drawing } from './drawing.ts';
 import { arrowKey, type Overlay } from './overlay.ts';
 

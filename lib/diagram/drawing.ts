@@ -1,6 +1,6 @@
 // What a diagram shows, before anybody knows where: states with their words, and arrows between them.
 
-import type { ScreenType } from '../flow/flow.ts';
+import type { ScreenType } from '../flow/format/flow.ts';
 
 /** The screens of flows, and `state` for what is not one of them. */
 export type StateKind = ScreenType | 'state';

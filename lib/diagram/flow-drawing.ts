@@ -1,8 +1,8 @@
 // The drawing of a flow: a card for every screen, an arrow for every way on, chips for the keys that are everywhere.
 
-import type { CompiledFlow } from '../flow/compile.ts';
-import { exitScreen, isInteractive } from '../flow/flow.ts';
-import type { ScreenNode } from '../flow/node.ts';
+import { exitScreen, isInteractive } from '../flow/format/flow.ts';
+import type { CompiledFlow } from '../flow/run/compile.ts';
+import type { ScreenNode } from '../flow/run/node.ts';
 import { arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
 import { arrowKey } from './overlay.ts';
 import { stepsOf } from './screen-steps.ts';

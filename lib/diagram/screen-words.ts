@@ -1,6 +1,6 @@
 // What the card of a screen says: its text in the flow's first language, its options, what it asks of whom.
 
-import type { Flow, MenuScreen, Screen, Text } from '../flow/flow.ts';
+import type { Flow, MenuScreen, Screen, Text } from '../flow/format/flow.ts';
 import { cutLine } from './drawing.ts';
 
 const LINE_CHARS = 30;

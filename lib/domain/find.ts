@@ -3,11 +3,11 @@
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { Caller } from './caller.ts';
-import { isDid } from './did.ts';
-import type { SettleVotes } from './due-votes.ts';
+import { isDid } from './did/did.ts';
 import { DOMAIN } from './kinds.ts';
 import { refuse } from './problems.ts';
-import type { Domain, StoredDomain } from './record.ts';
+import type { Domain, StoredDomain } from './twin/record.ts';
+import type { SettleVotes } from './voting/due-votes.ts';
 
 /** A twin of the tenant by DID or alias; undefined when there is none, or it is not visible yet. */
 export async function findDomain(

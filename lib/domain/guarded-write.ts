@@ -2,7 +2,7 @@
 
 import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../store/store.ts';
-import type { Journaled } from './journal.ts';
+import type { Journaled } from './feed/journal.ts';
 import { isRefusal, refuse } from './problems.ts';
 
 /** Runs a write; throws `already-exists` with `taken` when a unique value is taken. */

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
-import { mintDid } from './did.ts';
+import { mintDid } from './did/did.ts';
 import { IDEMPOTENCY } from './kinds.ts';
 import { isRefusal, refuse } from './problems.ts';
 

@@ -1,22 +1,22 @@
 // What `import … from 'twinline/domain'` gives: the registry of twins, their verification by vote, credits, feed, DIDs, cards.
 
 export { type Caller, PERMITTED, ROLES, type Role } from './caller.ts';
-export { type CanonicalClass, CHAIN, canonicalClass } from './class.ts';
-export { type Credits, credits } from './credits.ts';
-export { DEFAULT_GOVERNANCE } from './default-governance.ts';
-export { isDid, mintDid, parseDidUrl } from './did.ts';
-export { ACTIVITIES, type Activity, canParticipate, type Eligibility } from './eligibility.ts';
-export { eventsAfter, type FeedEvent, type FeedPage } from './feed.ts';
-export { type Filter, matches, parseFilter } from './filter.ts';
-export { type Feed, type FeedOptions, feed } from './follow.ts';
-export { type Governance, governanceView, parseGovernance } from './governance.ts';
-export type { Graph, GraphQuery } from './graph.ts';
+export { isDid, mintDid, parseDidUrl } from './did/did.ts';
+export { eventsAfter, type FeedEvent, type FeedPage } from './feed/feed.ts';
+export { type Feed, type FeedOptions, feed } from './feed/follow.ts';
 export { type Idempotency, idempotency, type Repeatable } from './idempotency.ts';
 export { DOMAIN_KINDS } from './kinds.ts';
-export type { ListQuery, Page } from './list.ts';
 export { PROBLEMS, type Reason } from './problems.ts';
-export { type Proposal, type ProposalView, proposalView } from './proposal.ts';
-export { type Protocol, type Protocols, protocolView } from './protocol.ts';
-export { type Domain, type DomainView, domainView, STATUSES, type Status, type StoredDomain } from './record.ts';
+export { type Protocol, type Protocols, protocolView } from './protocol/protocol.ts';
 export { type Registry, type RegistryOptions, registry } from './registry.ts';
+export { type CanonicalClass, CHAIN, canonicalClass } from './twin/class.ts';
+export { type Filter, matches, parseFilter } from './twin/filter.ts';
+export type { Graph, GraphQuery } from './twin/graph.ts';
+export type { ListQuery, Page } from './twin/list.ts';
+export { type Domain, type DomainView, domainView, STATUSES, type Status, type StoredDomain } from './twin/record.ts';
 export { type VerificationOptions, type VerificationService, verification } from './verification.ts';
+export { type Credits, credits } from './voting/credits.ts';
+export { DEFAULT_GOVERNANCE } from './voting/default-governance.ts';
+export { ACTIVITIES, type Activity, canParticipate, type Eligibility } from './voting/eligibility.ts';
+export { type Governance, governanceView, parseGovernance } from './voting/governance.ts';
+export { type Proposal, type ProposalView, proposalView } from './voting/proposal.ts';

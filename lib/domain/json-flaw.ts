@@ -1,7 +1,7 @@
 // What the domain service says of JSON that it cannot keep.
 
 import type { TwinlineError } from '../errors.ts';
-import type { JsonFlaw } from '../json-reader.ts';
+import type { JsonFlaw } from '../json/reader.ts';
 import { invalid, refuse } from './problems.ts';
 
 /** The refusal of `what` (such as "The body"): `invalid` names the place of a number, the rest is `bad-request`. */

@@ -3,19 +3,19 @@
 import type { Clock } from '../clock.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
-import { deactivateTwin, type Expecting, patchTwin, transferTwin } from './change.ts';
-import { composedLists, lineageOf } from './compose.ts';
-import { type CreateOptions, createTwin } from './create.ts';
-import { NO_VOTES, type SettleVotes } from './due-votes.ts';
 import { findSettled, isVisible, requireSettled } from './find.ts';
-import { type Graph, type GraphQuery, graphOf } from './graph.ts';
-import { type HistoryItem, historyOf, twinAt } from './history.ts';
 import { DOMAIN } from './kinds.ts';
-import { type ListQuery, listTwins, type Page } from './list.ts';
-import { reveal } from './parts.ts';
-import type { Patch } from './patch.ts';
-import { type Protocols, protocols } from './protocol.ts';
-import { type Domain, domainView, type StoredDomain } from './record.ts';
+import { type Protocols, protocols } from './protocol/protocol.ts';
+import { deactivateTwin, type Expecting, patchTwin, transferTwin } from './twin/change.ts';
+import { type CreateOptions, createTwin } from './twin/create.ts';
+import { type Graph, type GraphQuery, graphOf } from './twin/graph.ts';
+import { type HistoryItem, historyOf, twinAt } from './twin/history.ts';
+import { composedLists, lineageOf } from './twin/inheritance.ts';
+import { type ListQuery, listTwins, type Page } from './twin/list.ts';
+import { reveal } from './twin/parts.ts';
+import type { Patch } from './twin/patch.ts';
+import { type Domain, domainView, type StoredDomain } from './twin/record.ts';
+import { NO_VOTES, type SettleVotes } from './voting/due-votes.ts';
 
 export interface RegistryOptions {
   /** With DOMAIN_KINDS declared. */

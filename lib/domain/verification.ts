@@ -4,10 +4,17 @@ import { randomBytes } from 'node:crypto';
 import { domainVerification } from '../../machines/domain-verification.ts';
 import type { ProposalContext } from '../../machines/proposal.ts';
 import type { Clock } from '../clock.ts';
-import { lifecycle } from '../engine/lifecycle.ts';
-import { compileMachine } from '../engine/transition.ts';
+import { lifecycle } from '../engine/lifecycle/lifecycle.ts';
+import { compileMachine } from '../engine/machine/transition.ts';
 import type { Watch } from '../engine/watch.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
+import type { Caller } from './caller.ts';
+import { pathSegment } from './did/did.ts';
+import { revisionsOf } from './feed/journal.ts';
+import { requireDomain } from './find.ts';
+import { PROPOSAL } from './kinds.ts';
+import { findPage, requireLimit } from './page.ts';
+import type { Domain } from './twin/record.ts';
 import {
   execute,
   type ProposalAction,
@@ -19,16 +26,10 @@ import {
   veto,
   vote,
   withdraw,
-} from './ballot.ts';
-import type { Caller } from './caller.ts';
-import { pathSegment } from './did.ts';
-import { dueVotes, type SettleVotes } from './due-votes.ts';
-import { executionServices, noteOnDomain, PROPOSAL_KINDS, verificationOf } from './execution.ts';
-import { requireDomain } from './find.ts';
-import type { Governance, Rules, VoterPower } from './governance.ts';
-import { revisionsOf } from './journal.ts';
-import { PROPOSAL } from './kinds.ts';
-import { findPage, requireLimit } from './page.ts';
+} from './voting/ballot.ts';
+import { dueVotes, type SettleVotes } from './voting/due-votes.ts';
+import { executionServices, noteOnDomain, PROPOSAL_KINDS, verificationOf } from './voting/execution.ts';
+import type { Governance, Rules, VoterPower } from './voting/governance.ts';
 import {
   type Context,
   isUndecided,
@@ -38,10 +39,9 @@ import {
   proposalView,
   type StoredProposal,
   writeProposal,
-} from './proposal.ts';
-import { propose, type VotingGround } from './propose.ts';
-import type { Domain } from './record.ts';
-import { countVotes, resultAtClose, resultWhileVoting } from './tally.ts';
+} from './voting/proposal.ts';
+import { propose, type VotingGround } from './voting/propose.ts';
+import { countVotes, resultAtClose, resultWhileVoting } from './voting/tally.ts';
 
 export interface VerificationOptions {
   /** With DOMAIN_KINDS declared. */

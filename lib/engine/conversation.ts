@@ -4,7 +4,7 @@ import type { EventObject } from 'xstate';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import type { AtRest, Machine } from './transition.ts';
+import type { AtRest, Machine } from './machine/transition.ts';
 
 /** What the other side gets to read. `end` closes the session. */
 export interface Reply {

@@ -5,12 +5,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { Json, SnapshotStore } from '../store/store.ts';
-import { type Calls, callRunner } from './calls.ts';
 import { type Conversation, type Library, library } from './conversation.ts';
-import { workLine } from './line.ts';
-import type { RecordProblem, SealKey } from './record.ts';
+import type { AtRest } from './machine/transition.ts';
 import type { Services } from './service.ts';
-import type { AtRest } from './transition.ts';
+import { type Calls, callRunner } from './session/calls.ts';
+import { workLine } from './session/mutex.ts';
+import type { RecordProblem, SealKey } from './session/record.ts';
 import type { Watch } from './watch.ts';
 
 /** Something a machine reported (an action that is not XState's own); published after the turn is committed. */

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '../store/store.ts';
 import type { Engine } from './engine.ts';
-import { openStored } from './open.ts';
-import type { AtRest } from './transition.ts';
+import type { AtRest } from './machine/transition.ts';
+import { openStored } from './session/open.ts';
 
 export interface SessionView {
   readonly conversation: string;

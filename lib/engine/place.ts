@@ -4,8 +4,8 @@ import type { StateValue } from 'xstate';
 import { TwinlineError } from '../errors.ts';
 import type { JsonObject } from '../store/store.ts';
 import { currentConversation, type Engine } from './engine.ts';
-import { openStored } from './open.ts';
-import { encodeRecord } from './record.ts';
+import { openStored } from './session/open.ts';
+import { encodeRecord } from './session/record.ts';
 
 export interface Placement {
   readonly conversation: string;

@@ -2,9 +2,9 @@
 
 import type { StateValue } from 'xstate';
 import type { Json, JsonObject } from '../store/store.ts';
-import type { Answer } from './calls.ts';
 import type { Conversation, View } from './conversation.ts';
-import type { AtRest } from './transition.ts';
+import type { AtRest } from './machine/transition.ts';
+import type { Answer } from './session/calls.ts';
 
 /** One event that a machine took. */
 export interface Passage {

@@ -1,12 +1,12 @@
 // What `import … from 'twinline/flow'` gives: flows loaded, checked, compiled, tested and measured.
 
-export { type CompiledFlow, type CompileOptions, compileFlow } from './compile.ts';
-export { type Coverage, coverageLine } from './coverage.ts';
-export { compileExpression, type Expression } from './expression.ts';
-export type { Flow, Screen, ScreenType, Text, Variable, Way } from './flow.ts';
-export { checkFlow, lintFlow } from './lint.ts';
-export { type LoadedFlows, loadFlow, loadFlows, parseFlow } from './load.ts';
-export { type Problem, problemLine } from './problem.ts';
-export { compileTemplate, type Template } from './template.ts';
-export { type FlowTestFile, parseFlowTests } from './test-file.ts';
-export { type FlowTestFailure, type FlowTestReport, failureText, recordFlowTest, runFlowTests } from './test-run.ts';
+export { compileExpression, type Expression } from './expression/expression.ts';
+export { compileTemplate, type Template } from './expression/template.ts';
+export type { Flow, Screen, ScreenType, Text, Variable, Way } from './format/flow.ts';
+export { type LoadedFlows, loadFlow, loadFlows, parseFlow } from './format/load.ts';
+export { type Problem, problemLine } from './format/problem.ts';
+export { checkFlow, lintFlow } from './lint/lint.ts';
+export { type CompiledFlow, type CompileOptions, compileFlow } from './run/compile.ts';
+export { type Coverage, coverageLine } from './testing/coverage.ts';
+export { type FlowTestFile, parseFlowTests } from './testing/file.ts';
+export { type FlowTestFailure, type FlowTestReport, failureText, recordFlowTest, runFlowTests } from './testing/run.ts';

@@ -3,7 +3,7 @@
 // Cumulative text carries the PIN, so it is never kept. What is kept of every text is its length and a keyed hash: enough
 // to know a retry, an older text, and where the new answer begins in a longer one.
 
-import type { Decision, Seen } from '../engine/turn.ts';
+import type { Decision, Seen } from '../engine/session/turn.ts';
 import { shortMac } from '../keyring.ts';
 import type { JsonObject } from '../store/store.ts';
 import type { UssdRequest } from './request.ts';

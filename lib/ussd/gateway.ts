@@ -3,9 +3,9 @@
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/inspect.ts';
-import { openStored } from '../engine/open.ts';
-import { type TurnResult, takeTurn } from '../engine/turn.ts';
-import { pathOf } from '../flow/node.ts';
+import { openStored } from '../engine/session/open.ts';
+import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
+import { pathOf } from '../flow/run/node.ts';
 import type { Keyring } from '../keyring.ts';
 import { LIMITS } from '../limits.ts';
 import { createAdapters } from './adapter.ts';

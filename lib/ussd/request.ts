@@ -1,6 +1,6 @@
 // One phone request in the form that every dialect is read into, and the checks that guard the door.
 import { TwinlineError } from '../errors.ts';
-import { flawOfNumbers } from '../json-reader.ts';
+import { flawOfNumbers } from '../json/reader.ts';
 import { LIMITS } from '../limits.ts';
 
 /** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */

@@ -3,9 +3,9 @@
 import type Router from '@koa/router';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { agentUser } from './authenticate.ts';
+import { agentUser } from '../user/authenticate.ts';
+import { nest } from '../user/errors.ts';
 import { readDelegation } from './dto.ts';
-import { nest } from './nest.ts';
 
 /** Adds the routes; `ctx.state.user` is known. */
 export function delegationRoutes(router: Router, delegations: Delegations): void {

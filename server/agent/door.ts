@@ -4,15 +4,15 @@ import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
-import type { EventStreams } from '../event-streams.ts';
+import type { EventStreams } from '../http/event-streams.ts';
+import { methodsAt, routesOf, type ServedRoute } from '../http/route-list.ts';
+import { occasionOf } from '../plugins/host/occasion.ts';
 import { emptyRouter, keyOf, routeAt } from '../plugins/mount.ts';
-import { occasionOf } from '../plugins/occasion.ts';
 import type { Plugins } from '../plugins/open.ts';
-import { methodsAt, routesOf, type ServedRoute } from '../route-list.ts';
-import { type AuthOptions, authenticateUsers } from './authenticate.ts';
+import { type AuthOptions, authenticateUsers } from '../user/authenticate.ts';
+import { nest, nestErrors } from '../user/errors.ts';
 import { delegationRoutes } from './delegation-routes.ts';
 import { type MessageDeps, messageRoutes } from './message-routes.ts';
-import { nest, nestErrors } from './nest.ts';
 import { sessionRoutes } from './session-routes.ts';
 
 export interface AgentDeps extends AuthOptions {

@@ -2,11 +2,11 @@
 
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { RunRequest, ToolDeclaration } from '../../lib/agent/run.ts';
-import { flawOfJson, wordsAt } from '../../lib/json-reader.ts';
+import type { RunRequest, ToolDeclaration } from '../../lib/agent/run/run.ts';
+import { flawOfJson, wordsAt } from '../../lib/json/reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
-import { nest } from './nest.ts';
+import { nest } from '../user/errors.ts';
 
 type Check = (value: Json, field: string) => string[];
 type Fields = { readonly [field: string]: { readonly check: Check; readonly required?: true } };

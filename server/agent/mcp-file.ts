@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { McpServer } from '../../lib/agent/mcp/server.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { readJson, wordsAt } from '../../lib/json-reader.ts';
+import { readJson, wordsAt } from '../../lib/json/reader.ts';
 import { isListOf, isObject, isText } from '../../lib/shape.ts';
 
 type Fields = { readonly [name: string]: unknown };

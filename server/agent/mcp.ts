@@ -4,7 +4,7 @@ import type { McpOptions } from '../../lib/agent/mcp/open.ts';
 import type { PassOptions } from '../../lib/agent/mcp/pass.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { readMcpServers } from './mcp-file.ts';
 
 export interface McpServiceOptions

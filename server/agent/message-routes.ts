@@ -3,18 +3,18 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Agent, SendRequest } from '../../lib/agent/agent.ts';
-import type { RunOutcome } from '../../lib/agent/follow.ts';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
-import type { RunView } from '../../lib/agent/run.ts';
-import { sseText } from '../../lib/agent/run-log.ts';
+import type { RunOutcome } from '../../lib/agent/run/follow.ts';
+import { sseText } from '../../lib/agent/run/frames.ts';
+import type { RunView } from '../../lib/agent/run/run.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import type { EventStreams } from '../event-streams.ts';
-import { agentUser } from './authenticate.ts';
+import type { EventStreams } from '../http/event-streams.ts';
+import { agentUser } from '../user/authenticate.ts';
+import { nest } from '../user/errors.ts';
+import { zoneOf } from '../user/time-zone.ts';
 import { readAbort, readMessage, type SendBody } from './dto.ts';
-import { nest } from './nest.ts';
 import type { Readers } from './readers.ts';
 import { ownSession, unknownSession } from './session-routes.ts';
-import { zoneOf } from './time-zone.ts';
 
 export interface MessageDeps {
   readonly agent: Agent;

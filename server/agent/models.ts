@@ -3,10 +3,10 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { JsonObject } from '../../lib/store/store.ts';
-import type { Config } from '../config.ts';
-import { methodsAt, routesOf } from '../route-list.ts';
+import type { Config } from '../config/config.ts';
+import { methodsAt, routesOf } from '../http/route-list.ts';
+import { nest, nestErrors } from '../user/errors.ts';
 import type { AgentDoor } from './door.ts';
-import { nest, nestErrors } from './nest.ts';
 
 /** A model as clients show it. */
 export type ModelCard = JsonObject & {

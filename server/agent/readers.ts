@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../lib/clock.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { type Guest, openLeaving } from '../sockets/leaving.ts';
-import type { AgentUser } from './authenticate.ts';
+import type { AgentUser } from '../user/authenticate.ts';
 
 export interface ReadersOptions {
   readonly channel: Channel;

@@ -1,7 +1,7 @@
 // How often tokens were refused, and why: clients are told neither.
 
 import type { TokenReason } from '../../lib/delegation/reason.ts';
-import { counter } from '../metrics.ts';
+import { counter } from '../health/metrics.ts';
 
 export interface RefusedTokens {
   add(reason: TokenReason | 'missing'): void;

@@ -5,10 +5,10 @@ import { type FlowResponder, flowResponder } from '../../lib/agent/responders/fl
 import type { Services } from '../../lib/engine/service.ts';
 import type { Watch } from '../../lib/engine/watch.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { CompiledFlow } from '../../lib/flow/compile.ts';
+import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 export interface ResponderOptions {
   readonly config: Pick<Config, 'agent' | 'model'>;

@@ -4,8 +4,8 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { agentUser } from './authenticate.ts';
-import { nest } from './nest.ts';
+import { agentUser } from '../user/authenticate.ts';
+import { nest } from '../user/errors.ts';
 
 /** Adds the routes; `ctx.state.user` is known. */
 export function sessionRoutes(router: Router, agent: Agent): void {

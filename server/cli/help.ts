@@ -1,6 +1,6 @@
 // What the command line says about itself: all verbs, one verb, and what may have been meant by a flag that is none.
 
-import { suggest } from '../../lib/flow/suggest.ts';
+import { suggest } from '../../lib/flow/expression/suggest.ts';
 import type { Verb } from './verb.ts';
 
 const FLAG_COLUMN_MAX = 34;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, request as plainRequest, type Serve
 import { request as tlsRequest } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isForeign } from '../middleware/own-origin.ts';
+import { isForeign } from '../http/middleware/own-origin.ts';
 
 export interface InspectDoor {
   /** With the token in it. */

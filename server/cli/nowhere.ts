@@ -1,9 +1,9 @@
 // A server for its routes alone: with the doors of a configuration, and without its data, its port or its log.
 
+import type { RunningServer } from '../boot/start.ts';
+import type { Config } from '../config/config.ts';
+import { readConfig } from '../config/config.ts';
 import { IN_MEMORY } from '../config/generated.ts';
-import type { Config } from '../config.ts';
-import { readConfig } from '../config.ts';
-import type { RunningServer } from '../start.ts';
 
 const NOWHERE = {
   ...{ DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '', PORT: '0', HOST: '127.0.0.1' },
@@ -18,7 +18,7 @@ export function readNowhere(env: NodeJS.ProcessEnv): ReturnType<typeof readConfi
 
 /** Starts it for as long as `work` takes. Nothing is kept, and it listens where nobody knows. */
 export async function withNowhere<T>(config: Config, work: (server: RunningServer) => T | Promise<T>): Promise<T> {
-  const { startServer } = await import('../start.ts');
+  const { startServer } = await import('../boot/start.ts');
   const server = await startServer(config);
   try {
     return await work(server);

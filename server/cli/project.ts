@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, w
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TwinlineError } from '../../lib/errors.ts';
-import { versionOf } from '../version.ts';
+import { versionOf } from '../config/version.ts';
 
 export interface Project {
   readonly template: string;

@@ -3,7 +3,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../folder.ts';
+import { makeFolder } from './folder.ts';
 import type { Generated } from './settings.ts';
 
 const KEYS: { readonly [key in Generated]: { readonly file: string; readonly make: () => string } } = {

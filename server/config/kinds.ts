@@ -1,10 +1,10 @@
 // The kinds of values that settings have: how the text of a variable is read, and which JSON Schema the value must meet.
 
 import ipaddr from 'ipaddr.js';
-import { parseHosts } from '../../lib/engine/http-hosts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { parseHosts } from '../../lib/http/hosts.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis-url.ts';
+import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis/url.ts';
 
 export interface Kind<T> {
   /** What the value must be, as the end of "must be …". */

@@ -1,7 +1,7 @@
 // From the environment to values: every variable read, checked by one JSON Schema, and every problem told at once.
 
 import { Ajv, type ErrorObject } from 'ajv';
-import { suggest } from '../../lib/flow/suggest.ts';
+import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { ensureKey, type Found, findKey } from './generated.ts';
 import { FORMATS } from './kinds.ts';
 import { masked } from './mask.ts';

@@ -1,11 +1,11 @@
 // /docs/errors: every problem type and every error code, with its meaning, its cause and what to do.
 
+import { RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-errors.ts';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
-import { RESOLUTION_ERRORS } from '../../lib/domain/resolution-errors.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
-import { REFUSAL_OF, REFUSALS, type RefusalKind } from '../errors.ts';
-import type { Page } from '../pages/frame.ts';
-import { type Html, html } from '../pages/html.ts';
+import { REFUSAL_OF, REFUSALS, type RefusalKind } from '../http/errors.ts';
+import type { Page } from '../web/kit/frame.ts';
+import { type Html, html } from '../web/kit/html.ts';
 import { CODE_ADVICE } from './code-words.ts';
 import { type Advice, PROBLEM_ADVICE } from './problem-words.ts';
 import { prose } from './prose.ts';

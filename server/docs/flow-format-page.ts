@@ -1,8 +1,8 @@
 // /docs/flow-format: every key of a flow file, as the schema tells it to editors and to the checks.
 
-import { flowSchema, type SchemaPart } from '../../lib/flow/schema.ts';
-import type { Page } from '../pages/frame.ts';
-import { type Html, html } from '../pages/html.ts';
+import { flowSchema, type SchemaPart } from '../../lib/flow/format/schema.ts';
+import type { Page } from '../web/kit/frame.ts';
+import { type Html, html } from '../web/kit/html.ts';
 import { SHEETS } from './guides.ts';
 import { prose } from './prose.ts';
 

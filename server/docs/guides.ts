@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Marked, type Tokens } from 'marked';
-import type { Page } from '../pages/frame.ts';
-import { type Html, html, written } from '../pages/html.ts';
+import type { Page } from '../web/kit/frame.ts';
+import { type Html, html, written } from '../web/kit/html.ts';
 
 /** Guides by name, which is that of their file too, in the order in which they are offered. */
 export const GUIDES = {

@@ -1,7 +1,7 @@
 // Why the doors refuse a request, and what to do about it: the words of /docs/errors, one entry per problem type.
 
 import type { Reason } from '../../lib/domain/problems.ts';
-import type { RefusalKind } from '../errors.ts';
+import type { RefusalKind } from '../http/errors.ts';
 
 export interface Advice {
   readonly cause: string;

@@ -1,6 +1,6 @@
 // Words of ours that have code in them.
 
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html } from '../web/kit/html.ts';
 
 /** What stands between backticks is code. */
 export function prose(text: string): Html {

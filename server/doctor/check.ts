@@ -1,10 +1,10 @@
 // What a check of `twinline doctor` is, what it may look at, and what it can find.
 
-import type { MongoConnection } from '../../lib/store/mongo-connection.ts';
-import type { RedisConnection } from '../../lib/store/redis-connection.ts';
-import type { Config, ConfigReading } from '../config.ts';
-import type { MongoFacts } from '../mongo-facts.ts';
-import type { RedisFacts } from '../redis-facts.ts';
+import type { MongoConnection } from '../../lib/store/mongo/connection.ts';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import type { Config, ConfigReading } from '../config/config.ts';
+import type { MongoFacts } from '../stores/mongo-facts.ts';
+import type { RedisFacts } from '../stores/redis-facts.ts';
 
 export type Level = 'fine' | 'advice' | 'broken';
 

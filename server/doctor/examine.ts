@@ -1,7 +1,7 @@
 // All checks of `twinline doctor`, and their run: every one that applies, in order, whatever the others find.
 
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Config, ConfigReading } from '../config.ts';
+import type { Config, ConfigReading } from '../config/config.ts';
 import { type Asked, broken, type Check, type Finding, type Patient } from './check.ts';
 import { FOLDER_CHECKS } from './folder.ts';
 import { GATEWAY_CHECKS } from './gateway.ts';
@@ -52,15 +52,15 @@ export async function examine(reading: ConfigReading, env: NodeJS.ProcessEnv): P
 // Drivers are loaded only where they are used.
 async function redisOf({ redisUrl: url }: Config): Promise<Patient['redis']> {
   if (url === undefined) return undefined;
-  const { connectRedis } = await import('../../lib/store/redis-connection.ts');
-  const { redisFacts } = await import('../redis-facts.ts');
+  const { connectRedis } = await import('../../lib/store/redis/connection.ts');
+  const { redisFacts } = await import('../stores/redis-facts.ts');
   return asked(connectRedis({ url }), redisFacts);
 }
 
 async function mongoOf({ mongodbUrl: url }: Config): Promise<Patient['mongo']> {
   if (url === undefined) return undefined;
-  const { connectMongo } = await import('../../lib/store/mongo.ts');
-  const { mongoFacts } = await import('../mongo-facts.ts');
+  const { connectMongo } = await import('../../lib/store/mongo/index.ts');
+  const { mongoFacts } = await import('../stores/mongo-facts.ts');
   return asked(connectMongo({ url }), mongoFacts);
 }
 

@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkCanary } from '../../lib/account/canary.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { SettingName } from '../config/settings.ts';
-import { redisMark } from '../key-mark.ts';
-import { readPinCanary } from '../stores.ts';
+import { redisMark } from '../stores/key-mark.ts';
+import { readPinCanary } from '../stores/stores.ts';
 import { advice, type Check, type Finding, fine, type Patient } from './check.ts';
 
 export const KEY_CHECKS: readonly Check[] = [
@@ -74,7 +74,7 @@ function keyFinding({ config, entries }: Patient, name: SettingName): Finding {
 // Looking must make nothing: where no documents are yet, there is nothing to open.
 async function openExisting({ config, mongo }: Patient): Promise<DocumentStore | undefined> {
   if (mongo) {
-    const { mongoDocuments } = await import('../../lib/store/mongo.ts');
+    const { mongoDocuments } = await import('../../lib/store/mongo/index.ts');
     return mongoDocuments({ connection: mongo.connection });
   }
   const path = join(config.dataDir, 'twinline.db');

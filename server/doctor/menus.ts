@@ -1,7 +1,7 @@
 // Checks of menus and services: that they load, and that the flow which a dial starts is among them.
 
-import { loadMenus } from '../menus.ts';
-import { serviceNames } from '../services.ts';
+import { loadMenus } from '../menus/menus.ts';
+import { serviceNames } from '../menus/services.ts';
 import { advice, broken, type Check, fine } from './check.ts';
 
 export const MENU_CHECKS: readonly Check[] = [

@@ -1,9 +1,9 @@
 // Checks of the endpoint of a model: whether it answers, takes the key, and has the models that are configured.
 
-import { boundedFetch } from '../../lib/agent/bounded-fetch.ts';
 import { modelListRequest } from '../../lib/agent/responders/model-endpoint.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { boundedFetch } from '../../lib/http/bounded-fetch.ts';
 import { isObject } from '../../lib/shape.ts';
 import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 

@@ -3,9 +3,9 @@
 import { createServer } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { createAdapters } from '../../lib/ussd/adapter.ts';
+import type { Config } from '../config/config.ts';
 import { isNetwork } from '../config/kinds.ts';
-import type { Config } from '../config.ts';
-import { ussdGateways } from '../ussd-gateways.ts';
+import { ussdGateways } from '../ussd/gateways.ts';
 import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 
 /** A network this large holds strangers. */

@@ -4,11 +4,11 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { type Caller, ROLES, type Role } from '../../lib/domain/caller.ts';
-import { isReference } from '../../lib/domain/did.ts';
-import type { VoterPower } from '../../lib/domain/governance.ts';
+import { isReference } from '../../lib/domain/did/did.ts';
+import type { VoterPower } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { readJson, wordsAt } from '../../lib/json-reader.ts';
-import type { Log } from '../log.ts';
+import { readJson, wordsAt } from '../../lib/json/reader.ts';
+import type { Log } from '../health/log.ts';
 
 export interface ApiKeys {
   /** The caller behind a token; undefined when it is unknown. Takes as long for any token. */

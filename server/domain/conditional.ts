@@ -1,7 +1,7 @@
 // Conditional requests (RFC 9110): ETags are revisions.
 
 import type { Context } from 'koa';
-import { type Domain, validityOf } from '../../lib/domain/record.ts';
+import { type Domain, validityOf } from '../../lib/domain/twin/record.ts';
 
 const TAG = /^"([1-9]\d*)(?:-[\w.-]+)?"$/;
 

@@ -2,23 +2,23 @@
 
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
+import type { Resolver } from '../../lib/domain/did/resolution.ts';
 import { refuse } from '../../lib/domain/problems.ts';
-import type { Resolver } from '../../lib/domain/resolution.ts';
-import type { Webhooks } from '../../lib/domain/webhook.ts';
-import { methodsAt, routesOf, type ServedRoute } from '../route-list.ts';
+import type { Webhooks } from '../../lib/domain/webhook/webhooks.ts';
+import { methodsAt, routesOf, type ServedRoute } from '../http/route-list.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
 import { ACCEPT_PATCH } from './body.ts';
-import { type BulkDeps, bulkRoutes } from './bulk-routes.ts';
-import { type CardDeps, cardRoutes, STATUS_PREFIX } from './card-routes.ts';
-import { type EventDeps, eventRoutes } from './event-routes.ts';
-import { IDENTIFIER_ROUTES, identifierDoor } from './identifier-routes.ts';
-import { limitRoutes } from './limit-routes.ts';
 import { problems } from './problem.ts';
-import { type ProposalDeps, proposalRoutes } from './proposal-routes.ts';
-import { protocolRoutes } from './protocol-routes.ts';
-import { twinRoutes } from './twin-routes.ts';
-import { webhookRoutes } from './webhook-routes.ts';
+import { type BulkDeps, bulkRoutes } from './routes/bulk.ts';
+import { type CardDeps, cardRoutes, STATUS_PREFIX } from './routes/cards.ts';
+import { type EventDeps, eventRoutes } from './routes/events.ts';
+import { IDENTIFIER_ROUTES, identifierDoor } from './routes/identifiers.ts';
+import { limitRoutes } from './routes/limits.ts';
+import { type ProposalDeps, proposalRoutes } from './routes/proposals.ts';
+import { protocolRoutes } from './routes/protocols.ts';
+import { twinRoutes } from './routes/twins.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 
 export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps, BulkDeps {
   readonly keys: ApiKeys;

@@ -1,26 +1,26 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { bulk } from '../../lib/domain/bulk.ts';
-import { credits } from '../../lib/domain/credits.ts';
-import { deliveries } from '../../lib/domain/delivery.ts';
-import { feed } from '../../lib/domain/follow.ts';
+import { bulk } from '../../lib/domain/bulk/bulk.ts';
+import { issuer } from '../../lib/domain/credential/issuer.ts';
+import { statusLists } from '../../lib/domain/credential/status-list.ts';
+import { resolver } from '../../lib/domain/did/resolution.ts';
+import { feed } from '../../lib/domain/feed/follow.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
-import { issuer } from '../../lib/domain/issuer.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
-import { resolver } from '../../lib/domain/resolution.ts';
-import { statusLists } from '../../lib/domain/status-list.ts';
 import { verification } from '../../lib/domain/verification.ts';
-import { webhooks } from '../../lib/domain/webhook.ts';
-import { type SenderOptions, webhookSender } from '../../lib/domain/webhook-address.ts';
+import { credits } from '../../lib/domain/voting/credits.ts';
+import { deliveries } from '../../lib/domain/webhook/delivery.ts';
+import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import type { Watch } from '../../lib/engine/watch.ts';
+import { type SenderOptions, webhookSender } from '../../lib/http/pinned-address.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
-import { eventStreams } from '../event-streams.ts';
-import type { Log } from '../log.ts';
-import { proposalPages } from '../pages/proposal-pages.ts';
+import type { Log } from '../health/log.ts';
+import { eventStreams } from '../http/event-streams.ts';
+import { proposalPages } from '../web/proposal/routes.ts';
 import { type ApiKeys, DEFAULT_TENANT } from './api-keys.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
 import { readDomainFiles } from './files.ts';

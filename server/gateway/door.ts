@@ -3,19 +3,19 @@
 import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Refusal as RefusalName, Route } from '../../lib/gateway/index.ts';
-import { gatewayPart } from '../openapi/gateway.ts';
+import type { ServedRoute } from '../http/route-list.ts';
 import type { Part } from '../openapi/operation.ts';
-import type { ServedRoute } from '../route-list.ts';
+import { gatewayPart } from '../openapi/parts/gateway.ts';
+import { answerOf } from './answers/refusal.ts';
+import { reply } from './answers/reply.ts';
+import { answerUnary } from './answers/unary.ts';
 import type { Exchange } from './exchange.ts';
 import { type Front, gatewayFront, pathOf } from './front.ts';
 import { createGate } from './gate.ts';
 import { ownership, takenBy } from './places.ts';
-import { answerOf } from './refusal.ts';
-import { reply } from './reply.ts';
 import { readAsked } from './request.ts';
 import { splitRoutes } from './served.ts';
 import type { Service } from './service.ts';
-import { answerUnary } from './unary.ts';
 
 export interface GatewayDoor {
   /** Answers the gateway's paths. Other paths pass. Belongs before all that the front does itself. */

@@ -1,7 +1,7 @@
 // One request to the gateway and its answer, as Node has them: nothing that Koa makes of a request is needed here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requestId } from '../middleware/request-id.ts';
+import { requestId } from '../http/middleware/request-id.ts';
 
 export interface Exchange {
   readonly req: IncomingMessage;

@@ -3,11 +3,11 @@
 
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
-import { REFUSALS, Refusal } from '../errors.ts';
-import type { Recorder } from '../middleware/answer-errors.ts';
-import type { ClientOf } from '../middleware/client.ts';
-import type { Limiter } from '../middleware/rate-limit.ts';
-import type { Overload } from '../overload.ts';
+import { REFUSALS, Refusal } from '../http/errors.ts';
+import type { Recorder } from '../http/middleware/answer-errors.ts';
+import type { ClientOf } from '../http/middleware/client.ts';
+import type { Limiter } from '../http/middleware/rate-limit.ts';
+import type { Overload } from '../http/overload.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import type { Owns } from './places.ts';
 

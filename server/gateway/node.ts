@@ -9,7 +9,7 @@ import type { GatewayFile } from './file.ts';
 export async function openChannel({ settings, tls }: GatewayFile): Promise<Channel> {
   const { upstream, deadlineMs, channel } = settings;
   if (channel === 'http2') return http2Channel({ upstream, tls, deadlineMs });
-  const { grpcChannel } = await import('../../lib/gateway/grpc-channel.ts');
+  const { grpcChannel } = await import('../../lib/gateway/channel/grpc-channel.ts');
   return grpcChannel({ upstream, tls, deadlineMs });
 }
 

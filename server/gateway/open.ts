@@ -8,20 +8,20 @@ import {
   typeSource,
 } from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
-import type { ServedRoute } from '../route-list.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../health/log.ts';
+import type { ServedRoute } from '../http/route-list.ts';
+import { largeReplies } from './answers/large-replies.ts';
+import { type Renderer, renderer } from './answers/renderer.ts';
+import { openStreams } from './answers/streams.ts';
+import { RENDERED, type Rendered } from './answers/unary.ts';
 import { type Catalog, createCatalog } from './catalog.ts';
 import { createCounts } from './counts.ts';
 import { type GatewayDoor, gatewayDoor } from './door.ts';
 import { type GatewayFile, readGatewayFile } from './file.ts';
 import type { Front } from './front.ts';
-import { largeReplies } from './large-replies.ts';
 import { descriptorsOf, type NodeWait, openChannel } from './node.ts';
-import { type Renderer, renderer } from './renderer.ts';
 import type { Service } from './service.ts';
-import { openStreams } from './streams.ts';
-import { RENDERED, type Rendered } from './unary.ts';
 
 export interface QueryGateway {
   /** Opens the door beside those of others, whose paths stay theirs. */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type Metadata, metadataOf, type Route, type UnknownTypes } from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { Refusal } from '../errors.ts';
+import { Refusal } from '../http/errors.ts';
 import type { Service } from './service.ts';
 
 export interface Asked {

@@ -1,11 +1,11 @@
 // What the door of the gateway works with.
 
 import type { AnswerCache, GuardedChannel, TypeSource } from '../../lib/gateway/index.ts';
+import type { Renderer } from './answers/renderer.ts';
+import type { Streams } from './answers/streams.ts';
+import type { Rendered } from './answers/unary.ts';
 import type { Catalog } from './catalog.ts';
 import type { Counts } from './counts.ts';
-import type { Renderer } from './renderer.ts';
-import type { Streams } from './streams.ts';
-import type { Rendered } from './unary.ts';
 
 export interface Service {
   readonly catalog: Catalog;

@@ -1,8 +1,8 @@
 // The OpenAPI document of a server, put together from the parts that its doors and plugins bring.
 
-import { DID_PATTERNS } from '../../lib/domain/did.ts';
+import { DID_PATTERNS } from '../../lib/domain/did/did.ts';
+import { URI_PATTERNS } from '../../lib/domain/did/uri.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { URI_PATTERNS } from '../../lib/domain/uri.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { operationOf, type Part, pathNames, pathParameter } from './operation.ts';
 import { PROBLEM, REFUSED } from './refusals.ts';

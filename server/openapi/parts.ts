@@ -1,24 +1,24 @@
 // The documentation of the doors of this server. A door that is added brings its part; plugins bring theirs at start.
 
-import type { Config } from '../config.ts';
-import { AGENT_PART } from './agent.ts';
-import { BULK_PART } from './bulk.ts';
-import { CARDS_PART, STATUS_LISTS_PART } from './credentials.ts';
-import { EVENTS_PART } from './events.ts';
-import { HEALTH_PART } from './health.ts';
-import { IDENTIFIERS_PART } from './identifiers.ts';
-import { INSPECTOR_PART } from './inspector.ts';
-import { MODELS_PART } from './models.ts';
+import type { Config } from '../config/config.ts';
 import type { Part } from './operation.ts';
-import { operatorPart } from './operator.ts';
-import { DOCS_PART } from './own-pages.ts';
-import { PROPOSALS_PART } from './proposals.ts';
-import { PROTOCOLS_PART } from './protocols.ts';
-import { LIMITS_PART } from './service-limits.ts';
-import { TOOLS_PART } from './tools.ts';
-import { TWINS_PART } from './twins.ts';
-import { ussdPart } from './ussd.ts';
-import { WEBHOOKS_PART } from './webhooks.ts';
+import { AGENT_PART } from './parts/agent.ts';
+import { BULK_PART } from './parts/bulk.ts';
+import { CARDS_PART, STATUS_LISTS_PART } from './parts/credentials.ts';
+import { EVENTS_PART } from './parts/events.ts';
+import { HEALTH_PART } from './parts/health.ts';
+import { IDENTIFIERS_PART } from './parts/identifiers.ts';
+import { INSPECTOR_PART } from './parts/inspector.ts';
+import { MODELS_PART } from './parts/models.ts';
+import { operatorPart } from './parts/operator.ts';
+import { DOCS_PART } from './parts/own-pages.ts';
+import { PROPOSALS_PART } from './parts/proposals.ts';
+import { PROTOCOLS_PART } from './parts/protocols.ts';
+import { LIMITS_PART } from './parts/service-limits.ts';
+import { TOOLS_PART } from './parts/tools.ts';
+import { TWINS_PART } from './parts/twins.ts';
+import { ussdPart } from './parts/ussd.ts';
+import { WEBHOOKS_PART } from './parts/webhooks.ts';
 
 export function documentedParts({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 'ussd'>): Part[] {
   return [

@@ -1,7 +1,7 @@
 // What every door says when it does not do what it was asked: the two shapes, and the statuses that all routes share.
 
 import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { REFUSALS } from '../errors.ts';
+import { REFUSALS } from '../http/errors.ts';
 import type { Answered } from './operation.ts';
 
 const TEXT: Schema = { type: 'string' };

@@ -7,7 +7,7 @@ import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { isBuilt, keyOfDist, publish } from './dist.ts';
 import { withLock } from './lock.ts';
 
-const PROJECTS = ['tsconfig.json', 'server/pages/browser/tsconfig.json'];
+const PROJECTS = ['tsconfig.json', 'server/web/browser/tsconfig.json'];
 /** A build that was killed leaves its folder; by then nobody writes to it. */
 const ABANDONED_MS = 3_600_000;
 

@@ -1,10 +1,10 @@
 // What /openapi.json says about the routes of a plugin: its own words, and the least that can be said of the rest.
 
 import { TwinlineError } from '../../lib/errors.ts';
-import { AGENT_PART } from '../openapi/agent.ts';
-import { AGENT_ERROR } from '../openapi/agent-schemas.ts';
+import type { ServedRoute } from '../http/route-list.ts';
 import { type Method, type Part, pathNames, type Route } from '../openapi/operation.ts';
-import type { ServedRoute } from '../route-list.ts';
+import { AGENT_PART } from '../openapi/parts/agent.ts';
+import { AGENT_ERROR } from '../openapi/parts/agent-schemas.ts';
 import type { Mounted } from './mount.ts';
 import { keyOf } from './mount.ts';
 

@@ -1,8 +1,8 @@
 // What is wrong with the plugins as they were written: every field of each, and what two of them cannot both have.
 
-import { suggest } from '../../lib/flow/suggest.ts';
+import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { isListOf, isObject, isText } from '../../lib/shape.ts';
-import { argumentCheck } from './arguments.ts';
+import { argumentCheck } from './host/arguments.ts';
 import type { Plugin } from './plugin.ts';
 
 interface Rule {

@@ -1,7 +1,7 @@
 // Which routes need no token: those that plugins name, and those of AUTH_EXCLUDED. Nothing is freed but exactly these.
 
-import { suggest } from '../../lib/flow/suggest.ts';
-import type { ServedRoute } from '../route-list.ts';
+import { suggest } from '../../lib/flow/expression/suggest.ts';
+import type { ServedRoute } from '../http/route-list.ts';
 import { freedBy, keyOf, type Mounted } from './mount.ts';
 
 export interface Exclusions {

@@ -1,8 +1,8 @@
 // From PLUGINS to plugins: shipped ones by name, others as modules, and everything that is wrong with them at once.
 
 import { TwinlineError } from '../../lib/errors.ts';
-import { suggest } from '../../lib/flow/suggest.ts';
-import { importDefault } from '../modules.ts';
+import { suggest } from '../../lib/flow/expression/suggest.ts';
+import { importDefault } from '../config/modules.ts';
 import { clashesOf, flawsOf } from './examine.ts';
 import type { Plugin } from './plugin.ts';
 import type { ShippedSettings } from './settings.ts';

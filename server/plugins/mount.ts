@@ -2,8 +2,8 @@
 
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { agentUser } from '../agent/authenticate.ts';
-import { routesOf, type ServedRoute } from '../route-list.ts';
+import { routesOf, type ServedRoute } from '../http/route-list.ts';
+import { agentUser } from '../user/authenticate.ts';
 import type { Plugin } from './plugin.ts';
 
 /** A plugin with its routes. */

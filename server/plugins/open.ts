@@ -8,19 +8,19 @@ import type { Room } from '../../lib/agent/room.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { ServedRoute } from '../http/route-list.ts';
 import type { Part } from '../openapi/operation.ts';
 import { documentedParts } from '../openapi/parts.ts';
-import type { ServedRoute } from '../route-list.ts';
-import { ownDocuments, pluginContext } from './context.ts';
 import { pluginPart } from './documentation.ts';
 import { exclusions } from './exclusions.ts';
-import { type Listeners, listenersOf } from './listeners.ts';
+import { ownDocuments, pluginContext } from './host/context.ts';
+import { type Listeners, listenersOf } from './host/listeners.ts';
+import { occasionOf } from './host/occasion.ts';
+import { type PluginGround, premisesOf } from './host/premises.ts';
+import { koaRefusals } from './host/refusals.ts';
 import { loadPlugins } from './load.ts';
 import { closeRoutes, type Mounted, mount, routeProblems } from './mount.ts';
-import { occasionOf } from './occasion.ts';
 import type { Occasion, Plugin, PluginContext } from './plugin.ts';
-import { type PluginGround, premisesOf } from './premises.ts';
-import { koaRefusals } from './refusals.ts';
 import { hostTool } from './tools.ts';
 
 export interface Plugins {

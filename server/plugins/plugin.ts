@@ -4,16 +4,16 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Agent, Sent } from '../../lib/agent/agent.ts';
 import type { RoomEvent } from '../../lib/agent/room.ts';
-import type { RunReport } from '../../lib/agent/runner.ts';
+import type { RunReport } from '../../lib/agent/run/runner.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
-import type { Posted, Reply } from '../../lib/domain/webhook-address.ts';
 import type { Services } from '../../lib/engine/service.ts';
+import type { Posted, Reply } from '../../lib/http/pinned-address.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
-import type { NestError } from '../agent/nest.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../health/log.ts';
 import type { Parameter, Route } from '../openapi/operation.ts';
+import type { NestError } from '../user/errors.ts';
 
 /** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */
 export interface Excluded {

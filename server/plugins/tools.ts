@@ -2,8 +2,8 @@
 
 import type { HostTool, ToolContext } from '../../lib/agent/tool.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { argumentCheck } from './arguments.ts';
-import { publicHomeserver } from './homeserver.ts';
+import { argumentCheck } from './host/arguments.ts';
+import { publicHomeserver } from './host/homeserver.ts';
 import type { Occasion, PluginContext, PluginTool } from './plugin.ts';
 
 /** The tool; `contextOf` gives the context of its plugin. Its schema has been compiled once before. */

@@ -6,9 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Socket as Connection, Server as Engine } from 'engine.io';
 import type { Context, Middleware } from 'koa';
 import { LIMITS } from '../../lib/limits.ts';
-import { Refusal } from '../errors.ts';
-import { WAITING } from '../guard.ts';
-import { takeUpgrade, type Upgrade } from '../upgrades.ts';
+import { Refusal } from '../http/errors.ts';
+import { WAITING } from '../http/guard.ts';
+import { takeUpgrade, type Upgrade } from '../http/upgrades.ts';
 
 export interface Door {
   /** Takes requests of connections that are open already: they have bounds of their own. */

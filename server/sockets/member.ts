@@ -1,7 +1,7 @@
 // A socket that was let in: whose it is, and which sessions it listens to.
 
 import type { Socket } from 'socket.io';
-import type { AgentUser } from '../agent/authenticate.ts';
+import type { AgentUser } from '../user/authenticate.ts';
 import type { Guest } from './leaving.ts';
 
 export interface Member extends Guest {

@@ -1,7 +1,7 @@
 // The sockets of the agent service: who is let in, what is said, who has to go, and that nothing of it ends the process.
 
 import type { Socket } from 'socket.io';
-import { flawOfValue } from '../../lib/json-reader.ts';
+import { flawOfValue } from '../../lib/json/reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';

@@ -1,7 +1,7 @@
 // Which web pages may open a socket: WebSockets know no CORS, so the server looks at the origin itself.
 
 import type { IncomingMessage } from 'node:http';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** Tells whether a request comes from no web page, from one of ours, or from one that CORS_ORIGIN lets in. */
 export function mayCall({

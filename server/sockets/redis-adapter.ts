@@ -8,8 +8,8 @@ import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import type { RedisConnection } from '../../lib/store/redis-connection.ts';
-import { backoff } from '../../lib/store/redis-options.ts';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import { backoff } from '../../lib/store/redis/options.ts';
 
 export interface RedisAdapter {
   /** For the options of the server. */

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 
 /** The same store, where `around` decides what becomes of each call of one method, or of every one. */

@@ -7,7 +7,7 @@ import { pinVault } from '../../lib/account/pin.ts';
 import { ACCOUNT_KINDS, ACCOUNTS } from '../../lib/account/records.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { KEYS, keyring, quickDigest, rejection } from './support.ts';
 

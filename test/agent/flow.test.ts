@@ -6,9 +6,9 @@ import type { Agent } from '../../lib/agent/agent.ts';
 import { type FlowResponderOptions, flowResponder, TOOL_SERVICE } from '../../lib/agent/responders/flow.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow } from '../../lib/flow/flow.ts';
-import { loadFlow } from '../../lib/flow/load.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { loadFlow } from '../../lib/flow/format/load.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { ANN, framesOf, type Ground, ground, newSession, say, shownText, soundLog } from './ground.ts';
 
 const test = suite('the flow responder');

@@ -3,11 +3,11 @@
 import * as assert from 'uvu/assert';
 import { type Agent, type AgentOptions, openAgent, type SendRequest } from '../../lib/agent/agent.ts';
 import type { Part, Responder, ResponderTurn } from '../../lib/agent/responder.ts';
-import type { RunFrame } from '../../lib/agent/run-log.ts';
+import type { RunFrame } from '../../lib/agent/run/frames.ts';
 import { type Clock, SimulatedClock } from '../../lib/clock.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
-import { memoryChannel, memoryDocuments, memoryLogs, memorySnapshots } from '../../lib/store/memory.ts';
+import { memoryChannel, memoryDocuments, memoryLogs, memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, SnapshotStore } from '../../lib/store/store.ts';
 
 export const ANN = 'did:key:ann';

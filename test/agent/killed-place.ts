@@ -4,11 +4,11 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flowResponder } from '../../lib/agent/responders/flow.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow } from '../../lib/flow/flow.ts';
-import { lmdbLogs, lmdbSnapshots } from '../../lib/store/lmdb.ts';
-import { memoryChannel } from '../../lib/store/memory.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { lmdbLogs, lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { memoryChannel } from '../../lib/store/memory/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 
 const FLOW: Flow = {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RunReport } from '../../lib/agent/runner.ts';
+import type { RunReport } from '../../lib/agent/run/runner.ts';
 import type { Told } from '../../lib/agent/told.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';

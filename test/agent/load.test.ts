@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LIMITS } from '../../lib/limits.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
-import { memoryLogs } from '../../lib/store/memory.ts';
+import { memoryLogs } from '../../lib/store/memory/index.ts';
 import {
   ANN,
   endless,

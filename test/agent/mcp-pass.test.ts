@@ -18,7 +18,7 @@ import { revocations } from '../../lib/delegation/revocations.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { newKey } from '../delegation/keys.ts';
 import { mcpGround } from './mcp-server.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Agent, AgentOptions } from '../../lib/agent/agent.ts';
 import { type ModelOptions, modelResponder } from '../../lib/agent/responders/model.ts';
-import type { RunRequest } from '../../lib/agent/run.ts';
-import type { RunReport } from '../../lib/agent/runner.ts';
+import type { RunRequest } from '../../lib/agent/run/run.ts';
+import type { RunReport } from '../../lib/agent/run/runner.ts';
 import { framesOf, type Ground, ground, newSession, type SeenFrame, say } from './ground.ts';
 import { type Answer, type ModelServer, modelServer } from './model-server.ts';
 

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
-import { type Run, runs } from '../../lib/agent/run.ts';
+import { type Run, runs } from '../../lib/agent/run/run.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import {
   ANN,

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
-import { titleOf } from '../../lib/agent/session.ts';
+import { titleOf } from '../../lib/agent/session/session.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { ANN, BOB, endless, ground, newSession, say, saying, scripted, settled } from './ground.ts';
 

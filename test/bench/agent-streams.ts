@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Agent, openAgent } from '../../lib/agent/agent.ts';
 import type { Part } from '../../lib/agent/responder.ts';
-import { sseText } from '../../lib/agent/run-log.ts';
+import { sseText } from '../../lib/agent/run/frames.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { lmdbLogs } from '../../lib/store/lmdb.ts';
-import { memoryChannel } from '../../lib/store/memory.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
+import { memoryChannel } from '../../lib/store/memory/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { cpuUs, start, stop, type Target } from './load.ts';
 import { median, type Row, us } from './measure.ts';
 

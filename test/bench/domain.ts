@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import type { Caller, Role } from '../../lib/domain/caller.ts';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
-import { mintDid } from '../../lib/domain/did.ts';
+import { mintDid } from '../../lib/domain/did/did.ts';
 import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
-import type { StoredDomain } from '../../lib/domain/record.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
+import type { StoredDomain } from '../../lib/domain/twin/record.ts';
 import { verification } from '../../lib/domain/verification.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/default-governance.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { atOnce, type Case, measure, type Row, us } from './measure.ts';
 

@@ -1,7 +1,7 @@
 // The engine's step against what it replaces: an XState actor restored for every turn, and a reducer written by hand.
 
 import { createActor } from 'xstate';
-import { compileFlow } from '../../lib/flow/compile.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { menuFlow } from './flows.ts';
 import { measure, type Row, us } from './measure.ts';
 

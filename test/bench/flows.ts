@@ -1,6 +1,6 @@
 // Flows made for measuring: any number of menus, each with five options to others and one condition.
 
-import type { Flow, Screen } from '../../lib/flow/flow.ts';
+import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
 
 export function menuFlow(screens: number): Flow {
   const id = (at: number) => `screen${((at % screens) + screens) % screens}`;

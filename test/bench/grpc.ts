@@ -1,9 +1,9 @@
 // A unary call to the node with 5.8 kB of reply: our channel on HTTP/2 and grpc-js, against HTTP/2 with nothing around it.
 
 import { connect } from 'node:http2';
-import type { Channel } from '../../lib/gateway/channel.ts';
-import { grpcChannel } from '../../lib/gateway/grpc-channel.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import type { Channel } from '../../lib/gateway/channel/channel.ts';
+import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { start, stop } from './load.ts';
 import { atOnce, type Case, measure, type Row, us } from './measure.ts';
 

@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEngine } from '../../lib/engine/engine.ts';
 import type { Watch } from '../../lib/engine/watch.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import { ussdGateway } from '../../lib/ussd/gateway.ts';
-import { feed } from '../../server/inspector/feed.ts';
-import { createHub } from '../../server/inspector/hub.ts';
+import { feed } from '../../server/web/inspector/feed.ts';
+import { createHub } from '../../server/web/inspector/hub.ts';
 import { menuFlow } from './flows.ts';
 import { type Case, measure, median, type Row, us } from './measure.ts';
 

@@ -1,7 +1,7 @@
 // A turn's two commands in Redis, load and compare-and-set, against reading and overwriting without a look.
 
 import type { Redis } from 'ioredis';
-import { connectRedis, type RedisConnection, redisSnapshots } from '../../lib/store/redis.ts';
+import { connectRedis, type RedisConnection, redisSnapshots } from '../../lib/store/redis/index.ts';
 import type { SessionCommit } from '../../lib/store/store.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { atOnce, type Case, measure, type Row, us } from './measure.ts';

@@ -2,8 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SessionCommit, SnapshotStore } from '../../lib/store/store.ts';
-import { readConfig } from '../../server/config.ts';
-import { startServer } from '../../server/start.ts';
+import { startServer } from '../../server/boot/start.ts';
+import { readConfig } from '../../server/config/config.ts';
 
 type Change = (inner: SnapshotStore) => Partial<SnapshotStore>;
 

@@ -2,8 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { lmdbLogs } from '../../lib/store/lmdb.ts';
-import { redisLogs } from '../../lib/store/redis-logs.ts';
+import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
+import { redisLogs } from '../../lib/store/redis/logs.ts';
 
 const [place = '', log = '', job = '', fence = '1'] = process.argv.slice(2);
 const store = place.startsWith('redis') ? redisLogs({ url: place }) : lmdbLogs({ path: place });

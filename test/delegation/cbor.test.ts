@@ -4,7 +4,7 @@ import { CBOR } from '@ucanto/core';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readCanonical } from '../../lib/delegation/cbor.ts';
+import { readCanonical } from '../../lib/delegation/token/cbor.ts';
 
 const key = fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => text !== '/' && text !== '__proto__');
 const { value } = fc.letrec((tie) => ({

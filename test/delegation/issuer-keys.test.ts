@@ -13,8 +13,8 @@ import {
   type ResolveKeys,
   tokenGuard,
 } from '../../lib/delegation/index.ts';
-import { issuerKeys } from '../../lib/delegation/issuer-keys.ts';
-import { type Exchange, httpExchange } from '../../lib/engine/http-exchange.ts';
+import { issuerKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
+import { type Exchange, httpExchange } from '../../lib/http/exchange.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { alice, bob, clockAt, mallory, oracle, text } from './tokens.ts';
 

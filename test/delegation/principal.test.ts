@@ -7,7 +7,7 @@ import * as ed25519 from '@ucanto/principal/ed25519';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../lib/delegation/index.ts';
-import { issuerKey, readPrincipal } from '../../lib/delegation/principal.ts';
+import { issuerKey, readPrincipal } from '../../lib/delegation/proof/principal.ts';
 import { LIMITS } from '../../lib/limits.ts';
 
 type Row = readonly string[];

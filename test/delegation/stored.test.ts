@@ -7,13 +7,13 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import { type Delegations, delegations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { inspectToken } from '../../lib/delegation/inspect.ts';
+import type { OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { DELEGATION, DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
 import { mintDelegation } from '../../lib/delegation/mint.ts';
-import type { OracleKey } from '../../lib/delegation/oracle-key.ts';
 import { revocations } from '../../lib/delegation/revocations.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { newKey } from './keys.ts';
 

@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Drawing } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
-import { type CompiledFlow, compileFlow } from '../../lib/flow/compile.ts';
-import { targetsOf } from '../../lib/flow/flow.ts';
+import { targetsOf } from '../../lib/flow/format/flow.ts';
+import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 import { everything, nodesOf, shipped } from './machines.ts';
 

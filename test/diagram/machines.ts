@@ -2,9 +2,9 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import { type CompiledFlow, compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow, Screen } from '../../lib/flow/flow.ts';
-import { parseFlow } from '../../lib/flow/load.ts';
+import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
+import { parseFlow } from '../../lib/flow/format/load.ts';
+import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 
 const MENUS = new URL('../../menus/', import.meta.url);

@@ -10,8 +10,8 @@ import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
 import { mermaidText } from '../../lib/diagram/mermaid.ts';
 import { heat } from '../../lib/diagram/overlay.ts';
 import type { Placed } from '../../lib/diagram/placed.ts';
-import { drawnSvg } from '../../lib/diagram/svg.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
+import { drawnSvg } from '../../lib/diagram/svg/svg.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 import { everything } from './machines.ts';
 

@@ -3,11 +3,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { EXECUTION, executionServices, mayBecome, PROPOSAL_KINDS } from '../../lib/domain/execution.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
-import { materialHash } from '../../lib/domain/material.ts';
-import { STATUSES, type Status, type StoredDomain } from '../../lib/domain/record.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import { materialHash } from '../../lib/domain/twin/material.ts';
+import { STATUSES, type Status, type StoredDomain } from '../../lib/domain/twin/record.ts';
+import { EXECUTION, executionServices, mayBecome, PROPOSAL_KINDS } from '../../lib/domain/voting/execution.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { governance, operator, type Polls, polls, refuses, rep, voter } from './voting.ts';
 

@@ -2,10 +2,10 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/default-governance.ts';
-import { governanceView, parseGovernance } from '../../lib/domain/governance.ts';
-import { canonicalJson } from '../../lib/domain/jcs.ts';
+import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/default-governance.ts';
+import { governanceView, parseGovernance } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { canonicalJson } from '../../lib/json/canonical.ts';
 
 const test = suite('governance file');
 

@@ -3,14 +3,20 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock, systemClock } from '../../lib/clock.ts';
-import { isDid, isMinted, isReference, mintDid, parseDidUrl } from '../../lib/domain/did.ts';
+import { isDid, isMinted, isReference, mintDid, parseDidUrl } from '../../lib/domain/did/did.ts';
+import {
+  type Journaled,
+  replaceJournaled,
+  revisionAt,
+  revisionOf,
+  revisionsOf,
+} from '../../lib/domain/feed/journal.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
-import { type Journaled, replaceJournaled, revisionAt, revisionOf, revisionsOf } from '../../lib/domain/journal.ts';
 import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { isRefusal, refuse } from '../../lib/domain/problems.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 
 const test = suite('domain ground');
 

@@ -3,11 +3,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
-import type { Rules, Threshold } from '../../lib/domain/governance.ts';
-import { countVotes, resultAtClose, resultWhileVoting } from '../../lib/domain/tally.ts';
-import type { LifecycleRecord } from '../../lib/engine/lifecycle-record.ts';
-import { firstStep, nextStep, type Stepped } from '../../lib/engine/lifecycle-step.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
+import type { Rules, Threshold } from '../../lib/domain/voting/governance.ts';
+import { countVotes, resultAtClose, resultWhileVoting } from '../../lib/domain/voting/tally.ts';
+import type { LifecycleRecord } from '../../lib/engine/lifecycle/record.ts';
+import { firstStep, nextStep, type Stepped } from '../../lib/engine/lifecycle/step.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { domainVerification } from '../../machines/domain-verification.ts';
 import { type Choice, PROPOSAL_STATES, type ProposalContext } from '../../machines/proposal.ts';

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyJsonPatch, type Operation } from '../../lib/domain/json-patch.ts';
-import { patched } from '../../lib/domain/patch.ts';
+import { patched } from '../../lib/domain/twin/patch.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
+import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
@@ -26,7 +26,7 @@ const vectors = ['json-patch-test-suite/tests.json', 'json-patch-test-suite/spec
   (name) => JSON.parse(readFileSync(resolve(name), 'utf8')) as Vector[],
 );
 const KNOWN = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
-// What is no patch at all is refused before anything is applied; see the schema in lib/domain/patch.ts.
+// What is no patch at all is refused before anything is applied; see the schema in lib/domain/twin/patch.ts.
 const isPatch = ({ patch }: Vector) =>
   patch.every(({ op, path, from }) => {
     const needsFrom = op === 'move' || op === 'copy';

@@ -1,7 +1,7 @@
 // Registry, votes and the machines in documents keep their promises on MongoDB: one server for all.
 
 import { suite } from 'uvu';
-import { connectMongo, mongoDocuments } from '../../lib/store/mongo.ts';
+import { connectMongo, mongoDocuments } from '../../lib/store/mongo/index.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 import { lifecyclePromises } from '../engine/lifecycle-promises.ts';
 import { openMongoBench } from '../store/mongo-bench.ts';

@@ -8,10 +8,10 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import type { Caller, Role } from '../../lib/domain/caller.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { isRefusal, type Reason } from '../../lib/domain/problems.ts';
-import type { Domain } from '../../lib/domain/record.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
+import type { Domain } from '../../lib/domain/twin/record.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, Json, JsonObject } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 

@@ -4,10 +4,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Caller } from '../../lib/domain/caller.ts';
-import { isMinted } from '../../lib/domain/did.ts';
+import { isMinted } from '../../lib/domain/did/did.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
-import { type Domain, domainView } from '../../lib/domain/record.ts';
-import { compileProperty } from '../../lib/domain/schema/property.ts';
+import { compileProperty } from '../../lib/domain/protocol/property.ts';
+import { type Domain, domainView } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';

@@ -1,8 +1,8 @@
 // The registry of twins keeps its promises on the stores of one process.
 
 import { join } from 'node:path';
-import { memoryDocuments } from '../../lib/store/memory.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { registryPromises } from './registry-promises.ts';
 
 registryPromises('memory', ({ clock }) => memoryDocuments({ clock }));

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { invalid } from '../../lib/domain/problems.ts';
+import { costOf } from '../../lib/domain/protocol/cost.ts';
+import { compileProperty } from '../../lib/domain/protocol/property.ts';
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
 import { checked, problemsOf } from '../../lib/domain/schema/check.ts';
-import { compileProperty } from '../../lib/domain/schema/property.ts';
-import { costOf } from '../../lib/domain/schema/schema-cost.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';

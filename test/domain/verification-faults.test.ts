@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import type { Governance } from '../../lib/domain/governance.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import type { VerificationService } from '../../lib/domain/verification.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import type { Governance } from '../../lib/domain/voting/governance.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { numbersFrom } from '../support/random.ts';
 import { governance, operator, owner, type Polls, polls, rep, voter } from './voting.ts';

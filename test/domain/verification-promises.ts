@@ -2,8 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Governance } from '../../lib/domain/governance.ts';
-import { proposalView } from '../../lib/domain/proposal.ts';
+import type { Governance } from '../../lib/domain/voting/governance.ts';
+import { proposalView } from '../../lib/domain/voting/proposal.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 import { did, governance, operator, owner, type Polls, refuses, rep, voter, withPolls } from './voting.ts';

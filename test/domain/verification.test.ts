@@ -1,8 +1,8 @@
 // Verification by vote keeps its promises on the stores of one process.
 
 import { join } from 'node:path';
-import { memoryDocuments } from '../../lib/store/memory.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 import { closedVotePromises } from './closed-vote-promises.ts';
 import { verificationPromises } from './verification-promises.ts';

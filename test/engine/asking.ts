@@ -2,8 +2,8 @@
 
 import { type AnyStateMachine, assign, createMachine } from 'xstate';
 import { type Conversation, type MachineOptions, machineConversation } from '../../lib/engine/conversation.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
 import type { Json } from '../../lib/store/store.ts';
 import { place } from './support.ts';
 

@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
-import { callRunner } from '../../lib/engine/calls.ts';
 import type { Service } from '../../lib/engine/service.ts';
+import { callRunner } from '../../lib/engine/session/calls.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, SnapshotStore } from '../../lib/store/store.ts';

@@ -2,7 +2,7 @@
 
 import { assign, createMachine, sendTo } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Json, SnapshotStore } from '../../lib/store/store.ts';
 
 export const UP = { type: 'up' };

@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineConversation } from '../../lib/engine/conversation.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
-import { wakeSession } from '../../lib/engine/turn.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
+import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { ASK, asking, MINUTE, withService } from './asking.ts';

@@ -4,10 +4,10 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { type AddressInfo, createServer as createRawServer, type Server as RawServer, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isPublic, type Resolve } from '../../lib/engine/http-hosts.ts';
-import { httpServices } from '../../lib/engine/http-service.ts';
 import type { ServiceCall } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { isPublic, type Resolve } from '../../lib/http/hosts.ts';
+import { httpServices } from '../../lib/http/service.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 

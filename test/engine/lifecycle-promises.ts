@@ -7,10 +7,15 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assign, createMachine, type EventObject } from 'xstate';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { type Instance, type Lifecycle, type LifecycleOptions, lifecycle } from '../../lib/engine/lifecycle.ts';
-import { type Entry, plainWrite, type Write } from '../../lib/engine/lifecycle-write.ts';
+import {
+  type Instance,
+  type Lifecycle,
+  type LifecycleOptions,
+  lifecycle,
+} from '../../lib/engine/lifecycle/lifecycle.ts';
+import { type Entry, plainWrite, type Write } from '../../lib/engine/lifecycle/write.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
 import { type ErrorCode, TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../lib/store/store.ts';

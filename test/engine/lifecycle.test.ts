@@ -1,8 +1,8 @@
 // Machines that live in documents keep their promises on the stores of one process.
 
 import { join } from 'node:path';
-import { memoryDocuments } from '../../lib/store/memory.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { lifecyclePromises } from './lifecycle-promises.ts';
 
 lifecyclePromises('memory', ({ clock }) => memoryDocuments({ clock }));

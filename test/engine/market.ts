@@ -2,8 +2,8 @@
 
 import type { Service, Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { type CompiledFlow, compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow } from '../../lib/flow/flow.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 
 const pay: Flow = {
   flow: 'pay',

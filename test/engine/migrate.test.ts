@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { type Conversation, library, machineConversation } from '../../lib/engine/conversation.ts';
-import { type AtRest, compileMachine } from '../../lib/engine/transition.ts';
-import { wakeSession } from '../../lib/engine/turn.ts';
+import { type AtRest, compileMachine } from '../../lib/engine/machine/transition.ts';
+import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { begin, gate, KEY, place, say, settled, textOf } from './support.ts';
 

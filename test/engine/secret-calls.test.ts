@@ -2,6 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Service, ServiceCall } from '../../lib/engine/service.ts';
 import {
   holdSecrets,
   holdsSecret,
@@ -9,8 +10,7 @@ import {
   keepSecrets,
   MASK,
   maskSecrets,
-} from '../../lib/engine/secret-calls.ts';
-import type { Service, ServiceCall } from '../../lib/engine/service.ts';
+} from '../../lib/engine/session/secret-calls.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Json } from '../../lib/store/store.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
-import { type AtRest, compileMachine, type Machine } from '../../lib/engine/transition.ts';
+import { type AtRest, compileMachine, type Machine } from '../../lib/engine/machine/transition.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('shortcut');

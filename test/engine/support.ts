@@ -4,11 +4,11 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { Conversation } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../lib/engine/engine.ts';
-import { decodeRecord, type SessionRecord } from '../../lib/engine/record.ts';
 import type { Service } from '../../lib/engine/service.ts';
-import { type TurnResult, takeTurn } from '../../lib/engine/turn.ts';
+import { decodeRecord, type SessionRecord } from '../../lib/engine/session/record.ts';
+import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { Json, JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
 
 export const KEY = 'session';

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assign, cancel, createMachine, emit, raise, sendTo } from 'xstate';
-import { type AtRest, compileMachine } from '../../lib/engine/transition.ts';
+import { type AtRest, compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 
 const test = suite('transition');

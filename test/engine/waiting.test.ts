@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
 import type { Service } from '../../lib/engine/service.ts';
-import { takeTurn } from '../../lib/engine/turn.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow } from '../../lib/flow/flow.ts';
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { takeTurn } from '../../lib/engine/session/turn.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
 
 const test = suite('waiting');
 

@@ -3,12 +3,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { lifecycle } from '../../lib/engine/lifecycle.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
+import { lifecycle } from '../../lib/engine/lifecycle/lifecycle.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Sighting, Watch } from '../../lib/engine/watch.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow } from '../../lib/flow/flow.ts';
-import { memoryDocuments } from '../../lib/store/memory.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { delegationMachine } from '../../machines/delegation.ts';
 import { begin, KEY, place, say } from './support.ts';
 

@@ -8,7 +8,6 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { ACCEPT_RULES } from '../../lib/flow/accept.ts';
 import {
   type CallScreen,
   DEFAULT_KEYS,
@@ -21,11 +20,12 @@ import {
   type Screen,
   type Variable,
   type Way,
-} from '../../lib/flow/flow.ts';
-import { loadFlow, loadFlows, parseFlow } from '../../lib/flow/load.ts';
-import { type Problem, problemLine } from '../../lib/flow/problem.ts';
-import { type SchemaPart, screenTypes } from '../../lib/flow/schema.ts';
-import { flowSource } from '../../lib/flow/source.ts';
+} from '../../lib/flow/format/flow.ts';
+import { loadFlow, loadFlows, parseFlow } from '../../lib/flow/format/load.ts';
+import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
+import { type SchemaPart, screenTypes } from '../../lib/flow/format/schema.ts';
+import { flowSource } from '../../lib/flow/format/source.ts';
+import { ACCEPT_RULES } from '../../lib/flow/run/accept.ts';
 import { LIMITS } from '../../lib/limits.ts';
 
 const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
-import { type TurnResult, takeTurn } from '../../lib/engine/turn.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow, Migration, Screen } from '../../lib/flow/flow.ts';
-import { pathOf } from '../../lib/flow/node.ts';
+import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
+import type { Flow, Migration, Screen } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { pathOf } from '../../lib/flow/run/node.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 

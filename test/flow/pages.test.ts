@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow } from '../../lib/flow/flow.ts';
-import { room, septets } from '../../lib/flow/gsm7.ts';
-import { cut, fitsScreen, pagesOf, ucs2Units } from '../../lib/flow/page.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { room, septets } from '../../lib/flow/run/gsm7.ts';
+import { cut, fitsScreen, pagesOf, ucs2Units } from '../../lib/flow/run/page.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { flowOf, lines, phone } from './phone.ts';
 

@@ -4,13 +4,13 @@ import * as assert from 'uvu/assert';
 import type { Reply } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type Fact } from '../../lib/engine/engine.ts';
 import type { Services } from '../../lib/engine/service.ts';
-import { type Decision, type TurnResult, takeTurn } from '../../lib/engine/turn.ts';
-import { type CompiledFlow, compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow, Screen } from '../../lib/flow/flow.ts';
-import { pathOf } from '../../lib/flow/node.ts';
-import { drivenClock } from '../../lib/flow/test-clock.ts';
+import { type Decision, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
+import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
+import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
+import { pathOf } from '../../lib/flow/run/node.ts';
+import { drivenClock } from '../../lib/flow/testing/clock.ts';
 import type { Keyring } from '../../lib/keyring.ts';
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { Json, JsonObject, SnapshotStore } from '../../lib/store/store.ts';
 
 export interface PhoneOptions {

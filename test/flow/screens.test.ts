@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Flow, Option, Screen } from '../../lib/flow/flow.ts';
+import type { Flow, Option, Screen } from '../../lib/flow/format/flow.ts';
 import { rejection } from '../account/support.ts';
 import { flowOf, lines, menuTo, phone } from './phone.ts';
 

@@ -4,11 +4,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
-import { takeTurn } from '../../lib/engine/turn.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow } from '../../lib/flow/flow.ts';
-import { pagesOf } from '../../lib/flow/page.ts';
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { takeTurn } from '../../lib/engine/session/turn.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { pagesOf } from '../../lib/flow/run/page.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
 
 const test = suite('silence');
 

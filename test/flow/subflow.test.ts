@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { compileFlow } from '../../lib/flow/compile.ts';
-import type { Flow, Screen } from '../../lib/flow/flow.ts';
+import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { flowOf, menuTo, type Phone, type PhoneOptions, phone } from './phone.ts';
 

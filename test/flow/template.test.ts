@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { FILTERS } from '../../lib/flow/filters.ts';
-import { compileTemplate } from '../../lib/flow/template.ts';
+import { FILTERS } from '../../lib/flow/expression/filters.ts';
+import { compileTemplate } from '../../lib/flow/expression/template.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 

@@ -4,10 +4,10 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { type BreakerOptions, guardedChannel } from '../../lib/gateway/breaker.ts';
-import { type Answer, type Channel, GRPC, type Status } from '../../lib/gateway/channel.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
-import { CROWDED, made } from '../../lib/gateway/statuses.ts';
+import { type BreakerOptions, guardedChannel } from '../../lib/gateway/channel/breaker.ts';
+import { type Answer, type Channel, GRPC, type Status } from '../../lib/gateway/channel/channel.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
+import { CROWDED, made } from '../../lib/gateway/channel/statuses.ts';
 import { testNode } from '../contract/grpc-node.ts';
 
 const test = suite('breaker');

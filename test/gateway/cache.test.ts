@@ -4,9 +4,9 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { type CacheKey, type CacheOptions, entityTag, openCache } from '../../lib/gateway/cache.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
-import type { StopSignal } from '../../lib/gateway/stop.ts';
+import { type CacheKey, type CacheOptions, entityTag, openCache } from '../../lib/gateway/cache/cache.ts';
+import type { StopSignal } from '../../lib/gateway/cache/stop.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { testNode } from '../contract/grpc-node.ts';
 

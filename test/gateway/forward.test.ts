@@ -3,10 +3,10 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Metadata } from '../../lib/gateway/channel.ts';
-import { earlyTrailers, headersOf, metadataOf, trailersOf } from '../../lib/gateway/forward.ts';
-import { withoutAddresses } from '../../lib/gateway/http-status.ts';
-import { metadataTrouble } from '../../lib/gateway/metadata.ts';
+import type { Metadata } from '../../lib/gateway/channel/channel.ts';
+import { metadataTrouble } from '../../lib/gateway/channel/metadata.ts';
+import { earlyTrailers, headersOf, metadataOf, trailersOf } from '../../lib/gateway/request/forward.ts';
+import { withoutAddresses } from '../../lib/gateway/status.ts';
 
 const test = suite('forwarded headers');
 

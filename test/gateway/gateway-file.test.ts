@@ -12,7 +12,7 @@ import {
   type Rewrite,
   rpcFilter,
 } from '../../lib/gateway/index.ts';
-import { parseTemplate } from '../../lib/gateway/template.ts';
+import { parseTemplate } from '../../lib/gateway/route/template.ts';
 
 const test = suite('gateway file');
 

@@ -1,6 +1,6 @@
 // The channel on grpc-js keeps the contract of channels.
 
-import { grpcChannel } from '../../lib/gateway/grpc-channel.ts';
+import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { channelContract } from '../contract/grpc-channel.ts';
 
 channelContract('grpc-js channel', grpcChannel);

@@ -2,13 +2,13 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createStop } from '../../lib/gateway/cache/stop.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
 import type { Outbox } from '../../lib/gateway/http2/outbox.ts';
 import { Sender } from '../../lib/gateway/http2/sender.ts';
-import { Stream, type StreamUser } from '../../lib/gateway/http2/stream.ts';
-import { StreamBook } from '../../lib/gateway/http2/stream-book.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
-import { createStop } from '../../lib/gateway/stop.ts';
+import { StreamBook } from '../../lib/gateway/http2/streams/book.ts';
+import { Stream, type StreamUser } from '../../lib/gateway/http2/streams/stream.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import {
   answer,

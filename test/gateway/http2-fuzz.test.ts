@@ -6,13 +6,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
 import { Connection } from '../../lib/gateway/http2/connection.ts';
 import type { Hearing } from '../../lib/gateway/http2/dial.ts';
-import { Heads } from '../../lib/gateway/http2/head.ts';
-import { RequestHeads } from '../../lib/gateway/http2/request-head.ts';
-import { Stream } from '../../lib/gateway/http2/stream.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import { Heads } from '../../lib/gateway/http2/headers/head.ts';
+import { RequestHeads } from '../../lib/gateway/http2/headers/request-head.ts';
+import { Stream } from '../../lib/gateway/http2/streams/stream.ts';
 import { answer, blockOf, END, GREETING, HEAD, messageOf, rawFrame, rawNode } from './raw-node.ts';
 
 const test = suite('http2 fuzz', { timeoutMs: 120_000 });

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Metadata } from '../../lib/gateway/channel.ts';
-import { decodeFields } from '../../lib/gateway/http2/hpack-decode.ts';
-import { BlockWriter } from '../../lib/gateway/http2/hpack-encode.ts';
-import { huffmanText } from '../../lib/gateway/http2/huffman.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import type { Metadata } from '../../lib/gateway/channel/channel.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
+import { decodeFields } from '../../lib/gateway/http2/headers/hpack-decode.ts';
+import { BlockWriter } from '../../lib/gateway/http2/headers/hpack-encode.ts';
+import { huffmanText } from '../../lib/gateway/http2/headers/huffman.ts';
 import { LIMITS } from '../../lib/limits.ts';
 
 const test = suite('http2 headers');

@@ -2,8 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
 import {
   answer,
   blockOf,

@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Channel, GRPC, type Metadata } from '../../lib/gateway/channel.ts';
+import { type Channel, GRPC, type Metadata } from '../../lib/gateway/channel/channel.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
 import { Outbox } from '../../lib/gateway/http2/outbox.ts';
-import { Stream, type StreamUser } from '../../lib/gateway/http2/stream.ts';
-import { StreamBook } from '../../lib/gateway/http2/stream-book.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
+import { StreamBook } from '../../lib/gateway/http2/streams/book.ts';
+import { Stream, type StreamUser } from '../../lib/gateway/http2/streams/stream.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import {
   answer,

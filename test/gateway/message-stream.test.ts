@@ -2,10 +2,10 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ByteBudget } from '../../lib/gateway/byte-budget.ts';
-import { GRPC } from '../../lib/gateway/channel.ts';
-import { MessageQueue } from '../../lib/gateway/message-queue.ts';
-import { messageStream, type Sink } from '../../lib/gateway/message-stream.ts';
+import { ByteBudget } from '../../lib/gateway/channel/byte-budget.ts';
+import { GRPC } from '../../lib/gateway/channel/channel.ts';
+import { MessageQueue } from '../../lib/gateway/channel/message-queue.ts';
+import { messageStream, type Sink } from '../../lib/gateway/channel/message-stream.ts';
 import { LIMITS } from '../../lib/limits.ts';
 
 const test = suite('message stream');

@@ -10,7 +10,7 @@ import {
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { all, text } from '../../lib/gateway/reflection-messages.ts';
+import { all, text } from '../../lib/gateway/descriptors/reflection-messages.ts';
 
 /** The number of `google.api.http` in the options of a method, and a rule `get: "/shop/{id}"`. */
 export const HTTP_OPTION = 72_295_728;

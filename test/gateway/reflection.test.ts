@@ -7,9 +7,9 @@ import { ReflectionService } from '@grpc/reflection';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { grpcChannel } from '../../lib/gateway/grpc-channel.ts';
-import { http2Channel } from '../../lib/gateway/http2-channel.ts';
-import { type ReflectionOptions, reflect } from '../../lib/gateway/reflection.ts';
+import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
+import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
+import { type ReflectionOptions, reflect } from '../../lib/gateway/descriptors/reflection.ts';
 import {
   bound,
   FILES,

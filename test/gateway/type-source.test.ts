@@ -6,7 +6,7 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/pr
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { grpcChannel } from '../../lib/gateway/grpc-channel.ts';
+import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { createJsonWriters, http2Channel, readDescriptorSet, typeSource } from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { compileProtos } from '../support/protoc.ts';

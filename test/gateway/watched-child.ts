@@ -1,7 +1,7 @@
 // The server as `npm start` runs it, which tells on SIGUSR2 how long its event loop stood still since the last time.
 
 import { readFileSync } from 'node:fs';
-import { runServer } from '../../server/process.ts';
+import { runServer } from '../../server/boot/process.ts';
 
 /** CPU milliseconds of the main thread: what other processes do does not count. */
 function cpuMs(): number {

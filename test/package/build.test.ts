@@ -29,10 +29,10 @@ async function withProject(work: (root: string) => Promise<void>): Promise<void>
       'lib/gone.ts': 'export const gone = 1;\n',
       'machines/index.ts': 'export const none = 0;\n',
       'server/cli/main.ts': "export { from } from '../../lib/index.ts';\n",
-      'server/pages/browser/page.ts': 'document.title = "";\n',
+      'server/web/browser/page.ts': 'document.title = "";\n',
     };
     for (const [path, text] of Object.entries(sources)) write(root, path, text);
-    const browser = 'server/pages/browser/tsconfig.json';
+    const browser = 'server/web/browser/tsconfig.json';
     for (const path of [...SETTINGS, browser]) write(root, path, readFileSync(join(ROOT, path), 'utf8'));
     symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     await work(root);

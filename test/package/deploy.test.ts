@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse, parseAllDocuments } from 'yaml';
+import { readConfig } from '../../server/config/config.ts';
 import { SETTINGS } from '../../server/config/settings.ts';
-import { readConfig } from '../../server/config.ts';
 import { KEYS } from './keys.ts';
 import { manifest, ROOT } from './manifest.ts';
 

@@ -3,8 +3,8 @@
 
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { type Acknowledged, bodyOf, DOCUMENTS, KIND, SESSIONS, type Task, type Told, textOf } from './messages.ts';
 
 const [folder = '', lane = ''] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { pinVault } from '../../lib/account/pin.ts';
 import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { startProcess, withFolder } from '../support/process.ts';
 import { run } from './command.ts';
 import { DIAL, json, type Served, withServer } from './serve.ts';

@@ -4,11 +4,11 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type InsideLine, type Line, lineInside, lineTo } from '../../server/cli/line.ts';
-import { talk } from '../../server/cli/talk.ts';
-import { readConfig } from '../../server/config.ts';
-import { type Host, openHost } from '../../server/host.ts';
-import { createLog } from '../../server/log.ts';
+import { type Host, openHost } from '../../server/boot/host.ts';
+import { type InsideLine, type Line, lineInside, lineTo } from '../../server/cli/phone/line.ts';
+import { talk } from '../../server/cli/phone/talk.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { createLog } from '../../server/health/log.ts';
 import { run, withFiles } from './command.ts';
 import { withServer } from './serve.ts';
 

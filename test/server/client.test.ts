@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clientReader } from '../../server/middleware/client.ts';
+import { clientReader } from '../../server/http/middleware/client.ts';
 
 const test = suite('client');
 

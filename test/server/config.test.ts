@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../lib/keyring.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { masked } from '../../server/config/mask.ts';
 import { SETTINGS, type SettingName } from '../../server/config/settings.ts';
-import { readConfig } from '../../server/config.ts';
 import { builtFile } from '../support/build.ts';
 import { withFolder } from '../support/process.ts';
 

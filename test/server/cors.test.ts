@@ -3,8 +3,8 @@
 import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { listen } from '../../server/listen.ts';
-import { crossOrigin } from '../../server/middleware/cors.ts';
+import { listen } from '../../server/http/listen.ts';
+import { crossOrigin } from '../../server/http/middleware/cors.ts';
 import { type Answer, ask, DIAL, json, type Served, withServer } from './serve.ts';
 
 const test = suite('cors');

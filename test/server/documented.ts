@@ -2,7 +2,7 @@
 
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { isDid, isReference } from '../../lib/domain/did.ts';
+import { isDid, isReference } from '../../lib/domain/did/did.ts';
 import type { OpenApiDocument } from '../../server/openapi/document.ts';
 import type { Answer } from './serve.ts';
 

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { listen } from '../../server/listen.ts';
+import { listen } from '../../server/http/listen.ts';
 import { DIAL, withServer } from './serve.ts';
 
 const test = suite('drain');

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ERROR_CODES, TwinlineError } from '../../lib/errors.ts';
-import { errorAnswer, REFUSAL_OF, REFUSALS, Refusal } from '../../server/errors.ts';
+import { errorAnswer, REFUSAL_OF, REFUSALS, Refusal } from '../../server/http/errors.ts';
 import { json, type Served, withServer } from './serve.ts';
 
 const test = suite('errors');

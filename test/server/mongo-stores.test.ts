@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readConfig } from '../../server/config.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { examine } from '../../server/doctor/examine.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 import { caller, hangUpAll } from '../support/phone.ts';

@@ -5,11 +5,11 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { span } from '../../server/pages/duration.ts';
-import { html, markupOf } from '../../server/pages/html.ts';
-import { pagePasses } from '../../server/pages/page-pass.ts';
-import { ruleWords } from '../../server/pages/rule-words.ts';
-import { percent } from '../../server/pages/tally-chart.ts';
+import { span } from '../../server/web/kit/countdown.ts';
+import { html, markupOf } from '../../server/web/kit/html.ts';
+import { pagePasses } from '../../server/web/kit/page-pass.ts';
+import { ruleWords } from '../../server/web/proposal/rule-words.ts';
+import { percent } from '../../server/web/proposal/tally-chart.ts';
 import { browser, type Visit } from './browser.ts';
 import { created, didOf, type Name, type Place, place, view } from './domain/place.ts';
 

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { readConfig } from '../../server/config.ts';
-import { LastSeenMap } from '../../server/middleware/last-seen-map.ts';
-import { tellRarely } from '../../server/rare.ts';
-import { warnAtStart } from '../../server/start-warnings.ts';
+import { warnAtStart } from '../../server/boot/warnings.ts';
+import { readConfig } from '../../server/config/config.ts';
+import { LastSeenMap } from '../../server/http/middleware/last-seen-map.ts';
+import { tellRarely } from '../../server/http/rare.ts';
 import { DIAL, json, withServer } from './serve.ts';
 
 const test = suite('rate limit');

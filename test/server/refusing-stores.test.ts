@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { memoryDocuments, memorySnapshots } from '../../lib/store/memory.ts';
-import { watchWrites } from '../../server/write-watch.ts';
+import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
+import { watchWrites } from '../../server/health/write-watch.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { DIAL, type Served, withServer } from './serve.ts';
 

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { describeError } from '../../server/log.ts';
+import { describeError } from '../../server/health/log.ts';
 import { DIAL, json, withServer } from './serve.ts';
 
 const test = suite('secrecy');

@@ -3,8 +3,8 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { Test } from 'uvu';
-import { readConfig } from '../../server/config.ts';
-import { type RunningServer, type Seams, startServer } from '../../server/start.ts';
+import { type RunningServer, type Seams, startServer } from '../../server/boot/start.ts';
+import { readConfig } from '../../server/config/config.ts';
 
 export interface Served extends RunningServer {
   /** Everything that was logged. */

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadServices, serviceNames } from '../../server/services.ts';
+import { loadServices, serviceNames } from '../../server/menus/services.ts';
 import { withFolder } from '../support/process.ts';
 import { DIAL, withServer } from './serve.ts';
 

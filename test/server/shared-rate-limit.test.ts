@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LIMITS } from '../../lib/limits.ts';
-import { connectRedis, type RedisConnection } from '../../lib/store/redis-connection.ts';
-import { type Limiter, rateLimiter } from '../../server/middleware/rate-limit.ts';
-import { sharedRateLimiter } from '../../server/middleware/shared-rate-limit.ts';
+import { connectRedis, type RedisConnection } from '../../lib/store/redis/connection.ts';
+import { type Limiter, rateLimiter } from '../../server/http/middleware/rate-limit.ts';
+import { sharedRateLimiter } from '../../server/http/middleware/shared-rate-limit.ts';
 import { type FaultProxy, faultProxy, PASS } from '../support/fault-proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { DIAL, json, withServer } from './serve.ts';

@@ -9,10 +9,10 @@ import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { Answer } from '../../server/answer.ts';
-import { type ConnectionRules, type CutReason, watchConnections } from '../../server/connections.ts';
-import { reply } from '../../server/gateway/reply.ts';
-import { unsentBytes } from '../../server/unsent.ts';
+import { reply } from '../../server/gateway/answers/reply.ts';
+import { Answer } from '../../server/http/answer.ts';
+import { type ConnectionRules, type CutReason, watchConnections } from '../../server/http/connections.ts';
+import { unsentBytes } from '../../server/http/unsent.ts';
 import { DIAL, type Served, withServer } from './serve.ts';
 
 const test = suite('slow readers', { timeoutMs: 60_000 });

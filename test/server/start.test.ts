@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readConfig } from '../../server/config.ts';
-import { startServer } from '../../server/start.ts';
+import { startServer } from '../../server/boot/start.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { withFolder } from '../support/process.ts';
 import { ask, DIAL, json, withServer } from './serve.ts';
 

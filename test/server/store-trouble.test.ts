@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { reasonOf } from '../../server/health.ts';
-import type { Stores } from '../../server/stores.ts';
+import { reasonOf } from '../../server/health/health.ts';
+import type { Stores } from '../../server/stores/stores.ts';
 import { DIAL, json, type Served, withServer } from './serve.ts';
 
 const test = suite('store trouble');

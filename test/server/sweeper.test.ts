@@ -7,10 +7,10 @@ import { createMachine } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
 import { viewSession } from '../../lib/engine/inspect.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
-import { takeTurn } from '../../lib/engine/turn.ts';
-import { memorySnapshots } from '../../lib/store/memory.ts';
-import { startSweeper, sweepSessions } from '../../server/sweeper.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
+import { takeTurn } from '../../lib/engine/session/turn.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
+import { startSweeper, sweepSessions } from '../../server/boot/sweeper.ts';
 
 const test = suite('sweeper');
 

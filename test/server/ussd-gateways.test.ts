@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LIMITS } from '../../lib/limits.ts';
+import { readConfig } from '../../server/config/config.ts';
 import { masked } from '../../server/config/mask.ts';
-import { readConfig } from '../../server/config.ts';
-import { forbiddenGateways } from '../../server/forbidden-gateways.ts';
-import { gatewaySignature, ussdGateways } from '../../server/ussd-gateways.ts';
+import { forbiddenGateways } from '../../server/ussd/forbidden-gateways.ts';
+import { gatewaySignature, ussdGateways } from '../../server/ussd/gateways.ts';
 import { type AskOptions, DIAL, json, type Served, withServer } from './serve.ts';
 
 const test = suite('ussd gateways');

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readUssdBody } from '../../server/routes/ussd-body.ts';
+import { readUssdBody } from '../../server/ussd/body.ts';
 import { DIAL, json, raw, sharedServer } from './serve.ts';
 
 const test = suite('ussd input');

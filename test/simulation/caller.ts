@@ -1,6 +1,6 @@
 // A caller and the network before him: types, waits, asks again, and gets copies of old answers.
 
-import type { TurnResult } from '../../lib/engine/turn.ts';
+import type { TurnResult } from '../../lib/engine/session/turn.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
 import type { Instance } from './instance.ts';
 import { WAIT } from './machine.ts';

@@ -1,6 +1,6 @@
 // What a checker is: it is shown what can be seen from outside of the engine, and says when a promise was broken.
 
-import type { SessionRecord } from '../../lib/engine/record.ts';
+import type { SessionRecord } from '../../lib/engine/session/record.ts';
 import type { SessionCommit } from '../../lib/store/store.ts';
 
 /** The store has taken a commit. */

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../lib/clock.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
-import { type TurnResult, takeTurn, wakeSession } from '../../lib/engine/turn.ts';
+import { type TurnResult, takeTurn, wakeSession } from '../../lib/engine/session/turn.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { type DialRules, readDial } from '../../lib/ussd/dial.ts';

@@ -8,7 +8,7 @@
 
 import { assign, createMachine, type EventObject, raise } from 'xstate';
 import type { Conversation } from '../../lib/engine/conversation.ts';
-import { compileMachine } from '../../lib/engine/transition.ts';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
 
 export type Context = {
   readonly id: string;

@@ -1,6 +1,6 @@
 // The stores that a simulation can run on, by name: those that keep every promise, and those that break one.
 
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import { BROKEN } from './broken.ts';
 import type { Setup } from './simulation.ts';
 import { type Backend, plainStore } from './store.ts';

@@ -1,6 +1,6 @@
 // One seed, one world: callers, processes, a store, faults until they stop, and then what must be true.
 
-import { decodeRecord } from '../../lib/engine/record.ts';
+import { decodeRecord } from '../../lib/engine/session/record.ts';
 import type { SnapshotStore, StoredSession } from '../../lib/store/store.ts';
 import { type Caller, startCaller } from './caller.ts';
 import { type CallerAtEnd, type Violation, watchWith } from './checker.ts';

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
+import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../contract/snapshot-bench.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
+import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../contract/snapshot-bench.ts';
 import { builtFile } from '../support/build.ts';

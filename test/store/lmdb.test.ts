@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { lmdbSnapshots } from '../../lib/store/lmdb.ts';
-import { openTables } from '../../lib/store/lmdb-tables.ts';
+import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { openTables } from '../../lib/store/lmdb/tables.ts';
 import { refuses, session } from '../contract/snapshot-bench.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
 

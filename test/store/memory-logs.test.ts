@@ -1,6 +1,6 @@
 // The frame logs and the channel in memory keep the contracts of all logs and channels.
 
-import { memoryChannel, memoryLogs } from '../../lib/store/memory.ts';
+import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import { channelContract } from '../contract/channel.ts';
 import { logStoreContract } from '../contract/log-store.ts';
 

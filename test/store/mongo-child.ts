@@ -1,6 +1,6 @@
 // A process of its own on the MongoDB stores, for mongo-processes.ts; `process.argv` says URL, prefix and a name.
 
-import { mongoDocuments } from '../../lib/store/mongo.ts';
+import { mongoDocuments } from '../../lib/store/mongo/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { PERSON } from '../contract/document-bench.ts';
 

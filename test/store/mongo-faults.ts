@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { connectMongo, type MongoConnection, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo.ts';
+import { connectMongo, type MongoConnection, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo/index.ts';
 import type { Change, DocumentStore } from '../../lib/store/store.ts';
 import { PERSON, PLAIN } from '../contract/document-bench.ts';
 import { refuses, session } from '../contract/snapshot-bench.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mongoDocuments } from '../../lib/store/mongo.ts';
+import { mongoDocuments } from '../../lib/store/mongo/index.ts';
 import type { Change } from '../../lib/store/store.ts';
 import { PERSON } from '../contract/document-bench.ts';
 import { builtFile } from '../support/build.ts';

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo.ts';
+import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo/index.ts';
 import type { DocumentStore, Kind, Query } from '../../lib/store/store.ts';
 import { idsOf } from '../contract/document-bench.ts';
 import { refuses, session } from '../contract/snapshot-bench.ts';

@@ -1,7 +1,7 @@
 // The MongoDB stores keep the contracts of all stores, and promises of their own.
 
 import { suite } from 'uvu';
-import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo.ts';
+import { connectMongo, mongoDocuments, mongoSnapshots } from '../../lib/store/mongo/index.ts';
 import { documentStoreContract } from '../contract/document-store.ts';
 import { snapshotStoreContract } from '../contract/snapshot-store.ts';
 import { openMongoBench } from './mongo-bench.ts';

@@ -1,6 +1,6 @@
 // A process of its own on the Redis store, for redis.test.ts; `process.argv` says the address.
 
-import { redisSnapshots } from '../../lib/store/redis.ts';
+import { redisSnapshots } from '../../lib/store/redis/index.ts';
 import { session } from '../contract/snapshot-bench.ts';
 
 const store = redisSnapshots({ url: process.argv[2]! });

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { connectRedis, openRedisSnapshots, redisSnapshots } from '../../lib/store/redis.ts';
+import { connectRedis, openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../contract/snapshot-bench.ts';
 import { startRedisCluster, startRedisSentinel } from '../support/redis-server.ts';

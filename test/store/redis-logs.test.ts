@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
-import { openRedisLogs, redisLogs } from '../../lib/store/redis-logs.ts';
+import { openRedisLogs, redisLogs } from '../../lib/store/redis/logs.ts';
 import type { Where } from '../contract/bench.ts';
 import { followAll, numbered, readAll, refuses } from '../contract/log-bench.ts';
 import { ownersAreReplaced, writersAreKilled } from '../contract/log-processes.ts';

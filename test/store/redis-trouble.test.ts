@@ -5,7 +5,12 @@ import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { connectRedis, openRedisSnapshots, type RedisConnection, redisDurability } from '../../lib/store/redis.ts';
+import {
+  connectRedis,
+  openRedisSnapshots,
+  type RedisConnection,
+  redisDurability,
+} from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { committed, conflict, refuses, session } from '../contract/snapshot-bench.ts';
 import { faultProxy, PASS } from '../support/fault-proxy.ts';

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isRedisUrl, parseRedisUrl, type RedisAddress } from '../../lib/store/redis-url.ts';
+import { isRedisUrl, parseRedisUrl, type RedisAddress } from '../../lib/store/redis/url.ts';
 import { refuses } from '../contract/snapshot-bench.ts';
 
 const READ: readonly [string, Omit<RedisAddress, 'name'>, string?][] = [

@@ -1,6 +1,6 @@
 // A process of its own on the SQLite store, for sqlite-processes.test.ts; `process.argv` says the file and a name.
 
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { PERSON } from '../contract/document-bench.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sqliteDocuments } from '../../lib/store/sqlite.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import { PERSON } from '../contract/document-bench.ts';
 import { documentStoreContract } from '../contract/document-store.ts';
 import { refuses } from '../contract/snapshot-bench.ts';

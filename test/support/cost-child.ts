@@ -1,7 +1,7 @@
 // A server in a process of its own that tells its parent what processor time it has used.
 
-import { readConfig } from '../../server/config.ts';
-import { startServer } from '../../server/start.ts';
+import { startServer } from '../../server/boot/start.ts';
+import { readConfig } from '../../server/config/config.ts';
 
 const { config, problems } = readConfig(process.env, { makeKeys: true });
 if (!config) throw new Error(problems.join('\n'));

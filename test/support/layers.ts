@@ -1,8 +1,9 @@
 // Which part of the source may import which, and the scan that finds breaches of it.
 
 import { posix } from 'node:path';
+import type { Room } from './rooms.ts';
 
-/** Sources by path from the repository's root, `lib/engine/turn.ts`. */
+/** Sources by path from the repository's root, `lib/engine/session/turn.ts`. */
 export type Sources = ReadonlyMap<string, string>;
 
 interface Area {
@@ -21,38 +22,29 @@ interface Import {
 // A package that serves HTTP belongs to a door, never to the engine.
 const NO_DOOR = /^(?!@?koa\b|helmet$|express$|fastify$|@?socket\.io\b|pino$|close-with-grace$|#)/;
 const ENGINE = ['base', 'store', 'engine', 'machines'];
+const SERVER = [
+  ...ENGINE,
+  ...['json', 'http', 'flow', 'diagram', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
+];
 
-/** The first area that matches a path is its area. `import type` may point anywhere. */
+/** The first area that matches a path is its area: the direction in which values may be imported. */
 export const AREAS: readonly Area[] = [
-  {
-    name: 'base',
-    files: /^lib\/(aead|sealed-text|clock|cut|errors|json-pointer|json-reader|limits|keyring|shape)\.ts$/,
-    uses: [],
-    packages: /^node:/,
-  },
+  { name: 'the barrel', files: /^lib\/index\.ts$/, uses: [...ENGINE, 'flow'], packages: /^$/ },
+  { name: 'base', files: /^lib\/[^/]+\.ts$/, uses: [], packages: /^node:/ },
+  { name: 'json', files: /^lib\/json\//, uses: ['base'], packages: /^node:/ },
+  { name: 'http', files: /^lib\/http\//, uses: ['base'], packages: NO_DOOR },
   { name: 'store', files: /^lib\/store\//, uses: ['base'], packages: NO_DOOR },
   { name: 'engine', files: /^lib\/engine\//, uses: ENGINE, packages: NO_DOOR },
-  { name: 'flow', files: /^lib\/flow\//, uses: ENGINE, packages: NO_DOOR },
+  { name: 'flow', files: /^lib\/flow\//, uses: [...ENGINE, 'json'], packages: NO_DOOR },
   { name: 'diagram', files: /^lib\/diagram\//, uses: ['base', 'flow'], packages: NO_DOOR },
-  { name: 'account', files: /^lib\/account\//, uses: ENGINE, packages: NO_DOOR },
-  { name: 'ussd', files: /^lib\/ussd\//, uses: [...ENGINE, 'flow', 'account'], packages: NO_DOOR },
-  { name: 'domain', files: /^lib\/domain\//, uses: ENGINE, packages: NO_DOOR },
-  { name: 'delegation', files: /^lib\/delegation\//, uses: ENGINE, packages: NO_DOOR },
-  { name: 'agent', files: /^lib\/agent\//, uses: [...ENGINE, 'flow', 'delegation'], packages: NO_DOOR },
-  { name: 'gateway', files: /^lib\/gateway\//, uses: ['base'], packages: NO_DOOR },
-  {
-    name: 'the barrel',
-    files: /^lib\/index\.ts$/,
-    uses: [...ENGINE, 'flow', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
-    packages: /^$/,
-  },
+  { name: 'account', files: /^lib\/account\//, uses: ['base'], packages: NO_DOOR },
+  { name: 'ussd', files: /^lib\/ussd\//, uses: [...ENGINE, 'flow', 'json'], packages: NO_DOOR },
+  { name: 'domain', files: /^lib\/domain\//, uses: [...ENGINE, 'json', 'http'], packages: NO_DOOR },
+  { name: 'delegation', files: /^lib\/delegation\//, uses: [...ENGINE, 'http'], packages: NO_DOOR },
+  { name: 'agent', files: /^lib\/agent\//, uses: [...ENGINE, 'flow', 'delegation', 'http'], packages: NO_DOOR },
+  { name: 'gateway', files: /^lib\/gateway\//, uses: ['base', 'json'], packages: NO_DOOR },
   { name: 'machines', files: /^machines\//, uses: [], packages: /^xstate$/ },
-  {
-    name: 'server',
-    files: /^server\//,
-    uses: [...ENGINE, 'flow', 'diagram', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway', 'the barrel'],
-    packages: /./,
-  },
+  { name: 'server', files: /^server\//, uses: SERVER, packages: /./ },
 ];
 
 const STATIC = /^(?:import|export)\s+(type\s+)?(?:[\w$*{}\s,]+?\s+from\s+)?['"]([^'"]+)['"]/gm;
@@ -68,7 +60,7 @@ export function importsOf(source: string): Import[] {
   return [...fixed, ...dynamic];
 }
 
-/** Every import that the table does not allow, as `lib/x.ts → server/app.ts: why`. */
+/** Every import that the table does not allow, as `lib/x.ts → server/boot/app.ts: why`. */
 export function forbiddenImports(sources: Sources): string[] {
   const found: string[] = [];
   for (const [path, source] of sources) {
@@ -79,22 +71,84 @@ export function forbiddenImports(sources: Sources): string[] {
   return found;
 }
 
+/** Every import of another room that its row does not name, and every word of a row that no import needs. */
+export function wrongRooms(sources: Sources, rooms: { readonly [folder: string]: Room }): string[] {
+  const found: string[] = [];
+  const needed = new Map<string, { readonly uses: Set<string>; readonly types: Set<string> }>();
+  for (const [path, source] of sources) {
+    const folder = posix.dirname(path);
+    const row = needed.get(folder) ?? { uses: new Set(), types: new Set() };
+    needed.set(folder, row);
+    for (const { from, typeOnly } of importsOf(source)) {
+      const to = from.startsWith('.') ? target(path, from) : path;
+      const other = posix.dirname(to);
+      if (other !== folder && sources.has(to)) row[typeOnly ? 'types' : 'uses'].add(other);
+    }
+  }
+  for (const [folder, { uses, types }] of needed) {
+    const row = rooms[folder];
+    if (!row) found.push(`${folder}: has no row in test/support/rooms.ts`);
+    found.push(...differences(folder, { kind: 'values', named: row?.uses, used: uses }));
+    const only = new Set([...types].filter((other) => !uses.has(other)));
+    found.push(...differences(folder, { kind: 'types', named: row?.types, used: only }));
+  }
+  return [...found, ...Object.keys(rooms).flatMap((folder) => (needed.has(folder) ? [] : `${folder}: is no room`))];
+}
+
+interface Row {
+  readonly kind: 'values' | 'types';
+  readonly named: string | undefined;
+  readonly used: ReadonlySet<string>;
+}
+
+function differences(folder: string, { kind, named = '', used }: Row): string[] {
+  const words = new Set(named.split(' ').filter(Boolean));
+  const missing = [...used].filter((other) => !words.has(other)).sort();
+  const stale = [...words].filter((other) => !used.has(other));
+  return [
+    ...missing.map((other) => `${folder} → ${other}: its row names no ${kind} of it`),
+    ...stale.map((other) => `${folder} → ${other}: its row names ${kind} that nothing needs`),
+  ];
+}
+
+/** Every circle of value imports between the rooms of `server/`, where a room is a folder with all that is in it. */
+export function serverCircles(sources: Sources): string[] {
+  const roomOf = (path: string) => (/^server\/[^/]+\//.test(path) ? path.split('/').slice(0, 2).join('/') : path);
+  const edges = new Map<string, string[]>();
+  for (const [path, source] of sources) {
+    if (!path.startsWith('server/')) continue;
+    for (const { from, typeOnly } of importsOf(source)) {
+      const to = from.startsWith('.') ? target(path, from) : '';
+      if (!typeOnly && to.startsWith('server/') && roomOf(to) !== roomOf(path))
+        edges.set(roomOf(path), [...(edges.get(roomOf(path)) ?? []), roomOf(to)]);
+    }
+  }
+  return circlesOf(edges.keys(), (room) => edges.get(room) ?? []);
+}
+
 /** Every circle of value imports, once, as `a.ts → b.ts → a.ts`. */
 export function cycles(sources: Sources): string[] {
+  return circlesOf(sources.keys(), (path) =>
+    importsOf(sources.get(path) ?? '').flatMap(({ from, typeOnly }) =>
+      typeOnly || !from.startsWith('.') ? [] : [target(path, from)],
+    ),
+  );
+}
+
+function circlesOf(all: Iterable<string>, next: (one: string) => readonly string[]): string[] {
   const found: string[] = [];
   const done = new Set<string>();
   const trail: string[] = [];
-  const visit = (path: string): void => {
-    const at = trail.indexOf(path);
-    if (at >= 0) found.push([...trail.slice(at), path].join(' → '));
-    if (at >= 0 || done.has(path)) return;
-    trail.push(path);
-    for (const { from, typeOnly } of importsOf(sources.get(path) ?? ''))
-      if (!typeOnly && from.startsWith('.')) visit(target(path, from));
+  const visit = (one: string): void => {
+    const at = trail.indexOf(one);
+    if (at >= 0) found.push([...trail.slice(at), one].join(' → '));
+    if (at >= 0 || done.has(one)) return;
+    trail.push(one);
+    for (const other of next(one)) visit(other);
     trail.pop();
-    done.add(path);
+    done.add(one);
   };
-  for (const path of sources.keys()) visit(path);
+  for (const one of all) visit(one);
   return found;
 }
 

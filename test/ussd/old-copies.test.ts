@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { memorySnapshots } from '../../lib/store/memory.ts';
+import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import { ussdGateway } from '../../lib/ussd/gateway.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
 import { conversation } from '../simulation/machine.ts';

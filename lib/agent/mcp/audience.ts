@@ -2,9 +2,9 @@
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
-import { boundedFetch } from '../bounded-fetch.ts';
 import type { McpServer } from './server.ts';
 
 /** Rejects with ERR_SERVICE when it is not configured and cannot be found; asks again the next time. */

@@ -3,10 +3,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
-import { boundedFetch } from '../bounded-fetch.ts';
 import type { McpSdk } from './sdk.ts';
 import type { McpServer } from './server.ts';
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Delegations } from '../../delegation/delegations.ts';
 import { type TokenGuard, tokenGuard } from '../../delegation/guard.ts';
 import { TOKEN_REASONS } from '../../delegation/reason.ts';
-import type { Capability } from '../../delegation/ucan.ts';
+import type { Capability } from '../../delegation/token/ucan.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { ToolContext } from '../tool.ts';
 import { type AudienceOf, audiences } from './audience.ts';

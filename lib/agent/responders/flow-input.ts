@@ -3,10 +3,10 @@
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { SessionView } from '../../engine/inspect.ts';
-import type { Decision, Seen } from '../../engine/turn.ts';
+import type { Decision, Seen } from '../../engine/session/turn.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { CompiledFlow } from '../../flow/compile.ts';
-import { DEFAULT_KEYS, type NavigationKey } from '../../flow/flow.ts';
+import { DEFAULT_KEYS, type NavigationKey } from '../../flow/format/flow.ts';
+import type { CompiledFlow } from '../../flow/run/compile.ts';
 import type { JsonObject } from '../../store/store.ts';
 
 /** `begin`: whatever the conversation was. The input of `show` changes nothing: the same is shown again. */

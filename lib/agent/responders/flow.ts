@@ -5,9 +5,9 @@
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
 import { viewSession } from '../../engine/inspect.ts';
 import type { Service, Services } from '../../engine/service.ts';
-import { type TurnResult, takeTurn } from '../../engine/turn.ts';
+import { type TurnResult, takeTurn } from '../../engine/session/turn.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { CompiledFlow } from '../../flow/compile.ts';
+import type { CompiledFlow } from '../../flow/run/compile.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject, SnapshotStore } from '../../store/store.ts';
 import { patiently } from '../patiently.ts';

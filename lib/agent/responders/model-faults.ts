@@ -4,7 +4,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
-import type { FaultKind, RunFault } from '../run-log.ts';
+import type { FaultKind, RunFault } from '../run/frames.ts';
 
 /** What is known of a failure. */
 export interface ModelFailure {

@@ -3,8 +3,8 @@
 import type { ModelMessage, UserContent } from 'ai';
 import { LIMITS } from '../../limits.ts';
 import type { JsonObject } from '../../store/store.ts';
-import type { Message } from '../message.ts';
-import type { RunRequest } from '../run.ts';
+import type { RunRequest } from '../run/run.ts';
+import type { Message } from '../session/message.ts';
 import { wellFormedText } from '../well-formed.ts';
 
 export interface SystemWords {

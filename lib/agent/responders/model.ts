@@ -6,8 +6,8 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { LIMITS } from '../../limits.ts';
-import { boundedFetch } from '../bounded-fetch.ts';
 import { optionalPackage } from '../optional-package.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { type ModelEndpoint, providerSettings } from './model-endpoint.ts';

@@ -1,7 +1,7 @@
 // Records of an export, as JSON Schemas: an import takes nothing that the service could not have written itself.
 
 import { LIMITS } from '../../limits.ts';
-import { STATUSES } from '../record.ts';
+import { STATUSES } from '../twin/record.ts';
 import { INHERITED_LISTS, LISTS, METADATA, type Schema, text } from './parts.ts';
 
 const KINDS = ['protocol', 'domain', 'proposal', 'credit'];

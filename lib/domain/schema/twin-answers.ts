@@ -1,6 +1,6 @@
 // What the domain service answers about twins and protocols, as JSON Schemas.
 
-import { STATUSES } from '../record.ts';
+import { STATUSES } from '../twin/record.ts';
 import { INHERITED_LISTS, LISTS, type Schema, TIME } from './parts.ts';
 
 const DID: Schema = { type: 'string', format: 'did', examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] };

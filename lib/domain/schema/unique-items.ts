@@ -1,8 +1,8 @@
 // The keyword `uniqueItems` in linear time: the library's own compares every item with every other.
 
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { Identities } from '../../json/identity.ts';
 import type { Json } from '../../store/store.ts';
-import { Identities } from '../json-identity.ts';
 
 /** Puts our `uniqueItems` in the place of the library's; the words of the error are the same. */
 export function replaceUniqueItems(ajv: Ajv2020): void {

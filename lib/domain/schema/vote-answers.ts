@@ -1,9 +1,9 @@
 // What the domain service answers about proposals, votes and what they open, as JSON Schemas.
 
 import { PROPOSAL_STATES } from '../../../machines/proposal.ts';
-import { ACTIVITIES } from '../eligibility.ts';
-import { PROPOSAL_KINDS } from '../execution.ts';
-import { STATUSES } from '../record.ts';
+import { STATUSES } from '../twin/record.ts';
+import { ACTIVITIES } from '../voting/eligibility.ts';
+import { PROPOSAL_KINDS } from '../voting/execution.ts';
 import { type Schema, TIME } from './parts.ts';
 import { record } from './twin-answers.ts';
 

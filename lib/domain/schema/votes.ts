@@ -1,7 +1,7 @@
 // The bodies of proposals and votes, as JSON Schemas.
 
 import { LIMITS } from '../../limits.ts';
-import { PROPOSAL_KINDS } from '../execution.ts';
+import { PROPOSAL_KINDS } from '../voting/execution.ts';
 import { type Schema, text } from './parts.ts';
 
 /** A new proposal. */

@@ -1,6 +1,6 @@
 // How the screens of a flow hang together: where each leads, which can be reached, how much lies behind each.
 
-import { exitScreen, type Flow, isInteractive, type Keys, type Screen, targetsOf } from '../flow.ts';
+import { exitScreen, type Flow, isInteractive, type Keys, type Screen, targetsOf } from '../format/flow.ts';
 
 export interface Graph {
   readonly screens: ReadonlyMap<string, Screen>;

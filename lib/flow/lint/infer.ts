@@ -1,7 +1,7 @@
 // What an expression gives, and what in it can never work: fields that are not there, kinds that never meet.
 
-import type { FunctionName } from '../expression-functions.ts';
-import type { BinarySign, Node } from '../expression-parse.ts';
+import type { FunctionName } from '../expression/functions.ts';
+import type { BinarySign, Node } from '../expression/parse.ts';
 import { type Fields, pathWritten, type Shape, UNKNOWN } from './shapes.ts';
 
 /** A mistake inside an expression or path. */

@@ -1,8 +1,8 @@
 // The longest values that a screen may have to show: declared sizes, samples, and guesses where nothing is declared.
 
 import type { Json } from '../../store/store.ts';
-import type { Variable } from '../flow.ts';
-import type { TemplatePath } from '../template.ts';
+import type { TemplatePath } from '../expression/template.ts';
+import type { Variable } from '../format/flow.ts';
 
 const GUESSED_CHARACTERS = 20;
 const GUESSED_NUMBER = 1_234_567.89;

@@ -1,6 +1,6 @@
 // "Did you mean" for a whole flow: remembered, and bounded, so that thousands of misspelt names stay cheap.
 
-import { nearestName } from '../suggest.ts';
+import { nearestName } from '../expression/suggest.ts';
 
 const COMPARISONS = 100_000;
 

@@ -2,10 +2,10 @@
 
 import type { TwinlineError } from '../../errors.ts';
 import type { Json } from '../../store/store.ts';
-import { compileExpression, type Expression } from '../expression.ts';
-import type { Flow, Option, Screen, Text, Values, Way } from '../flow.ts';
-import { pointerTo } from '../source.ts';
-import { compileTemplate, type Template } from '../template.ts';
+import { compileExpression, type Expression } from '../expression/expression.ts';
+import { compileTemplate, type Template } from '../expression/template.ts';
+import type { Flow, Option, Screen, Text, Values, Way } from '../format/flow.ts';
+import { pointerTo } from '../format/source.ts';
 
 interface Part {
   readonly pointer: string;

@@ -1,8 +1,8 @@
 // What a rule is, and what it sees of a flow.
 
-import type { Finding } from '../finding.ts';
-import type { Flow, Keys, Variable } from '../flow.ts';
-import type { Problem } from '../problem.ts';
+import type { Finding } from '../format/finding.ts';
+import type { Flow, Keys, Variable } from '../format/flow.ts';
+import type { Problem } from '../format/problem.ts';
 import type { Graph } from './graph.ts';
 import type { Parts } from './parts.ts';
 

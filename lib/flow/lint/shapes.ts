@@ -1,8 +1,8 @@
 // What kind of value each variable and expression of a flow holds: from declared types, samples and outputs of called flows.
 
 import type { Json } from '../../store/store.ts';
-import type { Node } from '../expression-parse.ts';
-import type { Flow, Variable } from '../flow.ts';
+import type { Node } from '../expression/parse.ts';
+import type { Flow, Variable } from '../format/flow.ts';
 
 /**
  * The kind of a value, as far as a flow tells. `isSure` is true when the flow declares it (a type, an output of a called

@@ -1,6 +1,6 @@
 // A branch: goes on at once by the first condition that holds.
 
-import type { BranchScreen } from '../flow.ts';
+import type { BranchScreen } from '../format/flow.ts';
 import { entryTrack, meta, type ScreenKind, transitionsOf } from './screen.ts';
 
 export const branch: ScreenKind<BranchScreen> = {

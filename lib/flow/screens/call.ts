@@ -1,6 +1,6 @@
 // A call: asks a service, then goes on by what it answered. The caller sees it only when it takes long.
 
-import type { CallScreen } from '../flow.ts';
+import type { CallScreen } from '../format/flow.ts';
 import { entryTrack, meta, type ScreenKind, transitionsOf } from './screen.ts';
 
 export const call: ScreenKind<CallScreen> = {

@@ -1,6 +1,6 @@
 // An end: says goodbye and closes the session; in a flow that another one called, it returns to the caller.
 
-import type { EndScreen } from '../flow.ts';
+import type { EndScreen } from '../format/flow.ts';
 import { meta, type ScreenKind, trackAction } from './screen.ts';
 
 export const end: ScreenKind<EndScreen> = {

@@ -1,6 +1,6 @@
 // A called flow: a compound state that holds the other flow's screens and comes back when it has ended.
 
-import type { Flow, FlowScreen } from '../flow.ts';
+import type { Flow, FlowScreen } from '../format/flow.ts';
 import { entryTrack, meta, type Place, type ScreenKind, type StateConfig, transitionsOf } from './screen.ts';
 
 export const flow: ScreenKind<FlowScreen> = {

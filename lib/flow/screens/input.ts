@@ -1,8 +1,8 @@
 // An input: what the caller types is an answer, checked by the screen's rule and kept in a variable.
 
 import type { Json, JsonObject } from '../../store/store.ts';
-import { type Accept, compileAccept } from '../accept.ts';
-import type { InputScreen } from '../flow.ts';
+import type { InputScreen } from '../format/flow.ts';
+import { type Accept, compileAccept } from '../run/accept.ts';
 import {
   type Answering,
   entryTrack,

@@ -2,7 +2,7 @@
 
 import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
-import type { ListScreen } from '../flow.ts';
+import type { ListScreen } from '../format/flow.ts';
 import { entryTrack, interactive, meta, refused, type ScreenKind, transitionTo } from './screen.ts';
 
 export const list: ScreenKind<ListScreen> = {

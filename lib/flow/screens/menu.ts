@@ -1,9 +1,9 @@
 // A menu: options numbered by visible order, or under a key of their own.
 
 import type { JsonObject } from '../../store/store.ts';
-import { truthy } from '../expression.ts';
-import type { MenuScreen } from '../flow.ts';
-import type { FlowScope } from '../scope.ts';
+import { truthy } from '../expression/expression.ts';
+import type { MenuScreen } from '../format/flow.ts';
+import type { FlowScope } from '../run/scope.ts';
 import { entryTrack, interactive, meta, refused, type ScreenKind, type StateConfig, transitionTo } from './screen.ts';
 
 export const menu: ScreenKind<MenuScreen> = {

@@ -3,8 +3,8 @@
 import type { EventObject } from 'xstate';
 import type { Prove } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../store/store.ts';
-import { type Flow, isInteractive, type Screen, type Values, type Way } from '../flow.ts';
-import type { FlowScope } from '../scope.ts';
+import { type Flow, isInteractive, type Screen, type Values, type Way } from '../format/flow.ts';
+import type { FlowScope } from '../run/scope.ts';
 
 /** A state of the machine as plain JSON. */
 export type StateConfig = { readonly [key: string]: unknown };

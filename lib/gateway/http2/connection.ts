@@ -6,14 +6,14 @@ import { ERROR, FIRST_WINDOW, FLAG, FRAME, PREFACE, STREAM_MAX, type Trouble, tr
 import type { Hearing } from './dial.ts';
 import { ReceiveWindow } from './flow.ts';
 import { FrameReader } from './frame-reader.ts';
-import type { Heads } from './head.ts';
+import type { Heads } from './headers/head.ts';
+import type { RequestHeads } from './headers/request-head.ts';
 import { takeFrame } from './incoming.ts';
 import { Outbox } from './outbox.ts';
 import { Patience } from './patience.ts';
-import type { RequestHeads } from './request-head.ts';
-import type { HeadBlock } from './response.ts';
 import { ownSettings } from './settings.ts';
-import { Streams } from './streams.ts';
+import type { HeadBlock } from './streams/response.ts';
+import { Streams } from './streams/streams.ts';
 
 export interface ConnectionUser {
   /** The settings of the node have come: calls may begin. */

@@ -3,7 +3,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { LIMITS } from '../../limits.ts';
-import type { ChannelOptions } from '../channel.ts';
+import type { ChannelOptions } from '../channel/channel.ts';
 
 /** Bytes that are read at once. */
 const READ_BYTES = 65_536;

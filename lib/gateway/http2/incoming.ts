@@ -3,8 +3,8 @@
 import { FLAG, FRAME, type Trouble, trouble, WINDOW_MAX } from './codes.ts';
 import type { Connection } from './connection.ts';
 import type { Frame } from './frame-reader.ts';
-import { HeadBlock, takeData, takeHead } from './response.ts';
 import { takeSettings } from './settings.ts';
+import { HeadBlock, takeData, takeHead } from './streams/response.ts';
 
 interface Kind {
   readonly on: 'stream' | 'connection' | 'either';

@@ -1,11 +1,11 @@
 // The connection of a channel that comes back: connects when needed, pauses after failures, finds dead ones by a ping.
 
 import { LIMITS } from '../../limits.ts';
-import type { ChannelHealth, ChannelOptions } from '../channel.ts';
+import type { ChannelHealth, ChannelOptions } from '../channel/channel.ts';
 import { Connection } from './connection.ts';
 import { dial } from './dial.ts';
-import { Heads } from './head.ts';
-import { RequestHeads } from './request-head.ts';
+import { Heads } from './headers/head.ts';
+import { RequestHeads } from './headers/request-head.ts';
 
 export interface Link {
   /** The connection that stands, or undefined: then ask {@link open}. */

@@ -2,7 +2,7 @@
 
 import { FIRST_WINDOW, FLAG, FRAME, FRAME_BYTES, HEAD_BYTES, type Trouble, trouble, WINDOW_MAX } from './codes.ts';
 import { type Outbox, writeHead } from './outbox.ts';
-import type { Stream } from './stream.ts';
+import type { Stream } from './streams/stream.ts';
 
 const OVERFLOW = trouble('flowControl', 'a window of the node became too large');
 

@@ -8,11 +8,11 @@ import { accounts } from '../../../lib/account/account.ts';
 import { pinVault } from '../../../lib/account/pin.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { suggest } from '../../../lib/flow/suggest.ts';
+import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import type { AccountDesk, AccountReport } from '../../account-desk.ts';
+import { type Config, readConfig } from '../../config/config.ts';
 import { IN_MEMORY } from '../../config/generated.ts';
-import { type Config, readConfig } from '../../config.ts';
+import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
 import { remote } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 
@@ -84,10 +84,10 @@ async function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Pro
   if (!config) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
   refuseNothing(config);
   const [{ DOCUMENT_BACKENDS, openFirst }, { checkDocuments }, { accountDesk }, { createLog }] = await Promise.all([
-    import('../../backends.ts'),
-    import('../../stores.ts'),
-    import('../../account-desk.ts'),
-    import('../../log.ts'),
+    import('../../stores/backends.ts'),
+    import('../../stores/stores.ts'),
+    import('../../ussd/account-desk.ts'),
+    import('../../health/log.ts'),
   ]);
   const log = createLog({ logLevel: 'warn' }, pino.destination({ dest: 2, sync: true }));
   const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, log);

@@ -3,17 +3,17 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import type { CompiledFlow } from '../../../lib/flow/compile.ts';
-import { suggest } from '../../../lib/flow/suggest.ts';
+import { suggest } from '../../../lib/flow/expression/suggest.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { isObject } from '../../../lib/shape.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { readPhoneNumber, readServiceCode } from '../../../lib/ussd/request.ts';
+import { readConfig } from '../../config/config.ts';
 import { IN_MEMORY } from '../../config/generated.ts';
-import { readConfig } from '../../config.ts';
-import { EXIT_CONFIG } from '../../errors.ts';
-import { type InsideLine, lineInside, lineTo, type Phone } from '../line.ts';
-import { recorder } from '../recorder.ts';
-import { talk } from '../talk.ts';
+import { EXIT_CONFIG } from '../../http/errors.ts';
+import { type InsideLine, lineInside, lineTo, type Phone } from '../phone/line.ts';
+import { recorder } from '../phone/recorder.ts';
+import { talk } from '../phone/talk.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {
@@ -75,7 +75,10 @@ async function inside(env: NodeJS.ProcessEnv, { phone, from, record }: Inside): 
   const { config, problems } = readConfig({ LOG_LEVEL: 'warn', ...env, ...NOTHING_KEPT }, { makeKeys: true });
   for (const problem of problems) console.error(problem);
   if (!config) return EXIT_CONFIG;
-  const [{ openHost }, { createLog }] = await Promise.all([import('../../host.ts'), import('../../log.ts')]);
+  const [{ openHost }, { createLog }] = await Promise.all([
+    import('../../boot/host.ts'),
+    import('../../health/log.ts'),
+  ]);
   const { flow } = config.ussd;
   const recording = record === undefined ? undefined : recorder(record);
   // Screens go to standard output, troubles beside it.

@@ -1,7 +1,7 @@
 // `twinline completion`: a script for a shell that completes verbs and their flags.
 
 import { parseArgs } from 'node:util';
-import { suggest } from '../../../lib/flow/suggest.ts';
+import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { flagsOf } from '../help.ts';
 import { Usage, type Verb } from '../verb.ts';
 

@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
+import { readConfig } from '../../config/config.ts';
 import { makeOracleKey } from '../../config/generated.ts';
 import { masked } from '../../config/mask.ts';
 import type { Entry } from '../../config/read.ts';
 import { SETTINGS } from '../../config/settings.ts';
-import { readConfig } from '../../config.ts';
-import { EXIT_CONFIG } from '../../errors.ts';
+import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Verb } from '../verb.ts';
 
 export const configVerb: Verb = {

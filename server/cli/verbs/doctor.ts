@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../config/config.ts';
 import type { Finding, Level } from '../../doctor/check.ts';
 import type { Verb } from '../verb.ts';
 

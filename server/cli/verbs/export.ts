@@ -54,7 +54,7 @@ async function replace(file: string, answer: IncomingMessage): Promise<Counts> {
 }
 
 async function copy(answer: IncomingMessage, to: Writable, closes: boolean): Promise<Counts> {
-  const { progress } = await import('../progress.ts');
+  const { progress } = await import('../output/progress.ts');
   const shown = progress({ total: undefined, stream: process.stderr });
   let lines = 0;
   let bytes = 0;

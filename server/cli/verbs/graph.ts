@@ -5,15 +5,15 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
-import type { Coverage } from '../../../lib/flow/coverage.ts';
-import { problemLine } from '../../../lib/flow/problem.ts';
-import { suggest } from '../../../lib/flow/suggest.ts';
-import { drawingOf } from '../../diagram/drawings.ts';
-import { type Asked, FORMS, type FormName } from '../../diagram/forms.ts';
-import { layout } from '../../diagram/layout.ts';
-import { LIFECYCLES } from '../../diagram/lifecycles.ts';
-import { makeFolder } from '../../folder.ts';
-import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus.ts';
+import { suggest } from '../../../lib/flow/expression/suggest.ts';
+import { problemLine } from '../../../lib/flow/format/problem.ts';
+import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
+import { makeFolder } from '../../config/folder.ts';
+import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus/menus.ts';
+import { drawingOf } from '../../web/diagram/drawings.ts';
+import { type Asked, FORMS, type FormName } from '../../web/diagram/forms.ts';
+import { layout } from '../../web/diagram/layout.ts';
+import { LIFECYCLES } from '../../web/diagram/lifecycles.ts';
 import { codeOf } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 
@@ -144,7 +144,7 @@ interface Work {
 }
 
 async function drawAll(names: readonly string[], { form, place, focus, coverage, menus }: Work): Promise<void> {
-  const { progress } = await import('../progress.ts');
+  const { progress } = await import('../output/progress.ts');
   const worker = layout();
   const shown = progress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
   const notices: string[] = [];

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { type Chunk, chunksOf } from '../chunks.ts';
-import type { Progress } from '../progress.ts';
+import type { Progress } from '../output/progress.ts';
 import { codeOf, failure, REMOTE_FLAGS, type Remote, remote } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 
@@ -55,7 +55,7 @@ export const importVerb: Verb = {
     const server = remote({ url: values.url, key: values.key }, env);
     const from = readFrom(values.from);
     const { input, total } = open(file);
-    const { progress } = await import('../progress.ts');
+    const { progress } = await import('../output/progress.ts');
     const shown = progress({ total, stream: process.stderr });
     const sum = sumOf(shown, values.unchanged === true);
     try {

@@ -4,12 +4,12 @@ import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { type Problem, problemLine } from '../../../lib/flow/problem.ts';
-import { PROBLEM_CODES } from '../../../lib/flow/problem-codes.ts';
-import { readMenus } from '../../menus.ts';
-import { serviceNames } from '../../services.ts';
-import { versionOf } from '../../version.ts';
-import { sarifOf } from '../sarif.ts';
+import { type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
+import { PROBLEM_CODES } from '../../../lib/flow/format/problem-codes.ts';
+import { versionOf } from '../../config/version.ts';
+import { readMenus } from '../../menus/menus.ts';
+import { serviceNames } from '../../menus/services.ts';
+import { sarifOf } from '../output/sarif.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = { json: { type: 'boolean' }, sarif: { type: 'boolean' }, codes: { type: 'boolean' } } as const;

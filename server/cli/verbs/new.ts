@@ -2,7 +2,7 @@
 
 import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { suggest } from '../../../lib/flow/suggest.ts';
+import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { makeProject, TEMPLATES } from '../project.ts';
 import { Usage, type Verb } from '../verb.ts';
 

@@ -3,12 +3,12 @@
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { LIMITS } from '../../../lib/limits.ts';
-import type { Config } from '../../config.ts';
-import { EXIT_CONFIG } from '../../errors.ts';
+import type { Config } from '../../config/config.ts';
+import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
 import { readNowhere, withNowhere } from '../nowhere.ts';
+import { tableOf } from '../output/table.ts';
 import { SETTING_OPTIONS, settingsOf } from '../setting-flags.ts';
-import { tableOf } from '../table.ts';
 import type { Verb } from '../verb.ts';
 
 export const routesVerb: Verb = {

@@ -18,7 +18,7 @@ export const startVerb: Verb = {
     const given = { ...env, ...settingsOf(values) };
     if (!values.watch) {
       // Loaded only now: the other verbs need none of it.
-      const { runServer } = await import('../../process.ts');
+      const { runServer } = await import('../../boot/process.ts');
       await runServer(given);
       return undefined;
     }

@@ -2,11 +2,11 @@
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { coverageLine } from '../../../lib/flow/coverage.ts';
-import { problemLine } from '../../../lib/flow/problem.ts';
-import { type FlowTestReport, failureText } from '../../../lib/flow/test-run.ts';
-import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus.ts';
-import { belowThreshold, coverageTable } from '../coverage-table.ts';
+import { problemLine } from '../../../lib/flow/format/problem.ts';
+import { coverageLine } from '../../../lib/flow/testing/coverage.ts';
+import { type FlowTestReport, failureText } from '../../../lib/flow/testing/run.ts';
+import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus/menus.ts';
+import { belowThreshold, coverageTable } from '../output/coverage-table.ts';
 import { Usage, type Verb } from '../verb.ts';
 import { placeOf } from './lint.ts';
 

@@ -4,13 +4,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { inspectToken } from '../../../lib/delegation/inspect.ts';
+import { didOfKey, type OracleKey, parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
-import { didOfKey, type OracleKey, parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { TOKEN_REASONS } from '../../../lib/delegation/reason.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
+import { type Config, readConfig } from '../../config/config.ts';
+import { makeFolder } from '../../config/folder.ts';
 import { IN_MEMORY, makeOracleKey } from '../../config/generated.ts';
-import { type Config, readConfig } from '../../config.ts';
-import { makeFolder } from '../../folder.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {

@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
-import { inserted } from '../change.ts';
+import { inserted } from '../host/change.ts';
 import type { Premises } from '../plugin.ts';
 
 export type ClaimStatus = 'pending' | 'approved' | 'rejected' | 'failed';

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { argumentCheck } from '../arguments.ts';
+import { argumentCheck } from '../host/arguments.ts';
 import type { Plugin, PluginContext } from '../plugin.ts';
 import type { ClaimsSettings } from '../settings.ts';
 import { CLAIM, claims } from './claim.ts';

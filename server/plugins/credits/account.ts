@@ -3,9 +3,9 @@
 // An entry is written first, then counted into its account, then marked as counted. The account remembers which entries it
 // has counted until they are marked: a crash between two of these steps, or two processes at once, count nothing twice.
 
-import { type Line, workLine } from '../../../lib/engine/line.ts';
+import { type Line, workLine } from '../../../lib/engine/session/mutex.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
-import { changeDocument, inserted } from '../change.ts';
+import { changeDocument, inserted } from '../host/change.ts';
 import type { Premises } from '../plugin.ts';
 
 /** A millionth of a credit: what one token costs per credit of a million tokens. */

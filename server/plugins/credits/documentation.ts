@@ -2,7 +2,7 @@
 
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { AGENT_ERROR } from '../../openapi/agent-schemas.ts';
+import { AGENT_ERROR } from '../../openapi/parts/agent-schemas.ts';
 import { REFUSED } from '../../openapi/refusals.ts';
 import type { PluginDocumentation } from '../plugin.ts';
 import { type Account, MICRO } from './account.ts';

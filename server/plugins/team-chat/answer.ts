@@ -3,7 +3,7 @@
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
-import { NestError } from '../../agent/nest.ts';
+import { NestError } from '../../user/errors.ts';
 import type { PluginContext } from '../plugin.ts';
 import { changeTurn, KEEP_MS, LEASE_MS, ownerOf, runOf, type StoredTurn, sessionOf, TURN, type Turn } from './turn.ts';
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
-import { changeDocument, inserted } from '../change.ts';
+import { changeDocument, inserted } from '../host/change.ts';
 import type { Premises } from '../plugin.ts';
 import type { Said } from './event.ts';
 

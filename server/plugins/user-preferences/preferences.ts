@@ -1,7 +1,7 @@
 // Preferences as they are stored, one document for each user.
 
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
-import { changeDocument } from '../change.ts';
+import { changeDocument } from '../host/change.ts';
 import type { Premises } from '../plugin.ts';
 
 export type Preferences = JsonObject & {

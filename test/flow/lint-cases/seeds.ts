@@ -1,7 +1,7 @@
 // One mistake each, put into the worked example: which rule must see it, where, and what it must name.
 
-import type { Flow } from '../../../lib/flow/flow.ts';
-import type { Surroundings } from '../../../lib/flow/lint.ts';
+import type { Flow } from '../../../lib/flow/format/flow.ts';
+import type { Surroundings } from '../../../lib/flow/lint/lint.ts';
 
 export interface Seed {
   readonly code: string;

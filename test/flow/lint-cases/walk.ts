@@ -1,7 +1,7 @@
 // Small flows walked along every path, with the whole way back in mind: what rules about paths must agree with.
 
 import fc from 'fast-check';
-import type { Flow, Screen } from '../../../lib/flow/flow.ts';
+import type { Flow, Screen } from '../../../lib/flow/format/flow.ts';
 
 const IDS = ['a', 'b', 'c', 'd'] as const;
 const STACK_MAX = 6;

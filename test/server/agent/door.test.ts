@@ -2,10 +2,10 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
-import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
-import { INVALID, MISSING } from '../../../server/agent/authenticate.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
+import { INVALID, MISSING } from '../../../server/user/authenticate.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { type Served, withServer } from '../serve.ts';
 

@@ -2,10 +2,10 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/mint.ts';
-import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
-import { INVALID } from '../../../server/agent/authenticate.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
+import { INVALID } from '../../../server/user/authenticate.ts';
 import { envelope, jwtToken } from '../../delegation/foreign.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withServer } from '../serve.ts';

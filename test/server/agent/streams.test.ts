@@ -3,8 +3,8 @@
 import { EventSource } from 'eventsource';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
-import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { type Answer, hangs, modelServer, said, says } from '../../agent/model-server.ts';

@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { compileFlow } from '../../../lib/flow/compile.ts';
+import { compileFlow } from '../../../lib/flow/run/compile.ts';
 import { LIMITS } from '../../../lib/limits.ts';
-import { type Drawings, drawings } from '../../../server/diagram/drawings.ts';
+import { type Drawings, drawings } from '../../../server/web/diagram/drawings.ts';
 import { largeFlow, shipped } from '../../diagram/machines.ts';
 import { flowOf, menuTo } from '../../flow/phone.ts';
 

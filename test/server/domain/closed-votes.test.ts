@@ -10,10 +10,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { memoryDocuments } from '../../../lib/store/memory.ts';
-import { readConfig } from '../../../server/config.ts';
+import { memoryDocuments } from '../../../lib/store/memory/index.ts';
+import { readConfig } from '../../../server/config/config.ts';
 import { type DomainService, openDomain } from '../../../server/domain/open.ts';
-import { createLog } from '../../../server/log.ts';
+import { createLog } from '../../../server/health/log.ts';
 import { ask as askUrl } from '../serve.ts';
 import { type Ask, asker, created, files, PROTOCOL, path, type View, view, YES } from './place.ts';
 

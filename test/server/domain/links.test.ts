@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pathSegment } from '../../../lib/domain/did.ts';
+import { pathSegment } from '../../../lib/domain/did/did.ts';
 import { COOKING, created, type Name, PROTOCOL, path, place, type View, view, YES } from './place.ts';
 
 const test = suite('links');

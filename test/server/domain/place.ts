@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Role } from '../../../lib/domain/caller.ts';
-import { pathSegment } from '../../../lib/domain/did.ts';
+import { pathSegment } from '../../../lib/domain/did/did.ts';
 import { type Answer, type Served, type ServeOptions, sharedServer } from '../serve.ts';
 
 /** Name → roles; all of the tenant `one`, but the strangers of `two`, who are called as those of `one`. */

@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TwinlineError } from '../../../lib/errors.ts';
+import { createStop } from '../../../lib/gateway/cache/stop.ts';
 import { createJsonWriters, entityTag, type JsonForm, readDescriptorSet } from '../../../lib/gateway/index.ts';
-import { createStop } from '../../../lib/gateway/stop.ts';
-import { type LargeOptions, type LargeReplies, largeReplies } from '../../../server/gateway/large-replies.ts';
+import { type LargeOptions, type LargeReplies, largeReplies } from '../../../server/gateway/answers/large-replies.ts';
 import { field, SHAPES, SHAPES_SET } from '../../gateway/shapes.ts';
 
 const test = suite('large replies', { timeoutMs: 120_000 });

@@ -4,9 +4,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Sighting } from '../../../lib/engine/watch.ts';
 import { LIMITS } from '../../../lib/limits.ts';
-import { feed } from '../../../server/inspector/feed.ts';
-import { createHub, type Hub, type HubOptions } from '../../../server/inspector/hub.ts';
-import type { Moment } from '../../../server/inspector/moment.ts';
+import { feed } from '../../../server/web/inspector/feed.ts';
+import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
+import type { Moment } from '../../../server/web/inspector/moment.ts';
 
 const test = suite('inspector hub');
 

@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert';
 import type { Sighting } from '../../../lib/engine/watch.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import type { Json } from '../../../lib/store/store.ts';
-import { lifecycleContext, shortened, withoutNumbers, withoutTexts } from '../../../server/inspector/mask.ts';
-import { momentOf } from '../../../server/inspector/moment.ts';
+import { lifecycleContext, shortened, withoutNumbers, withoutTexts } from '../../../server/web/inspector/mask.ts';
+import { momentOf } from '../../../server/web/inspector/moment.ts';
 
 const test = suite('inspector masks');
 

@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { inspectToken } from '../../../lib/delegation/inspect.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { LIMITS } from '../../../lib/limits.ts';
-import { operatorPasses } from '../../../server/pages/operator-pass.ts';
+import { operatorPasses } from '../../../server/web/kit/operator-pass.ts';
 import { browser } from '../browser.ts';
 import { DIAL, json, type Served, withServer } from '../serve.ts';
 import { assertReadable } from './clean.ts';

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { memoryDocuments } from '../../../lib/store/memory.ts';
+import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { ACCOUNT, accounts, bookingLine, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
 import { json, type Served } from '../serve.ts';

@@ -3,8 +3,8 @@
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MISSING } from '../../../server/agent/authenticate.ts';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
+import { MISSING } from '../../../server/user/authenticate.ts';
 import { newSession, newUser, say, toolFlow, withFlow, withPlugins } from './users.ts';
 
 const test = suite('the example plugin');

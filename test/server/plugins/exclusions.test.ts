@@ -3,7 +3,7 @@
 import { io as connect } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MISSING } from '../../../server/agent/authenticate.ts';
+import { MISSING } from '../../../server/user/authenticate.ts';
 import { raw } from '../serve.ts';
 import { newSession, newUser, withModules, withPlugins } from './users.ts';
 

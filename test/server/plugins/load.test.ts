@@ -4,9 +4,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
-import { memoryDocuments } from '../../../lib/store/memory.ts';
-import { readConfig } from '../../../server/config.ts';
-import { createLog } from '../../../server/log.ts';
+import { memoryDocuments } from '../../../lib/store/memory/index.ts';
+import { readConfig } from '../../../server/config/config.ts';
+import { createLog } from '../../../server/health/log.ts';
 import { openPlugins } from '../../../server/plugins/open.ts';
 import { withModules } from './users.ts';
 

@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { memoryDocuments } from '../../../lib/store/memory.ts';
-import { argumentCheck } from '../../../server/plugins/arguments.ts';
+import { memoryDocuments } from '../../../lib/store/memory/index.ts';
+import { argumentCheck } from '../../../server/plugins/host/arguments.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
 import { userPreferencesPlugin } from '../../../server/plugins/user-preferences/plugin.ts';
 import { KIND, mergePreferences, preferencesOf } from '../../../server/plugins/user-preferences/preferences.ts';

@@ -3,8 +3,8 @@
 import type { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { redisChannel } from '../../../lib/store/redis.ts';
-import { connectRedis, type RedisConnection } from '../../../lib/store/redis-connection.ts';
+import { connectRedis, type RedisConnection } from '../../../lib/store/redis/connection.ts';
+import { redisChannel } from '../../../lib/store/redis/index.ts';
 import { type Ground, ground, newSession, say, scripted } from '../../agent/ground.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
 import { newUser, openPlace, openTab, type Place, type Tab, type User, until } from './ground.ts';

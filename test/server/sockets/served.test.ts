@@ -3,8 +3,8 @@
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
-import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { type Answer, DIAL, json, type Served, type ServeOptions, sharedServer, withServer } from '../serve.ts';

@@ -1,0 +1,145 @@
+// Writing the log of a run: frames are gathered while an append is under way, and a writer that was replaced stops.
+
+import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { AppendResult, LogStore } from '../../store/log-store.ts';
+import { type AnyFrame, frameText, logOf } from './frames.ts';
+
+export interface LogWriter {
+  /** Takes a frame; resolves at once unless LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */
+  write(frame: AnyFrame): Promise<void>;
+  /** Resolves when everything is in the log. Rejects when it is lost. */
+  flush(): Promise<void>;
+  /** The last frame: ends the log, which then is kept for LIMITS.runLogKeepMs. */
+  end(frame: AnyFrame): Promise<void>;
+}
+
+export interface WriterOptions {
+  readonly logs: LogStore;
+  readonly clock: Clock;
+  readonly run: string;
+  readonly fence: number;
+  /** The number of the last frame that is there. */
+  readonly last: number;
+  /** When it aborts, nobody waits for the store any more. */
+  readonly lost: AbortSignal;
+  /** Told once when a higher fence has the log. */
+  readonly onFenced: () => void;
+}
+
+/** Continues a log that was opened with this fence. */
+export function logWriter(options: WriterOptions): LogWriter {
+  const { clock } = options;
+  const waiting: AnyFrame[] = [];
+  let bytes = 0;
+  let last = options.last;
+  let working: Promise<void> | undefined;
+  let failure: unknown;
+  // A log that is full takes nothing more but its end.
+  let isFull = false;
+
+  async function work(): Promise<void> {
+    // Frames that come in the same moment go out together.
+    await Promise.resolve();
+    while (waiting.length && !failure) {
+      if (last > LIMITS.runFramesFast) await clock.wait(LIMITS.runGatherMs, options.lost);
+      const texts = takeSome(waiting);
+      bytes = waiting.length ? bytes - sizeOf(texts) : 0;
+      const after = await appendPatiently(texts, false);
+      if (after === 'full') waiting.length = 0;
+      isFull ||= after === 'full';
+      last = after === 'full' ? last : after;
+    }
+  }
+
+  const appendPatiently = (texts: string[], end: boolean) => appended(options, texts, { expected: last, end });
+
+  function start(): Promise<void> {
+    working ??= work()
+      .catch((error) => {
+        failure = error;
+        waiting.length = 0;
+      })
+      .finally(() => {
+        working = undefined;
+        if (waiting.length && !failure) void start();
+      });
+    return working;
+  }
+
+  async function flush(): Promise<void> {
+    while (waiting.length || working) await start();
+    if (failure) throw failure;
+  }
+
+  return {
+    flush,
+    async write(frame) {
+      if (failure) throw failure;
+      if (isFull) return;
+      const merged = merge(waiting.at(-1), frame);
+      if (merged) waiting[waiting.length - 1] = merged;
+      else waiting.push(frame);
+      bytes += sizeOf([frameText(frame)]);
+      void start();
+      if (bytes > LIMITS.runFramesWaiting) await flush();
+    },
+    async end(frame) {
+      await flush();
+      await appendPatiently([frameText(frame)], true);
+    },
+  };
+}
+
+const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+
+// Text that nobody has seen yet is one frame.
+function merge(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
+  if (before?.name !== 'message' || next.name !== 'message') return undefined;
+  const content = before.data.content + next.data.content;
+  return content.length > LIMITS.deltaChars ? undefined : { name: 'message', data: { ...before.data, content } };
+}
+
+function takeSome(waiting: AnyFrame[]): string[] {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (const frame of waiting) {
+    const text = frameText(frame);
+    bytes += Buffer.byteLength(text);
+    if (texts.length && (bytes > LIMITS.appendBytes || texts.length === LIMITS.framesPerAppend)) break;
+    texts.push(text);
+  }
+  // At once: taking them off one by one would move all that wait each time.
+  waiting.splice(0, texts.length);
+  return texts;
+}
+
+/** The number of the last frame, or that the log is full. An append whose answer was lost is repeated: the log knows it. */
+async function appended(
+  { logs, clock, run, fence, lost, onFenced }: WriterOptions,
+  texts: string[],
+  { expected, end }: { expected: number; end: boolean },
+): Promise<number | 'full'> {
+  for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
+    const expiresAt = clock.now() + (end ? LIMITS.runLogKeepMs : LIMITS.runLogAliveMs);
+    const result = await logs.append(logOf(run), texts, { fence, expiresAt, expected, end }).catch(away);
+    if (result?.kind === 'appended') return result.last;
+    if (result?.kind === 'full') return 'full';
+    if (result?.kind === 'fenced') onFenced();
+    if (result) throw refused(run, result);
+    if (lost.aborted) throw new TwinlineError('ERR_STORE', `The log of run ${run} could not be written in time.`);
+    await clock.wait(pause, lost);
+  }
+}
+
+function away(error: unknown): undefined {
+  if (!(error instanceof TwinlineError && error.retry)) throw error;
+}
+
+function refused(run: string, { kind }: AppendResult): TwinlineError {
+  return new TwinlineError(
+    'ERR_CONFLICT',
+    `The log of run ${run} takes no more frames from this process: it is ${kind}.`,
+  );
+}

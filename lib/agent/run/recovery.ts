@@ -1,0 +1,81 @@
+// What the living do for the dead: runs whose lease is over are taken over, logs without an end are closed, and what is
+// over for good is thrown away.
+
+import type { Clock } from '../../clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { LogStore } from '../../store/log-store.ts';
+import type { Responder } from '../responder.ts';
+import type { Transcript } from '../session/message.ts';
+import type { Sessions } from '../session/session.ts';
+import { logOf } from './frames.ts';
+import type { Run, Runs } from './run.ts';
+
+export interface RecoveryOptions {
+  readonly runs: Runs;
+  readonly sessions: Sessions;
+  readonly transcript: Transcript;
+  readonly logs: LogStore;
+  readonly responder: Responder;
+  readonly clock: Clock;
+  /** Drives a run that was claimed; does not wait for its end. */
+  readonly drive: (run: Run) => void;
+  /** How many more runs this process may take. */
+  readonly room: () => number;
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface Recovery {
+  /** Claims the run if somebody may, and carries it on. */
+  recover(run: string): Promise<void>;
+  /** Does what is due, up to `limit` of each sort; how much it did. @default LIMITS.sweepBatch */
+  sweep(limit?: number): Promise<number>;
+  /** Removes what a deleted session has left. Its runs must have been aborted. */
+  clear(session: string): Promise<void>;
+}
+
+export function recovery(options: RecoveryOptions): Recovery {
+  const { runs, sessions, transcript, logs, responder, clock, drive, room, onProblem } = options;
+
+  async function recover(id: string): Promise<void> {
+    const claimed = await runs.claim(id);
+    if (typeof claimed === 'object') drive(claimed);
+    // In line behind another: its turn has not come, or its own process waits for it.
+    else if (claimed === 'behind') await runs.postpone(id);
+    else if (claimed === 'gone') await remove(id);
+  }
+
+  /** Nothing is left to do with it: its log is not kept any longer. */
+  async function remove(id: string): Promise<void> {
+    await logs.remove(logOf(id));
+    await runs.remove(id);
+  }
+
+  async function clear(session: string): Promise<void> {
+    await transcript.clear(session);
+    await responder.forget?.(session);
+    const isOpen = (await runs.open(session)).length > 0;
+    for (const id of isOpen ? [] : await runs.ofSession(session, LIMITS.sweepBatch)) await remove(id);
+  }
+
+  async function clearBuried(session: string): Promise<void> {
+    if ((await runs.open(session)).length) return;
+    await clear(session);
+    if ((await runs.ofSession(session, 1)).length === 0) await sessions.forget(session);
+  }
+
+  const each = async (ids: readonly string[], work: (id: string) => Promise<void>) => {
+    await Promise.all(ids.map((id) => work(id).catch(onProblem)));
+    return ids.length;
+  };
+
+  return {
+    recover,
+    clear,
+    async sweep(limit = LIMITS.sweepBatch) {
+      const places = Math.min(limit, room());
+      const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
+      const cleared = await each(await sessions.buried(limit), clearBuried);
+      return taken + cleared + (await logs.sweep(clock.now(), limit));
+    },
+  };
+}

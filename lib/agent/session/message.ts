@@ -1,0 +1,183 @@
+// The transcript: the messages of a session in order, paged, each written once however often its run is carried on.
+//
+// A message has a place: twice the number of its turn for what the user said, one more for the answer. A process that
+// lost its run may still write an answer; the fence that goes with it lets the rightful one take its place.
+
+import { createHash } from 'node:crypto';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { checkLimit } from '../../store/input.ts';
+import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
+import { MESSAGE } from '../kinds.ts';
+import { type Kept, keepMessage, readMessage, removePieces } from './message-text.ts';
+
+export type MessageToolCall = {
+  readonly name: string;
+  readonly id: string;
+  readonly args: JsonObject;
+  readonly status?: 'isRunning' | 'done';
+  /** A JSON string. */
+  readonly output?: string;
+};
+
+/** A message as clients read it. */
+export type Message = {
+  /** SHA-256 in hex: the same for every try to write it. */
+  readonly id: string;
+  readonly type: 'ai' | 'human';
+  readonly content: string;
+  readonly toolCalls?: readonly MessageToolCall[];
+  readonly reasoning?: string;
+  readonly isComplete: true;
+  readonly isReasoning: false;
+  readonly attachment?: JsonObject;
+  readonly attachments?: readonly JsonObject[];
+};
+
+export type StoredMessage = JsonObject & {
+  readonly session: string;
+  readonly place: number;
+  readonly fence: number;
+} & Kept;
+
+export interface MessagePage {
+  /** The oldest first. */
+  readonly messages: Message[];
+  /** For `before`: what is older than these. */
+  readonly prevCursor: string | null;
+  /** For `after`: what is newer than these. */
+  readonly nextCursor: string | null;
+  readonly hasOlder: boolean;
+  readonly hasNewer: boolean;
+}
+
+export interface MessagePlace {
+  readonly session: string;
+  readonly turn: number;
+  readonly fence: number;
+}
+
+export interface Transcript {
+  /** Writes what was said in a turn, unless a higher fence has. */
+  write(message: Message, place: MessagePlace): Promise<void>;
+  /** The newest ones without a cursor. `limit` 1 to LIMITS.pageSizeMax, @default 20. Throws ERR_INPUT for a bad cursor. */
+  page(session: string, options?: { limit?: number; before?: string; after?: string }): Promise<MessagePage>;
+  /** The oldest first; the newest LIMITS.transcriptMessages of them, within LIMITS.transcriptBytes. */
+  all(session: string): Promise<Message[]>;
+  /** Of the turns before this one, the oldest first; up to LIMITS.historyMessages and LIMITS.historyBytes. */
+  before(session: string, turn: number): Promise<Message[]>;
+  get(id: string): Promise<Message | undefined>;
+  /** Removes every message of a session. */
+  clear(session: string): Promise<void>;
+}
+
+/** The id of what was said in a run. */
+export function messageId(run: string, type: Message['type']): string {
+  return createHash('sha256').update(`${run}/${type}`).digest('hex');
+}
+
+export function transcript(documents: DocumentStore): Transcript {
+  type Found = StoredDocument<StoredMessage>;
+  const textOf = ({ id, body }: Found) => readMessage(documents, id, body);
+  const find = async (query: Query) =>
+    (await documents.find<StoredMessage>(MESSAGE, { index: 'session', ...query })).items;
+
+  /** The newest before a place, within both bounds; the oldest first. */
+  async function newest(session: string, place: number, most: { messages: number; bytes: number }): Promise<Message[]> {
+    const found: Message[] = [];
+    let bytes = 0;
+    for (let before = place; found.length < most.messages; ) {
+      const limit = Math.min(100, most.messages - found.length);
+      const items = await find({ where: { session, place: { lt: before } }, descending: true, limit });
+      for (const item of items) {
+        bytes += item.body.bytes;
+        if (bytes > most.bytes) return found.reverse();
+        found.push(await textOf(item));
+      }
+      if (items.length < limit) break;
+      before = items.at(-1)!.body.place;
+    }
+    return found.reverse();
+  }
+
+  const some = async (session: string, place: { lt: number } | { gte: number }) =>
+    (await find({ where: { session, place }, limit: 1 })).length > 0;
+
+  return {
+    async write(message, { session, turn, fence }) {
+      const place = turn * 2 + (message.type === 'ai' ? 1 : 0);
+      const kept = await keepMessage(documents, message, session, fence);
+      const body: StoredMessage = { session, place, fence, ...kept };
+      for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
+        const old = await documents.get<StoredMessage>(MESSAGE, message.id);
+        if (old && old.body.fence >= fence) return;
+        if (await put(documents, message.id, { old, body })) return;
+      }
+      throw new TwinlineError(
+        'ERR_CONFLICT',
+        `A message was written by others ${LIMITS.conflictsPerTurn} times in a row.`,
+      );
+    },
+
+    async page(session, { limit = 20, before, after } = {}) {
+      checkLimit(limit, LIMITS.pageSizeMax);
+      if (before !== undefined && after !== undefined)
+        throw new TwinlineError('ERR_INPUT', 'A page is asked for before or after a cursor; both were given.');
+      const place =
+        after !== undefined ? { gt: placeOf(after) } : { lt: before === undefined ? LAST : placeOf(before) };
+      const found = await find({ where: { session, place }, descending: after === undefined, limit: limit + 1 });
+      const items = found.slice(0, limit);
+      if (after === undefined) items.reverse();
+      const [first, last] = [items[0]?.body.place, items.at(-1)?.body.place];
+      const more = found.length > limit;
+      return {
+        messages: await Promise.all(items.map(textOf)),
+        prevCursor: first === undefined ? null : String(first),
+        nextCursor: last === undefined ? (after ?? null) : String(last),
+        hasOlder: after === undefined ? more : await some(session, { lt: first ?? placeOf(after) + 1 }),
+        hasNewer: after !== undefined ? more : before !== undefined && (await some(session, { gte: placeOf(before) })),
+      };
+    },
+    all: (session) => newest(session, LAST, { messages: LIMITS.transcriptMessages, bytes: LIMITS.transcriptBytes }),
+    before: (session, turn) =>
+      newest(session, turn * 2, { messages: LIMITS.historyMessages, bytes: LIMITS.historyBytes }),
+    async get(id) {
+      const found = await documents.get<StoredMessage>(MESSAGE, id);
+      return found && textOf(found);
+    },
+    async clear(session) {
+      for (;;) {
+        const items = await find({ where: { session }, limit: 100 });
+        await Promise.all(items.map(({ id }) => documents.remove(MESSAGE, id)));
+        if (items.length < 100) break;
+      }
+      await removePieces(documents, session);
+    },
+  };
+}
+
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** False when another writer was first. */
+async function put(
+  documents: DocumentStore,
+  id: string,
+  { old, body }: { old: StoredDocument<StoredMessage> | undefined; body: StoredMessage },
+): Promise<boolean> {
+  if (old) return (await documents.replace(MESSAGE, id, old.revision, body)).kind === 'replaced';
+  try {
+    await documents.insert(MESSAGE, id, body);
+    return true;
+  } catch (error) {
+    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
+    throw error;
+  }
+}
+
+function placeOf(cursor: string): number {
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
+  throw new TwinlineError(
+    'ERR_INPUT',
+    'The cursor is damaged. Send back `prevCursor` or `nextCursor` as it was given.',
+  );
+}

@@ -1,0 +1,219 @@
+// Chat sessions: made, listed and deleted by their owners; every other owner's does not exist.
+
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { checkLimit } from '../../store/input.ts';
+import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
+import { SESSION } from '../kinds.ts';
+
+/** What its document holds. Times are milliseconds since 1970. */
+export type StoredSession = JsonObject & {
+  /** The DID of the user; null once it is deleted. */
+  readonly owner: string | null;
+  readonly title: string | null;
+  readonly created: number;
+  readonly updated: number;
+  /** Turns that were given out; each is the place of one message and its answer. */
+  readonly turns: number;
+  /** What responders keep, by their names. */
+  readonly state: JsonObject;
+  readonly deletedAt: number | null;
+};
+
+export type Session = StoredDocument<StoredSession>;
+
+/** Who answers, as clients read it. */
+export interface Oracle {
+  readonly name: string;
+  readonly did: string;
+  readonly entityDid: string;
+}
+
+/** What clients read. Times are RFC 3339. */
+export type ChatSession = {
+  readonly sessionId: string;
+  /** Missing until there are two messages. */
+  readonly title?: string;
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+  readonly oracleName: string;
+  readonly oracleDid: string;
+  readonly oracleEntityDid: string;
+};
+
+/** Functions with an `owner` give undefined for a session that is not theirs, as for one that does not exist. */
+export interface Sessions {
+  create(owner: string): Promise<ChatSession>;
+  /** The ones used last first. `limit` 1 to LIMITS.pageSizeMax, @default 20; `offset` up to LIMITS.sessionOffsetMax, @default 0. */
+  list(owner: string, page?: { limit?: number; offset?: number }): Promise<{ sessions: ChatSession[]; total: number }>;
+  get(owner: string, id: string): Promise<ChatSession | undefined>;
+  /** Whether this session is theirs. */
+  owns(owner: string, id: string): Promise<boolean>;
+  /** The living session, whoever owns it. */
+  read(id: string): Promise<Session | undefined>;
+  /** The number of the next turn, from 1; the session counts as used now. */
+  nextTurn(owner: string, id: string): Promise<number | undefined>;
+  /** Changes fields of a living session; false when it is gone. */
+  change(id: string, change: (body: StoredSession) => Partial<StoredSession>): Promise<boolean>;
+  stateOf(id: string, responder: string): Promise<Json | undefined>;
+  /** Throws ERR_INPUT when it is larger than LIMITS.responderStateBytes. */
+  keepState(id: string, responder: string, value: Json): Promise<void>;
+  /** From now on it does not exist for anybody; false when it did not before. */
+  bury(owner: string, id: string): Promise<boolean>;
+  /** Ids of deleted sessions whose remains are due to be cleared away. */
+  buried(limit: number): Promise<string[]>;
+  forget(id: string): Promise<void>;
+}
+
+export interface SessionOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly oracle: Oracle;
+}
+
+export function sessions({ documents, clock, oracle }: SessionOptions): Sessions {
+  const read: Sessions['read'] = async (id) => {
+    if (!isId(id)) return undefined;
+    const found = await documents.get<StoredSession>(SESSION, id);
+    return found?.body.deletedAt === null ? found : undefined;
+  };
+  const owned = async (owner: string, id: string) => {
+    const found = await read(id);
+    return found?.body.owner === owner ? found : undefined;
+  };
+
+  /** Undefined when it is gone, or `of` refuses. */
+  async function replace(
+    find: () => Promise<Session | undefined>,
+    of: (body: StoredSession) => Partial<StoredSession>,
+  ): Promise<StoredSession | undefined> {
+    for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
+      const found = await find();
+      if (!found) return undefined;
+      const body = { ...found.body, ...of(found.body) } as StoredSession;
+      if ((await documents.replace(SESSION, found.id, found.revision, body)).kind === 'replaced') return body;
+    }
+    throw new TwinlineError(
+      'ERR_CONFLICT',
+      `A session was changed by others ${LIMITS.conflictsPerTurn} times in a row.`,
+    );
+  }
+
+  const used = ({ updated }: StoredSession) => Math.max(updated, clock.now());
+  const view = (session: Session) => chatSession(session, oracle);
+
+  return {
+    read,
+    async create(owner) {
+      const now = clock.now();
+      const body = { owner, title: null, created: now, updated: now, turns: 0, state: {}, deletedAt: null };
+      return view(await documents.insert<StoredSession>(SESSION, randomBytes(16).toString('hex'), body));
+    },
+    async list(owner, { limit = 20, offset = 0 } = {}) {
+      checkLimit(limit, LIMITS.pageSizeMax);
+      if (!Number.isInteger(offset) || offset < 0 || offset > LIMITS.sessionOffsetMax)
+        throw new TwinlineError(
+          'ERR_INPUT',
+          `offset=${offset} is not a whole number from 0 to ${LIMITS.sessionOffsetMax}.`,
+        );
+      const where = { owner };
+      const total = await documents.count(SESSION, { index: 'owner', where });
+      const items = await skipTo(documents, { owner, limit, offset });
+      return { sessions: items.map(view), total };
+    },
+    async get(owner, id) {
+      const found = await owned(owner, id);
+      return found && view(found);
+    },
+    owns: async (owner, id) => (await owned(owner, id)) !== undefined,
+    async nextTurn(owner, id) {
+      const body = await replace(
+        () => owned(owner, id),
+        (before) => ({ turns: before.turns + 1, updated: used(before) }),
+      );
+      return body?.turns;
+    },
+    change: async (id, change) =>
+      (await replace(
+        () => read(id),
+        (body) => ({ updated: used(body), ...change(body) }),
+      )) !== undefined,
+    stateOf: async (id, responder) => {
+      const state = (await read(id))?.body.state;
+      return state && Object.hasOwn(state, responder) ? state[responder] : undefined;
+    },
+    async keepState(id, responder, value) {
+      const bytes = Buffer.byteLength(JSON.stringify(value));
+      if (bytes > LIMITS.responderStateBytes)
+        throw new TwinlineError(
+          'ERR_INPUT',
+          `Responder "${responder}" wants to keep ${bytes} bytes in a session; ${LIMITS.responderStateBytes} are the most.`,
+        );
+      await replace(
+        () => read(id),
+        ({ state }) => ({ state: { ...state, [responder]: value } }),
+      );
+    },
+    bury: async (owner, id) =>
+      (await replace(
+        () => owned(owner, id),
+        () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
+      )) !== undefined,
+    async buried(limit) {
+      const where = { deletedAt: { gt: 0, lte: clock.now() - LIMITS.sessionRemainsMs } };
+      const { items } = await documents.find(SESSION, { index: 'deleted', where, limit });
+      return items.map(({ id }) => id);
+    },
+    forget: async (id) => void (await documents.remove(SESSION, id)),
+  };
+}
+
+/** `offset` sessions are passed over; what the store gives at a time is bounded. */
+async function skipTo(
+  documents: DocumentStore,
+  { owner, limit, offset }: { owner: string; limit: number; offset: number },
+): Promise<Session[]> {
+  const query = { index: 'owner', where: { owner }, descending: true };
+  const found: Session[] = [];
+  let left = offset;
+  let cursor: string | undefined;
+  do {
+    const size = Math.min(left + limit - found.length, LIMITS.pageSizeMax);
+    const from = cursor === undefined ? {} : { cursor };
+    const page = await documents.find<StoredSession>(SESSION, { ...query, limit: size, ...from });
+    found.push(...page.items.slice(left));
+    left = Math.max(0, left - page.items.length);
+    cursor = page.next;
+  } while (cursor !== undefined && found.length < limit);
+  return found;
+}
+
+function chatSession({ id, body }: Session, oracle: Oracle): ChatSession {
+  return {
+    sessionId: id,
+    ...(body.title !== null && { title: body.title }),
+    createdAt: new Date(body.created).toISOString(),
+    lastUpdatedAt: new Date(body.updated).toISOString(),
+    oracleName: oracle.name,
+    oracleDid: oracle.did,
+    oracleEntityDid: oracle.entityDid,
+  };
+}
+
+const ID = /^[0-9a-f]{32}$/;
+const isId = (id: unknown): id is string => typeof id === 'string' && ID.test(id);
+
+/** A title from the first words of a user: at most LIMITS.sessionTitleChars characters, cut between words. */
+export function titleOf(message: string): string {
+  const words = message
+    .slice(0, 2_000)
+    .replace(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  const characters = [...words];
+  if (characters.length <= LIMITS.sessionTitleChars) return words;
+  const start = characters.slice(0, LIMITS.sessionTitleChars - 1).join('');
+  const space = start.lastIndexOf(' ');
+  return `${(space > start.length / 2 ? start.slice(0, space) : start).trimEnd()}…`;
+}

@@ -1,0 +1,52 @@
+// The key that a service signs its own tokens with (ORACLE_KEY), and its DID.
+
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { DID } from '@ucanto/core';
+import { parse } from '@ucanto/principal/ed25519';
+import { TwinlineError } from '../../errors.ts';
+
+/** An Ed25519 key. It signs, and shows nothing of its private part when it is printed or written as JSON. */
+export interface OracleKey {
+  /** Its did:key. */
+  readonly did: string;
+  /** A signature of 64 bytes. */
+  sign(payload: Uint8Array): Uint8Array;
+}
+
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const PUBLIC_BYTES = 32;
+/** The multicodec of a public key. */
+const ED25519 = Buffer.from('ed01', 'hex');
+
+/**
+ * Reads a key in ucanto's string format: `M` and base64 of private and public key. Throws ERR_CONFIG when it is none, or
+ * when its public part does not belong to its private part; no message holds any of it.
+ */
+export function parseOracleKey(text: string): OracleKey {
+  try {
+    const signer = parse(text);
+    const { secret, verifier } = signer as unknown as { secret: Uint8Array; verifier: Uint8Array };
+    const key = createPrivateKey({ key: Buffer.concat([PKCS8, secret]), format: 'der', type: 'pkcs8' });
+    const derived = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC_BYTES);
+    if (derived.equals(verifier.subarray(-PUBLIC_BYTES)))
+      return { did: signer.did(), sign: (payload) => sign(null, payload, key) };
+  } catch {
+    // What ucanto says about a bad key can hold parts of it.
+  }
+  throw new TwinlineError(
+    'ERR_CONFIG',
+    'Cannot use the key of the agent service: it is not an Ed25519 key in ucanto’s string format, or its halves do not belong together. Generate one with: npx twinline config --new-keys',
+  );
+}
+
+/** The key of a secret of 32 bytes. */
+export function oracleKeyOf(secret: Uint8Array): OracleKey {
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8, secret]), format: 'der', type: 'pkcs8' });
+  const verifier = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC_BYTES);
+  return { did: DID.decode(Buffer.concat([ED25519, verifier])).did(), sign: (payload) => sign(null, payload, key) };
+}
+
+/** The did:key of a key in that format. Throws ERR_CONFIG. */
+export function didOfKey(text: string): string {
+  return parseOracleKey(text).did;
+}

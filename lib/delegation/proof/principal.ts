@@ -1,0 +1,128 @@
+// Who issues and who is meant: the bytes of a DID in a UCAN, the key behind a did:key, and signatures natively checked.
+
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { DID } from '@ucanto/core';
+import { LRUCache } from 'lru-cache';
+import { LIMITS } from '../../limits.ts';
+
+/** What tells a kind of key: its multicodec, the length of a public one, and how a signature by it begins in a UCAN. */
+interface KeyKind {
+  readonly name: 'ed25519' | 'p256';
+  readonly codec: Buffer;
+  readonly bytes: number;
+  /** SubjectPublicKeyInfo up to the key itself. */
+  readonly der: Buffer;
+  /** The varsig prefix: the algorithm, and that 64 bytes follow. */
+  readonly signature: Buffer;
+  readonly digest: string | null;
+}
+
+const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+const ED25519: KeyKind = {
+  name: 'ed25519',
+  codec: hex('ed01'),
+  bytes: 32,
+  der: hex('302a300506032b6570032100'),
+  signature: hex('eda10340'),
+  digest: null,
+};
+const P256: KeyKind = {
+  name: 'p256',
+  codec: hex('8024'),
+  bytes: 33,
+  der: hex('3039301306072a8648ce3d020106082a8648ce3d030107032200'),
+  signature: hex('80a4c00640'),
+  digest: 'sha256',
+};
+const KEY_KINDS = [ED25519, P256];
+const SIGNATURE_BYTES = 64;
+
+// Any other DID: this multicodec, then the DID as text without its `did:`.
+const NAMED = hex('9d1a');
+// DID Core 3.1 without percent escapes in capitals and small letters both: one DID, one spelling.
+const NAMED_DID = /^did:(?!key:)[a-z0-9]+(?::(?:[\w.-]|%[0-9A-F]{2})*)*:(?:[\w.-]|%[0-9A-F]{2})+$/;
+
+export interface IssuerKey {
+  readonly kind: KeyKind['name'];
+  /** Whether `signature`, a varsig, is by this key. */
+  verify(payload: Uint8Array, signature: Uint8Array): boolean;
+}
+
+/** The DID that these bytes of a UCAN mean; undefined when they are not its one form, or its kind of key is not accepted. */
+export function readPrincipal(bytes: Uint8Array): string | undefined {
+  const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const codec = given.subarray(0, 2);
+  if (codec.equals(NAMED)) {
+    const did = `did:${given.toString('latin1', 2)}`;
+    return did.length <= LIMITS.resourceChars && NAMED_DID.test(did) ? did : undefined;
+  }
+  const kind = KEY_KINDS.find((one) => one.codec.equals(codec));
+  return kind && given.length === kind.bytes + 2 ? keyDid(given) : undefined;
+}
+
+const written = new LRUCache<string, string>({ max: LIMITS.issuerKeysKept });
+
+// Base58 is slow to write.
+function keyDid(bytes: Buffer): string {
+  const id = bytes.toString('latin1');
+  const did = written.get(id) ?? DID.decode(bytes).did();
+  written.set(id, did);
+  return did;
+}
+
+/** Whether a signature in a UCAN has the one form of those that are accepted. */
+export function isSignature(bytes: Uint8Array): boolean {
+  return KEY_KINDS.some((kind) => isOfKind(bytes, kind));
+}
+
+/** The method of a DID: `key`, `web`. */
+export function didMethod(did: string): string {
+  return did.split(':', 2)[1] ?? '';
+}
+
+const known = new LRUCache<string, IssuerKey>({ max: LIMITS.issuerKeysKept });
+
+/** The key of a did:key; undefined when it is none, or one of a kind that is not accepted. Keeps the latest ones. */
+export function issuerKey(did: string): IssuerKey | undefined {
+  const key = known.get(did) ?? makeKey(did);
+  if (key) known.set(did, key);
+  return key;
+}
+
+function makeKey(did: string): IssuerKey | undefined {
+  const bytes = keyBytes(did);
+  const kind = KEY_KINDS.find((one) => bytes?.subarray(0, 2).equals(one.codec));
+  if (!bytes || !kind || bytes.length !== kind.bytes + 2) return undefined;
+  const key = importKey(Buffer.concat([kind.der, bytes.subarray(2)]));
+  if (!key) return undefined;
+  return {
+    kind: kind.name,
+    verify: (payload, signature) =>
+      isOfKind(signature, kind) &&
+      verify(kind.digest, payload, { key, dsaEncoding: 'ieee-p1363' }, signature.subarray(kind.signature.length)),
+  };
+}
+
+function keyBytes(did: string): Buffer | undefined {
+  if (!did.startsWith('did:key:z') || did.length > LIMITS.resourceChars) return undefined;
+  try {
+    return Buffer.from(DID.parse(did as `did:${string}:${string}`));
+  } catch {
+    return undefined;
+  }
+}
+
+// Points that are not on the curve are no keys.
+function importKey(der: Buffer): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: der, format: 'der', type: 'spki' });
+  } catch {
+    return undefined;
+  }
+}
+
+function isOfKind(bytes: Uint8Array, { signature }: KeyKind): boolean {
+  return (
+    bytes.length === signature.length + SIGNATURE_BYTES && signature.every((byte, position) => bytes[position] === byte)
+  );
+}

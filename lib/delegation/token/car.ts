@@ -1,0 +1,73 @@
+// A CAR of a token: one root and few blocks, each under the one kind of CID that hashes its bytes.
+
+import { hash } from 'node:crypto';
+import { LIMITS } from '../../limits.ts';
+import { type Refused, refuse } from '../reason.ts';
+import { refuseBytes } from './foreign.ts';
+
+/** The bytes of a CID as latin1 text, so that it can be the key of a map. */
+export type CidKey = string;
+
+export interface Car {
+  readonly ok: true;
+  readonly root: CidKey;
+  readonly blocks: ReadonlyMap<CidKey, Uint8Array>;
+}
+
+export const CID_BYTES = 36;
+/** CIDv1, DAG-CBOR, SHA-256 of 32 bytes: the only kind of CID that a block may have. */
+export const CID_PREFIX = Buffer.from([0x01, 0x71, 0x12, 0x20]);
+
+// {roots: [one such CID], version: 1} in canonical DAG-CBOR is these bytes, the CID, and these: nothing else can be.
+const HEADER_START = Buffer.from('\x3a\xa2\x65roots\x81\xd8\x2a\x58\x25\x00', 'latin1');
+const HEADER_END = Buffer.from('\x67version\x01', 'latin1');
+const HEADER_BYTES = HEADER_START.length + CID_BYTES + HEADER_END.length;
+
+/** Reads a CAR and hashes every block. Blocks may come in any order. */
+export function readCar(given: Uint8Array): Car | Refused {
+  const car = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  const root = readHeader(car);
+  if (root === undefined) return refuseBytes(car);
+  const blocks = new Map<CidKey, Uint8Array>();
+  let at = HEADER_BYTES;
+  while (at < car.length) {
+    const section = readLength(car, at);
+    if (!section || section.end > car.length) return refuse('not-a-car');
+    if (blocks.size === LIMITS.tokenBlocks) return refuse('too-many-blocks');
+    const cid = car.subarray(section.start, section.start + CID_BYTES);
+    const bytes = car.subarray(section.start + CID_BYTES, section.end);
+    if (section.end - section.start <= CID_BYTES || !isCid(cid)) return refuse('wrong-cid');
+    const key = cid.toString('latin1');
+    if (blocks.has(key)) return refuse('duplicate-block');
+    if (key.slice(CID_PREFIX.length) !== hash('sha256', bytes, 'binary')) return refuse('cid-mismatch');
+    blocks.set(key, bytes);
+    at = section.end;
+  }
+  return { ok: true, root, blocks };
+}
+
+export function isCid(bytes: Uint8Array): boolean {
+  return bytes.length === CID_BYTES && CID_PREFIX.every((byte, at) => bytes[at] === byte);
+}
+
+function readHeader(car: Buffer): CidKey | undefined {
+  const cid = car.subarray(HEADER_START.length, HEADER_BYTES - HEADER_END.length);
+  const start = car.subarray(0, HEADER_START.length);
+  const end = car.subarray(HEADER_BYTES - HEADER_END.length, HEADER_BYTES);
+  return start.equals(HEADER_START) && end.equals(HEADER_END) && isCid(cid) ? cid.toString('latin1') : undefined;
+}
+
+// An unsigned LEB128 number of at most three bytes (2 MiB), in its shortest form.
+function readLength(car: Buffer, at: number): { start: number; end: number } | undefined {
+  let length = 0;
+  for (let bytes = 0; bytes < 3; bytes++) {
+    const byte = car[at + bytes];
+    if (byte === undefined) return undefined;
+    length |= (byte & 0x7f) << (7 * bytes);
+    if (byte < 0x80) {
+      const start = at + bytes + 1;
+      return byte === 0 && bytes > 0 ? undefined : { start, end: start + length };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,135 @@
+// One UCAN of a token: known fields, each in its one form, with values within their limits.
+
+import { LIMITS } from '../../limits.ts';
+import { isSignature, readPrincipal } from '../proof/principal.ts';
+import { type Refused, refuse } from '../reason.ts';
+import { type CidKey, isCid } from './car.ts';
+import { type CborLink, type CborMap, type CborValue, readCanonical } from './cbor.ts';
+
+/** What a UCAN lets its audience do: an ability on a resource, within caveats. */
+export interface Capability {
+  /** `*`, or lower-case words with slashes, such as `oracle/talk` or `oracle/*`. */
+  readonly can: string;
+  /** A URI, such as the DID of who owns the resource. */
+  readonly with: string;
+  /** Caveats. */
+  readonly nb?: { readonly [name: string]: unknown };
+}
+
+export interface Ucan {
+  readonly ok: true;
+  readonly cid: CidKey;
+  readonly bytes: Uint8Array;
+  readonly issuer: string;
+  readonly audience: string;
+  /** Without caveats: they are compared by ucanto. */
+  readonly capabilities: readonly Pick<Capability, 'can' | 'with'>[];
+  readonly proof: CidKey | undefined;
+  /** Seconds since 1970; null: never. */
+  readonly expiration: number | null;
+  readonly notBefore: number | undefined;
+}
+
+// A sentence per field: present or not, and what it must be. Canonical maps have no field twice.
+const FIELDS: { readonly [name: string]: { readonly optional?: true; readonly is: (value: CborValue) => boolean } } = {
+  v: { is: (value) => value === '0.9.1' },
+  s: { is: (value) => value instanceof Uint8Array },
+  iss: { is: (value) => value instanceof Uint8Array },
+  aud: { is: (value) => value instanceof Uint8Array },
+  att: { is: (value) => Array.isArray(value) && value.length > 0 },
+  prf: { is: (value) => Array.isArray(value) },
+  exp: { is: (value) => value === null || isSeconds(value) },
+  nbf: { optional: true, is: (value) => isSeconds(value) && value !== 0 },
+  nnc: { optional: true, is: (value) => typeof value === 'string' && value !== '' },
+  fct: { optional: true, is: (value) => Array.isArray(value) && value.length > 0 && value.every(isMap) },
+};
+const REQUIRED = Object.values(FIELDS).filter(({ optional }) => !optional).length;
+
+// Decoders of UCANs turn abilities to lower case: in capitals a token would be a twin of another with the same signature.
+const ABILITY = /^(?:\*|[a-z0-9_.-]+\/(?:[a-z0-9_.-]+\/)*(?:\*|[a-z0-9_.-]+))$/;
+const URI = /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/;
+// `ucan:*` stands for everything that the issuer may do, and a star at the end for everything below.
+const WILDCARD = /\*$/;
+
+/** Reads one block as a UCAN. */
+export function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
+  const map = readCanonical(bytes);
+  if (map === undefined) return refuse('not-canonical');
+  if (!isMap(map) || !hasFields(map)) return refuse('not-a-ucan');
+  const issuer = readPrincipal(map.get('iss') as Uint8Array);
+  const audience = readPrincipal(map.get('aud') as Uint8Array);
+  if (issuer === undefined) return refuse('issuer-unsupported');
+  if (audience === undefined) return refuse('wrong-audience');
+  if (!isSignature(map.get('s') as Uint8Array)) return refuse('not-a-ucan');
+  const [att, prf] = [map.get('att') as CborValue[], map.get('prf') as CborValue[]];
+  if (att.length > LIMITS.capabilitiesPerUcan) return refuse('too-many-capabilities');
+  if (prf.length > 1) return refuse('too-many-proofs');
+  if (!prf.every(isProof)) return refuse('wrong-cid');
+  const capabilities = att.map(readCapability);
+  if (!capabilities.every((one) => one !== undefined) || hasTwins(capabilities)) return refuse('wrong-capability');
+  return {
+    ok: true,
+    cid,
+    bytes,
+    issuer,
+    audience,
+    capabilities,
+    proof: prf.map((link) => keyOf((link as CborLink).cid))[0],
+    expiration: map.get('exp') as number | null,
+    notBefore: map.get('nbf') as number | undefined,
+  };
+}
+
+/** The one link of the root block, `{"ucan@0.9.1": <link>}`. */
+export function readVariant(bytes: Uint8Array): CidKey | Refused {
+  const map = readCanonical(bytes);
+  if (map === undefined) return refuse('not-canonical');
+  const link = isMap(map) && map.size === 1 ? map.get('ucan@0.9.1') : undefined;
+  if (!isLink(link)) return refuse('not-a-ucan');
+  return isCid(link.cid) ? keyOf(link.cid) : refuse('wrong-cid');
+}
+
+function hasFields(map: CborMap): boolean {
+  let required = 0;
+  for (const [name, value] of map) {
+    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+    if (!field?.is(value)) return false;
+    if (!field.optional) required++;
+  }
+  return required === REQUIRED;
+}
+
+function readCapability(value: CborValue): Ucan['capabilities'][number] | undefined {
+  if (!isMap(value)) return undefined;
+  const [can, resource, nb] = [value.get('can'), value.get('with'), value.get('nb')];
+  const known = value.size === (nb === undefined ? 2 : 3) && (nb === undefined || isMap(nb));
+  if (!known || typeof can !== 'string' || typeof resource !== 'string') return undefined;
+  const well = ABILITY.test(can) && URI.test(resource) && !WILDCARD.test(resource);
+  const short = can.length <= LIMITS.resourceChars && resource.length <= LIMITS.resourceChars;
+  return well && short && URL.canParse(resource) ? { can, with: resource } : undefined;
+}
+
+// Two that differ in their caveats only: proof of the one would pass for proof of the other.
+function hasTwins(capabilities: Ucan['capabilities']): boolean {
+  return new Set(capabilities.map((one) => `${one.can} ${one.with}`)).size < capabilities.length;
+}
+
+function keyOf(cid: Uint8Array): CidKey {
+  return Buffer.from(cid.buffer, cid.byteOffset, cid.byteLength).toString('latin1');
+}
+
+function isProof(value: CborValue): boolean {
+  return isLink(value) && isCid(value.cid);
+}
+
+function isLink(value: CborValue | undefined): value is CborLink {
+  return typeof value === 'object' && value !== null && 'cid' in value;
+}
+
+function isMap(value: CborValue): value is CborMap {
+  return value instanceof Map;
+}
+
+function isSeconds(value: CborValue): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,125 @@
+// A placed drawing as SVG: cards over lines over the frames of states that hold others.
+
+import { type CardRow, CHIP_INSET, cardOf, type Label, labelOf, SIZES } from '../card.ts';
+import { type Arrow, type Chip, childrenOf, type Drawing, type DrawnState } from '../drawing.ts';
+import { arrowKey, heat, type Overlay } from '../overlay.ts';
+import type { Box, Placed, PlacedArrow, Point } from '../placed.ts';
+import { headPath, linePath, short } from '../route.ts';
+import { markup, type Svg, svg, svgText } from './markup.ts';
+import { SIGN_PATHS } from './signs.ts';
+import { DRAWING_STYLE } from './style.ts';
+
+export interface SvgOptions extends Overlay {
+  /**
+   * `standalone`: with its colours in it, for files. `embedded`: for pages that have {@link DRAWING_STYLE} in a sheet of
+   * their own, since a strict policy refuses styles inside. @default 'standalone'
+   */
+  readonly dress?: 'standalone' | 'embedded';
+}
+
+/** The drawing as one `<svg>` element. Every text in it is escaped. */
+export function drawnSvg(placed: Placed, { dress = 'standalone', ...overlay }: SvgOptions = {}): string {
+  const { drawing, width, height, boxes } = placed;
+  const holders = childrenOf(drawing);
+  const size = `${short(width)} ${short(height)}`;
+  const most = Math.max(0, ...(overlay.counts?.values() ?? []));
+  const framed = drawing.states.filter(({ id }) => holders.has(id));
+  const cards = drawing.states.filter(({ id }) => !holders.has(id));
+  const label = `${drawing.title}: ${drawing.states.length} states, ${drawing.arrows.length} arrows`;
+  return svgText(svg`<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 ${size}" width="${short(width)}" height="${short(height)}" role="img" aria-label="${label}">
+<title>${drawing.title}</title>
+<desc>${described(drawing)}</desc>
+${dress === 'standalone' && svg`<style>${markup(DRAWING_STYLE)}</style>\n`}<rect class="ground" width="100%" height="100%"/>
+<g class="frames">
+${framed.map((state) => frame(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
+<g class="edges">
+${drawing.arrows.map((arrow, at) => edge(arrow, placed.arrows[at]!, { overlay, most }))}</g>
+<g class="states">
+${cards.map((state) => card(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
+</svg>
+`);
+}
+
+interface Where {
+  readonly box: Box;
+  readonly drawing: Drawing;
+  readonly overlay: Overlay;
+}
+
+function card(state: DrawnState, where: Where): Svg {
+  const { width, height } = where.box;
+  const { titleY, rows } = cardOf(state);
+  const bar = `M${SIZES.bar} 0H${SIZES.radius / 2}Q0 0 0 ${SIZES.radius / 2}V${short(height - SIZES.radius / 2)}Q0 ${short(height)} ${SIZES.radius / 2} ${short(height)}H${SIZES.bar}Z`;
+  return stateGroup(
+    state,
+    where,
+    svg`<rect class="card" width="${short(width)}" height="${short(height)}" rx="${SIZES.radius}"/><path class="bar" d="${bar}"/><text class="name" x="${SIZES.inset}" y="${titleY}">${state.title}</text>${rows.map(row)}`,
+  );
+}
+
+function frame(state: DrawnState, where: Where): Svg {
+  const { width, height } = where.box;
+  const words = [state.title, ...state.lines].join(' · ');
+  return stateGroup(
+    state,
+    where,
+    svg`<rect class="frame" width="${short(width)}" height="${short(height)}" rx="12"/><text class="name" x="${SIZES.inset}" y="22">${words}</text>`,
+  );
+}
+
+function stateGroup(state: DrawnState, { box, drawing, overlay }: Where, inside: Svg): Svg {
+  const isStart = drawing.starts.has(state.id);
+  const isMissing = overlay.covered !== undefined && !overlay.covered.has(state.id);
+  const classes = ['state', isStart && 'start', isMissing && 'uncovered'].filter(Boolean).join(' ');
+  const { x, y, width } = box;
+  // Over the bar, where no arrow ends.
+  const begin = svg`<g class="begin"><circle cx="14" cy="-17" r="4"/><path d="M14 -13V-7"/><path class="head" d="M14 -1L10.2 -8H17.8Z"/></g>`;
+  return svg`<g class="${classes}" data-state="${state.id}" data-kind="${state.kind}" transform="translate(${short(x)} ${short(y)})">
+<title>${[`${state.id} (${state.kind})`, ...state.lines].join('\n')}</title>
+${isStart && width > 0 && begin}${inside}</g>
+`;
+}
+
+function row({ y, content }: CardRow): Svg {
+  if (typeof content === 'string') return svg`<text class="line" x="${SIZES.inset}" y="${y}">${content}</text>`;
+  return svg`${content.map(({ x, ...chip }) => chipAt(chip, { x, y }))}`;
+}
+
+function chipAt({ sign, text, to, events }: Chip, { x, y }: Point): Svg {
+  const target = to !== undefined && svg` data-to="${to}"`;
+  const told = events !== undefined && svg` data-events="${events.join(' ')}"`;
+  return svg`<g class="chip ${sign}" transform="translate(${x} ${y})"${target}${told}><path class="sign" d="${SIGN_PATHS[sign]}" transform="translate(0 -9)"/><text x="${CHIP_INSET}">${text}</text></g>`;
+}
+
+function edge(arrow: Arrow, placed: PlacedArrow, { overlay, most }: { overlay: Overlay; most: number }): Svg {
+  const count = overlay.counts?.get(arrowKey(arrow));
+  const isError = arrow.ways.every(({ role }) => role === 'error');
+  const isMissing = overlay.taken !== undefined && !overlay.taken.has(arrowKey(arrow));
+  const classes = [
+    'edge',
+    isError && 'error',
+    isMissing && 'uncovered',
+    count !== undefined && `heat-${heat(count, most)}`,
+  ];
+  const events = [...new Set(arrow.ways.map(({ event }) => event))].join(' ');
+  const told = arrow.ways.map(({ label, guard }) =>
+    guard === undefined || label.includes(guard) ? label : `${label} [${guard}]`,
+  );
+  const counted = count !== undefined && svg` data-count="${count}"`;
+  return svg`<g class="${classes.filter(Boolean).join(' ')}" data-from="${arrow.from}" data-to="${arrow.to}" data-events="${events}"${counted}>
+<title>${[`${arrow.from} → ${arrow.to}`, ...told, ...(count === undefined ? [] : [`taken ${count} times`])].join('\n')}</title>
+<path class="track" d="${linePath(placed.points)}"/><path class="head" d="${headPath(placed.points)}"/>${words(labelOf(arrow), placed.label)}</g>
+`;
+}
+
+function words({ lines, step }: Label, { x, y, width }: Box): Svg {
+  const middle = short(x + width / 2);
+  return svg`<text class="label" y="${short(y)}">${lines.map((line) => svg`<tspan x="${middle}" dy="${step}">${line}</tspan>`)}</text>`;
+}
+
+function described({ states, arrows, starts }: Drawing): string {
+  const [start] = starts;
+  const ways = arrows.map(({ from, to, ways }) => `${from} to ${to} (${ways.map(({ label }) => label).join(', ')})`);
+  const names = states.map(({ id }) => id).join(', ');
+  return `Begins in ${start ?? 'no state'}. States: ${names}. Ways: ${ways.join('; ') || 'none'}.`;
+}

@@ -1,0 +1,180 @@
+// Many protocols and twins at once: line by line, some at a time, answered in order; a line that fails fails alone.
+
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { isObject } from '../../shape.ts';
+import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import type { Caller } from '../caller.ts';
+import type { Idempotency } from '../idempotency.ts';
+import { invalid, isRefusal, refuse } from '../problems.ts';
+import { registry } from '../registry.ts';
+import { dryRun } from './dry-run.ts';
+import { importRecord, isRecordLine, type Taken } from './import-record.ts';
+import { inOrder } from './in-order.ts';
+import { type NewLine, type Place, takenBefore } from './known-line.ts';
+import type { Line } from './ndjson.ts';
+
+export interface BulkOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly idempotency: Idempotency;
+}
+
+export interface BulkRequest {
+  readonly lines: AsyncIterable<Line>;
+  /** Checks everything and writes nothing. */
+  readonly dryRun: boolean;
+  /** An Idempotency-Key for all lines: the same lines with the same key change nothing. */
+  readonly key?: string | undefined;
+}
+
+/** What became of a line: `created`, or it was there already; or why not. */
+export type Row = { readonly line: number } & (
+  | (Taken & { readonly error?: never })
+  | { readonly error: unknown; readonly did?: never }
+);
+
+export type Bulk = (caller: Caller, request: BulkRequest) => AsyncGenerator<Row>;
+
+/** Twins, protocols (`kind: "protocol"`) and records of an export, in lines that may refer to lines before them. */
+export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
+  return (caller, { lines, dryRun: isDry, key }) => {
+    const trial = isDry ? dryRun(documents) : undefined;
+    const real = { documents, twins: registry({ documents, clock }) };
+    const waitFor = waitingList();
+
+    async function take(line: Extract<Line, { value: Json }>): Promise<Taken> {
+      if (!trial) {
+        const once = keyOf(line, key);
+        if (once === undefined) return takeLine(real, caller, { value: line.value });
+        return takeOnce(idempotency, { caller, line, key: once }, (did) =>
+          takeLine(real, caller, { value: line.value, did }),
+        );
+      }
+      const tried = trial.line();
+      const place = { documents: tried.documents, twins: registry({ documents: tried.documents, clock }) };
+      const taken = await takeLine(place, caller, { value: line.value });
+      tried.end();
+      return taken;
+    }
+
+    async function work(line: Line): Promise<Row> {
+      if ('problem' in line) return { line: line.line, error: line.problem };
+      try {
+        return { line: line.line, ...(await waitFor(line.value, () => take(line))) };
+      } catch (error) {
+        return { line: line.line, error };
+      }
+    }
+    return inOrder(limited(lines), { width: LIMITS.bulkAtOnce, work });
+  };
+}
+
+// The line after the last one that is read says why it is the last.
+async function* limited(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
+  for await (const line of lines) {
+    if (line.line > LIMITS.bulkLines) {
+      yield { line: line.line, problem: tooMany() };
+      return;
+    }
+    yield line;
+  }
+}
+
+function tooMany(): TwinlineError {
+  return refuse('too-large', `One import has at most ${LIMITS.bulkLines} lines. Send the rest in another one.`);
+}
+
+async function takeLine(place: Place, caller: Caller, { value, did }: { value: Json; did?: string }): Promise<Taken> {
+  if (isRecordLine(value)) return importRecord(place.documents, caller, value);
+  const made = formOf(value);
+  const known = await takenBefore(place, caller, made);
+  if (known) return known;
+  const { kind, body } = made;
+  const { twins } = place;
+  try {
+    if (kind === 'protocol') return { did: (await twins.protocols.create(caller, body, did)).body.did, created: true };
+    const wanted = kind === 'entity' ? 'protocol' : 'class';
+    return { did: (await twins.create(caller, { body, wanted, ...(did !== undefined && { did }) })).id, created: true };
+  } catch (error) {
+    // Somebody else was first, with the same name.
+    const other = isRefusal(error, 'already-exists') ? await takenBefore(place, caller, made) : undefined;
+    if (!other) throw error;
+    return other;
+  }
+}
+
+function formOf(value: Json): NewLine {
+  if (!isObject(value)) throw invalid('A line is a JSON object.', [{ field: '/', error: 'must be an object' }]);
+  const { kind, idempotencyKey: _key, ...body } = value;
+  if (kind === 'protocol') return { kind, body: { type: 'Protocol', ...body } };
+  if (kind === undefined) return { kind: body.type === 'Protocol' ? 'protocol' : 'domain', body };
+  if (kind === 'domain' || kind === 'entity') return { kind, body };
+  throw invalid('The line is of an unknown kind.', [{ field: '/kind', error: 'must be protocol, domain or entity' }]);
+}
+
+/** The key of a line: its own, or one from that of the request for a line that nothing else tells from its like. */
+function keyOf({ value, line }: { value: Json; line: number }, key: string | undefined): string | undefined {
+  if (!isObject(value) || isRecordLine(value)) return undefined;
+  const { idempotencyKey: own, externalId, alsoKnownAs } = value;
+  if (typeof own === 'string') return own;
+  if (own !== undefined)
+    throw invalid('The key of the line cannot be used.', [{ field: '/idempotencyKey', error: 'must be a string' }]);
+  if (key === undefined || externalId !== undefined || alsoKnownAs !== undefined) return undefined;
+  return createHash('sha256').update(`${line} ${key}`).digest('base64url');
+}
+
+interface Once {
+  readonly caller: Caller;
+  readonly line: { readonly text: string };
+  readonly key: string;
+}
+
+async function takeOnce(
+  idempotency: Idempotency,
+  { caller, line, key }: Once,
+  work: (did: string) => Promise<Taken>,
+): Promise<Taken> {
+  const scope = [caller.tenant, caller.principal, 'bulk'];
+  let taken: Taken | undefined;
+  const { did } = await idempotency.once({ scope, key, content: line.text.trim() }, async (reserved) => {
+    taken = await work(reserved);
+    return { did: taken.did };
+  });
+  return taken ?? { did, created: false };
+}
+
+/** Lets lines that name each other wait for the earlier one. Everything else goes on at the same time. */
+function waitingList() {
+  const busy = new Map<string, Promise<unknown>>();
+  return async (value: Json, work: () => Promise<Taken>): Promise<Taken> => {
+    const texts = textsIn(value);
+    const before = [...texts].flatMap((text) => busy.get(text) ?? []);
+    const names = isRecordLine(value) ? [(value as JsonObject).id] : ownNames(value);
+    const run = Promise.allSettled(before).then(work);
+    for (const name of names) busy.set(String(name), run);
+    try {
+      return await run;
+    } finally {
+      for (const name of names) if (busy.get(String(name)) === run) busy.delete(String(name));
+    }
+  };
+}
+
+function ownNames(value: Json): Json[] {
+  if (!isObject(value)) return [];
+  const { externalId, alsoKnownAs, idempotencyKey } = value;
+  return [externalId, idempotencyKey, alsoKnownAs].flat().filter((name) => typeof name === 'string');
+}
+
+function textsIn(value: Json): Set<string> {
+  const texts = new Set<string>();
+  for (const stack: Json[] = [value]; stack.length; ) {
+    const part = stack.pop()!;
+    if (typeof part === 'string') texts.add(part);
+    else if (typeof part === 'object' && part !== null) for (const inner of Object.values(part)) stack.push(inner);
+  }
+  return texts;
+}

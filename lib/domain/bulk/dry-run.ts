@@ -1,0 +1,161 @@
+// A store on which imports can be tried: what they write is seen by what comes after, and goes nowhere.
+
+import { isDeepStrictEqual } from 'node:util';
+import { TwinlineError } from '../../errors.ts';
+import type { DocumentStore, JsonObject, Kind, Query, ReplaceResult, StoredDocument } from '../../store/store.ts';
+import { DOMAIN, PROTOCOL } from '../kinds.ts';
+
+/** Trying the lines of an import one by one. */
+export interface DryRun {
+  /** A store for one line; `end` is called when the line was taken, so that later lines see what it has made. */
+  line(): { readonly documents: DocumentStore; end(): void };
+}
+
+// The unique names by which lines refer to each other.
+const NAMED: readonly { readonly index: string; readonly field: string; readonly path: string }[] = [
+  { index: 'alias', field: 'alsoKnownAs', path: 'alsoKnownAs[]' },
+  { index: 'external', field: 'externalId', path: 'externalId' },
+];
+
+// What later lines ask of a twin that a line has made, where it differs from this; of a protocol, everything.
+const USUAL: JsonObject = {
+  status: 'Created',
+  parent: null,
+  externalId: null,
+  provisionalSince: null,
+  alsoKnownAs: [],
+  subDomains: [],
+  edges: [],
+  journal: { at: 0, by: 'system', action: 'create', events: [] },
+};
+const ASKED = ['tenant', 'did', 'type', 'controllers', ...Object.keys(USUAL)].filter((field) => field !== 'journal');
+
+interface Layer {
+  get(kind: Kind, id: string): StoredDocument | undefined;
+  /** By a unique name, as `namesIn` gives it. */
+  named(name: string): StoredDocument | undefined;
+  put(kind: Kind, document: StoredDocument): void;
+}
+
+interface Form<Kept> {
+  keep(kind: Kind, document: StoredDocument): Kept;
+  show(kept: Kept): StoredDocument;
+}
+
+const WHOLE: Form<StoredDocument> = { keep: (_kind, document) => document, show: (kept) => kept };
+// As text, for there may be many.
+const BRIEF: Form<string> = {
+  keep: (kind, document) => JSON.stringify(kind === PROTOCOL ? document : { ...document, body: stubOf(document.body) }),
+  show: (text) => {
+    const { body, ...rest } = JSON.parse(text) as StoredDocument;
+    return { ...rest, body: { ...USUAL, ...body } };
+  },
+};
+
+function layer<Kept>({ keep, show }: Form<Kept>): Layer {
+  const documents = new Map<string, Kept>();
+  const keys = new Map<string, string>();
+  const at = (key: string) => {
+    const kept = documents.get(key);
+    return kept === undefined ? undefined : show(kept);
+  };
+  return {
+    get: (kind, id) => at(keyOf(kind, id)),
+    named: (name) => at(keys.get(name) ?? ''),
+    put(kind, document) {
+      const key = keyOf(kind, document.id);
+      documents.set(key, keep(kind, document));
+      for (const name of namesIn(kind, document.body)) keys.set(name, key);
+    },
+  };
+}
+
+export function dryRun(base: DocumentStore): DryRun {
+  const shared = layer(BRIEF);
+  return {
+    line() {
+      const own = layer(WHOLE);
+      const made: { kind: Kind; document: StoredDocument }[] = [];
+      const put = (kind: Kind, document: StoredDocument) => {
+        own.put(kind, document);
+        made.push({ kind, document });
+      };
+      return {
+        documents: layered(base, [own, shared], put),
+        end() {
+          for (const { kind, document } of made)
+            if (kind === PROTOCOL || (kind === DOMAIN && namesIn(kind, document.body).length > 0))
+              shared.put(kind, document);
+        },
+      };
+    },
+  };
+}
+
+function layered(
+  base: DocumentStore,
+  layers: readonly Layer[],
+  put: (kind: Kind, document: StoredDocument) => void,
+): DocumentStore {
+  const get = async <B extends JsonObject>(kind: Kind, id: string) => {
+    const found = layers.map((layer) => layer.get(kind, id)).find((document) => document !== undefined);
+    return (found as StoredDocument<B> | undefined) ?? base.get<B>(kind, id);
+  };
+  const find = async <B extends JsonObject>(kind: Kind, query: Query = {}) => {
+    const name = nameAsked(kind, query);
+    const found = name && layers.map((layer) => layer.named(name)).find((document) => document !== undefined);
+    return found ? { items: [found as StoredDocument<B>] } : base.find<B>(kind, query);
+  };
+  return {
+    ...base,
+    get,
+    find,
+    declare: async () => {},
+    close: async () => {},
+    remove: async () => true,
+    async insert(kind, id, body) {
+      if (await get(kind, id)) throw taken(kind, id);
+      for (const { index, field, path } of NAMED)
+        for (const value of [body[field]].flat())
+          if (typeof value === 'string' && kind.indexes[index]) {
+            const where = { tenant: body.tenant as string, [path]: value };
+            if ((await find(kind, { index, where, limit: 1 })).items.length) throw taken(kind, id);
+          }
+      const document = { id, revision: 1, body };
+      put(kind, document);
+      return document;
+    },
+    async replace(kind, id, expected, body): Promise<ReplaceResult> {
+      const revision = (await get(kind, id))?.revision ?? 0;
+      if (revision !== expected) return { kind: 'conflict', revision };
+      put(kind, { id, revision: revision + 1, body });
+      return { kind: 'replaced', revision: revision + 1 };
+    },
+  };
+}
+
+function keyOf({ name }: Kind, id: string): string {
+  return `${name}/${id}`;
+}
+
+function namesIn({ name, indexes }: Kind, body: JsonObject): string[] {
+  return NAMED.filter(({ index }) => indexes[index]).flatMap(({ index, field }) =>
+    [body[field]]
+      .flat()
+      .flatMap((value) => (typeof value === 'string' ? [`${name} ${index} ${body.tenant} ${value}`] : [])),
+  );
+}
+
+function nameAsked({ name }: Kind, { index, where }: Query): string | undefined {
+  const path = NAMED.find((one) => one.index === index)?.path;
+  return path && where ? `${name} ${index} ${where.tenant} ${where[path]}` : undefined;
+}
+
+function stubOf(body: JsonObject): JsonObject {
+  const differs = (field: string) => body[field] !== undefined && !isDeepStrictEqual(body[field], USUAL[field]);
+  return Object.fromEntries(ASKED.filter(differs).map((field) => [field, body[field]!]));
+}
+
+function taken({ name }: Kind, id: string): TwinlineError {
+  return new TwinlineError('ERR_EXISTS', `The ${name} ${id} or one of its names is there already.`);
+}

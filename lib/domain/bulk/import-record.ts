@@ -1,0 +1,138 @@
+// Records as exports carry them: taken as they are, with their DIDs, times, statuses, revisions and what they were before.
+
+import { isDeepStrictEqual } from 'node:util';
+import { TwinlineError } from '../../errors.ts';
+import { isObject } from '../../shape.ts';
+import type { DocumentStore, Json, JsonObject, Kind } from '../../store/store.ts';
+import { type Caller, requireRole } from '../caller.ts';
+import { archive, type Journaled, keptRevision } from '../feed/journal.ts';
+import { guarded } from '../guarded-write.ts';
+import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
+import { invalid, refuse } from '../problems.ts';
+import { checked } from '../schema/check.ts';
+import { RECORD_LINE, STORED } from '../schema/records.ts';
+import { refuseForeignDids } from '../twin/alias-rules.ts';
+
+/** The kinds that exports carry, in the order in which they do. */
+export const CARRIED = { protocol: PROTOCOL, domain: DOMAIN, proposal: PROPOSAL, credit: CREDIT } as const;
+export type Carried = keyof typeof CARRIED;
+
+/** A line of an export: a record, or with the kind `revision` what one was before. */
+export type RecordLine = JsonObject & {
+  readonly import: true;
+  readonly kind: Carried | 'revision';
+  /** With the kind `revision`: of what. */
+  readonly of?: Carried;
+  readonly id: string;
+  /** What it is about. */
+  readonly did: string;
+  readonly revision: number;
+  /** As it is stored, but for the tenant. */
+  readonly body: JsonObject;
+};
+
+/** What became of a line. */
+export interface Taken {
+  readonly did: string;
+  /** False: it was there already. */
+  readonly created: boolean;
+  /** Of one that was there already: fields of the line that say something else than the record, as JSON pointers. */
+  readonly differs?: readonly string[];
+}
+
+interface Wanted {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly revision: number;
+  readonly body: Journaled;
+}
+
+/** Whether a line is one of an export. */
+export function isRecordLine(value: Json): boolean {
+  return isObject(value) && 'import' in value;
+}
+
+/** Takes a line; throws `role-missing`, `invalid`, or `already-exists` when something else has its id or its names. */
+export async function importRecord(documents: DocumentStore, caller: Caller, value: Json): Promise<Taken> {
+  requireRole(caller, 'import records');
+  const line = checked<RecordLine>(RECORD_LINE, value, 'The record');
+  const { kind, of, id, revision, did } = line;
+  const carried = kind === 'revision' ? of! : kind;
+  const form = STORED[kind === 'revision' && carried === 'proposal' ? 'revision' : carried];
+  const stored = checked<JsonObject>(form, line.body, 'The body of the record');
+  if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
+    throw invalid('The record is about something else than its body.', [
+      { field: '/id', error: 'differs from /body/did' },
+    ]);
+  const body = { ...stored, tenant: caller.tenant } as unknown as Journaled;
+  const wanted = { kind: CARRIED[carried], id, revision, body };
+  const created = kind === 'revision' ? await takeEarlier(documents, wanted) : await takePresent(documents, wanted);
+  return { did, created };
+}
+
+// What a record was before comes before the record itself, which is not there yet.
+async function takeEarlier(documents: DocumentStore, { kind, id, revision, body }: Wanted): Promise<boolean> {
+  const kept = await keptRevision(documents, { kind, id, revision });
+  if (kept) return same(kept, body, { id, revision });
+  const present = await documents.get<Journaled>(kind, id);
+  if (present && present.body.tenant === body.tenant && present.revision === revision)
+    return same(present.body, body, { id, revision });
+  if (present) throw differs(id, revision);
+  await archive(documents, kind, { id, revision, body });
+  return true;
+}
+
+// The store counts revisions itself, so the record is written until it has the right one. Until then it has no events:
+// those of its earlier revisions are told from what was kept of them.
+async function takePresent(documents: DocumentStore, { kind, id, revision, body }: Wanted): Promise<boolean> {
+  const quiet = { ...body, journal: { ...body.journal, events: [] } };
+  const at = (count: number) => (count === revision ? body : quiet);
+  const present = await documents.get<Journaled>(kind, id);
+  let count = present?.revision ?? 0;
+  if (present && count === revision) return same(present.body, body, { id, revision });
+  if (present && count > revision) {
+    // Of earlier proposals only a part is kept.
+    const kept = await keptRevision(documents, { kind, id, revision });
+    const part = Object.fromEntries(Object.keys(kept ?? {}).map((field) => [field, body[field]]));
+    return same(kept, part as unknown as Journaled, { id, revision });
+  }
+  if (present) same(present.body, quiet, { id, revision });
+  else await refuseForeignDids(documents, { did: id, names: namesIn(body) });
+  for (; count < revision; count++) {
+    const next = at(count + 1);
+    if (count === 0)
+      await guarded(() => documents.insert(kind, id, next), `${id} or one of its names is there already.`);
+    else if ((await documents.replace(kind, id, count, next)).kind === 'conflict') throw busy(id);
+  }
+  return true;
+}
+
+// Checked against the form of its kind: of proposals and credits there are none.
+function namesIn({ alsoKnownAs }: Journaled): readonly string[] {
+  return (alsoKnownAs ?? []) as readonly string[];
+}
+
+/** False, which says that nothing was created; throws when it is not the same. */
+function same(
+  there: Journaled | undefined,
+  body: Journaled,
+  { id, revision }: { id: string; revision: number },
+): false {
+  if (isDeepStrictEqual(plain(there), plain(body))) return false;
+  throw differs(id, revision);
+}
+
+function plain(value: JsonObject | undefined): unknown {
+  return value && JSON.parse(JSON.stringify(value));
+}
+
+function differs(id: string, revision: number): TwinlineError {
+  return refuse(
+    'already-exists',
+    `${id} is here already, and is or was something else at revision ${revision}. Imports change nothing that is there.`,
+  );
+}
+
+function busy(id: string): TwinlineError {
+  return new TwinlineError('ERR_CONFLICT', `${id} is being imported by somebody else at the same time. Try again.`);
+}

@@ -1,0 +1,126 @@
+// Whether what a line of an import is about is here already: every name that it gives must lead to the same record.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Detail } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import type { Caller } from '../caller.ts';
+import { findDomain } from '../find.ts';
+import { DOMAIN } from '../kinds.ts';
+import { refuse } from '../problems.ts';
+import { listOf } from '../protocol/protocol.ts';
+import type { Registry } from '../registry.ts';
+import type { StoredDomain } from '../twin/record.ts';
+import type { Taken } from './import-record.ts';
+
+/** Where an import writes. */
+export interface Place {
+  readonly documents: DocumentStore;
+  readonly twins: Registry;
+}
+
+/** A line that makes something. */
+export interface NewLine {
+  readonly kind: 'protocol' | 'domain' | 'entity';
+  readonly body: JsonObject;
+}
+
+// Longer ones are refused.
+const NAME_CHARS = 512;
+
+/**
+ * What is here under the names of the line; undefined when none of them leads anywhere, or when they are malformed, which
+ * is left to the checks of the new record. Throws `already-exists`, with each field, when some names lead to another
+ * record than others or nowhere, or when the record is of another type.
+ */
+export async function takenBefore(place: Place, caller: Caller, line: NewLine): Promise<Taken | undefined> {
+  const names = namesOf(line);
+  const found = await Promise.all(names.map(({ find }) => find(place, caller)));
+  const known = found.find((body) => body !== undefined);
+  if (!known) return undefined;
+  const { did } = known;
+  const others: Detail[] = names.flatMap(({ field }, at) => {
+    const other = found[at]?.did;
+    const error = other === undefined ? `is no name of ${did}` : `belongs to ${other}`;
+    return other === did ? [] : [{ field, error }];
+  });
+  const { type } = line.body;
+  if (line.kind !== 'protocol' && typeof type === 'string' && type !== known.type)
+    others.push({ field: '/type', error: `is not that of ${did}, which is a ${known.type}` });
+  if (others.length)
+    throw refuse(
+      'already-exists',
+      `A name of the line belongs to ${did}, but not everything in it does: see the details. Nothing was changed.`,
+      { details: others },
+    );
+  const differs = await differences(place, caller, { line, known });
+  return { did, created: false, ...(differs.length && { differs }) };
+}
+
+type Known = JsonObject & { readonly did: string };
+
+interface Name {
+  readonly field: string;
+  readonly find: (place: Place, caller: Caller) => Promise<Known | undefined>;
+}
+
+function namesOf({ kind, body: { alsoKnownAs, externalId } }: NewLine): Name[] {
+  const aliases = listOf(alsoKnownAs as string | string[] | undefined) as readonly Json[] | null;
+  if (!Array.isArray(aliases) || aliases.length > LIMITS.aliasesPerTwin) return [];
+  const hasExternal = kind !== 'protocol' && externalId !== undefined;
+  if (![...aliases, ...(hasExternal ? [externalId] : [])].every(isName)) return [];
+  const byAlias = aliases.map((name: string, at): Name => {
+    const field = typeof alsoKnownAs === 'string' ? '/alsoKnownAs' : `/alsoKnownAs/${at}`;
+    return {
+      field,
+      find: async ({ documents, twins }, { tenant }) =>
+        (kind === 'protocol' ? await twins.protocols.find(tenant, name) : await findDomain(documents, tenant, name))
+          ?.body,
+    };
+  });
+  if (!hasExternal) return byAlias;
+  return [
+    ...byAlias,
+    { field: '/externalId', find: (place, caller) => byExternalId(place, caller, externalId as string) },
+  ];
+}
+
+function isName(name: unknown): boolean {
+  return typeof name === 'string' && name.length > 0 && name.length <= NAME_CHARS;
+}
+
+async function byExternalId({ documents }: Place, { tenant }: Caller, externalId: string): Promise<Known | undefined> {
+  const query = { index: 'external', where: { tenant, externalId }, limit: 1 };
+  return (await documents.find<StoredDomain>(DOMAIN, query)).items[0]?.body;
+}
+
+// Fields of a line that a record keeps under the same name, as they were sent.
+const KEPT = [
+  ...['name', 'metadata', 'properties', 'relationships', 'validFrom', 'validUntil'],
+  ...['services', 'verifiableCredential', 'linkedResource', 'linkedClaim', 'linkedEntity', 'accordedRight'],
+];
+
+/** Only what the line says: what it leaves out may be anything here. */
+async function differences(
+  { documents, twins }: Place,
+  { tenant }: Caller,
+  { line, known }: { line: NewLine; known: Known },
+): Promise<string[]> {
+  const { kind, body } = line;
+  const isOther = (field: string, there: Json | undefined) =>
+    body[field] !== undefined && there !== undefined && !isDeepStrictEqual(body[field], there);
+  const fields = KEPT.filter((field) => isOther(field, known[field]));
+  const { controller, parent, class: named = body.protocol } = body;
+  if (controller !== undefined && !isDeepStrictEqual([controller].flat(), known.controllers)) fields.push('controller');
+  const didOf = async (reference: Json | undefined, isProtocol: boolean) => {
+    if (typeof reference !== 'string') return undefined;
+    const found = isProtocol ? twins.protocols.find(tenant, reference) : findDomain(documents, tenant, reference);
+    return (await found)?.body.did;
+  };
+  if (isOther('parent', known.parent) && (await didOf(parent, kind === 'protocol')) !== known.parent)
+    fields.push('parent');
+  const isBound = kind !== 'protocol' && named !== undefined && known.class !== undefined;
+  if (isBound && named !== known.classReference && (await didOf(named, true)) !== known.class) fields.push('class');
+  if (known.status === 'Deactivated') fields.push('status');
+  return fields.map((field) => `/${field}`);
+}

@@ -1,0 +1,61 @@
+// Lines of JSON out of bytes, one at a time: a broken line says so and the next one is read all the same.
+
+import type { TwinlineError } from '../../errors.ts';
+import { readJson } from '../../json/reader.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Json } from '../../store/store.ts';
+import { refuseFlaw } from '../json-flaw.ts';
+import { refuse } from '../problems.ts';
+
+/** A line and its number, from 1; empty lines count and are left out. */
+export type Line = { readonly line: number } & (
+  | { readonly value: Json; readonly text: string }
+  | { readonly problem: TwinlineError }
+);
+
+const NEWLINE = 10;
+
+/** Reads lines. Holds one line of at most LIMITS.bulkLineBytes; of a longer one only that it was too long. */
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let line = 0;
+  const add = (part: Buffer) => {
+    length += part.length;
+    if (length <= LIMITS.bulkLineBytes) parts.push(part);
+    else parts = [];
+  };
+  const take = (): Line | undefined => {
+    line++;
+    const read = length > LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parsed(line, Buffer.concat(parts));
+    parts = [];
+    length = 0;
+    return read;
+  };
+  for await (const chunk of bytes) {
+    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let from = 0;
+    for (let end = buffer.indexOf(NEWLINE); end >= 0; end = buffer.indexOf(NEWLINE, from)) {
+      add(buffer.subarray(from, end));
+      from = end + 1;
+      const read = take();
+      if (read) yield read;
+    }
+    add(buffer.subarray(from));
+  }
+  const last = length > 0 ? take() : undefined;
+  if (last) yield last;
+}
+
+function parsed(line: number, bytes: Buffer): Line | undefined {
+  const text = bytes.toString().replace(/^\ufeff/, '');
+  if (text.trim() === '') return undefined;
+  const reading = readJson(text);
+  if ('value' in reading) return { line, value: reading.value, text };
+  if (reading.flaw.kind !== 'syntax') return { line, problem: refuseFlaw(reading.flaw, 'The line') };
+  return { line, problem: refuse('bad-request', 'The line is no valid JSON. Write one JSON object per line.') };
+}
+
+function tooLong(): TwinlineError {
+  return refuse('too-large', `The line is longer than ${LIMITS.bulkLineBytes} bytes.`);
+}

@@ -1,0 +1,147 @@
+// Domain cards: what a registry says of a domain, as a verifiable credential (W3C VC 2.0), before it is signed.
+
+import { LIMITS } from '../../limits.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { canonicalClass } from '../twin/class.ts';
+import { type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
+import { verificationOf } from '../voting/execution.ts';
+import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-entry.ts';
+
+const JSON_TYPE = '@json';
+
+/** What people say about a domain in its metadata, and what of it goes onto the card. */
+const TOLD: { readonly [field: string]: 'texts' | 'addresses' | 'json' } = {
+  alternateName: 'texts',
+  keywords: 'texts',
+  knowsAbout: 'texts',
+  url: 'addresses',
+  sameAs: 'addresses',
+  ...Object.fromEntries(
+    ['logo', 'image', 'address', 'areaServed', 'contactPoint', 'makesOffer'].map((field) => [field, 'json' as const]),
+  ),
+};
+
+// Everything on a card has its meaning here: nothing is fetched to check it, and nothing in it goes unsigned.
+const CARD_CONTEXT: JsonObject = {
+  ixo: 'https://w3id.org/ixo/vocab/v1#',
+  schema: 'https://schema.org/',
+  DomainVerification: 'ixo:DomainVerification',
+  ...Object.fromEntries(
+    Object.entries(TOLD).map(([field, kind]) => [
+      field,
+      kind === 'json' ? { '@id': `schema:${field}`, '@type': JSON_TYPE } : `schema:${field}`,
+    ]),
+  ),
+  additionalType: 'schema:additionalType',
+  class: { '@id': 'ixo:class', '@type': '@id' },
+  classVersion: 'ixo:classVersion',
+  controller: { '@id': 'ixo:controller', '@type': '@id' },
+  status: 'ixo:status',
+  entityVerified: 'ixo:entityVerified',
+  revision: 'ixo:revision',
+  composition: { '@id': 'ixo:composition', '@type': JSON_TYPE },
+  relationships: { '@id': 'ixo:relationships', '@type': JSON_TYPE },
+  credentials: { '@id': 'ixo:credentials', '@type': JSON_TYPE },
+  verification: { '@id': 'ixo:verification', '@type': JSON_TYPE },
+};
+
+export const CARD_SCHEMA = 'https://w3id.org/ixo/schemas/ixo-domain-card-1.json';
+
+export interface CardOptions {
+  readonly place: StatusEntry;
+  /** Where the status lists are: `<base>/v1/status/<list>`. */
+  readonly base: string;
+}
+
+/** The address of a status list. */
+export function statusListUrl(base: string, list: number, purpose: StatusPurpose): string {
+  return `${base}/v1/status/${list}-${purpose}`;
+}
+
+/** The card without issuer and proof. That of a verified domain is its DomainVerification as well. */
+export function cardOf(domain: Domain, { place, base }: CardOptions): JsonObject {
+  const { body } = domain;
+  const isVerified = body.status === 'Verified';
+  return {
+    '@context': ['https://www.w3.org/ns/credentials/v2', CARD_CONTEXT],
+    id: `${body.did}#dmn`,
+    type: ['VerifiableCredential', 'ixo:DomainCard', ...(isVerified ? ['DomainVerification'] : [])],
+    ...windowOf(body),
+    credentialSchema: { id: CARD_SCHEMA, type: 'JsonSchema' },
+    credentialStatus: STATUS_PURPOSES.map((purpose) =>
+      statusIn(statusListUrl(base, place.list, purpose), purpose, place),
+    ),
+    credentialSubject: subjectOf(domain),
+  };
+}
+
+function statusIn(list: string, statusPurpose: StatusPurpose, { index }: StatusEntry): JsonObject {
+  return {
+    id: `${list}#${index}`,
+    type: 'BitstringStatusListEntry',
+    statusPurpose,
+    statusListIndex: String(index),
+    statusListCredential: list,
+  };
+}
+
+function subjectOf({ revision, body }: Domain): JsonObject {
+  const { subDomains, relationships, verifiableCredential, metadata } = body;
+  return {
+    id: body.did,
+    type: [`ixo:${body.type}`],
+    ...(typeof metadata.name === 'string' && { name: metadata.name }),
+    ...(typeof metadata.description === 'string' && { description: metadata.description }),
+    ...told(metadata),
+    additionalType: canonicalClass(body.type),
+    class: body.class,
+    classVersion: body.classVersion,
+    controller: oneOrMany(body.controllers),
+    status: body.status,
+    entityVerified: body.status === 'Verified',
+    revision,
+    ...(subDomains.length && { composition: { hasPart: subDomains.map(({ did, type }) => ({ id: did, type })) } }),
+    ...(Object.keys(relationships).length && { relationships }),
+    ...(verifiableCredential.length && { credentials: verifiableCredential }),
+    ...(body.status === 'Verified' && { verification: verificationIn(body) }),
+  };
+}
+
+function verificationIn(body: StoredDomain): JsonObject {
+  const { settled, hash, packageHash } = verificationOf(body);
+  return {
+    proposal: settled?.verify?.proposal ?? null,
+    contentHash: hash ?? null,
+    packageHash: packageHash ?? null,
+  };
+}
+
+function told(metadata: JsonObject): JsonObject {
+  const found = Object.entries(TOLD).map(([field, kind]) => [field, READ[kind](metadata[field])] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as JsonObject;
+}
+
+const READ: { readonly [kind in (typeof TOLD)[string]]: (value: Json | undefined) => Json | undefined } = {
+  texts: (value) => textsIn(value, () => true),
+  addresses: (value) => textsIn(value, (text) => URL.canParse(text)),
+  json: (value) => (typeof value === 'object' && value !== null ? value : undefined),
+};
+
+function textsIn(value: Json | undefined, holds: (text: string) => boolean): readonly string[] | undefined {
+  const list = Array.isArray(value) ? value : [value];
+  // A card says each thing once, and signing it compares every text of a field with every other.
+  const texts = new Set<string>();
+  for (const text of list) {
+    if (typeof text === 'string' && holds(text)) texts.add(text);
+    if (texts.size >= LIMITS.textsPerCard) break;
+  }
+  return texts.size ? [...texts] : undefined;
+}
+
+/** From the last change on, within the validity of the domain. */
+function windowOf({ validFrom, validUntil, created, updated }: StoredDomain): JsonObject {
+  const start = validFrom === null ? created : Date.parse(validFrom);
+  const end = validUntil === null ? Number.POSITIVE_INFINITY : Date.parse(validUntil);
+  const from = Math.min(Math.max(start, updated), end);
+  return { validFrom: isoTime(from), ...(validUntil !== null && { validUntil: isoTime(end) }) };
+}

@@ -1,0 +1,160 @@
+// Bitstring status lists (W3C): which credentials are revoked or suspended, derived from what the domains are now.
+
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Clock } from '../../clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, JsonObject } from '../../store/store.ts';
+import { lastChange } from '../feed/feed.ts';
+import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
+import { isoTime, type StoredDomain } from '../twin/record.ts';
+import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
+import type { Issuer } from './issuer.ts';
+import { isSet, STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-entry.ts';
+
+const compressed = promisify(gzip);
+
+export interface StatusLists {
+  /** The signed list at `url`, up to date; undefined when no place of it has been given away. */
+  credential(asked: { list: number; purpose: StatusPurpose; url: string }): Promise<JsonObject | undefined>;
+}
+
+export interface StatusListOptions {
+  readonly documents: DocumentStore;
+  readonly issuer: Issuer;
+  readonly clock: Pick<Clock, 'now'>;
+  /** @default nobody votes */
+  readonly settleVotes?: SettleVotes;
+}
+
+type Bits = { readonly [purpose in StatusPurpose]: Buffer };
+
+/** A list in memory, as of the change numbered `seq`. */
+interface Loaded {
+  seq: number;
+  readonly entries: Map<string, StatusEntry[]>;
+  readonly bits: Bits;
+}
+
+interface Signed {
+  readonly url: string;
+  readonly bits: Buffer;
+  readonly at: number;
+  readonly credential: JsonObject;
+}
+
+/** Lists over a store: read whole once, then kept up to date by the store's changes. */
+export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }: StatusListOptions): StatusLists {
+  const lists = new Map<number, Promise<Loaded | undefined>>();
+  const signed = new Map<string, Signed>();
+
+  // One after the other, and again from the beginning after a failure.
+  function fresh(list: number): Promise<Loaded | undefined> {
+    const before = (lists.get(list) ?? Promise.resolve(undefined)).catch(() => undefined);
+    const next = before.then((loaded) => (loaded ? follow(documents, list, loaded) : load(documents, list)));
+    lists.set(list, next);
+    const forget = () => lists.get(list) === next && lists.delete(list);
+    next.then((loaded) => loaded ?? forget(), forget);
+    return next;
+  }
+
+  return {
+    async credential({ list, purpose, url }) {
+      // A list tells of domains of all tenants.
+      await settleVotes('all');
+      const loaded = await fresh(list);
+      if (!loaded) return undefined;
+      const now = clock.now();
+      const key = `${list} ${purpose}`;
+      const last = signed.get(key);
+      const isSame = last?.url === url && now - last.at < LIMITS.statusListFreshMs;
+      if (isSame && last.bits.equals(loaded.bits[purpose])) return last.credential;
+      const bits = Buffer.from(loaded.bits[purpose]);
+      const credential = await issuer.issue(await listCredential({ url, purpose, bits, now }), now);
+      signed.set(key, { url, bits, at: now, credential });
+      return credential;
+    },
+  };
+}
+
+interface Unsigned {
+  readonly url: string;
+  readonly purpose: StatusPurpose;
+  readonly bits: Buffer;
+  readonly now: number;
+}
+
+async function listCredential({ url, purpose, bits, now }: Unsigned): Promise<JsonObject> {
+  const encodedList = `u${(await compressed(bits)).toString('base64url')}`;
+  return {
+    '@context': ['https://www.w3.org/ns/credentials/v2'],
+    id: url,
+    type: ['VerifiableCredential', 'BitstringStatusListCredential'],
+    validFrom: isoTime(now),
+    validUntil: isoTime(now + LIMITS.statusListValidMs),
+    credentialSubject: { id: `${url}#list`, type: 'BitstringStatusList', statusPurpose: purpose, encodedList },
+  };
+}
+
+async function load(documents: DocumentStore, list: number): Promise<Loaded | undefined> {
+  // First the number, then the state: what changes in between is looked at twice.
+  const seq = await lastChange(documents);
+  const empty = () => Buffer.alloc(LIMITS.statusListBits / 8);
+  const loaded: Loaded = { seq, entries: new Map(), bits: { revocation: empty(), suspension: empty() } };
+  for (let cursor: string | undefined; ; ) {
+    const { items, next } = await documents.find<StatusEntry>(STATUS_ENTRY, {
+      index: 'place',
+      where: { list },
+      limit: LIMITS.pageSizeMax,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const { body } of items) add(loaded, body);
+    await update(documents, loaded, new Set(items.map(({ body }) => body.did)));
+    if (next === undefined) break;
+    cursor = next;
+  }
+  return loaded.entries.size ? loaded : undefined;
+}
+
+async function follow(documents: DocumentStore, list: number, loaded: Loaded): Promise<Loaded> {
+  for (;;) {
+    const changes = await documents.changes(loaded.seq, LIMITS.feedPage);
+    const touched = new Set<string>();
+    for (const { kind, id } of changes) {
+      if (kind === DOMAIN.name && loaded.entries.has(id)) touched.add(id);
+      if (kind !== STATUS_ENTRY.name) continue;
+      const entry = (await documents.get<StatusEntry>(STATUS_ENTRY, id))?.body;
+      if (entry?.list !== list) continue;
+      add(loaded, entry);
+      touched.add(entry.did);
+    }
+    await update(documents, loaded, touched);
+    loaded.seq = changes.at(-1)?.seq ?? loaded.seq;
+    if (changes.length < LIMITS.feedPage) return loaded;
+  }
+}
+
+function add({ entries }: Loaded, entry: StatusEntry): void {
+  const known = entries.get(entry.did) ?? [];
+  if (!known.some(({ index }) => index === entry.index)) entries.set(entry.did, [...known, entry]);
+}
+
+/** Sets the bits of these domains as they are now. */
+async function update(documents: DocumentStore, { entries, bits }: Loaded, dids: ReadonlySet<string>): Promise<void> {
+  const rest = dids.values();
+  const work = async () => {
+    for (const did of rest) {
+      const body = (await documents.get<StoredDomain>(DOMAIN, did))?.body;
+      for (const entry of entries.get(did) ?? [])
+        for (const purpose of STATUS_PURPOSES) put(bits[purpose], entry.index, isSet(entry, purpose, body));
+    }
+  };
+  await Promise.all(Array.from({ length: LIMITS.statusListReads }, work));
+}
+
+/** The first bit of the list is the left-most one of its first byte. */
+function put(bits: Buffer, index: number, set: boolean): void {
+  const mask = 0x80 >> (index & 7);
+  if (set) bits[index >> 3]! |= mask;
+  else bits[index >> 3]! &= ~mask;
+}

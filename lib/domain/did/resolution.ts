@@ -1,0 +1,162 @@
+// W3C DID Resolution of the twins and protocols of this registry, in any of their revisions.
+
+import type { Clock } from '../../clock.ts';
+import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import { type Journaled, type Revision, revisionAt, revisionOf } from '../feed/journal.ts';
+import { isVisible, mayBeId } from '../find.ts';
+import { DOMAIN, PROTOCOL } from '../kinds.ts';
+import type { StoredProtocol } from '../protocol/protocol.ts';
+import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
+import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
+import { partOf, selectServices } from './dereference.ts';
+import { isDid, parseDidUrl } from './did.ts';
+import { type DidDocument, protocolDocument, twinDocument } from './document.ts';
+import { type Failed, failed } from './resolution-errors.ts';
+import { type GivenOptions, type ResolutionOptions, readOptions } from './resolution-options.ts';
+
+const METHOD = 'ixo';
+
+/** What became of a resolution. */
+export type Resolution =
+  | {
+      readonly kind: 'document';
+      /** Null for the last version of what was deactivated. */
+      readonly document: DidDocument | null;
+      /** Of the document: versionId, created, updated, deactivated, and nextVersionId when it is an earlier one. */
+      readonly metadata: JsonObject;
+      /** The addresses of the selected services, when services were selected. */
+      readonly endpoints?: readonly string[];
+    }
+  /** The part that a fragment names. */
+  | { readonly kind: 'part'; readonly part: JsonObject; readonly metadata: JsonObject }
+  | Failed;
+
+export interface ResolverOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Whose names everybody may use: a DID URL with a path is the name of a twin or protocol of one tenant. */
+  readonly publicTenant: string;
+  /** A vote that is over makes a new version. @default nobody votes */
+  readonly settleVotes?: SettleVotes;
+}
+
+export interface Asked {
+  /** A DID, or a DID URL. */
+  readonly identifier: string;
+  readonly options: GivenOptions;
+  /** Nothing of another tenant exists; without one, every DID does. */
+  readonly tenant?: string | undefined;
+}
+
+export type Resolver = (asked: Asked) => Promise<Resolution>;
+
+/** Resolves DIDs and follows DID URLs; failures of the store reject, everything else is told. */
+export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTES }: ResolverOptions): Resolver {
+  return async ({ identifier, options: given, tenant }) => {
+    const url = parseDidUrl(identifier);
+    if (!url) return malformed(identifier);
+    const { did, path, query, fragment } = url;
+    const method = did.split(':')[1]!;
+    if (method !== METHOD)
+      return failed('METHOD_NOT_SUPPORTED', `DIDs of the method ${method} are not resolved here, but did:${METHOD}.`);
+    const options = readOptions([...new URLSearchParams(query), ...given]);
+    if ('kind' in options) return options;
+    const subject = path === '' ? await byDid(did) : await byName(did + path, tenant ?? publicTenant);
+    if (!subject || (tenant !== undefined && subject.body.tenant !== tenant))
+      return failed('NOT_FOUND', `There is nothing under ${identifier}.`);
+    const version = await versionOf(subject, options);
+    if (!version) return failed('NOT_FOUND', `${subject.id} has no such version.`);
+    return follow(resolved(subject, version), options, fragment);
+  };
+
+  async function byDid(did: string): Promise<Subject | undefined> {
+    if (!mayBeId(did)) return undefined;
+    const twin = await documents.get<StoredDomain>(DOMAIN, did);
+    if (twin) return settledSubject(twin);
+    const protocol = await documents.get<StoredProtocol>(PROTOCOL, did);
+    return protocol && protocolSubject(protocol);
+  }
+
+  async function byName(name: string, tenant: string): Promise<Subject | undefined> {
+    const query = { index: 'alias', where: { tenant, 'alsoKnownAs[]': name }, limit: 1 };
+    const protocol = (await documents.find<StoredProtocol>(PROTOCOL, query)).items[0];
+    if (protocol) return protocolSubject(protocol);
+    const twin = (await documents.find<StoredDomain>(DOMAIN, query)).items[0];
+    return twin && settledSubject(twin);
+  }
+
+  async function settledSubject(found: Domain): Promise<Subject | undefined> {
+    const isNew = await settleVotes({ domain: found.id });
+    const twin = (isNew && (await documents.get<StoredDomain>(DOMAIN, found.id))) || found;
+    return (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
+  }
+
+  async function versionOf(
+    subject: Subject,
+    { versionId, versionTime }: ResolutionOptions,
+  ): Promise<Revision<Resolvable> | undefined> {
+    const { kind, id, revision, body } = subject;
+    if (versionTime) {
+      const { from, to } = versionTime;
+      return from > clock.now() ? undefined : revisionAt<Resolvable>(documents, { kind, id, at: to });
+    }
+    if (versionId === undefined) return { revision, body };
+    const asked = /^[1-9]\d{0,9}$/.test(versionId) ? Number(versionId) : undefined;
+    return asked === undefined ? undefined : revisionOf<Resolvable>(documents, { kind, id, revision: asked });
+  }
+}
+
+type Resolvable = Journaled & { readonly created: number; readonly updated: number };
+
+/** A twin or protocol as it is now, and how its revisions become documents. */
+interface Subject extends StoredDocument<Resolvable> {
+  readonly kind: Kind;
+  readonly isDeactivated: boolean;
+  documentOf(body: Resolvable): DidDocument | null;
+}
+
+function twinSubject(twin: Domain): Subject {
+  const ended = (body: Resolvable) => body.status === 'Deactivated';
+  const documentOf = (body: Resolvable) => (ended(body) ? null : twinDocument(body as StoredDomain));
+  return { ...twin, kind: DOMAIN, isDeactivated: ended(twin.body), documentOf };
+}
+
+function protocolSubject(protocol: StoredDocument<StoredProtocol>): Subject {
+  const documentOf = (body: Resolvable) => protocolDocument(body as StoredProtocol);
+  return { ...protocol, kind: PROTOCOL, isDeactivated: false, documentOf };
+}
+
+function resolved(subject: Subject, { revision, body }: Revision<Resolvable>): Resolution & { kind: 'document' } {
+  const metadata = {
+    versionId: String(revision),
+    created: isoTime(body.created),
+    updated: isoTime(body.updated),
+    deactivated: subject.isDeactivated,
+    ...(revision < subject.revision && { nextVersionId: String(revision + 1) }),
+  };
+  return { kind: 'document', document: subject.documentOf(body), metadata };
+}
+
+function follow(found: Resolution & { kind: 'document' }, options: ResolutionOptions, fragment: string): Resolution {
+  const { document, metadata } = found;
+  if (!document) return found;
+  if (options.service !== undefined || options.serviceType !== undefined) {
+    const selection = selectServices(document, options, fragment);
+    return 'kind' in selection ? selection : { kind: 'document', metadata, ...selection };
+  }
+  if (fragment === '') return found;
+  const part = partOf(document, fragment);
+  return part
+    ? { kind: 'part', part, metadata }
+    : failed('NOT_FOUND', `${document.id} has no part ${JSON.stringify(`#${fragment}`)}.`);
+}
+
+function malformed(identifier: string): Failed {
+  const [beginning] = identifier.split(/[/?#]/);
+  if (beginning === identifier || !isDid(beginning!))
+    return failed(
+      'INVALID_DID',
+      `${JSON.stringify(identifier)} is no DID. One looks like did:ixo:entity:<32 hex digits>.`,
+    );
+  return failed('INVALID_DID_URL', `${JSON.stringify(identifier)} begins with a DID and goes on as no DID URL does.`);
+}

@@ -1,0 +1,130 @@
+// Exact history: before a document is overwritten, the revision that it had is kept for good.
+
+import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
+import { JOURNAL } from '../kinds.ts';
+
+/** Something that happened to a twin or a proposal, as the feed tells it. */
+export interface DomainEvent {
+  /** Such as `domain.created`. */
+  readonly type: string;
+  readonly data: JsonObject;
+}
+
+/** The write that made a revision. */
+export interface JournalEntry {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The principal that asked for it; `system` for deadlines. */
+  readonly by: string;
+  readonly action: string;
+  readonly events: readonly DomainEvent[];
+}
+
+/** A body that says how it came about. */
+export type Journaled = JsonObject & { readonly tenant: string; readonly journal: JsonObject & JournalEntry };
+
+/** A revision of a document, the present one or an earlier one. */
+export interface Revision<B extends Journaled = Journaled> {
+  readonly revision: number;
+  readonly body: B;
+}
+
+export interface JournalOptions<B> {
+  /** What is kept of an earlier revision; `tenant` and `journal` always. @default everything */
+  readonly keep?: (body: B) => JsonObject;
+}
+
+const REVISION_DIGITS = 10;
+
+/** Replaces `old` by `body`, after the revision that goes is kept. The same answer as {@link DocumentStore.replace}. */
+export async function replaceJournaled<B extends Journaled>(
+  documents: DocumentStore,
+  { kind, old, body, keep }: { kind: Kind; old: StoredDocument<B>; body: B } & JournalOptions<B>,
+): Promise<ReplaceResult> {
+  await archive(documents, kind, { ...old, body: keep ? ({ ...keep(old.body), ...roots(old.body) } as B) : old.body });
+  return documents.replace(kind, old.id, old.revision, body);
+}
+
+// Who loses the race for the replace has kept the very same revision; that it is there already is no harm.
+/** Keeps a revision for good; again: harmless. */
+export async function archive(documents: DocumentStore, kind: Kind, old: StoredDocument<Journaled>): Promise<void> {
+  try {
+    const of = `${kind.name}/${old.id}`;
+    await documents.insert(JOURNAL, entryId(of, old.revision), { of, at: old.body.journal.at, body: old.body });
+  } catch (error) {
+    if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
+  }
+}
+
+/** The time of the next write of a document: never before its last one. */
+export function stamp({ journal }: Journaled, clock: Pick<Clock, 'now'>): number {
+  return Math.max(clock.now(), journal.at);
+}
+
+function roots({ tenant, journal }: Journaled): JsonObject {
+  return { tenant, journal };
+}
+
+function entryId(of: string, revision: number): string {
+  return `${of}@${String(revision).padStart(REVISION_DIGITS, '0')}`;
+}
+
+/** A revision that was kept; undefined when it is the present one, or was never there. */
+export async function keptRevision(
+  documents: DocumentStore,
+  { kind, id, revision }: { kind: Kind; id: string; revision: number },
+): Promise<Journaled | undefined> {
+  const kept = await documents.get<{ body: Journaled }>(JOURNAL, entryId(`${kind.name}/${id}`, revision));
+  return kept?.body.body;
+}
+
+/** What a document was at a revision; undefined when there was no such revision. */
+export async function revisionOf<B extends Journaled>(
+  documents: DocumentStore,
+  { kind, id, revision }: { kind: Kind; id: string; revision: number },
+): Promise<Revision<B> | undefined> {
+  const now = await documents.get<B>(kind, id);
+  if (now?.revision === revision) return { revision, body: now.body };
+  const kept = await documents.get<{ body: B }>(JOURNAL, entryId(`${kind.name}/${id}`, revision));
+  if (kept) return { revision, body: kept.body.body };
+  // It may have been replaced, and kept, between the two looks.
+  const later = now && revision > now.revision ? await documents.get<B>(kind, id) : undefined;
+  return later?.revision === revision ? { revision, body: later.body } : undefined;
+}
+
+/** What a document was at a moment (milliseconds since 1970); undefined when it did not exist yet. */
+export async function revisionAt<B extends Journaled>(
+  documents: DocumentStore,
+  { kind, id, at }: { kind: Kind; id: string; at: number },
+): Promise<Revision<B> | undefined> {
+  const now = await documents.get<B>(kind, id);
+  if (!now) return undefined;
+  if (now.body.journal.at <= at) return { revision: now.revision, body: now.body };
+  const of = `${kind.name}/${id}`;
+  const { items } = await documents.find<{ body: B }>(JOURNAL, {
+    index: 'of',
+    where: { of, at: { lte: at } },
+    descending: true,
+    limit: 1,
+  });
+  return items[0] && { revision: revisionIn(items[0].id), body: items[0].body.body };
+}
+
+/** Earlier and present revisions, the newest first, from before revision `before`. */
+export async function revisionsOf<B extends Journaled>(
+  documents: DocumentStore,
+  { kind, id, before, limit }: { kind: Kind; id: string; before?: number; limit: number },
+): Promise<Revision<B>[]> {
+  const now = await documents.get<B>(kind, id);
+  if (!now) return [];
+  const from = Math.min(now.revision, (before ?? Number.POSITIVE_INFINITY) - 1);
+  const wanted = Array.from({ length: Math.max(0, Math.min(limit, from)) }, (_, at) => from - at);
+  const found = await Promise.all(wanted.map((revision) => revisionOf<B>(documents, { kind, id, revision })));
+  return found.filter((revision) => revision !== undefined);
+}
+
+function revisionIn(entry: string): number {
+  return Number(entry.slice(-REVISION_DIGITS));
+}

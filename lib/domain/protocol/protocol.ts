@@ -1,0 +1,251 @@
+// Protocols: the templates of twins. Stored by DID, found by alias; every version stays what it was.
+
+import type { Clock } from '../../clock.ts';
+import type { Detail } from '../../errors.ts';
+import { escapeStep } from '../../json/pointer.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
+import { type Caller, requireRole } from '../caller.ts';
+import { isDid, mintDid, pathSegment } from '../did/did.ts';
+import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from '../feed/journal.ts';
+import { mayBeId } from '../find.ts';
+import { guarded, insertOnce } from '../guarded-write.ts';
+import { PROTOCOL } from '../kinds.ts';
+import { findPage } from '../page.ts';
+import { invalid, refuse, requireFits } from '../problems.ts';
+import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../schema/bodies.ts';
+import { checked } from '../schema/check.ts';
+import { timeSlice } from '../time-slice.ts';
+import { refuseForeignDids } from '../twin/alias-rules.ts';
+import { isoTime, oneOrMany } from '../twin/record.ts';
+import { compileProperty } from './property.ts';
+
+/** What a protocol's author writes. */
+export interface ProtocolBody {
+  readonly name?: string;
+  readonly alsoKnownAs?: string | readonly string[];
+  readonly parent?: string | null;
+  readonly controller?: string | readonly string[];
+  readonly metadata?: JsonObject;
+  readonly properties?: JsonObject;
+  readonly relationships?: { readonly [role: string]: string };
+  readonly linkedResource?: readonly JsonObject[];
+  readonly linkedClaim?: readonly JsonObject[];
+  readonly linkedEntity?: readonly JsonObject[];
+  readonly accordedRight?: readonly JsonObject[];
+}
+
+/** A protocol as it is stored; its version is its document's revision. */
+export type StoredProtocol = Journaled & {
+  readonly did: string;
+  readonly name: string | null;
+  readonly alsoKnownAs: readonly string[];
+  /** Bound to the version that the parent had when this version was written. */
+  readonly parent: string | null;
+  readonly parentVersion: number | null;
+  readonly controllers: readonly string[];
+  readonly metadata: JsonObject;
+  readonly properties: JsonObject;
+  readonly relationships: { readonly [role: string]: string };
+  readonly linkedResource: readonly JsonObject[];
+  readonly linkedClaim: readonly JsonObject[];
+  readonly linkedEntity: readonly JsonObject[];
+  readonly accordedRight: readonly JsonObject[];
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly updated: number;
+};
+
+/** A protocol in one of its versions. */
+export interface Protocol {
+  readonly version: number;
+  readonly body: StoredProtocol;
+}
+
+export interface Protocols {
+  create(caller: Caller, body: unknown, did?: string): Promise<Protocol>;
+  /** Writes a new version; `expected` is the version that the caller has seen. */
+  change(caller: Caller, did: string, options: { expected: number; body: unknown }): Promise<Protocol>;
+  /** By DID or alias; throws `not-found`. */
+  get(caller: Caller, reference: string): Promise<Protocol>;
+  list(caller: Caller, page: { limit: number; cursor?: string }): Promise<{ items: Protocol[]; next?: string }>;
+  /** By DID or alias within a tenant, in its present version. */
+  find(tenant: string, reference: string): Promise<Protocol | undefined>;
+  at(did: string, version: number): Promise<Protocol | undefined>;
+  /** As it was at a moment, milliseconds since 1970; undefined when it did not exist yet. */
+  asOf(did: string, moment: number): Promise<Protocol | undefined>;
+}
+
+export function protocols({ documents, clock }: { documents: DocumentStore; clock: Clock }): Protocols {
+  async function find(tenant: string, reference: string): Promise<Protocol | undefined> {
+    const own =
+      isDid(reference) && mayBeId(reference) ? await documents.get<StoredProtocol>(PROTOCOL, reference) : undefined;
+    if (own?.body.tenant === tenant) return protocolOf(own);
+    const where = { tenant, 'alsoKnownAs[]': reference };
+    const { items } = await documents.find<StoredProtocol>(PROTOCOL, { index: 'alias', where, limit: 1 });
+    return items[0] && protocolOf(items[0]);
+  }
+
+  async function get({ tenant }: Caller, reference: string): Promise<Protocol> {
+    const found = await find(tenant, reference);
+    if (found) return found;
+    throw refuse('not-found', `There is no protocol ${JSON.stringify(reference)}. Create it with POST /v1/protocols.`);
+  }
+
+  // The parent must exist, and following it must not lead back here: a version points at versions that were there first.
+  async function parentOf(tenant: string, parent: string | null | undefined, self: string) {
+    if (parent == null) return { parent: null, parentVersion: null };
+    const found = await find(tenant, parent);
+    if (!found) throw invalid(`The parent ${JSON.stringify(parent)} is unknown.`, [unknownParent]);
+    let depth = 1;
+    for (let at: Protocol | undefined = found; at; depth++) {
+      if (at.body.did === self) throw invalid('A protocol cannot be its own ancestor.', [ownAncestor]);
+      if (depth >= LIMITS.protocolDepth) throw invalid('The protocol would have too many ancestors.', [tooDeep]);
+      at = at.body.parent === null ? undefined : await find(tenant, at.body.parent);
+    }
+    return { parent: found.body.did, parentVersion: found.version };
+  }
+
+  return {
+    find,
+    get,
+    async at(did, version) {
+      const found = await revisionOf<StoredProtocol>(documents, { kind: PROTOCOL, id: did, revision: version });
+      return found && { version: found.revision, body: found.body };
+    },
+    async asOf(did, at) {
+      const found = await revisionAt<StoredProtocol>(documents, { kind: PROTOCOL, id: did, at });
+      return found && { version: found.revision, body: found.body };
+    },
+    async create(caller, given, did = mintDid()) {
+      requireRole(caller, 'create twins');
+      const body = checked<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
+      await checkProperties(body.properties ?? {});
+      const now = clock.now();
+      const stored: StoredProtocol = {
+        ...partsOf(body, caller),
+        ...(await parentOf(caller.tenant, body.parent, did)),
+        tenant: caller.tenant,
+        did,
+        created: now,
+        updated: now,
+        journal: { at: now, by: caller.principal, action: 'create', events: [{ type: 'protocol.created', data: {} }] },
+      };
+      requireFits(stored, 'The protocol');
+      await refuseForeignDids(documents, { did, names: stored.alsoKnownAs });
+      return protocolOf(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
+    },
+    async change(caller, did, { expected, body: given }) {
+      requireRole(caller, 'change twins');
+      const body = checked<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
+      await checkProperties(body.properties ?? {});
+      const { body: before, version } = await get(caller, did);
+      requireController(caller, before.controllers);
+      const at = stamp(before, clock);
+      const next: StoredProtocol = {
+        ...before,
+        ...partsOf(body, caller),
+        ...(await parentOf(caller.tenant, body.parent, before.did)),
+        updated: at,
+        journal: { at, by: caller.principal, action: 'change', events: [{ type: 'protocol.updated', data: {} }] },
+      };
+      requireFits(next, 'The protocol');
+      await refuseForeignDids(documents, { did: before.did, names: next.alsoKnownAs, before: before.alsoKnownAs });
+      const old = { id: before.did, revision: expected, body: before };
+      const result =
+        version === expected
+          ? await guarded(() => replaceJournaled(documents, { kind: PROTOCOL, old, body: next }), ALIAS_TAKEN)
+          : { kind: 'conflict' as const, revision: version };
+      if (result.kind === 'replaced') return { version: result.revision, body: next };
+      throw refuse(
+        'revision-changed',
+        `The protocol is at version ${result.revision}, not ${expected}. Read it again.`,
+      );
+    },
+    async list({ tenant }, page) {
+      const query = { index: 'created', where: { tenant }, ...page };
+      const { items, next } = await findPage<StoredProtocol>(documents, PROTOCOL, query);
+      return { items: items.map(protocolOf), ...(next !== undefined && { next }) };
+    },
+  };
+}
+
+const unknownParent: Detail = { field: '/parent', error: 'must name a protocol of this registry' };
+const ownAncestor: Detail = { field: '/parent', error: 'leads back to this protocol' };
+const tooDeep: Detail = { field: '/parent', error: `has ${LIMITS.protocolDepth - 1} ancestors or more` };
+const ALIAS_TAKEN = 'One of the names in alsoKnownAs belongs to another protocol. Use other names.';
+
+function protocolOf({ revision, body }: StoredDocument<StoredProtocol>): Protocol {
+  return { version: revision, body };
+}
+
+/** What clients read of a protocol. */
+export function protocolView({ version, body }: Protocol): JsonObject {
+  const { tenant: _tenant, journal: _journal, controllers, created, updated, ...shown } = body;
+  return {
+    type: 'Protocol',
+    ...shown,
+    controller: oneOrMany(controllers),
+    version,
+    revision: version,
+    created: isoTime(created),
+    updated: isoTime(updated),
+    links: { self: `/v1/protocols/${pathSegment(body.did)}` },
+  };
+}
+
+function partsOf(body: ProtocolBody, caller: Caller) {
+  return {
+    name: body.name ?? null,
+    alsoKnownAs: listOf(body.alsoKnownAs),
+    controllers: body.controller === undefined ? [caller.principal] : listOf(body.controller),
+    metadata: body.metadata ?? {},
+    properties: body.properties ?? {},
+    relationships: body.relationships ?? {},
+    linkedResource: body.linkedResource ?? [],
+    linkedClaim: body.linkedClaim ?? [],
+    linkedEntity: body.linkedEntity ?? [],
+    accordedRight: body.accordedRight ?? [],
+  };
+}
+
+async function checkProperties(properties: JsonObject): Promise<void> {
+  const details: Detail[] = [];
+  const pause = timeSlice();
+  let branches = 0;
+  for (const [name, declared] of Object.entries(properties)) {
+    const field = `/properties/${escapeStep(name)}`;
+    const compiled = tryToCompile(declared);
+    if ('why' in compiled) details.push({ field, error: compiled.why });
+    else branches += compiled.branches;
+    if (branches > LIMITS.protocolBranches) {
+      details.push({
+        field,
+        error: `is more than the ${LIMITS.protocolBranches} schemas of one protocol, with those before`,
+      });
+      break;
+    }
+    // Compiling takes a while; others go on meanwhile.
+    await pause();
+  }
+  if (details.length) throw invalid('The protocol declares properties that cannot be checked.', details);
+}
+
+function tryToCompile(declared: Json): { branches: number } | { why: string } {
+  try {
+    return { branches: compileProperty(declared).branches };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : 'is no JSON Schema' };
+  }
+}
+
+/** One or several, as a list. */
+export function listOf(given: string | readonly string[] | undefined): readonly string[] {
+  return given === undefined ? [] : typeof given === 'string' ? [given] : given;
+}
+
+/** Throws `not-controller` unless the caller is one of the controllers, or an operator. */
+export function requireController(caller: Caller, controllers: readonly string[]): void {
+  if (caller.roles.has('operator') || controllers.includes(caller.principal)) return;
+  throw refuse('not-controller', `${caller.principal} does not control this. Ask ${controllers.join(' or ')}.`);
+}

@@ -1,0 +1,228 @@
+// Changes of a twin: patch, transfer, deactivation. Who votes on it votes on what it was: a material change counts.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { type Caller, requireRole } from '../caller.ts';
+import { replaceJournaled, stamp } from '../feed/journal.ts';
+import { findDomain, requireDomain } from '../find.ts';
+import { DOMAIN } from '../kinds.ts';
+import { invalid, isRefusal, refuse } from '../problems.ts';
+import { listOf, requireController } from '../protocol/protocol.ts';
+import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
+import { checked } from '../schema/check.ts';
+import { refuseForeignDids } from './alias-rules.ts';
+import { isMembershipGroup, isOrganisation } from './create.ts';
+import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.ts';
+import { MATERIAL } from './material.ts';
+import { addPart, removePart } from './parts.ts';
+import { type Patch, patched } from './patch.ts';
+import { type Domain, domainView, type StoredDomain, type SubDomain } from './record.ts';
+import { type Ground, settle, type TwinParts } from './rules.ts';
+
+/** The revision that the caller has seen; undefined when it does not say. */
+export interface Expecting {
+  readonly expected?: number | undefined;
+}
+
+export interface ChangeGround extends Ground {
+  /** After something was changed on which an open vote may be held. */
+  readonly onMaterialChange: (domain: Domain) => Promise<void>;
+}
+
+const CHANGEABLE = [
+  'metadata',
+  'properties',
+  'relationships',
+  'alsoKnownAs',
+  'validFrom',
+  'validUntil',
+  'services',
+  'verifiableCredential',
+  'linkedResource',
+  'linkedClaim',
+  'linkedEntity',
+  'accordedRight',
+] as const;
+
+/** Applies a patch to the record; throws 412, 422 or 428 problems, and then nothing has changed. */
+export async function patchTwin(
+  ground: ChangeGround,
+  caller: Caller,
+  change: { did: string; patch: Patch } & Expecting,
+): Promise<Domain> {
+  const old = await changeable(ground, caller, change.did);
+  if (change.expected === undefined)
+    throw refuse('precondition-required', 'Send If-Match with the ETag of the record that you have seen.');
+  requireRevision(old, change.expected);
+  const view = domainView(old, ground.clock.now());
+  const after = patched(view, change.patch);
+  const reference = changedReference(view, after);
+  refuseFixedFields(view, after);
+  const parts = partsOf(after);
+  checked(CHANGED_TWIN, parts, 'The changed record');
+  const { tenant, type, controllers, subDomains } = old.body;
+  // Naming the protocol, also the same one again, takes its present version.
+  const bound = namesProtocol(change.patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
+  const frame = { tenant, type, controllers, subDomains };
+  const settled = await settle(ground, reference, { frame, parts, bound });
+  const { did, alsoKnownAs: before } = old.body;
+  await refuseForeignDids(ground.documents, { did, names: settled.alsoKnownAs, before });
+  return write(ground, caller, { old, body: { ...old.body, ...settled }, action: 'patch' });
+}
+
+/** Gives the twin to other controllers. */
+export async function transferTwin(
+  ground: ChangeGround,
+  caller: Caller,
+  change: { did: string; body: unknown } & Expecting,
+): Promise<Domain> {
+  const old = await changeable(ground, caller, change.did);
+  requireRevision(old, change.expected);
+  const { controller } = checked<{ controller: string | string[] }>(TRANSFER, change.body, 'The transfer');
+  const controllers = listOf(controller);
+  const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
+  const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
+  return write(ground, caller, { old, body, action: 'transfer' });
+}
+
+/** Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. */
+export async function deactivateTwin(
+  ground: ChangeGround,
+  caller: Caller,
+  change: { did: string } & Expecting,
+): Promise<Domain> {
+  const old = await changeable(ground, caller, change.did);
+  requireRevision(old, change.expected);
+  await leaveParent(ground, caller, old);
+  const at = stamp(old.body, ground.clock);
+  const events = [{ type: 'domain.deactivated', data: {} }];
+  const journal = { at, by: caller.principal, action: 'deactivate', events };
+  const body: StoredDomain = { ...old.body, status: 'Deactivated', updated: at, journal };
+  try {
+    return await replace(ground, old, body);
+  } catch (error) {
+    // Somebody was first, so it lives on: then it still belongs to its parent.
+    if (isRefusal(error, 'revision-changed')) await rejoinParent(ground, old);
+    throw error;
+  }
+}
+
+async function changeable(ground: Ground, caller: Caller, did: string): Promise<Domain> {
+  const found = await requireDomain(ground.documents, caller, did);
+  requireRole(caller, 'change twins');
+  requireController(caller, found.body.controllers);
+  return found;
+}
+
+function requireRevision({ revision }: Domain, expected: number | undefined): void {
+  if (expected === undefined || expected === revision) return;
+  throw refuse('revision-changed', `The record is at revision ${revision}, not ${expected}. Read it again.`);
+}
+
+// The parent's document decides first, so that two groups that leave at once cannot both be the second to last.
+async function leaveParent(ground: Ground, caller: Caller, { body }: Domain): Promise<void> {
+  if (body.parent === null) return;
+  const parent = await requireDomain(ground.documents, caller, body.parent).catch(() => undefined);
+  if (!parent) return;
+  const mayLeave = (rest: readonly SubDomain[]) => {
+    if (!isOrganisation(parent.body.type) || !isMembershipGroup(body) || rest.some(isMembershipGroup)) return;
+    throw refuse(
+      'last-membership-group',
+      `${body.did} is the last membership group of ${parent.id}. Create another one first.`,
+    );
+  };
+  await removePart(ground, parent, { did: body.did, mayLeave });
+}
+
+async function rejoinParent(ground: Ground, { id, body: { tenant, type, parent: above } }: Domain): Promise<void> {
+  const parent = above === null ? undefined : await findDomain(ground.documents, tenant, above);
+  if (parent && parent.body.status !== 'Deactivated') await addPart(ground, parent, { did: id, type });
+}
+
+function namesProtocol({ type, patch }: Patch): boolean {
+  const names = ['class', 'protocol'];
+  if (type === 'merge') return names.some((name) => Object.hasOwn(patch as JsonObject, name));
+  return (patch as readonly { op: string; path: string }[]).some(
+    ({ op, path }) => op !== 'test' && names.includes(path.slice(1)),
+  );
+}
+
+function changedReference(before: JsonObject, after: JsonObject): string {
+  const changed = ['class', 'protocol'].filter((field) => after[field] !== before[field]);
+  const [first, second] = changed.map((field) => after[field]);
+  if (second !== undefined && first !== second)
+    throw invalid('class and protocol name the same protocol.', [
+      { field: '/protocol', error: 'is not the same as class' },
+    ]);
+  const reference = changed.length ? (first ?? null) : before.class;
+  if (typeof reference === 'string') return reference;
+  throw invalid('A twin has a protocol.', [{ field: `/${changed[0]}`, error: 'must name a protocol' }]);
+}
+
+function refuseFixedFields(before: JsonObject, after: JsonObject): void {
+  const free = new Set<string>([...CHANGEABLE, 'class', 'protocol']);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !free.has(name));
+  const details = names
+    .filter((name) => !isSame(before[name], after[name]))
+    .map((name) => ({
+      field: `/${name}`,
+      error: name in before ? (FIXED[name] ?? 'is set by the service') : 'is no field of a record',
+    }));
+  if (details.length) throw invalid('The patch changes what a patch cannot change.', details);
+}
+
+const FIXED: { readonly [field: string]: string } = {
+  type: 'never changes',
+  controller: 'is changed with POST …/transfer',
+  status: 'is changed by proposals and votes',
+  subDomains: 'is changed by creating and deactivating sub-domains',
+};
+
+// As JSON: members that are undefined do not count, nor does the order of members.
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  const [text, other] = [JSON.stringify(a), JSON.stringify(b)];
+  if (text === other || text === undefined || other === undefined) return text === other;
+  return text.length === other.length && isDeepStrictEqual(JSON.parse(text), JSON.parse(other));
+}
+
+// What a merge patch has removed is as if it had never been sent.
+function partsOf(after: JsonObject): TwinParts {
+  const present = CHANGEABLE.filter((field) => after[field] !== undefined && after[field] !== null);
+  return Object.fromEntries(present.map((field) => [field, after[field]])) as TwinParts;
+}
+
+interface Write {
+  readonly old: Domain;
+  readonly body: StoredDomain;
+  readonly action: string;
+}
+
+const COMPARED = [...CHANGEABLE, 'class', 'classReference', 'classVersion', 'controllers'] as const;
+
+async function write(ground: ChangeGround, caller: Caller, { old, body, action }: Write): Promise<Domain> {
+  const differs = (field: keyof StoredDomain) => !isSame(old.body[field], body[field]);
+  const changed = COMPARED.filter(differs);
+  if (!changed.length) return old;
+  const material = changed.some((field) => (MATERIAL as readonly string[]).includes(field));
+  // Nobody has voted on what it is now.
+  const status = material && old.body.status === 'Verified' ? 'Created' : old.body.status;
+  const at = stamp(old.body, ground.clock);
+  const data = {
+    changed: changed.map((field) => SHOWN[field] ?? field),
+    ...(status !== old.body.status && { status }),
+  };
+  const events = [{ type: 'domain.updated', data }];
+  const next = { ...body, status, updated: at, journal: { at, by: caller.principal, action, events } };
+  return replace(ground, old, next, material);
+}
+
+const SHOWN: { readonly [field: string]: string } = { controllers: 'controller', classReference: 'class' };
+
+async function replace(ground: ChangeGround, old: Domain, body: StoredDomain, material = true): Promise<Domain> {
+  const result = await replaceJournaled(ground.documents, { kind: DOMAIN, old, body });
+  if (result.kind === 'conflict')
+    throw refuse('revision-changed', `The record is at revision ${result.revision} by now. Read it again.`);
+  const domain = { id: old.id, revision: result.revision, body };
+  if (material) await ground.onMaterialChange(domain);
+  return domain;
+}

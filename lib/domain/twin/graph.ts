@@ -1,0 +1,109 @@
+// The graph around a twin: typed edges in both directions, breadth first, each twin once.
+
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, JsonObject } from '../../store/store.ts';
+import type { Caller } from '../caller.ts';
+import { findDomain, isVisible, requireDomain } from '../find.ts';
+import { DOMAIN } from '../kinds.ts';
+import { refuse } from '../problems.ts';
+import { canonicalClass } from './class.ts';
+import { edgeIn, edgeKey } from './edges.ts';
+import type { Domain, StoredDomain } from './record.ts';
+
+export type Direction = 'out' | 'in' | 'both';
+
+export interface GraphQuery {
+  readonly did: string;
+  /** Steps from the twin, 1 to LIMITS.graphDepth. @default 1 */
+  readonly depth?: number;
+  /** Only edges of this relation. */
+  readonly relation?: string;
+  /** @default 'out' */
+  readonly direction?: Direction;
+}
+
+/** A Twin System: the twins around one, and the edges between them. */
+export interface Graph extends JsonObject {
+  readonly root: string;
+  readonly nodes: readonly JsonObject[];
+  readonly edges: readonly JsonObject[];
+  /** Something was left out because the graph is larger than LIMITS.graphNodes. */
+  readonly truncated: boolean;
+}
+
+interface Arrow {
+  readonly from: string;
+  readonly relation: string;
+  readonly to: string;
+}
+
+/** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
+export async function graphOf(documents: DocumentStore, caller: Caller, query: GraphQuery): Promise<Graph> {
+  const { depth = 1, direction = 'out', relation } = query;
+  if (!Number.isInteger(depth) || depth < 1 || depth > LIMITS.graphDepth)
+    throw refuse('bad-request', `depth=${depth} is not a whole number from 1 to ${LIMITS.graphDepth}.`);
+  if (!['out', 'in', 'both'].includes(direction))
+    throw refuse('bad-request', `direction=${JSON.stringify(direction)} is not one of out, in, both.`);
+  const root = await requireDomain(documents, caller, query.did);
+  const nodes = new Map<string, Domain | undefined>([[root.id, root]]);
+  const arrows = new Map<string, Arrow>();
+  let truncated = false;
+  let border: Domain[] = [root];
+  for (let step = 0; step < depth && border.length; step++) {
+    const found = await Promise.all(border.map((node) => arrowsAt(documents, node, { direction, relation })));
+    const fresh = new Set<string>();
+    for (const arrow of found.flat()) {
+      const unknown = [arrow.from, arrow.to].filter((did) => !nodes.has(did));
+      if (nodes.size + fresh.size + unknown.length > LIMITS.graphNodes) truncated = true;
+      else {
+        arrows.set(`${arrow.from} ${edgeKey(arrow)}`, arrow);
+        for (const did of unknown) fresh.add(did);
+      }
+    }
+    const loaded = await Promise.all([...fresh].map((did) => findDomain(documents, caller.tenant, did)));
+    for (const [at, did] of [...fresh].entries()) nodes.set(did, loaded[at]);
+    border = loaded.filter((node) => node !== undefined);
+  }
+  return {
+    root: root.id,
+    nodes: [...nodes].map(nodeOf),
+    edges: [...arrows.values()].map((arrow) => ({ ...arrow })),
+    truncated,
+  };
+}
+
+async function arrowsAt(
+  documents: DocumentStore,
+  node: Domain,
+  way: { direction: Direction; relation: string | undefined },
+): Promise<Arrow[]> {
+  const out = way.direction === 'in' ? [] : outgoing(node);
+  const back = way.direction === 'out' ? [] : await incoming(documents, node, way.relation);
+  return [...out, ...back].filter(({ relation }) => way.relation === undefined || relation === way.relation);
+}
+
+function outgoing({ id, body }: Domain): Arrow[] {
+  return body.edges.map((key) => ({ from: id, ...edgeIn(key) }));
+}
+
+async function incoming(
+  documents: DocumentStore,
+  { id, body }: Domain,
+  relation: string | undefined,
+): Promise<Arrow[]> {
+  const { tenant } = body;
+  const query =
+    relation === undefined
+      ? { index: 'target', where: { tenant, 'targets[]': id } }
+      : { index: 'edge', where: { tenant, 'edges[]': edgeKey({ relation, to: id }) } };
+  const { items } = await documents.find<StoredDomain>(DOMAIN, { ...query, limit: LIMITS.graphNodes });
+  const visible = await Promise.all(items.map(async (item) => ((await isVisible(documents, item)) ? item : undefined)));
+  return visible.flatMap((item) => (item ? outgoing(item).filter(({ to }) => to === id) : []));
+}
+
+// A protocol, an account, or a twin of another registry is named and not known.
+function nodeOf([did, node]: [string, Domain | undefined]): JsonObject {
+  if (!node) return { did };
+  const { type, status, metadata } = node.body;
+  return { did, type, canonicalClass: canonicalClass(type), status, name: metadata.name ?? null };
+}

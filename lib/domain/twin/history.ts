@@ -1,0 +1,122 @@
+// What a twin was: any revision, any moment, and who changed what.
+
+import { diffJson } from '../../json/diff.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, JsonObject } from '../../store/store.ts';
+import type { Caller } from '../caller.ts';
+import { type Revision, revisionAt, revisionOf, revisionsOf } from '../feed/journal.ts';
+import { findDomain } from '../find.ts';
+import { DOMAIN } from '../kinds.ts';
+import { refuse } from '../problems.ts';
+import { timeSlice } from '../time-slice.ts';
+import { type Domain, domainView, isoTime, type StoredDomain } from './record.ts';
+
+/** One line of a history. */
+export interface HistoryItem extends JsonObject {
+  readonly revision: number;
+  readonly at: string;
+  readonly by: string;
+  readonly action: string;
+  /** What differs from the revision before, as JSON Patch operations on the record. */
+  readonly changes: readonly JsonObject[];
+}
+
+/** The twin as it was at a revision (`7`) or a moment (RFC 3339); throws `not-found`, also for the future. */
+export async function twinAt(
+  documents: DocumentStore,
+  caller: Caller,
+  { did, at, now }: { did: string; at: string; now: number },
+): Promise<Domain> {
+  const id = await existing(documents, caller, did);
+  const wanted = revisionOrMoment(at);
+  const found =
+    'revision' in wanted
+      ? await revisionOf<StoredDomain>(documents, { kind: DOMAIN, id, revision: wanted.revision })
+      : wanted.moment <= now && (await revisionAt<StoredDomain>(documents, { kind: DOMAIN, id, at: wanted.moment }));
+  if (found) return { id, ...found };
+  throw refuse('not-found', `${did} has no revision ${JSON.stringify(at)}.`);
+}
+
+// With a time of the day and its zone: what is less can be read in several ways, and `-1` as a year.
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** What `?at=` means: a revision, or milliseconds since 1970; throws `bad-request`. */
+export function revisionOrMoment(at: string): { readonly revision: number } | { readonly moment: number } {
+  if (/^\d+$/.test(at)) return { revision: Number(at) };
+  const moment = MOMENT.test(at) ? Date.parse(at) : Number.NaN;
+  if (!Number.isNaN(moment)) return { moment };
+  throw refuse(
+    'bad-request',
+    `at=${JSON.stringify(at)} is neither a revision nor a moment such as 2026-01-01T00:00:00Z.`,
+  );
+}
+
+/**
+ * A page of the history, the newest revision first; `before` is the cursor of the page before. Of large records a page
+ * has fewer items than asked for, at least one.
+ */
+export async function historyOf(
+  documents: DocumentStore,
+  caller: Caller,
+  { did, before, limit }: { did: string; before?: number; limit: number },
+): Promise<{ items: HistoryItem[]; next?: string }> {
+  const id = await existing(documents, caller, did);
+  const items: HistoryItem[] = [];
+  let bytes = 0;
+  let newer: Shown | undefined;
+  const pause = timeSlice();
+  for await (const revision of newestFirst(documents, { id, before })) {
+    const shown = showRevision(revision);
+    bytes += shown.bytes;
+    if (newer) {
+      items.push(itemOf(newer, shown.view));
+      if (items.length >= Math.min(limit, LIMITS.pageSizeMax) || bytes > LIMITS.historyPageBytes)
+        return { items, next: String(newer.revision) };
+    }
+    newer = shown;
+    await pause();
+  }
+  if (newer) items.push(itemOf(newer, {}));
+  return { items };
+}
+
+const REVISIONS_AT_ONCE = 4;
+
+async function* newestFirst(
+  documents: DocumentStore,
+  { id, before }: { id: string; before: number | undefined },
+): AsyncGenerator<Revision<StoredDomain>> {
+  for (let next = before; ; ) {
+    const asked = { kind: DOMAIN, id, limit: REVISIONS_AT_ONCE, ...(next !== undefined && { before: next }) };
+    const found = await revisionsOf<StoredDomain>(documents, asked);
+    yield* found;
+    next = found.at(-1)?.revision;
+    if (next === undefined) return;
+  }
+}
+
+/** A revision as clients read it, and its size. */
+interface Shown extends Pick<HistoryItem, 'revision'> {
+  readonly journal: StoredDomain['journal'];
+  readonly view: JsonObject;
+  readonly bytes: number;
+}
+
+function showRevision(found: Revision<StoredDomain>): Shown {
+  const text = JSON.stringify(domainView(found, 0));
+  return { revision: found.revision, journal: found.body.journal, view: JSON.parse(text), bytes: text.length };
+}
+
+const ALWAYS = new Set(['/revision', '/updated', '/validity']);
+
+function itemOf({ revision, journal: { at, by, action }, view }: Shown, before: JsonObject): HistoryItem {
+  const { operations } = diffJson(before, view, LIMITS.historyDiff);
+  return { revision, at: isoTime(at), by, action, changes: operations.filter(({ path }) => !ALWAYS.has(path)) };
+}
+
+// A deactivated twin has a history, too.
+async function existing(documents: DocumentStore, { tenant }: Caller, did: string): Promise<string> {
+  const found = await findDomain(documents, tenant, did);
+  if (found) return found.id;
+  throw refuse('not-found', `There is no domain ${JSON.stringify(did)}.`);
+}

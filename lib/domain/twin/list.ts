@@ -1,0 +1,189 @@
+// Lists of twins: an index serves what it can, the rest is compared record by record, page by page.
+
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, IndexValue, Query } from '../../store/store.ts';
+import type { Caller } from '../caller.ts';
+import { isVisible } from '../find.ts';
+import { DOMAIN } from '../kinds.ts';
+import { badCursor, findPage, requireLimit } from '../page.ts';
+import { refuse } from '../problems.ts';
+import type { Protocols } from '../protocol/protocol.ts';
+import { type Filter, matches, parseFilter } from './filter.ts';
+import { type Domain, domainView, type StoredDomain, validityOf } from './record.ts';
+
+/** What a list is asked for. Texts as clients send them. */
+export interface ListQuery {
+  readonly type?: string;
+  /** A protocol by DID or alias. */
+  readonly class?: string;
+  readonly status?: string;
+  readonly controller?: string;
+  readonly name?: string;
+  readonly externalId?: string;
+  /** Only twins that are valid at this moment, RFC 3339. */
+  readonly validAt?: string;
+  /** See filter.ts. */
+  readonly filter?: string;
+  /** A field that gives the order; a minus reverses it. @default 'created' */
+  readonly sort?: string;
+  /** 1 to LIMITS.pageSizeMax. @default 20 */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ListGround {
+  readonly documents: DocumentStore;
+  readonly protocols: Protocols;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** The page of a list and where the next one begins. It may be short, or empty, and still have a next one. */
+export interface Page {
+  readonly items: Domain[];
+  readonly next?: string;
+}
+
+interface Equalities {
+  readonly [field: string]: IndexValue;
+}
+
+// In the order of preference; each serves equality on its fields and gives the order of creation.
+const BY_CREATION = [
+  { index: 'external', fields: ['externalId'] },
+  { index: 'name', fields: ['metadata.name'] },
+  { index: 'type-status', fields: ['type', 'status'] },
+  { index: 'controller', fields: ['controllers[]'] },
+  { index: 'class', fields: ['class'] },
+  { index: 'type', fields: ['type'] },
+  { index: 'status', fields: ['status'] },
+  { index: 'created', fields: [] },
+] as const;
+
+const BY_FIELD: { readonly [sort: string]: string } = { updated: 'updated', name: 'name' };
+
+/** Finds a page; throws `bad-filter`, `bad-cursor`, `bad-limit` or `bad-request`. */
+export async function listTwins(ground: ListGround, caller: Caller, query: ListQuery): Promise<Page> {
+  const limit = query.limit ?? 20;
+  requireLimit(limit);
+  const equal = await equalitiesOf(ground, caller, query);
+  if (!equal) return { items: [] };
+  const holds = conditionOf(query, equal, ground.clock.now());
+  const plan = planOf(caller.tenant, equal, query);
+  return walk(ground.documents, plan, { limit, holds, cursor: query.cursor, print: printOf(query) });
+}
+
+// Undefined: nothing can match.
+async function equalitiesOf(
+  { protocols }: ListGround,
+  { tenant }: Caller,
+  query: ListQuery,
+): Promise<Equalities | undefined> {
+  const { type, status, controller, name, externalId } = query;
+  const protocol = query.class === undefined ? undefined : await protocols.find(tenant, query.class);
+  if (query.class !== undefined && !protocol) return undefined;
+  const asked = {
+    type,
+    status,
+    'controllers[]': controller,
+    'metadata.name': name,
+    externalId,
+    class: protocol?.body.did,
+  };
+  const filter = query.filter === undefined ? {} : pinned(parseFilter(query.filter));
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  return { ...filter, ...Object.fromEntries(given) } as Equalities;
+}
+
+/** Fields that a filter holds to one value. */
+function pinned(filter: Filter): Equalities {
+  if (filter.op === 'and') return Object.assign({}, ...filter.of.map(pinned));
+  if (filter.op !== 'eq' || !['type', 'status', 'externalId', 'metadata.name'].includes(filter.field)) return {};
+  const value = filter.values[0];
+  return typeof value === 'string' ? { [filter.field]: value } : {};
+}
+
+function planOf(tenant: string, equal: Equalities, { sort = 'created' }: ListQuery): Query {
+  const descending = sort.startsWith('-');
+  const field = descending ? sort.slice(1) : sort;
+  if (field !== 'created' && !Object.hasOwn(BY_FIELD, field))
+    throw refuse(
+      'bad-request',
+      `sort=${JSON.stringify(sort)} is not one of created, updated, name, or one of them after a minus.`,
+    );
+  if (field !== 'created') {
+    const named = field === 'name' ? equal['metadata.name'] : undefined;
+    const where = { tenant, ...(named !== undefined && { 'metadata.name': named }) };
+    return { index: BY_FIELD[field]!, where, descending };
+  }
+  const { index, fields } = BY_CREATION.find(({ fields }) => fields.every((name) => name in equal))!;
+  return { index, where: { tenant, ...Object.fromEntries(fields.map((name) => [name, equal[name]!])) }, descending };
+}
+
+type Holds = (domain: Domain) => boolean;
+
+function conditionOf(query: ListQuery, equal: Equalities, now: number): Holds {
+  const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
+  const moment = query.validAt === undefined ? undefined : Date.parse(query.validAt);
+  if (Number.isNaN(moment))
+    throw refuse('bad-request', `validAt=${JSON.stringify(query.validAt)} is no moment such as 2026-01-01T00:00:00Z.`);
+  const { 'controllers[]': controller, 'metadata.name': name, ...plain } = equal;
+  return (domain) => {
+    const { body } = domain;
+    if (body.status === 'Deactivated' && query.status !== 'Deactivated') return false;
+    if (controller !== undefined && !body.controllers.includes(controller as string)) return false;
+    if (name !== undefined && body.metadata.name !== name) return false;
+    if (!Object.entries(plain).every(([field, value]) => body[field] === value)) return false;
+    if (moment !== undefined && validityOf(body, moment) !== 'valid') return false;
+    return filter === undefined || matches(filter, domainView(domain, now));
+  };
+}
+
+interface Walk {
+  readonly limit: number;
+  readonly holds: Holds;
+  readonly cursor: string | undefined;
+  readonly print: string;
+}
+
+async function walk(documents: DocumentStore, plan: Query, { limit, holds, cursor, print }: Walk): Promise<Page> {
+  const items: Domain[] = [];
+  let from = cursor === undefined ? undefined : readCursor(cursor, print);
+  let [bytes, shown] = [0, 0];
+  for (let seen = 0; seen < LIMITS.listScan && bytes < LIMITS.listScanBytes; ) {
+    const size = Math.min(LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
+    const chunk = await findFrom(documents, plan, { limit: size, cursor: from });
+    seen += chunk.items.length;
+    bytes += chunk.size;
+    for (const [at, item] of chunk.items.entries()) {
+      if (!holds(item) || !(await isVisible(documents, item))) continue;
+      items.push(item);
+      shown += chunk.size / chunk.items.length;
+      if (items.length < limit) continue;
+      const whole = at === chunk.items.length - 1;
+      const next = whole ? chunk.next : (await findFrom(documents, plan, { limit: at + 1, cursor: from })).next;
+      return { items, ...(next !== undefined && { next: `${print}.${next}` }) };
+    }
+    if (chunk.next === undefined) return { items };
+    from = chunk.next;
+    if (shown >= LIMITS.pageBytes) break;
+  }
+  return { items, next: `${print}.${from}` };
+}
+
+function findFrom(documents: DocumentStore, plan: Query, page: { limit: number; cursor: string | undefined }) {
+  return findPage<StoredDomain>(documents, DOMAIN, { ...plan, ...page });
+}
+
+// A cursor belongs to the query that gave it; how long its pages are may change.
+function printOf({ limit: _limit, cursor: _cursor, ...query }: ListQuery): string {
+  const asked = JSON.stringify(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return createHash('sha256').update(asked).digest('base64url').slice(0, 8);
+}
+
+function readCursor(cursor: string, print: string): string {
+  const dot = cursor.indexOf('.');
+  if (cursor.slice(0, dot) !== print) throw badCursor();
+  return cursor.slice(dot + 1);
+}

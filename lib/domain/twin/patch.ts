@@ -1,0 +1,61 @@
+// Merge patches (RFC 7396) and JSON patches (RFC 6902), applied to a copy.
+
+import { applyJsonPatch, type Operation } from '../../json/patch.ts';
+import { flawOfMade } from '../../json/reader.ts';
+import { LIMITS } from '../../limits.ts';
+import { isObject } from '../../shape.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { invalid, refuse } from '../problems.ts';
+import { checked } from '../schema/check.ts';
+import type { Schema } from '../schema/parts.ts';
+
+export type Patch = { readonly type: 'merge'; readonly patch: Json } | { readonly type: 'json'; readonly patch: Json };
+
+const OPERATIONS: Schema = {
+  type: 'array',
+  maxItems: LIMITS.patchOperations,
+  items: {
+    type: 'object',
+    required: ['op', 'path'],
+    properties: {
+      op: { enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+      path: { type: 'string', format: 'json-pointer' },
+      from: { type: 'string', format: 'json-pointer' },
+    },
+  },
+};
+
+/** `target` after the patch; `target` itself stays. Throws `invalid` or `test-failed`; then nothing has changed. */
+export function patched(target: JsonObject, { type, patch }: Patch): JsonObject {
+  const after = type === 'merge' ? merged(target, patch) : operated(target, patch);
+  if (!isObject(after)) throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
+  const flaw = flawOfMade(after as JsonObject);
+  if (flaw) throw refuse('invalid', `After the patch, the record ${flaw.words}, so nothing was changed.`);
+  return after as JsonObject;
+}
+
+function merged(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const result = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) result.delete(key);
+    else result.set(key, merged(result.get(key), value));
+  }
+  return Object.fromEntries(result);
+}
+
+function operated(target: JsonObject, patch: Json): Json {
+  const operations = checked<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
+  const result = applyJsonPatch(target, operations, { copyBytes: LIMITS.documentBytes });
+  if ('value' in result) return result.value;
+  const { kind, at, error } = result.fault;
+  const { op, path } = operations[at]!;
+  const field = `/${at}`;
+  if (kind === 'test')
+    throw refuse('test-failed', `The test of ${path} does not hold, so nothing was changed.`, {
+      details: [{ field, error }],
+    });
+  throw refuse('invalid', `Operation ${at} of the JSON Patch cannot be applied, so nothing was changed.`, {
+    details: [{ field, error: `"${op}" at ${path}: ${error}` }],
+  });
+}

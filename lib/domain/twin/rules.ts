@@ -1,0 +1,215 @@
+// What a twin must keep to: the protocol's properties and roles, its validity, its references. Used for new and changed ones.
+
+import type { Clock } from '../../clock.ts';
+import type { Detail } from '../../errors.ts';
+import { escapeStep } from '../../json/pointer.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import { findDomain } from '../find.ts';
+import { invalid, requireFits } from '../problems.ts';
+import { compileProperty, type PropertyCheck, type WorkBudget, workBudget } from '../protocol/property.ts';
+import { listOf, type Protocols } from '../protocol/protocol.ts';
+import { timeSlice } from '../time-slice.ts';
+import { chainOf, isOfKind } from './class.ts';
+import { edgesOf, indexedEdges } from './edges.ts';
+import { type Lineage, lineageOf } from './inheritance.ts';
+import type { StoredDomain, SubDomain } from './record.ts';
+
+export interface Ground {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly protocols: Protocols;
+}
+
+/** The fields that a controller sets. */
+export interface TwinParts {
+  readonly class?: string;
+  readonly protocol?: string;
+  readonly metadata?: JsonObject;
+  readonly properties?: JsonObject;
+  readonly relationships?: JsonObject;
+  readonly alsoKnownAs?: string | readonly string[];
+  readonly validFrom?: string | null;
+  readonly validUntil?: string | null;
+  readonly services?: readonly JsonObject[];
+  readonly verifiableCredential?: readonly JsonObject[];
+  readonly linkedResource?: readonly JsonObject[];
+  readonly linkedClaim?: readonly JsonObject[];
+  readonly linkedEntity?: readonly JsonObject[];
+  readonly accordedRight?: readonly JsonObject[];
+}
+
+/** What the parts belong to. */
+export interface TwinFrame {
+  readonly tenant: string;
+  readonly type: string;
+  readonly controllers: readonly string[];
+  readonly subDomains: readonly (SubDomain & JsonObject)[];
+}
+
+/** Parts, what they belong to, and the version of the protocol that they keep to; without one, the present version. */
+export interface Twin {
+  readonly frame: TwinFrame;
+  readonly parts: TwinParts;
+  readonly bound?: { readonly did: string; readonly version: number } | undefined;
+}
+
+type Settled = Pick<
+  StoredDomain,
+  | 'classReference'
+  | 'class'
+  | 'classVersion'
+  | 'metadata'
+  | 'properties'
+  | 'relationships'
+  | 'alsoKnownAs'
+  | 'validFrom'
+  | 'validUntil'
+  | (typeof LISTS)[number]
+  | 'edges'
+  | 'targets'
+>;
+
+const LISTS = [
+  'services',
+  'verifiableCredential',
+  'linkedResource',
+  'linkedClaim',
+  'linkedEntity',
+  'accordedRight',
+] as const;
+
+/** Checks the parts of a twin against its protocol and the registry; throws `invalid` with everything that is wrong. */
+export async function settle(ground: Ground, reference: string, twin: Twin): Promise<Settled> {
+  const { frame, parts, bound } = twin;
+  const protocol = bound
+    ? await ground.protocols.at(bound.did, bound.version)
+    : await ground.protocols.find(frame.tenant, reference);
+  if (!protocol) throw invalid(`The protocol ${JSON.stringify(reference)} is unknown.`, [UNKNOWN_CLASS]);
+  const lineage = await lineageOf(ground.protocols, protocol);
+  const roles = await filledRoles(ground, lineage, twin);
+  const details = [
+    ...(await propertyProblems(lineage, parts.properties ?? {})),
+    ...roles.problems,
+    ...windowProblems(parts),
+    ...LISTS.flatMap((list) => repeatedIds(list, parts[list] ?? [])),
+  ];
+  const settled = {
+    classReference: reference,
+    class: protocol.body.did,
+    classVersion: protocol.version,
+    metadata: parts.metadata ?? {},
+    properties: parts.properties ?? {},
+    relationships: parts.relationships ?? {},
+    alsoKnownAs: listOf(parts.alsoKnownAs),
+    validFrom: parts.validFrom ?? null,
+    validUntil: parts.validUntil ?? null,
+    ...(Object.fromEntries(LISTS.map((list) => [list, parts[list] ?? []])) as Pick<Settled, (typeof LISTS)[number]>),
+  };
+  const edges = edgesOf({ ...settled, ...frame }, roles.resolved);
+  if (edges.length > LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
+  if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
+  const whole = { ...settled, ...indexedEdges(edges) };
+  requireFits(whole, `The ${frame.type}`);
+  return whole;
+}
+
+function tooManyEdges(count: number): Detail {
+  return { field: '/relationships', error: `point at ${count} others; ${LIMITS.elementsPerIndex} are allowed` };
+}
+
+const UNKNOWN_CLASS: Detail = {
+  field: '/class',
+  error: 'must name a protocol of this registry by its DID or one of its names; create it with POST /v1/protocols',
+};
+
+/** The one reference of `class` and `protocol`, which mean the same; `wanted` is what is missed when there is none. */
+export function classReference({ class: name, protocol }: TwinParts, wanted: 'class' | 'protocol'): string {
+  if (name !== undefined && protocol !== undefined && name !== protocol)
+    throw invalid('class and protocol name the same protocol.', [
+      { field: '/protocol', error: `is not the same as class, ${JSON.stringify(name)}; send one of them` },
+    ]);
+  const reference = name ?? protocol;
+  if (reference !== undefined) return reference;
+  throw invalid(`A twin is made from a protocol.`, [{ field: `/${wanted}`, error: 'must name a protocol' }]);
+}
+
+async function propertyProblems({ properties: declared }: Lineage, properties: JsonObject): Promise<Detail[]> {
+  const problems: Detail[] = [];
+  const budget = workBudget();
+  const pause = timeSlice();
+  const known = namesIn(declared) || 'no properties';
+  for (const [name, value] of Object.entries(properties)) {
+    const field = `/properties/${escapeStep(name)}`;
+    if (!Object.hasOwn(declared, name)) {
+      problems.push({ field, error: `is not declared by the protocol, which has ${known}` });
+      continue;
+    }
+    for (const problem of problemsOfValue(declared[name]!, value, budget))
+      problems.push({ field: field + problem.field, error: problem.error });
+    // Compiling takes a while; others go on meanwhile.
+    await pause();
+  }
+  return problems;
+}
+
+// A protocol may be older than the rules for what it declares.
+function problemsOfValue(declared: Json, value: Json, budget: WorkBudget): readonly Detail[] {
+  let check: PropertyCheck;
+  try {
+    check = compileProperty(declared);
+  } catch (error) {
+    return [{ field: '', error: `cannot be checked: what the protocol declares ${(error as Error).message}` }];
+  }
+  return check(value, budget);
+}
+
+async function filledRoles({ documents }: Ground, lineage: Lineage, { frame, parts }: Twin) {
+  const roles: { readonly [role: string]: string } = { ...chainOf(frame.type), ...lineage.relationships };
+  const problems: Detail[] = [];
+  const resolved = new Map<string, string>();
+  const known = namesIn(roles) || 'no roles';
+  const relationships = Object.entries((parts.relationships ?? {}) as { [role: string]: string | string[] });
+  const count = relationships.reduce((sum, [, filled]) => sum + listOf(filled).length, 0);
+  if (count > LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
+  for (const [role, filled] of relationships) {
+    const field = `/relationships/${escapeStep(role)}`;
+    if (!Object.hasOwn(roles, role)) {
+      problems.push({ field, error: `is not a role of the protocol, which has ${known}` });
+      continue;
+    }
+    for (const reference of listOf(filled)) {
+      const target = await findDomain(documents, frame.tenant, reference);
+      if (!target) problems.push({ field, error: `names ${reference}, which is no twin of this registry` });
+      else if (!isOfKind(target.body.type, roles[role]!))
+        problems.push({ field, error: `must be filled by a ${roles[role]}; ${reference} is a ${target.body.type}` });
+      else resolved.set(reference, target.body.did);
+    }
+  }
+  return { problems, resolved };
+}
+
+const NAMES_SHOWN = 20;
+
+function namesIn(object: object): string {
+  const names = Object.keys(object);
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
+  return names.slice(0, NAMES_SHOWN).join(', ') + more;
+}
+
+function windowProblems({ validFrom, validUntil }: TwinParts): Detail[] {
+  const unknown = Object.entries({ validFrom, validUntil }).filter(([, at]) => at && Number.isNaN(Date.parse(at)));
+  // Such as a leap second: it would never come.
+  if (unknown.length) return unknown.map(([name]) => ({ field: `/${name}`, error: 'is a moment that no clock shows' }));
+  if (!validFrom || !validUntil || Date.parse(validUntil) > Date.parse(validFrom)) return [];
+  return [{ field: '/validUntil', error: 'must be later than validFrom' }];
+}
+
+function repeatedIds(list: string, items: readonly JsonObject[]): Detail[] {
+  const ids = items.map(({ id }) => id);
+  return ids.flatMap((id, at) =>
+    id !== undefined && ids.indexOf(id) < at
+      ? [{ field: `/${list}/${at}/id`, error: `is used twice: ${String(id)}` }]
+      : [],
+  );
+}

@@ -1,0 +1,194 @@
+// What is done with a proposal: votes, withdrawal, veto, another try to execute.
+
+import { createHash } from 'node:crypto';
+import type { EventObject } from 'xstate';
+import type { Choice, ProposalState, Voter } from '../../../machines/proposal.ts';
+import type { TwinlineError } from '../../errors.ts';
+import { type Caller, requireRole } from '../caller.ts';
+import { mayBeId } from '../find.ts';
+import { DOMAIN } from '../kinds.ts';
+import { isRefusal, refuse } from '../problems.ts';
+import { checked } from '../schema/check.ts';
+import { NEW_VOTE, VETO } from '../schema/votes.ts';
+import type { StoredDomain } from '../twin/record.ts';
+import { changeOf, verificationOf } from './execution.ts';
+import type { Proposal } from './proposal.ts';
+import type { VotingGround } from './propose.ts';
+
+export interface ProposalRequest {
+  readonly id: string;
+  /** Of the request: the same one again changes nothing and gives the same result. */
+  readonly key?: string | undefined;
+  readonly body?: unknown;
+}
+
+/** The proposal; throws `not-found`. What has become due is done, and what it is about is looked at, first. */
+export async function requireProposal(
+  ground: VotingGround,
+  { tenant }: Pick<Caller, 'tenant'>,
+  id: string,
+): Promise<Proposal> {
+  const found = mayBeId(id) ? await ground.proposals.read(id) : undefined;
+  if (!found || found.body.tenant !== tenant) throw refuse('not-found', `There is no proposal ${JSON.stringify(id)}.`);
+  return reviewed(ground, found);
+}
+
+export type ProposalAction = 'vote' | 'withdraw' | 'veto' | 'execute';
+
+/** Throws `not-found`, or the refusal of one who may not do this to this proposal. */
+export async function permitted(
+  ground: VotingGround,
+  caller: Caller,
+  { id, action }: { id: string; action: ProposalAction },
+): Promise<void> {
+  const found = await requireProposal(ground, caller, id);
+  requireRole(caller, action);
+  if (action === 'vote' && !voterIn(found, caller.principal)) throw await notAVoter(ground, found, caller.principal);
+  if (action === 'withdraw') requireProposer(found, caller);
+}
+
+function requireProposer({ body }: Proposal, { principal, roles }: Caller): void {
+  if (body.proposer === principal || roles.has('operator')) return;
+  throw refuse('not-proposer', `${body.proposer} made this proposal; only they withdraw it.`);
+}
+
+const STOPPABLE: readonly ProposalState[] = ['open', 'timelock', 'execution_failed'];
+
+/** Ends a proposal whose domain has changed. Repairs what a crash has left: the change told nobody. */
+export async function reviewed(ground: VotingGround, proposal: Proposal): Promise<Proposal> {
+  const { id, state, context, body } = proposal;
+  if (!STOPPABLE.includes(state as ProposalState)) return proposal;
+  const subject = await ground.documents.get<StoredDomain>(DOMAIN, context.subject);
+  // An execution that was given up may have come through after all.
+  const isExecuted = subject && verificationOf(subject.body).settled?.[body.kind]?.proposal === id;
+  if (isExecuted) return state === 'execution_failed' ? moved(ground, proposal, { type: 'EXECUTE' }) : proposal;
+  const reason = changeOf(subject?.body, { kind: body.kind, hash: context.hash });
+  return reason === undefined ? proposal : moved(ground, proposal, { type: 'SUBJECT_CHANGED', reason } as EventObject);
+}
+
+// As long as the state is one of those that can be left this way; others have been faster otherwise.
+async function moved({ proposals }: VotingGround, { id }: Proposal, event: EventObject): Promise<Proposal> {
+  let last: Proposal | undefined;
+  const decide = (proposal: Proposal) => {
+    last = proposal;
+    return STOPPABLE.includes(proposal.state as ProposalState) ? event : notOpen(proposal);
+  };
+  try {
+    return (await proposals.take(id, { decide })).instance;
+  } catch (error) {
+    if (last && isRefusal(error)) return last;
+    throw error;
+  }
+}
+
+export interface Voted {
+  readonly proposal: Proposal;
+  readonly ballot: Voter;
+  /** The request had been taken before. */
+  readonly repeated: boolean;
+}
+
+/** Casts the caller's ballot. */
+export async function vote(ground: VotingGround, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
+  const { principal } = caller;
+  await permitted(ground, caller, { id, action: 'vote' });
+  const cast = checked<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
+  const { instance, repeated } = await ground.proposals.take(id, {
+    ...noted(caller, 'vote', key),
+    decide: (proposal) =>
+      refusalOf(proposal, { voter: principal, vote: cast.vote }) ??
+      ({ type: 'CAST', voter: principal, ...cast } as EventObject),
+  });
+  return { proposal: instance, ballot: voterIn(instance, principal)!, repeated };
+}
+
+function refusalOf(
+  proposal: Proposal,
+  { voter: did, vote }: { voter: string; vote: Choice },
+): TwinlineError | undefined {
+  if (proposal.state !== 'open') return notOpen(proposal);
+  const earlier = voterIn(proposal, did)?.vote;
+  if (earlier === undefined) return undefined;
+  if (!proposal.context.rules.allowRevoting)
+    return refuse('already-voted', `${did} has voted ${earlier}; the rules allow one vote.`);
+  return earlier === vote
+    ? refuse('already-voted', `${did} has voted ${vote} already. Choose another option.`)
+    : undefined;
+}
+
+async function notAVoter({ documents }: VotingGround, { context }: Proposal, did: string): Promise<TwinlineError> {
+  const subject = await documents.get<StoredDomain>(DOMAIN, context.subject);
+  if (context.rules.recuseController && subject?.body.controllers.includes(did))
+    return refuse('recused', `${did} controls ${context.subject} and does not vote on it.`);
+  return refuse('not-eligible-voter', `${did} was not among the voters when the proposal was made.`);
+}
+
+/** Takes back a proposal that is open: who made it, or an operator. */
+export async function withdraw(ground: VotingGround, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
+  await permitted(ground, caller, { id, action: 'withdraw' });
+  return step(ground, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } });
+}
+
+/** Stops a proposal before it is executed. */
+export async function veto(
+  ground: VotingGround,
+  caller: Caller,
+  { id, body, key }: ProposalRequest,
+): Promise<Proposal> {
+  await permitted(ground, caller, { id, action: 'veto' });
+  const { reason = 'vetoed' } = checked<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
+  const event = { type: 'VETO', reason } as EventObject;
+  return step(ground, caller, { id, key, action: 'veto', from: STOPPABLE, event });
+}
+
+/** Tries again to execute what has passed; what is executed already stays so. */
+export async function execute(ground: VotingGround, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
+  requireRole(caller, 'execute');
+  const found = await requireProposal(ground, caller, id);
+  if (found.state === 'executed') return found;
+  const from: readonly ProposalState[] = ['passed', 'execution_failed'];
+  return step(ground, caller, { id, key, action: 'execute', from, event: { type: 'EXECUTE' } });
+}
+
+interface StepRequest {
+  readonly id: string;
+  readonly key: string | undefined;
+  readonly action: 'withdraw' | 'veto' | 'execute';
+  readonly from: readonly ProposalState[];
+  readonly event: EventObject;
+}
+
+async function step(
+  { proposals }: VotingGround,
+  caller: Caller,
+  { id, key, action, from, event }: StepRequest,
+): Promise<Proposal> {
+  const decide = (proposal: Proposal) =>
+    from.includes(proposal.state as ProposalState)
+      ? event
+      : action === 'execute'
+        ? notPassed(proposal)
+        : notOpen(proposal);
+  return (await proposals.take(id, { ...noted(caller, action, key), decide })).instance;
+}
+
+// Two callers, or two actions, may use the same key.
+function noted({ principal }: Caller, action: string, key: string | undefined) {
+  if (key === undefined) return { by: principal, action };
+  const hash = createHash('sha256')
+    .update(JSON.stringify([principal, action, key]))
+    .digest('base64url');
+  return { by: principal, action, key: hash.slice(0, 22) };
+}
+
+function voterIn({ context }: Proposal, did: string): Voter | undefined {
+  return context.voters.find((voter) => voter.did === did);
+}
+
+function notOpen({ id, state }: Proposal): TwinlineError {
+  return refuse('proposal-not-open', `Proposal ${id} is ${state}; this needs one that is open.`);
+}
+
+function notPassed({ id, state }: Proposal): TwinlineError {
+  return refuse('wrong-status', `Proposal ${id} is ${state}; only one that has passed is executed.`);
+}

@@ -1,0 +1,120 @@
+// Carbon credits: the activity that only verified domains may take part in.
+
+import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
+import { type Caller, requireRole } from '../caller.ts';
+import { mintDid } from '../did/did.ts';
+import { type Journaled, stamp } from '../feed/journal.ts';
+import { requireDomain, requireSettled } from '../find.ts';
+import { CREDIT } from '../kinds.ts';
+import { findPage } from '../page.ts';
+import { isRefusal } from '../problems.ts';
+import { checked } from '../schema/check.ts';
+import { NEW_CREDIT } from '../schema/credits.ts';
+import { isoTime } from '../twin/record.ts';
+import { NO_VOTES, type SettleVotes } from './due-votes.ts';
+import { requireEligible } from './eligibility.ts';
+
+type StoredCredit = Journaled & {
+  readonly did: string;
+  /** Decimal. */
+  readonly amount: string;
+  readonly issuer: string;
+  /** What the issuer says besides. */
+  readonly about: JsonObject;
+  /** Issued once the domain was seen to be eligible after this was written. */
+  readonly state: 'checking' | 'issued';
+  readonly created: number;
+};
+type Credit = StoredDocument<StoredCredit>;
+
+export interface Credits {
+  /** Throws `domain-not-verified` with the reasons. `id` is reserved for this request. @default a new one */
+  issue(caller: Caller, given: { did: string; body: unknown; id?: string | undefined }): Promise<JsonObject>;
+  /** The newest first. */
+  list(
+    caller: Caller,
+    query: { did: string; limit: number; cursor?: string | undefined },
+  ): Promise<{ items: JsonObject[]; next?: string }>;
+}
+
+export interface CreditOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  /** @default nobody votes */
+  readonly settleVotes?: SettleVotes;
+}
+
+/**
+ * Issues credits. A suspension that comes between the look at the domain and the write of the credit is honoured: the
+ * credit counts only after the domain was looked at again.
+ */
+export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOptions): Credits {
+  const reading = { documents, settleVotes };
+
+  async function write(id: string, body: StoredCredit): Promise<Credit> {
+    try {
+      return await documents.insert(CREDIT, id, body);
+    } catch (error) {
+      const known = error instanceof TwinlineError && error.code === 'ERR_EXISTS';
+      const earlier = known ? await documents.get<StoredCredit>(CREDIT, id) : undefined;
+      if (earlier) return earlier;
+      throw error;
+    }
+  }
+
+  async function settle(caller: Caller, credit: Credit): Promise<Credit> {
+    if (credit.body.state === 'issued') return credit;
+    try {
+      const domain = await requireSettled(reading, caller, credit.body.did);
+      await requireEligible(reading, domain, clock.now());
+    } catch (error) {
+      if (isRefusal(error)) await documents.remove(CREDIT, credit.id, credit.revision);
+      throw error;
+    }
+    const at = stamp(credit.body, clock);
+    const { amount, did } = credit.body;
+    const events = [{ type: 'credits.issued', data: { credit: credit.id, amount, did } }];
+    const journal = { at, by: caller.principal, action: 'issue', events };
+    const body: StoredCredit = { ...credit.body, state: 'issued', journal };
+    const result = await documents.replace(CREDIT, credit.id, credit.revision, body);
+    if (result.kind === 'replaced') return { id: credit.id, revision: result.revision, body };
+    const other = await documents.get<StoredCredit>(CREDIT, credit.id);
+    return other ?? { ...credit, body };
+  }
+
+  return {
+    async issue(caller, { did, body: given, id = mintDid().slice(-32) }) {
+      const domain = await requireSettled(reading, caller, did);
+      requireRole(caller, 'issue credits');
+      await requireEligible(reading, domain, clock.now());
+      const { amount, ...about } = checked<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
+      const at = clock.now();
+      const written = await write(id, {
+        tenant: caller.tenant,
+        did: domain.id,
+        amount,
+        issuer: caller.principal,
+        about,
+        state: 'checking',
+        created: at,
+        journal: { at, by: caller.principal, action: 'check', events: [] },
+      });
+      return creditView(await settle(caller, written));
+    },
+    async list(caller, { did, limit, cursor }) {
+      const domain = await requireDomain(documents, caller, did);
+      const where = { tenant: caller.tenant, did: domain.id };
+      const query = { index: 'domain', where, descending: true, limit, cursor };
+      const { items, next } = await findPage<StoredCredit>(documents, CREDIT, query);
+      const issued = items.filter(({ body }) => body.state === 'issued');
+      return { items: issued.map(creditView), ...(next !== undefined && { next }) };
+    },
+  };
+}
+
+function creditView({ id, body }: Credit): JsonObject {
+  const { did, amount, issuer, about, created } = body;
+  return { ...about, id, did, amount, issuer, status: body.state, issued: isoTime(created) };
+}

@@ -1,0 +1,224 @@
+// What proposals do to domains: each is one write on the domain's document, and repeating it changes nothing.
+//
+// The domain remembers the last proposal of each kind whose end it has seen, and the revision that this one was about.
+// At most one of a kind is open, and the next one is about a later revision: so every repeat is known, and whatever a
+// process that was thought dead does late for an earlier proposal changes nothing.
+
+import type { Clock } from '../../clock.ts';
+import type { ServiceCall } from '../../engine/service.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
+import { DOMAIN } from '../kinds.ts';
+import { materialHash } from '../twin/material.ts';
+import type { Domain, Status, StoredDomain } from '../twin/record.ts';
+import type { Proposal } from './proposal.ts';
+
+export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
+export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
+
+/** What a domain keeps in `verification`. */
+export type Verification = {
+  /** The open proposal to verify it, and its status before. */
+  readonly review?: { readonly proposal: string; readonly from: Status };
+  /** By kind: the last proposal whose end has been noted, and the revision of the domain that it was about. */
+  readonly settled?: { readonly [kind: string]: { readonly proposal: string; readonly revision: number } };
+  /** The proposal that gave the domain its present status, if one did. */
+  readonly proposal?: string;
+  /** What was verified last: the hash of what is material, and with its package. */
+  readonly hash?: string;
+  readonly packageHash?: string;
+};
+
+/** Kind → status that the domain has → status that an executed proposal gives it. Anything else is refused. */
+export const EXECUTION: { readonly [Kind in ProposalKind]: { readonly [From in Status]?: Status } } = {
+  verify: { Created: 'Verified', Rejected: 'Verified', Revoked: 'Verified', Suspended: 'Verified' },
+  suspend: { Verified: 'Suspended' },
+  reinstate: { Suspended: 'Verified' },
+  revoke: { Verified: 'Revoked', Suspended: 'Revoked' },
+};
+
+/** What a domain becomes when a proposal to verify it is rejected; a sanction stays what it is. */
+const REJECTED: { readonly [From in Status]?: Status } = { Created: 'Rejected', Rejected: 'Rejected' };
+
+const EVENT: { readonly [Kind in ProposalKind]: string } = {
+  verify: 'domain.verified',
+  suspend: 'domain.suspended',
+  reinstate: 'domain.reinstated',
+  revoke: 'domain.revoked',
+};
+
+/** A proposal as far as its subject needs it. */
+export interface About {
+  /** The proposal's id. */
+  readonly id: string;
+  readonly kind: ProposalKind;
+  /** Of what was material when it was made; with its package; and the revision of the domain then. */
+  readonly hash: string;
+  readonly packageHash: string;
+  readonly subjectRevision: number;
+}
+
+export function verificationOf(body: StoredDomain): Verification {
+  return body.verification as Verification;
+}
+
+/** The status apart from an open vote. */
+export function statusBeneath(body: StoredDomain): Status {
+  return body.status === 'UnderReview' ? (verificationOf(body).review?.from ?? 'Created') : body.status;
+}
+
+/** Why the domain is not what the proposal is about any more; undefined when it is. */
+export function changeOf(
+  body: StoredDomain | undefined,
+  { kind, hash }: Pick<About, 'kind' | 'hash'>,
+): string | undefined {
+  if (!body || body.status === 'Deactivated') return 'domain-deactivated';
+  if (materialHash(body) !== hash) return 'domain-changed';
+  return mayBecome(kind, body) ? undefined : 'status-changed';
+}
+
+/** The status that the proposal would give; undefined where it does not apply. */
+export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | undefined {
+  // While its verification is voted on, nothing else is.
+  const from = kind === 'verify' ? statusBeneath(body) : body.status;
+  const isSame = verificationOf(body).hash === materialHash(body);
+  // What was suspended comes back as what it was; something else is verified anew.
+  if (from === 'Suspended' && (kind === 'verify' ? isSame : kind === 'reinstate' && !isSame)) return undefined;
+  return EXECUTION[kind][from];
+}
+
+/** Does on the domain what one of the machine's calls does, for a call that nobody has answered yet. */
+export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;
+
+export interface ExecutionGround {
+  readonly documents: DocumentStore;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+interface Change {
+  readonly status: Status;
+  readonly verification: Verification;
+  readonly action: string;
+  readonly event?: DomainEvent;
+}
+
+/** The calls of the machine in machines/domain-verification.ts. */
+export function executionServices(ground: ExecutionGround) {
+  return {
+    /** A domain that is voted on for its verification is under review. */
+    present: service(ground, (about, body) => {
+      const verification = verificationOf(body);
+      const changed = endOf(body, about) ?? changeOf(body, about);
+      if (changed !== undefined) return { changed };
+      if (about.kind !== 'verify' || verification.review?.proposal === about.id) return {};
+      const review = { proposal: about.id, from: statusBeneath(body) };
+      return shown(body, { status: 'UnderReview', verification: { ...verification, review }, action: 'review' });
+    }),
+
+    /** Gives the domain its new status. */
+    execute: service(ground, (about, body) => {
+      const { id, kind, hash } = about;
+      const { review: _, ...verification } = verificationOf(body);
+      const end = endOf(body, about);
+      if (end === 'settled') return {};
+      const changed = end ?? changeOf(body, about);
+      if (changed !== undefined) return { changed };
+      const status = mayBecome(kind, body)!;
+      const next = {
+        ...verification,
+        ...(kind === 'verify' && { hash, packageHash: about.packageHash }),
+        settled: settledBy(body, about),
+        proposal: id,
+      };
+      const event = { type: EVENT[kind], data: { proposal: id, status } };
+      return { status, verification: next, action: kind, event };
+    }),
+
+    /** A vote that ended without an execution leaves the domain as it was, or rejected. */
+    release: service(ground, (about, body) => {
+      const { review, ...verification } = verificationOf(body);
+      if (endOf(body, about) !== undefined || body.status === 'Deactivated') return {};
+      const settled = settledBy(body, about);
+      const isReviewed = review?.proposal === about.id;
+      const isFree = isReviewed || body.status !== 'UnderReview';
+      if (about.kind !== 'verify' || !isFree)
+        return { status: body.status, verification: { ...verificationOf(body), settled }, action: 'end vote' };
+      const from = statusBeneath(body);
+      const status = about.outcome === 'rejected' ? (REJECTED[from] ?? from) : from;
+      const caused = status === 'Rejected' ? { proposal: about.id } : {};
+      return shown(body, { status, verification: { ...verification, ...caused, settled }, action: 'end review' });
+    }),
+  };
+}
+
+// `settled`: this proposal's end has been noted; `superseded`: that of a later one.
+function endOf(body: StoredDomain, { id, kind, subjectRevision }: About): 'settled' | 'superseded' | undefined {
+  const last = verificationOf(body).settled?.[kind];
+  if (last?.proposal === id) return 'settled';
+  return last && last.revision >= subjectRevision ? 'superseded' : undefined;
+}
+
+function settledBy(body: StoredDomain, { id, kind, subjectRevision }: About): NonNullable<Verification['settled']> {
+  return { ...verificationOf(body).settled, [kind]: { proposal: id, revision: subjectRevision } };
+}
+
+function shown(body: StoredDomain, change: Change): Change {
+  const { status, verification } = change;
+  if (status === body.status) return change;
+  const data: JsonObject = {
+    changed: ['status'],
+    status,
+    proposal: verification.review?.proposal ?? verification.settled?.verify?.proposal ?? null,
+  };
+  return { ...change, event: { type: 'domain.updated', data } };
+}
+
+/** Notes the calls of proposals that others make, or were making when they died. */
+export function noteOnDomain(ground: ExecutionGround): NoteOnDomain {
+  const services = executionServices(ground);
+  return async (call, { id, at, state, context }) => {
+    const { kind, subject, hash, packageHash, subjectRevision } = context;
+    const input = { kind, subject, hash, packageHash, subjectRevision, at, outcome: state as string };
+    await services[call as keyof typeof services](input, { session: { id } });
+  };
+}
+
+type Decide = (asked: About & { readonly outcome?: string }, body: StoredDomain) => Answer;
+type Input = JsonObject & { readonly subject: string; readonly at?: number };
+/** Nothing to write: `changed` says why the proposal does not apply, if so. */
+type Answer = Change | Unchanged;
+type Unchanged = { readonly status?: never; readonly changed?: string };
+
+/** As a service; nothing of the call but the session, whose id is the proposal's, is needed. */
+type Noting = (input: JsonObject, call: Partial<ServiceCall> & Pick<ServiceCall, 'session'>) => Promise<Json>;
+
+function service(ground: ExecutionGround, decide: Decide): Noting {
+  return async (input, { session }) => {
+    // A deadline has its own time, however late it is met. Calls of earlier versions do not say.
+    const { subject, at = ground.clock.now(), ...about } = input as Input;
+    for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
+      const old = await ground.documents.get<StoredDomain>(DOMAIN, subject);
+      if (!old) return { changed: 'domain-deactivated' };
+      const answer = decide({ ...(about as unknown as Omit<About, 'id'>), id: session.id }, old.body);
+      if (answer.status === undefined) return answer as Json;
+      if (await write(ground, old, { ...answer, at })) return {};
+    }
+    throw new TwinlineError(
+      'ERR_CONFLICT',
+      `${subject} was changed by others ${LIMITS.conflictsPerTurn} times in a row.`,
+    );
+  };
+}
+
+async function write(
+  { documents }: ExecutionGround,
+  old: Domain,
+  { status, verification, action, event, at: wanted }: Change & { readonly at: number },
+): Promise<boolean> {
+  const at = stamp(old.body, { now: () => wanted });
+  const journal = { at, by: 'system', action, events: event ? [event] : [] };
+  const body = { ...old.body, status, verification, updated: at, journal } as unknown as StoredDomain;
+  return (await replaceJournaled(documents, { kind: DOMAIN, old, body })).kind === 'replaced';
+}

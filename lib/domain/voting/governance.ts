@@ -1,0 +1,215 @@
+// The rules of voting of a deployment, as its rules file gives them: read, checked as a whole, completed by defaults.
+
+import type { ProposalRules } from '../../../machines/proposal.ts';
+import { type Detail, TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { isObject } from '../../shape.ts';
+import { isDid } from '../did/did.ts';
+import { DEFAULT_GOVERNANCE } from './default-governance.ts';
+import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './fraction.ts';
+
+export type Threshold =
+  /** More than half of yes and no. */
+  | { readonly kind: 'majority' }
+  /** At least this share of yes and no: a fraction such as `0.5` or `2/3`, greater than 0, at most 1. */
+  | { readonly kind: 'percent'; readonly value: string }
+  /** At least this much power says yes: a whole number in decimal digits, at least 1. */
+  | { readonly kind: 'count'; readonly value: string };
+
+/** What a proposal copies when it is made. */
+export type Rules = ProposalRules & {
+  readonly threshold: Threshold;
+  /** Share of all power that must vote: a fraction from 0 to 1. */
+  readonly quorum: string;
+  readonly recuseController: boolean;
+};
+
+export type VoterPower = {
+  readonly did: string;
+  /** A whole number from 0 to 2^128 − 1 in decimal digits; 0: may not vote. */
+  readonly power: string;
+};
+
+export type Governance = Rules & {
+  /** Empty: every API key with the role representative. */
+  readonly representatives: readonly string[];
+  /** Empty: every API key with the role voter, with power 1. */
+  readonly voters: readonly VoterPower[];
+};
+
+/** What clients read of the rules. `tie`: what becomes of as many yes as no; null where the numbers decide. */
+export function governanceView(governance: Governance): Governance & { readonly tie: 'passes' | 'fails' | null } {
+  const { threshold: needed } = governance;
+  if (needed.kind !== 'percent') return { ...governance, tie: needed.kind === 'majority' ? 'fails' : null };
+  return { ...governance, tie: isAtLeast(1n, parseFraction(needed.value)!, 2n) ? 'passes' : 'fails' };
+}
+
+type Report = (field: string, error: string) => void;
+type Values = { readonly [name: string]: unknown };
+
+/** Checks one value and gives it in its stored form; reports instead what is wrong. */
+type Check = (value: unknown, at: string, report: Report) => unknown;
+
+/**
+ * The rules that this text (JSON) gives. Throws ERR_CONFIG with every problem at once: `details` names each by its JSON
+ * pointer. `source` is the file's name for the message.
+ */
+export function parseGovernance(text: string, source = 'The governance file'): Governance {
+  const details: Detail[] = [];
+  const report: Report = (field, error) => details.push({ field, error });
+  const governance = read(text, report);
+  if (governance && !details.length) return governance;
+  const lines = details.map(({ field, error }) => `  ${field || '(whole file)'}: ${error}`);
+  throw new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
+}
+
+function read(text: string, report: Report): Governance | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    report('', `it is not JSON (${(error as Error).message}). Check commas, quotes and brackets.`);
+    return undefined;
+  }
+  if (!isObject(value)) {
+    report('', 'it must be one JSON object, such as {"quorum": "0.2"}');
+    return undefined;
+  }
+  const given = value;
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(CHECKS, name)) report(`/${name}`, `unknown; the keys are ${Object.keys(CHECKS).join(', ')}`);
+  const checked = Object.entries(CHECKS)
+    .filter(([name]) => Object.hasOwn(given, name))
+    .map(([name, check]) => [name, check(given[name], `/${name}`, report)]);
+  const governance: Governance = { ...DEFAULT_GOVERNANCE, ...Object.fromEntries(checked) };
+  // A count says by itself how many must take part.
+  const whole =
+    governance.threshold?.kind === 'count' && !('quorum' in given) ? { ...governance, quorum: '0' } : governance;
+  reachable(whole, report);
+  return whole;
+}
+
+const CHECKS: { readonly [Name in keyof Governance]: Check } = {
+  threshold,
+  quorum: (value, at, report) => {
+    const fraction = typeof value === 'string' ? parseFraction(value) : undefined;
+    if (!fraction || comparedToOne(fraction) > 0)
+      report(at, `must be a fraction from "0" to "1" in quotes, such as "0.2"; it is ${shown(value)}`);
+    return value;
+  },
+  votingPeriodSeconds: seconds(1),
+  allowRevoting: yesOrNo,
+  timelockSeconds: seconds(0),
+  recuseController: yesOrNo,
+  representatives: (value, at, report) => {
+    const list = listOf(value, at, report);
+    list.forEach((did, index) => {
+      person(did, `${at}/${index}`, report);
+      if (list.indexOf(did) < index) report(`${at}/${index}`, `${shown(did)} stands in the list twice`);
+    });
+    return list;
+  },
+  voters,
+};
+
+function threshold(value: unknown, at: string, report: Report): unknown {
+  const kind = isObject(value) ? value.kind : undefined;
+  if (!isObject(value) || (kind !== 'majority' && kind !== 'percent' && kind !== 'count')) {
+    report(
+      at,
+      `must be {"kind":"majority"}, {"kind":"percent","value":"0.5"} or {"kind":"count","value":3}; it is ${shown(value)}`,
+    );
+    return DEFAULT_GOVERNANCE.threshold;
+  }
+  known(value, kind === 'majority' ? ['kind'] : ['kind', 'value'], { at, report });
+  if (kind === 'majority') return { kind };
+  if (kind === 'percent') {
+    const fraction = typeof value.value === 'string' ? parseFraction(value.value) : undefined;
+    if (!fraction || fraction.over === 0n || comparedToOne(fraction) > 0)
+      report(
+        `${at}/value`,
+        `must be a fraction above "0", up to "1", in quotes, such as "0.5"; it is ${shown(value.value)}`,
+      );
+    return { kind, value: String(value.value) };
+  }
+  const count = wholeNumber(value.value);
+  if (count === undefined || count === 0n)
+    report(`${at}/value`, `must be a whole number from 1; it is ${shown(value.value)}`);
+  return { kind, value: String(count ?? 1n) };
+}
+
+function voters(value: unknown, at: string, report: Report): VoterPower[] {
+  const list = listOf(value, at, report).slice(0, LIMITS.votersPerProposal);
+  const seen = new Map<unknown, number>();
+  const found = list.map((voter, index): VoterPower => {
+    const here = `${at}/${index}`;
+    if (!isObject(voter)) {
+      report(here, `must be {"did":"did:…","power":"1"}; it is ${shown(voter)}`);
+      return { did: '', power: '0' };
+    }
+    known(voter, ['did', 'power'], { at: here, report });
+    person(voter.did, `${here}/did`, report);
+    const first = seen.get(voter.did);
+    if (first !== undefined)
+      report(`${here}/did`, `${shown(voter.did)} stands in the list twice, at ${at}/${first} too`);
+    else seen.set(voter.did, index);
+    const power = wholeNumber(voter.power);
+    if (power === undefined)
+      report(`${here}/power`, `must be a whole number from "0" to 2^128 − 1 in quotes; it is ${shown(voter.power)}`);
+    return { did: String(voter.did), power: String(power ?? 0n) };
+  });
+  const total = found.reduce((sum, { power }) => sum + BigInt(power), 0n);
+  if (total > POWER_MAX) report(at, `all powers together are ${total}, more than 2^128 − 1`);
+  if (list.length && total === 0n) report(at, 'nobody has any power; give at least one voter a power above 0');
+  return found;
+}
+
+// With voters that come from API keys, how much power there will be is not known here.
+function reachable({ threshold: needed, voters: list }: Governance, report: Report): void {
+  const total = list.reduce((sum, { power }) => sum + BigInt(power), 0n);
+  if (needed?.kind === 'count' && total > 0n && BigInt(needed.value) > total)
+    report('/threshold/value', `${needed.value} can never be reached: all voters together have ${total}`);
+}
+
+function seconds(least: number): Check {
+  return (value, at, report) => {
+    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > LIMITS.votingSecondsMax)
+      report(
+        at,
+        `must be a whole number of seconds from ${least} to ${LIMITS.votingSecondsMax}; it is ${shown(value)}`,
+      );
+    return value;
+  };
+}
+
+function yesOrNo(value: unknown, at: string, report: Report): unknown {
+  if (typeof value !== 'boolean') report(at, `must be true or false; it is ${shown(value)}`);
+  return value;
+}
+
+function listOf(value: unknown, at: string, report: Report): readonly unknown[] {
+  if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${shown(value)}`);
+  else if (value.length > LIMITS.votersPerProposal)
+    report(at, `has ${value.length} entries; ${LIMITS.votersPerProposal} are allowed`);
+  return Array.isArray(value) ? value : [];
+}
+
+function person(value: unknown, at: string, report: Report): void {
+  if (typeof value !== 'string' || !isDid(value))
+    report(at, `must be a DID such as "did:ixo:…"; it is ${shown(value)}`);
+}
+
+function known(value: Values, names: readonly string[], { at, report }: { at: string; report: Report }): void {
+  for (const name of Object.keys(value))
+    if (!names.includes(name)) report(`${at}/${name}`, `unknown; expected only ${names.join(' and ')}`);
+}
+
+// Numbers beyond 2^53 have been rounded by the time they are read, so those must be in quotes.
+function wholeNumber(value: unknown): bigint | undefined {
+  if (typeof value === 'string') return parsePower(value);
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60);
+}

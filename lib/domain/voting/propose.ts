@@ -1,0 +1,164 @@
+// New proposals: who may make one, about which domain, with which rules and voters.
+
+import type { ProposalInput } from '../../../machines/proposal.ts';
+import type { Clock } from '../../clock.ts';
+import type { Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import { type Caller, requireRole } from '../caller.ts';
+import { requireDomain } from '../find.ts';
+import { PROPOSAL } from '../kinds.ts';
+import { invalid, refuse } from '../problems.ts';
+import { checked } from '../schema/check.ts';
+import { NEW_PROPOSAL } from '../schema/votes.ts';
+import { materialHash, packageHash } from '../twin/material.ts';
+import { type Domain, validityOf } from '../twin/record.ts';
+import type { SettleVotes } from './due-votes.ts';
+import { mayBecome, type ProposalKind, statusBeneath, verificationOf } from './execution.ts';
+import type { Governance, Rules, VoterPower } from './governance.ts';
+import { type Context, openKey, type Proposal, type StoredProposal } from './proposal.ts';
+import { countVotes, resultAtClose } from './tally.ts';
+
+export interface VotingGround {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly governance: Governance;
+  readonly proposals: Lifecycle<Context, StoredProposal>;
+  /** Who may vote when the rules name nobody. */
+  readonly electorate: (tenant: string) => readonly VoterPower[];
+  readonly settle: SettleVotes;
+}
+
+export interface NewProposal {
+  /** Of the domain: a DID or alias. */
+  readonly did: string;
+  readonly body: unknown;
+  /** Of the proposal: reserved for this request. */
+  readonly id: string;
+}
+
+interface Asked {
+  readonly kind: ProposalKind;
+  readonly package?: JsonObject;
+}
+
+/** Makes a proposal, or gives the one that an earlier try of the same request has made. */
+export async function propose(ground: VotingGround, caller: Caller, { did, body, id }: NewProposal): Promise<Proposal> {
+  requireRole(caller, 'propose');
+  const found = await requireDomain(ground.documents, caller, did);
+  const subject = found.id;
+  requireRepresentative(ground.governance, caller);
+  const asked = checked<Asked>(NEW_PROPOSAL, body, 'The proposal');
+  checkPackage(asked.package);
+  const known = await ground.proposals.read(id);
+  if (known) return known;
+  requireUnexpired(ground, asked.kind, found);
+  // A vote that is over stands in nobody's way, and the domain is what it has made of it.
+  await ground.settle({ domain: subject });
+  await refuseSecond(ground, subject, asked.kind);
+  const domain = await requireDomain(ground.documents, caller, subject);
+  const input = inputOf(ground, caller, { domain, asked });
+  const { tenant, principal } = caller;
+  try {
+    const { instance } = await ground.proposals.begin(id, {
+      input: input as unknown as JsonObject,
+      body: {
+        tenant,
+        subject,
+        kind: asked.kind,
+        proposer: principal,
+        created: ground.clock.now(),
+        package: asked.package ?? null,
+      },
+      by: principal,
+      action: 'propose',
+    });
+    return instance;
+  } catch (error) {
+    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') throw second(subject, asked.kind);
+    throw error;
+  }
+}
+
+async function refuseSecond({ documents }: VotingGround, subject: string, kind: ProposalKind): Promise<void> {
+  const where = { openFor: openKey(subject, kind) };
+  const { items } = await documents.find<StoredProposal>(PROPOSAL, { index: 'open', where, limit: 1 });
+  if (items.length) throw second(subject, kind);
+}
+
+function second(subject: string, kind: ProposalKind): TwinlineError {
+  return refuse('proposal-open', `A proposal to ${kind} ${subject} is open already. Vote on that one, or withdraw it.`);
+}
+
+/** Throws `not-representative` unless the rules let this caller propose. */
+export function requireRepresentative({ representatives }: Governance, { roles, principal }: Caller): void {
+  if (roles.has('operator') || !representatives.length || representatives.includes(principal)) return;
+  throw refuse('not-representative', `${principal} is not among the representatives that the rules of voting name.`);
+}
+
+type Copies = Omit<ProposalInput, 'at'> & { readonly rules: Rules };
+
+function inputOf(ground: VotingGround, caller: Caller, { domain, asked }: { domain: Domain; asked: Asked }): Copies {
+  const { body, revision } = domain;
+  const { kind } = asked;
+  requireUnexpired(ground, kind, domain);
+  const hash = materialHash(body);
+  const wholeHash = packageHash(hash, asked.package);
+  if (!mayBecome(kind, body))
+    throw refuse('wrong-status', `A domain that is ${body.status} cannot be proposed to ${kind}.`);
+  if (statusBeneath(body) === 'Revoked' && verificationOf(body).packageHash === wholeHash)
+    throw refuse('package-unchanged', `${body.did} was revoked as it is. Change it, or send another package.`);
+  const rules = rulesOf(ground.governance);
+  const voters = votersFor(ground, caller.tenant, rules.recuseController ? body.controllers : []);
+  const unanimous = countVotes(voters.map((voter) => ({ ...voter, vote: 'yes' as const })));
+  if (resultAtClose(unanimous, rules).kind !== 'passes')
+    throw refuse(
+      'no-electorate',
+      'Even if all who may vote say yes, the proposal cannot pass. Change the rules of voting.',
+    );
+  return {
+    kind,
+    subject: body.did,
+    hash,
+    packageHash: wholeHash,
+    subjectRevision: revision,
+    proposer: caller.principal,
+    rules,
+    voters,
+  };
+}
+
+function requireUnexpired({ clock }: VotingGround, kind: ProposalKind, { body }: Domain): void {
+  if (kind !== 'verify' || validityOf(body, clock.now()) !== 'expired') return;
+  throw invalid(`${body.did} cannot be verified: it is no longer valid.`, [
+    { field: '/validUntil', error: `was ${body.validUntil}; change it first` },
+  ]);
+}
+
+function rulesOf({ voters: _, representatives: __, ...rules }: Governance): Rules {
+  return rules;
+}
+
+function votersFor({ governance, electorate }: VotingGround, tenant: string, recused: readonly string[]) {
+  const all = governance.voters.length ? governance.voters : electorate(tenant);
+  const voters = all.filter(({ did, power }) => power !== '0' && !recused.includes(did));
+  if (voters.length <= LIMITS.votersPerProposal) return voters;
+  throw new TwinlineError(
+    'ERR_CONFIG',
+    `${voters.length} API keys have the role voter; a proposal takes ${LIMITS.votersPerProposal}. Name the voters in GOVERNANCE_FILE.`,
+  );
+}
+
+function checkPackage(content: JsonObject | undefined): void {
+  if (content === undefined) return;
+  const refusal = (error: string) => invalid('The package cannot be taken.', [{ field: '/package', error }]);
+  if (isDeeper(content, LIMITS.packageDepth)) throw refusal(`has more than ${LIMITS.packageDepth} levels`);
+  const bytes = Buffer.byteLength(JSON.stringify(content));
+  if (bytes > LIMITS.packageBytes) throw refusal(`has ${bytes} bytes of JSON; ${LIMITS.packageBytes} are allowed`);
+}
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner as Json, levels - 1));
+}

@@ -1,0 +1,251 @@
+// Delivering events to webhooks: each in order, at least once, by one process at a time; whoever is slow delays nobody.
+//
+// Everything that must outlive a process is in one document per webhook, replaced by compare-and-set: how far it has
+// come, who delivers now and until when, when the next try is due. A process that dies leaves a due time behind, by
+// which the sweep of any other finds the webhook.
+
+import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore } from '../../store/store.ts';
+import { wantsType } from '../feed/event-types.ts';
+import { eventView, type FeedEvent } from '../feed/feed.ts';
+import type { Feed } from '../feed/follow.ts';
+import { DELIVERY, WEBHOOK } from '../kinds.ts';
+import { type AttemptGround, attempt, type Outcome, pauseAfter } from './attempt.ts';
+import {
+  letterId,
+  type Progress,
+  type StoredLetter,
+  type StoredProgress,
+  type StoredWebhook,
+  type Webhook,
+} from './record.ts';
+
+export interface DeliveryOptions extends AttemptGround {
+  /** With DOMAIN_KINDS declared. */
+  readonly documents: DocumentStore;
+  readonly feed: Feed;
+  readonly onProblem?: (error: unknown) => void;
+}
+
+export interface Deliveries {
+  /** Takes notice of webhooks that are new or have changed; whoever has changed one calls it. */
+  look(): Promise<void>;
+  /** Takes notice of what others have changed, goes on with what is due, throws away what is too old; how many of those. */
+  sweep(now: number, limit: number): Promise<number>;
+  /** Resolves when nothing is being delivered. */
+  idle(): Promise<void>;
+  /** Gives up what is being delivered, for another process to go on at once, and resolves when that is noted. */
+  close(): Promise<void>;
+}
+
+/** Changes without anything for a webhook after which its place is noted all the same. */
+const NOTED_AFTER = 100_000;
+const RETRY_MS = 1_000;
+
+export function deliveries(options: DeliveryOptions): Deliveries {
+  const { documents, clock, feed, onProblem = () => {} } = options;
+  const me = randomBytes(9).toString('base64url');
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
+  const known = new Map<string, Webhook>();
+  // Webhooks that wait for a free place; that run; that are to run again; that another process holds.
+  const waiting = new Set<string>();
+  const running = new Map<string, Promise<void>>();
+  const again = new Set<string>();
+  const held = new Set<string>();
+  // There is nothing for a webhook up to this number.
+  const scanned = new Map<string, number>();
+  let following: Promise<void> | undefined;
+
+  function kick(id: string): void {
+    if (ending.signal.aborted) return;
+    if (running.has(id)) again.add(id);
+    else if (running.size >= LIMITS.webhooksAtOnce) waiting.add(id);
+    else start(id);
+  }
+
+  function start(id: string): void {
+    again.delete(id);
+    const run = deliver(id)
+      .catch((error: unknown) => {
+        onProblem(error);
+        held.add(id);
+      })
+      .finally(() => {
+        running.delete(id);
+        if (again.has(id)) waiting.add(id);
+        const [next] = waiting;
+        if (next === undefined) return;
+        waiting.delete(next);
+        kick(next);
+      });
+    running.set(id, run);
+  }
+
+  /** Delivers what there is, as long as nobody else does. */
+  async function deliver(id: string): Promise<void> {
+    while (!ending.signal.aborted) {
+      const webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
+      const progress = await documents.get<StoredProgress>(DELIVERY, id);
+      if (!webhook || !progress || webhook.body.status !== 'active') return;
+      const { dueAt, holder, cursor } = progress.body;
+      if (dueAt !== null && dueAt > clock.now()) {
+        if (holder !== null) held.add(id);
+        return;
+      }
+      const event = await nextFor(webhook, cursor);
+      const free = { ...progress.body, holder: null, dueAt: null };
+      if (!event) {
+        const upTo = scanned.get(id) ?? cursor;
+        const isFar = upTo - cursor > NOTED_AFTER;
+        // Nobody needs to look again, and a restart need not read all that again.
+        if ((dueAt === null && !isFar) || (await note(progress, { ...free, cursor: isFar ? upTo : cursor }))) return;
+        continue;
+      }
+      const claim = await note(progress, { ...free, holder: me, dueAt: clock.now() + LIMITS.webhookLeaseMs });
+      if (claim && (await deliverFrom(webhook, claim, event)) === 'rest') return;
+    }
+  }
+
+  // With the webhook in our hands: event after event. `look` when somebody has changed something meanwhile.
+  async function deliverFrom(first: Webhook, claim: Progress, event: FeedEvent): Promise<'rest' | 'look'> {
+    const { id } = first;
+    let webhook: Webhook | undefined = first;
+    let mine: Progress | undefined = claim;
+    for (let next: FeedEvent | undefined = event; next && webhook && mine; ) {
+      const outcome = await attempt(options, webhook, { event: eventView(next), ending: ending.signal });
+      const after = await afterwards(mine, next, outcome);
+      webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
+      const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.signal.aborted;
+      next = goesOn && webhook ? await nextFor(webhook, after.cursor) : undefined;
+      const lease = next ? { holder: me, dueAt: clock.now() + LIMITS.webhookLeaseMs } : {};
+      mine = await note(mine, { ...after, ...lease });
+    }
+    return mine && webhook ? 'rest' : 'look';
+  }
+
+  // What the document says after a try.
+  async function afterwards(
+    { id, body }: Progress,
+    { seq, ...event }: FeedEvent,
+    outcome: Outcome,
+  ): Promise<StoredProgress> {
+    const free = { ...body, holder: null, dueAt: null };
+    if (outcome.kind === 'given-up') return { ...free, dueAt: clock.now() };
+    if (outcome.kind === 'delivered')
+      return { ...free, cursor: seq, attempts: 0, delivered: body.delivered + 1, deliveredAt: clock.now() };
+    const { failure } = outcome;
+    const attempts = body.attempts + 1;
+    if (attempts < LIMITS.webhookTries)
+      return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
+    await putAside(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
+    return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
+  }
+
+  async function putAside(
+    webhook: string,
+    letter: Pick<StoredLetter, 'seq' | 'event' | 'attempts' | 'failure'>,
+  ): Promise<void> {
+    const now = clock.now();
+    const body: StoredLetter = {
+      ...letter,
+      webhook,
+      status: 'dead',
+      created: now,
+      dueAt: now + LIMITS.webhookLetterMs,
+    };
+    try {
+      await documents.insert(DELIVERY, letterId(webhook, letter.seq), body);
+    } catch (error) {
+      // Put aside already, by somebody who died before noting it.
+      if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
+    }
+  }
+
+  async function note({ id, revision }: Progress, body: StoredProgress): Promise<Progress | undefined> {
+    const result = await documents.replace(DELIVERY, id, revision, body);
+    return result.kind === 'replaced' ? { id, revision: result.revision, body } : undefined;
+  }
+
+  async function nextFor({ id, body }: Webhook, cursor: number): Promise<FeedEvent | undefined> {
+    for (let at = Math.max(cursor, scanned.get(id) ?? 0); ; ) {
+      const page = await feed.read(at);
+      const found = page.events.find(({ tenant, type }) => tenant === body.tenant && wantsType(body.events, type));
+      scanned.set(id, found ? found.seq - 1 : page.upTo);
+      if (found || page.atEnd) return found;
+      at = page.upTo;
+    }
+  }
+
+  /** Wakes the webhooks that an event is for, as it happens. */
+  async function follow(from: number): Promise<void> {
+    for (let after = from; !ending.signal.aborted; ) {
+      try {
+        for await (const { events, upTo } of feed.pages({ after, signal: ending.signal })) {
+          for (const event of events)
+            for (const { id, body } of known.values())
+              if (body.tenant === event.tenant && wantsType(body.events, event.type)) kick(id);
+          after = upTo;
+        }
+        return;
+      } catch (error) {
+        onProblem(error);
+        await clock.wait(RETRY_MS, ending.signal);
+      }
+    }
+  }
+
+  async function look(): Promise<void> {
+    const found = await allWebhooks(documents);
+    const changed = found.filter(({ id, revision }) => known.get(id)?.revision !== revision);
+    known.clear();
+    for (const webhook of found) known.set(webhook.id, webhook);
+    // First follow, then look at what has happened before.
+    if (known.size > 0 && !following) {
+      const end = await feed.end();
+      following ??= follow(end);
+    }
+    for (const { id } of changed) kick(id);
+  }
+
+  return {
+    look,
+    async sweep(now, limit) {
+      await look();
+      const waitedFor = [...held];
+      held.clear();
+      for (const id of waitedFor) kick(id);
+      const where = { dueAt: { lte: now } };
+      const { items } = await documents.find<StoredProgress | StoredLetter>(DELIVERY, { index: 'due', where, limit });
+      const letters = items.filter(({ body }) => 'webhook' in body);
+      for (const { id, body } of items) if (!('webhook' in body)) kick(id);
+      await Promise.all(letters.map(({ id, revision }) => documents.remove(DELIVERY, id, revision)));
+      return letters.length;
+    },
+    async idle() {
+      while (running.size > 0) await Promise.all(running.values());
+    },
+    async close() {
+      ending.abort();
+      waiting.clear();
+      again.clear();
+      await Promise.all([following, ...running.values()]);
+    },
+  };
+}
+
+async function allWebhooks(documents: DocumentStore): Promise<Webhook[]> {
+  const found: Webhook[] = [];
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const page = await documents.find<StoredWebhook>(WEBHOOK, {
+      limit: LIMITS.pageSizeMax,
+      ...(cursor !== undefined && { cursor }),
+    });
+    found.push(...page.items);
+    cursor = page.next;
+  }
+  return found;
+}

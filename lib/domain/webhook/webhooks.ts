@@ -1,0 +1,217 @@
+// Webhooks of a tenant: made, read, changed, removed; and the events that could not be delivered to them.
+
+import { randomBytes } from 'node:crypto';
+import type { Detail } from '../../errors.ts';
+import type { Resolve } from '../../http/hosts.ts';
+import { resolvedProblem } from '../../http/pinned-address.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore } from '../../store/store.ts';
+import { type Caller, requireRole } from '../caller.ts';
+import { typeProblems } from '../feed/event-types.ts';
+import type { Feed } from '../feed/follow.ts';
+import { mayBeId } from '../find.ts';
+import { DELIVERY, WEBHOOK } from '../kinds.ts';
+import { invalid, refuse } from '../problems.ts';
+import { checked } from '../schema/check.ts';
+import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../schema/webhooks.ts';
+import { type AttemptGround, attempt } from './attempt.ts';
+import type { Deliveries } from './delivery.ts';
+import {
+  type Letter,
+  letterId,
+  newProgress,
+  type Progress,
+  type StoredLetter,
+  type StoredProgress,
+  type StoredWebhook,
+  type Webhook,
+} from './record.ts';
+import { makeSecret, sealSecret } from './secret.ts';
+
+export interface WebhookOptions extends AttemptGround {
+  /** With DOMAIN_KINDS declared. */
+  readonly documents: DocumentStore;
+  readonly feed: Pick<Feed, 'end'>;
+  readonly deliveries: Pick<Deliveries, 'look'>;
+  /** @default the system's */
+  readonly resolve?: Resolve;
+}
+
+/** A webhook with what is only told once, and how far it has come. */
+export interface Shown {
+  readonly webhook: Webhook;
+  readonly progress: Progress | undefined;
+  /** The secret, where the service has just made or taken one. */
+  readonly secret?: string;
+}
+
+interface Changes {
+  readonly url?: string;
+  readonly events?: readonly string[];
+  /** Null: a new one is made. */
+  readonly secret?: string | null;
+  readonly status?: StoredWebhook['status'];
+}
+
+/** Every function needs the role to manage webhooks, and throws refusals of problems.ts. */
+export interface Webhooks {
+  create(caller: Caller, body: unknown): Promise<Shown>;
+  get(caller: Caller, id: string): Promise<Shown>;
+  /** The oldest first. */
+  list(
+    caller: Caller,
+    page: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: Shown[]; next?: string }>;
+  /** `expected` is the revision that the caller has seen. */
+  change(caller: Caller, id: string, change: { body: unknown; expected?: number | undefined }): Promise<Shown>;
+  remove(caller: Caller, id: string): Promise<Shown>;
+  /** What could not be delivered, the newest first. */
+  letters(
+    caller: Caller,
+    query: { id: string; limit: number; cursor?: string | undefined },
+  ): Promise<{ items: Letter[]; next?: string }>;
+  /** Tries once more to deliver one of them, now. */
+  retry(caller: Caller, letter: { id: string; seq: string }): Promise<Letter>;
+}
+
+export function webhooks(options: WebhookOptions): Webhooks {
+  const { documents, clock, keyring, feed, deliveries, resolve } = options;
+
+  async function require(caller: Caller, id: string): Promise<Webhook> {
+    requireRole(caller, 'manage webhooks');
+    const found = mayBeId(id) ? await documents.get<StoredWebhook>(WEBHOOK, id) : undefined;
+    if (found?.body.tenant === caller.tenant) return found;
+    throw refuse('not-found', `There is no webhook ${JSON.stringify(id)}.`);
+  }
+
+  const isKept = ({ body }: Letter) => body.dueAt > clock.now();
+
+  async function shown(webhook: Webhook, secret?: string): Promise<Shown> {
+    const progress = await documents.get<StoredProgress>(DELIVERY, webhook.id);
+    return { webhook, progress, ...(secret !== undefined && { secret }) };
+  }
+
+  async function check({ url, events = [] }: Changes): Promise<void> {
+    const why = url === undefined ? undefined : await resolvedProblem(url, resolve);
+    const details: Detail[] = [
+      ...(why === undefined ? [] : [{ field: '/url', error: why }]),
+      ...typeProblems(events, '/events'),
+    ];
+    if (details.length) throw invalid('The webhook cannot be taken, see the details.', details);
+  }
+
+  async function makeRoom({ tenant }: Caller): Promise<void> {
+    const count = await documents.count(WEBHOOK, { index: 'created', where: { tenant } });
+    if (count >= LIMITS.webhooksPerTenant)
+      throw invalid(`There are ${count} webhooks already. Remove one first.`, [
+        { field: '/', error: `at most ${LIMITS.webhooksPerTenant} webhooks are kept` },
+      ]);
+  }
+
+  return {
+    async create(caller, given) {
+      requireRole(caller, 'manage webhooks');
+      const body = checked<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
+      await check(body);
+      await makeRoom(caller);
+      const id = `wh_${randomBytes(16).toString('hex')}`;
+      const { tenant, principal: by } = caller;
+      const secret = body.secret ?? makeSecret();
+      const now = clock.now();
+      // Where it begins comes first: a webhook without it would not be delivered to.
+      const progress = await documents.insert(DELIVERY, id, newProgress(await feed.end()));
+      const stored: StoredWebhook = {
+        tenant,
+        url: body.url,
+        events: body.events ?? [],
+        secret: sealSecret(keyring, { tenant, id }, secret),
+        status: 'active',
+        by,
+        created: now,
+        updated: now,
+      };
+      const webhook = await documents.insert(WEBHOOK, id, stored);
+      await deliveries.look();
+      return { webhook, progress, secret };
+    },
+
+    get: async (caller, id) => shown(await require(caller, id)),
+
+    async list(caller, { limit, cursor }) {
+      requireRole(caller, 'manage webhooks');
+      const { tenant } = caller;
+      const from = cursor === undefined ? {} : { cursor };
+      const page = await documents.find<StoredWebhook>(WEBHOOK, {
+        index: 'created',
+        where: { tenant },
+        limit,
+        ...from,
+      });
+      const items = await Promise.all(page.items.map((webhook) => shown(webhook)));
+      return { items, ...(page.next !== undefined && { next: page.next }) };
+    },
+
+    async change(caller, id, { body: given, expected }) {
+      const old = await require(caller, id);
+      if (expected !== undefined && expected !== old.revision)
+        throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
+      const { secret: wanted, ...changes } = checked<Changes>(CHANGED_WEBHOOK, given, 'The change');
+      await check(changes);
+      const secret = wanted === null ? makeSecret() : wanted;
+      const sealed = secret === undefined ? {} : { secret: sealSecret(keyring, { tenant: caller.tenant, id }, secret) };
+      const body: StoredWebhook = { ...old.body, ...changes, ...sealed, updated: clock.now() };
+      const result = await documents.replace(WEBHOOK, id, old.revision, body);
+      if (result.kind === 'conflict')
+        throw refuse('revision-changed', 'The webhook was changed by somebody else just now. Read it again.');
+      await tryNow(documents, id);
+      await deliveries.look();
+      return shown({ id, revision: result.revision, body }, secret);
+    },
+
+    async remove(caller, id) {
+      const old = await shown(await require(caller, id));
+      await documents.remove(WEBHOOK, id);
+      await documents.remove(DELIVERY, id);
+      for (let more = true; more; ) {
+        const { items, next } = await documents.find(DELIVERY, { index: 'webhook', where: { webhook: id } });
+        await Promise.all(items.map((letter) => documents.remove(DELIVERY, letter.id)));
+        more = next !== undefined;
+      }
+      await deliveries.look();
+      return old;
+    },
+
+    async letters(caller, { id, limit, cursor }) {
+      await require(caller, id);
+      const from = cursor === undefined ? {} : { cursor };
+      const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, ...from };
+      const { items, ...next } = await documents.find<StoredLetter>(DELIVERY, query);
+      // What has expired is gone before it is swept; a page may be short, and still have a next one.
+      return { items: items.filter(isKept), ...next };
+    },
+
+    async retry(caller, { id, seq }) {
+      const webhook = await require(caller, id);
+      const isNumber = /^[1-9]\d{0,15}$/.test(seq);
+      const letter = isNumber ? await documents.get<StoredLetter>(DELIVERY, letterId(id, Number(seq))) : undefined;
+      if (!letter || !isKept(letter))
+        throw refuse('not-found', `The webhook ${id} has no event ${JSON.stringify(seq)} that was put aside.`);
+      const outcome = await attempt(options, webhook, {
+        event: letter.body.event,
+        ending: new AbortController().signal,
+      });
+      const tried = { ...letter.body, attempts: letter.body.attempts + 1 };
+      const body: StoredLetter =
+        outcome.kind === 'failed' ? { ...tried, failure: outcome.failure } : { ...tried, status: 'delivered' };
+      const { revision } = await documents.replace(DELIVERY, letter.id, letter.revision, body);
+      return { id: letter.id, revision, body };
+    },
+  };
+}
+
+// Whoever has repaired a webhook does not want to wait for the next try.
+async function tryNow(documents: DocumentStore, id: string): Promise<void> {
+  const progress = await documents.get<StoredProgress>(DELIVERY, id);
+  if (!progress || progress.body.holder !== null || progress.body.dueAt === null) return;
+  await documents.replace(DELIVERY, id, progress.revision, { ...progress.body, attempts: 0, dueAt: null });
+}

@@ -1,0 +1,64 @@
+// The calls of machines that live in documents: who may make one until when, and what becomes of its answer.
+
+import type { EventObject } from 'xstate';
+import type { Clock } from '../../clock.ts';
+import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Services } from '../service.ts';
+import { type Answer, callRunner } from '../session/calls.ts';
+import type { LifecycleCall } from './record.ts';
+
+/** By the id of a call. */
+export interface LifecyclePolicies {
+  readonly [id: string]: {
+    /** Milliseconds for one try. @default LIMITS.callTimeoutMs */
+    readonly timeoutMs?: number;
+    /** After so many the machine is told of the failure. @default LIMITS.lifecycleTries */
+    readonly tries?: number;
+  };
+}
+
+/** An answer for the machine, or the call as it is to be tried again later. */
+export type Outcome = { readonly event: EventObject } | { readonly again: LifecycleCall };
+
+export interface LifecycleCalls {
+  /** Until when a call that is stored now belongs to the process that stored it. */
+  leaseUntil(id: string): number;
+  /** The call as the process that makes its next try stores it first. */
+  claim(call: LifecycleCall): LifecycleCall;
+  /** Makes one try. Never rejects. */
+  make(document: string, call: LifecycleCall): Promise<Answer>;
+  outcome(call: LifecycleCall, answer: Answer): Outcome;
+}
+
+export function lifecycleCalls(
+  services: Services,
+  { clock, policies }: { clock: Clock; policies: LifecyclePolicies },
+): LifecycleCalls {
+  const runner = callRunner(services, clock);
+  const timeoutOf = (id: string) => policies[id]?.timeoutMs ?? LIMITS.callTimeoutMs;
+  const leaseUntil = (id: string) => clock.now() + timeoutOf(id) + LIMITS.turnReserveMs;
+  return {
+    leaseUntil,
+    claim: (call) => ({ ...call, tries: call.tries + 1, at: leaseUntil(call.id) }),
+    make: async (document, { at, input, ...call }) => {
+      const policy = { timeoutMs: timeoutOf(call.id), retries: 0, secret: false };
+      const answer = await runner.start({ call: { ...call, until: at }, input, policy, session: { id: document } });
+      runner.forget(call.key);
+      return answer;
+    },
+    outcome: (call, answer) => {
+      const actorId = call.id;
+      if (answer.ok)
+        return { event: { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output } as EventObject };
+      const { retry } = ERROR_CODES[answer.error.code as ErrorCode];
+      if (retry && call.tries < (policies[actorId]?.tries ?? LIMITS.lifecycleTries))
+        return { again: { ...call, at: clock.now() + pauseAfter(call.tries) } };
+      return { event: { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error } as EventObject };
+    },
+  };
+}
+
+function pauseAfter(tries: number): number {
+  return Math.min(LIMITS.callBackoffMs * 2 ** (tries - 1), LIMITS.lifecycleBackoffMaxMs);
+}

@@ -1,0 +1,219 @@
+// A machine that lives in a document: begun, moved and read there, for as long as the document is kept.
+//
+// Every event is one compare-and-set of the whole document, in which state, timers, pending calls and facts change
+// together. A call is stored before it is made, so that a crash leaves behind what has to be made again; its service
+// must act at most once per idempotency key. Timers fire at their own time, one write each, whoever comes by first.
+
+import type { EventObject, StateValue } from 'xstate';
+import { type Clock, systemClock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type { AtRest, Machine } from '../machine/transition.ts';
+import type { Services } from '../service.ts';
+import { workLine } from '../session/mutex.ts';
+import type { Watch } from '../watch.ts';
+import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
+import type { Expected } from './record.ts';
+import { lifecycleRunner, type Opened, type Settled } from './run.ts';
+import { plainWrite, type Write } from './write.ts';
+
+/** A machine and its document at one revision. */
+export interface Instance<Context = JsonObject, Body = JsonObject> {
+  readonly id: string;
+  readonly revision: number;
+  readonly body: Body;
+  readonly state: StateValue;
+  readonly context: Context;
+  /** Milliseconds since 1970 of the last event. */
+  readonly at: number;
+  /** Ids of the calls that have not been answered yet. */
+  readonly calling: readonly string[];
+}
+
+export interface Beginning {
+  /** For the machine; `at`, the time in milliseconds since 1970, is added. */
+  readonly input: JsonObject;
+  /** Fields of the document beside those that the lifecycle keeps. */
+  readonly body?: JsonObject;
+  /** Who asks, as the write may note. @default 'system' */
+  readonly by?: string;
+  /** @default 'begin' */
+  readonly action?: string;
+}
+
+export interface Command<Context = JsonObject, Body = JsonObject> {
+  /**
+   * The event, to which `at` is added, or why there is none. Pure: it is asked for exactly the revision that is
+   * replaced, and again after a conflict. Due timers have fired before.
+   */
+  readonly decide: (instance: Instance<Context, Body>, at: number) => EventObject | TwinlineError;
+  /** Tells a repeated command: it changes nothing. Forgotten after LIMITS.commandsKept further ones. */
+  readonly key?: string;
+  /** Who asks, as the write may note. @default 'system' */
+  readonly by?: string;
+  /** @default the event's type */
+  readonly action?: string;
+}
+
+export interface Taken<Context = JsonObject, Body = JsonObject> {
+  readonly instance: Instance<Context, Body>;
+  /** The command, or the beginning, had been taken before. */
+  readonly repeated: boolean;
+}
+
+export interface LifecycleOptions {
+  readonly documents: DocumentStore;
+  /** Has an index `due` on the field `dueAt`. */
+  readonly kind: Kind;
+  readonly machine: Machine;
+  /** Of the machine. @default 1 */
+  readonly version?: number;
+  /** A rest of another version in terms of this one, or undefined when it has no place here. */
+  readonly migrate?: Expected['migrate'];
+  /** @default the system's clock */
+  readonly clock?: Clock;
+  /** What the machine's calls name; each acts at most once per idempotency key. */
+  readonly services?: Services;
+  readonly calls?: LifecyclePolicies;
+  /**
+   * Fields of the document that follow from where the machine is, for indexes; null for one that is no more. `calling`
+   * holds the ids of the calls that have not been answered yet.
+   */
+  readonly fields?: (rest: AtRest, calling: readonly string[]) => JsonObject;
+  /** Writes one step. @default a plain insert or replace, which drops the facts */
+  readonly write?: Write;
+  /** Whoever looks on: is shown each event that is stored. */
+  readonly watch?: Watch | undefined;
+  /** Told of what fails when nobody waits for it. */
+  readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
+}
+
+/**
+ * Every function throws ERR_STORE when the store is away, ERR_RECORD for a document that holds no such machine,
+ * ERR_CONFLICT when other writers were first LIMITS.conflictsPerTurn times, ERR_BUSY when too many wait.
+ */
+export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
+  /** Inserts the document; one with this id that exists already is given back. Waits for the first try of its calls. */
+  begin(id: string, beginning: Beginning): Promise<Taken<Context, Body>>;
+  /**
+   * Moves the machine and waits for the first try of the calls that follow. Throws what `decide` refuses with,
+   * ERR_NOT_FOUND, or ERR_MACHINE when the machine does not take the event; then nothing but deadlines is stored.
+   */
+  take(id: string, command: Command<Context, Body>): Promise<Taken<Context, Body>>;
+  /** The machine now: due timers fire and due calls are made first. Undefined when there is no such document. */
+  read(id: string): Promise<Instance<Context, Body> | undefined>;
+  /** As {@link read}, for a document that was just found. */
+  refresh(document: StoredDocument): Promise<Instance<Context, Body>>;
+  /** Reads what is due, up to `limit`; how many. What cannot be read is put off. @default LIMITS.sweepBatch */
+  sweep(limit?: number): Promise<number>;
+}
+
+/** Runs the machines of one kind of document. */
+export function lifecycle<Context = JsonObject, Body = JsonObject>(
+  options: LifecycleOptions,
+): Lifecycle<Context, Body> {
+  const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
+  const expected: Expected = { machine, version, ...(migrate && { migrate }) };
+  const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
+  const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch: options.watch });
+  const line = workLine(LIMITS.lifecycleQueue, 'requests for one thing');
+  type Current = Instance<Context, Body>;
+
+  /** Makes the calls that this process has to make, and those that follow from their answers. */
+  async function finish(settled: Settled): Promise<Current> {
+    const { id } = settled.document;
+    let last: Opened = settled;
+    const todo = [...settled.mine];
+    try {
+      while (todo.length > 0) {
+        const call = todo.shift()!;
+        const answer = await calls.make(id, call);
+        const next: Settled = await line.run(id, () => runner.answer(id, call, answer));
+        todo.push(...next.mine);
+        last = next;
+      }
+    } catch (error) {
+      // What led to the call is stored; the call is made again when it is due.
+      options.onProblem?.({ id, error });
+    }
+    return instanceOf(last);
+  }
+
+  async function wake(document: StoredDocument): Promise<Current> {
+    const opened = runner.open(document);
+    if (!runner.isDue(opened)) return instanceOf(opened);
+    return finish(await line.run(document.id, () => runner.settle(document.id)));
+  }
+
+  async function begin(
+    id: string,
+    { input, body = {}, by = 'system', action = 'begin' }: Beginning,
+  ): Promise<Taken<Context, Body>> {
+    try {
+      return { instance: await finish(await runner.insert(id, body, { input, by, action })), repeated: false };
+    } catch (error) {
+      if (!(error instanceof TwinlineError && error.code === 'ERR_EXISTS')) throw error;
+      const document = await documents.get(kind, id);
+      if (!document) throw error;
+      return { instance: await wake(document), repeated: true };
+    }
+  }
+
+  async function take(
+    id: string,
+    { decide, key, by = 'system', action }: Command<Context, Body>,
+  ): Promise<Taken<Context, Body>> {
+    let refusal: TwinlineError | undefined;
+    let repeated = false;
+    const taken = await line.run(id, () =>
+      runner.take(id, (opened, at) => {
+        repeated = key !== undefined && opened.record.commands.includes(key);
+        const event = repeated ? undefined : decide(instanceOf(opened), at);
+        refusal = event instanceof TwinlineError ? event : undefined;
+        if (!event || event instanceof TwinlineError) return undefined;
+        return { event, ...(key !== undefined && { key }), noted: { by, action: action ?? event.type } };
+      }),
+    );
+    const instance = await finish(taken);
+    if (refusal) throw refusal;
+    return { instance, repeated };
+  }
+
+  async function sweepOne(document: StoredDocument): Promise<void> {
+    try {
+      await wake(document);
+    } catch (error) {
+      options.onProblem?.({ id: document.id, error });
+      if (!(error instanceof TwinlineError && error.retry)) await runner.putOff(document);
+    }
+  }
+
+  return {
+    begin,
+    take,
+    refresh: wake,
+    read: async (id) => {
+      const document = await documents.get(kind, id);
+      return document && wake(document);
+    },
+    sweep: async (limit = LIMITS.sweepBatch) => {
+      const where = { dueAt: { lte: clock.now() } };
+      const { items } = await documents.find(kind, { index: 'due', where, limit });
+      await Promise.all(items.map(sweepOne));
+      return items.length;
+    },
+  };
+}
+
+function instanceOf<Context, Body>({ document, record }: Opened): Instance<Context, Body> {
+  return {
+    id: document.id,
+    revision: document.revision,
+    body: document.body as Body,
+    state: record.rest.state,
+    context: record.rest.context as Context,
+    at: record.at,
+    calling: record.calls.map(({ id }) => id),
+  };
+}

@@ -1,0 +1,231 @@
+// The single writes of a machine in a document: a deadline fires, a call is claimed, an answer is given, a command taken.
+
+import type { EventObject } from 'xstate';
+import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type { AtRest } from '../machine/transition.ts';
+import type { Answer } from '../session/calls.ts';
+import type { Watch } from '../watch.ts';
+import type { LifecycleCalls } from './calls.ts';
+import { dueAt, type Expected, type LifecycleCall, type LifecycleRecord, readRecord, storedRecord } from './record.ts';
+import { firstStep, nextStep, type StepOptions, type Stepped } from './step.ts';
+import { type Entry, notFound, type Write } from './write.ts';
+
+/** A document and what its machine's record says. */
+export interface Opened {
+  readonly document: StoredDocument;
+  readonly record: LifecycleRecord;
+}
+
+/** A step that is stored, and the calls that this process has to make for it. */
+export interface Settled extends Opened {
+  readonly mine: readonly LifecycleCall[];
+}
+
+export interface RunOptions {
+  readonly documents: DocumentStore;
+  readonly kind: Kind;
+  readonly expected: Expected;
+  readonly clock: Clock;
+  readonly calls: LifecycleCalls;
+  readonly write: Write;
+  readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
+  readonly watch: Watch | undefined;
+}
+
+/** What the journal of a step says, and the key of a command to remember. */
+export type Noted = Omit<Entry, 'facts'>;
+
+export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch }: RunOptions) {
+  const { machine } = expected;
+  const open = (document: StoredDocument): Opened => ({ document, record: readRecord(document, expected) });
+  const now = ({ record }: Opened) => Math.max(record.at, clock.now());
+  const options = (id: string, at: number): StepOptions => ({ machine, id, at, leaseUntil: calls.leaseUntil });
+
+  const bodyOf = (kept: JsonObject, record: LifecycleRecord): JsonObject => ({
+    ...kept,
+    ...fields?.(
+      record.rest,
+      record.calls.map(({ id }) => id),
+    ),
+    machine: storedRecord(expected, record),
+    dueAt: dueAt(record),
+  });
+
+  /** Shows a step to those who watch; it is stored, so they cannot make it fail. */
+  function show({ document, record }: Opened, from: LifecycleRecord | undefined, event: string | undefined): void {
+    if (event === undefined || !watch?.isWatched()) return;
+    watch.saw({
+      kind: 'step',
+      machine: machine.id,
+      version: expected.version,
+      key: `${kind.name}/${document.id}`,
+      revision: document.revision,
+      at: record.at,
+      rest: record.rest,
+      ended: machine.resume({ state: record.rest.state, context: {} }).status === 'done',
+      passages: [{ event, from: from?.rest.state ?? null, to: record.rest.state }],
+    });
+  }
+
+  async function insert(
+    id: string,
+    kept: JsonObject,
+    { input, ...noted }: Omit<Noted, 'at'> & { input: JsonObject },
+  ): Promise<Settled> {
+    const at = clock.now();
+    const { record, facts, event } = firstStep(input, options(id, at));
+    const entry = { ...noted, at, facts };
+    const document = await write({ documents, kind, id, old: undefined, body: bodyOf(kept, record), entry });
+    const settled = { document: document!, record, mine: record.calls };
+    show(settled, undefined, event);
+    return settled;
+  }
+
+  /** Undefined when another writer was first. */
+  async function replace(
+    { document, record: before }: Opened,
+    { record, facts, event }: Stepped,
+    noted: Noted,
+  ): Promise<Settled | undefined> {
+    const body = bodyOf(document.body, record);
+    const written = await write({ documents, kind, id: document.id, old: document, body, entry: { ...noted, facts } });
+    if (written) show({ document: written, record }, before, event);
+    const known = new Set(before.calls.map(({ key, tries }) => `${key} ${tries}`));
+    return (
+      written && {
+        document: written,
+        record,
+        mine: record.calls.filter(({ key, tries }) => !known.has(`${key} ${tries}`)),
+      }
+    );
+  }
+
+  function fire(opened: Opened, at: number, event: EventObject) {
+    const { record, document } = opened;
+    const left = { ...record, timers: record.timers.filter((timer) => timer.event !== event) };
+    return replace(opened, nextStep(left, event, options(document.id, at)) ?? silent(left), {
+      at,
+      by: 'system',
+      action: 'deadline',
+    });
+  }
+
+  function claim(opened: Opened, call: LifecycleCall) {
+    return replace(opened, silent(withCall(opened.record, calls.claim(call))), {
+      at: now(opened),
+      by: 'system',
+      action: `${call.id} again`,
+    });
+  }
+
+  /** Fires the timers that are due and claims the calls that are, each in a write of its own, the earliest first. */
+  async function settle(id: string): Promise<Settled> {
+    const mine: LifecycleCall[] = [];
+    for (let writes = 0; ; writes++) {
+      const document = await documents.get(kind, id);
+      if (!document) throw notFound(kind, id);
+      const opened = open(document);
+      const next = nextDue(opened.record, now(opened));
+      if (!next) return { ...opened, mine };
+      if (writes >= LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
+      const done =
+        'event' in next
+          ? await fire(opened, Math.max(opened.record.at, next.at), next.event)
+          : await claim(opened, next);
+      mine.push(...(done?.mine ?? []));
+    }
+  }
+
+  /** One write on what has settled, decided anew as long as other writers are first; undefined: there is none to make. */
+  async function advance(
+    id: string,
+    decide: (opened: Settled, at: number) => (Stepped & { noted: Omit<Noted, 'at'> }) | undefined,
+  ): Promise<Settled> {
+    const mine: LifecycleCall[] = [];
+    const owing = (opened: Opened): Settled => {
+      const pending = new Set(opened.record.calls.map(({ key }) => key));
+      return { ...opened, mine: mine.filter(({ key }) => pending.has(key)) };
+    };
+    for (let conflicts = 0; conflicts < LIMITS.conflictsPerTurn; conflicts++) {
+      const settled = await settle(id);
+      mine.push(...settled.mine);
+      const at = now(settled);
+      const step = decide(settled, at);
+      if (!step) return owing(settled);
+      const stored = await replace(settled, step, { ...step.noted, at });
+      mine.push(...(stored?.mine ?? []));
+      if (stored) return owing(stored);
+    }
+    throw tooMany(machine.id, id);
+  }
+
+  return {
+    open,
+    insert,
+    settle,
+    isDue: (opened: Opened) => nextDue(opened.record, now(opened)) !== undefined,
+    /** Gives the machine an event; `undefined` from `decide`: nothing is to be done. */
+    take: (
+      id: string,
+      decide: (
+        opened: Opened,
+        at: number,
+      ) => { event: EventObject; key?: string; noted: Omit<Noted, 'at'> } | undefined,
+    ) =>
+      advance(id, (opened, at) => {
+        const asked = decide(opened, at);
+        const step = asked && nextStep(opened.record, asked.event, options(id, at));
+        if (!asked) return undefined;
+        if (!step) throw untaken(machine.id, asked.event.type, opened.record);
+        const commands = asked.key === undefined ? step.record.commands : [...step.record.commands, asked.key];
+        return { ...step, record: { ...step.record, commands }, noted: asked.noted };
+      }),
+    /** Gives the machine the answer to one of its calls, once; or notes when to try again. */
+    answer: (id: string, { key, tries }: LifecycleCall, answer: Answer) =>
+      advance(id, ({ record }, at) => {
+        const call = record.calls.find((other) => other.key === key);
+        // Somebody else has made a later try of it: a failure of this one says nothing.
+        if (!call || (!answer.ok && call.tries !== tries)) return undefined;
+        const outcome = calls.outcome(call, answer);
+        const noted = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
+        if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted };
+        // The machine goes on as one that waits for this answer; it may not need it any more.
+        const { record: next, ...told } = nextStep(record, outcome.event, options(id, at)) ?? silent(record);
+        return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== key) }, noted };
+      }),
+    /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
+    putOff: async (document: StoredDocument) => {
+      const at = clock.now();
+      const body = { ...document.body, dueAt: at + LIMITS.lifecyclePutOffMs };
+      const entry = { at, by: 'system', action: 'put off', facts: [] };
+      await write({ documents, kind, id: document.id, old: document, body, entry });
+    },
+  };
+}
+
+const silent = (record: LifecycleRecord): Stepped => ({ record, facts: [] });
+
+function withCall(record: LifecycleRecord, call: LifecycleCall): LifecycleRecord {
+  return { ...record, calls: record.calls.map((other) => (other.key === call.key ? call : other)) };
+}
+
+function nextDue({ timers, calls }: LifecycleRecord, at: number) {
+  const call = calls.find((one) => one.at <= at);
+  const timer = timers[0];
+  return timer && timer.at <= Math.min(at, call?.at ?? at) ? timer : call;
+}
+
+function tooMany(machine: string, id: string): TwinlineError {
+  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${LIMITS.conflictsPerTurn} times by others or by its own deadlines; try again.`;
+  return new TwinlineError('ERR_CONFLICT', message);
+}
+
+function untaken(machine: string, event: string, { rest }: LifecycleRecord): TwinlineError {
+  return new TwinlineError(
+    'ERR_MACHINE',
+    `Machine "${machine}" does not take "${event}" in state ${JSON.stringify(rest.state)}.`,
+  );
+}

@@ -1,0 +1,295 @@
+// How XState is called: a machine at rest, one event, the next rest and what must be done.
+//
+// XState's public `transition()` builds an actor and a whole initial snapshot on every call, and `resolveState` looks at
+// every child of the root. Here both happen once per machine: a scope is reused, and a template snapshot is kept per
+// state value, into which only the context is put. A record with history or running calls takes XState's own restore.
+// Plain steps of pure machines take a shortcut (shortcut.ts).
+
+import {
+  type ActorScope,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type EventObject,
+  fromPromise,
+  type StateValue,
+} from 'xstate';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { shortcuts, type Vocabulary } from './shortcut.ts';
+
+/** A machine between two events, as plain JSON. */
+export interface AtRest {
+  readonly state: StateValue;
+  readonly context: JsonObject;
+  /** Ids of the states that history nodes remember, by history node id. */
+  readonly history?: { readonly [node: string]: readonly string[] } | undefined;
+  /** Ids of invoked calls that have not answered yet. */
+  readonly calling?: readonly string[];
+}
+
+/** What a step asks the engine to do; nothing has been done yet. */
+export type Effect =
+  | CallEffect
+  /** Without an id it cannot be cancelled, and never takes the place of another. */
+  | { readonly type: 'timer'; readonly id?: string; readonly delayMs: number; readonly event: EventObject }
+  | { readonly type: 'cancel'; readonly id: string }
+  | { readonly type: 'send'; readonly event: EventObject }
+  | { readonly type: 'fact'; readonly name: string; readonly params: Json };
+
+export interface CallEffect {
+  readonly type: 'call';
+  readonly id: string;
+  readonly service: string;
+  readonly input: JsonObject;
+}
+
+/** The machine after a step. `live` continues in this turn without a restore; never keep it longer. */
+export interface Step {
+  readonly live: AnyMachineSnapshot;
+  readonly effects: readonly Effect[];
+}
+
+export interface Machine {
+  readonly id: string;
+  readonly source: AnyStateMachine;
+  begin(input?: JsonObject): Step;
+  /** Throws ERR_RECORD when the state does not exist; never falls back to the initial state. */
+  resume(rest: AtRest): AnyMachineSnapshot;
+  /** Throws ERR_MACHINE when a guard or action throws, ERR_TURN_LIMIT when the machine does not come to rest. */
+  step(live: AnyMachineSnapshot, event: EventObject): Step;
+  /** The rest of a live snapshot; its context is not copied. */
+  rest(live: AnyMachineSnapshot): AtRest;
+  /** Ids of the calls that the active states invoke. */
+  calling(live: AnyMachineSnapshot): readonly string[];
+  /** Those calls as a step that entered the states would ask for them. */
+  callsOf(live: AnyMachineSnapshot): readonly CallEffect[];
+}
+
+interface ActionRecord {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: XState's executable actions carry parameters of every shape
+  readonly params: any;
+}
+
+type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
+
+/** No transition takes it; what a machine does by itself in its state, it does. */
+export const NO_EVENT: EventObject = { type: 'xstate.init' };
+
+/** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
+export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary = 'any'): Machine {
+  source.options.maxIterations = LIMITS.microstepsPerStep;
+  const services = invokedServices(source);
+  // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
+  for (const name of services.values()) source.implementations.actors[name] ??= UNANSWERED;
+  let done: ActionRecord[] = [];
+  const scope = inertScope(source, (action) => done.push(action));
+  const templates = new Map<string, AnyMachineSnapshot>();
+
+  const stepTo = (live: AnyMachineSnapshot): Step => {
+    if (live.status === 'error') throw failed(source.id, live.error);
+    return { live, effects: done.length ? effectsOf(done, scope.self) : NONE };
+  };
+
+  const template = (state: StateValue): AnyMachineSnapshot => {
+    const key = typeof state === 'string' ? state : JSON.stringify(state);
+    const known = templates.get(key);
+    if (known) return known;
+    if (!isState(source.config as StateConfig, state)) throw unknownState(source.id, state);
+    const made = attempt(source.id, () => source.resolveState({ value: state, context: {} }));
+    templates.set(key, made);
+    short?.admit(made);
+    return made;
+  };
+  const short = vocabulary === 'pure' ? shortcuts(source, template) : undefined;
+
+  return {
+    id: source.id,
+    source,
+    begin: (input) => {
+      done = [];
+      return stepTo(attempt(source.id, () => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot));
+    },
+    resume: (rest) => {
+      const fresh = template(rest.state);
+      if (!rest.history && !rest.calling?.length) return { ...fresh, context: rest.context } as AnyMachineSnapshot;
+      return restore(fresh, scope, { rest, services });
+    },
+    step: (live, event) => {
+      const next = short?.step(live, event);
+      if (next) return { live: next, effects: NONE };
+      if (done.length) done = [];
+      try {
+        return stepTo(source.transition(live, event, scope) as AnyMachineSnapshot);
+      } catch (error) {
+        throw failed(source.id, error);
+      }
+    },
+    rest: (live) => restOf(live),
+    calling: (live) => invokesOf(live).map((call) => call.id),
+    callsOf: (live) =>
+      invokesOf(live).map(({ id, src, input }) => {
+        const given =
+          typeof input === 'function' ? input({ context: live.context, event: NO_EVENT, self: scope.self }) : input;
+        return { type: 'call', id, service: String(src), input: inputOf({ id, input: given }) };
+      }),
+  };
+}
+
+const NONE: readonly Effect[] = [];
+
+function invokesOf(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
+  return live._nodes.flatMap((node) => node.invoke);
+}
+
+const UNANSWERED = fromPromise(() => new Promise(() => {}));
+
+function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => void): Scope {
+  const self = createActor(source);
+  return {
+    self,
+    id: '',
+    sessionId: '',
+    logger: () => {},
+    defer: () => {},
+    system: self.system,
+    stopChild: () => {},
+    emit: () => {},
+    actionExecutor: collect,
+  } as unknown as Scope;
+}
+
+const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActorRef) => Effect | undefined } = {
+  'xstate.spawnChild': (p) => ({ type: 'call', id: p.id, service: String(p.src), input: inputOf(p) }),
+  'xstate.stopChild': () => undefined, // the engine drops calls whose state is no longer active
+  'xstate.raise': (p) => (typeof p.delay === 'number' ? timerOf(p) : undefined),
+  'xstate.sendTo': (p, self) => {
+    if (p.to !== self) return undefined;
+    return typeof p.delay === 'number' ? timerOf(p) : { type: 'send', event: p.event };
+  },
+  'xstate.cancel': (p) => ({ type: 'cancel', id: String(p.sendId) }),
+  'xstate.assign': () => undefined,
+  'xstate.log': () => undefined,
+  'xstate.emit': (p) => ({ type: 'fact', name: p.event.type, params: p.event }),
+};
+
+function inputOf({ id, input }: { readonly id: string; readonly input?: unknown }): JsonObject {
+  if (input === undefined || input === null) return {};
+  if (typeof input === 'object' && !Array.isArray(input)) return input as JsonObject;
+  throw new TwinlineError(
+    'ERR_MACHINE',
+    `The call "${id}" has an input that is no object; services take named values.`,
+  );
+}
+
+function timerOf({ id, delay, event }: { id?: string; delay: number; event: EventObject }): Effect {
+  return { type: 'timer', ...(id !== undefined && { id }), delayMs: delay, event };
+}
+
+function effectsOf(actions: readonly ActionRecord[], self: AnyActorRef): Effect[] {
+  const effects: Effect[] = [];
+  for (const { type, params } of actions) {
+    const known = Object.hasOwn(EFFECTS, type) ? EFFECTS[type] : undefined;
+    const effect: Effect | undefined = known
+      ? known(params, self)
+      : { type: 'fact', name: type, params: params ?? null };
+    if (effect) effects.push(effect);
+  }
+  return effects;
+}
+
+function restOf(live: AnyMachineSnapshot): AtRest {
+  const state = live.value as StateValue;
+  const context = live.context as JsonObject;
+  let history: Record<string, readonly string[]> | undefined;
+  for (const id in live.historyValue) {
+    history ??= {};
+    history[id] = (live.historyValue as Record<string, { id: string }[]>)[id]!.map((node) => node.id);
+  }
+  return history ? { state, context, history } : { state, context };
+}
+
+function restore(
+  fresh: AnyMachineSnapshot,
+  scope: Scope,
+  { rest, services }: { rest: AtRest; services: ReadonlyMap<string, string> },
+): AnyMachineSnapshot {
+  const source = fresh.machine as AnyStateMachine;
+  const children: Record<string, unknown> = {};
+  for (const id of rest.calling ?? [])
+    if (services.has(id)) children[id] = { src: services.get(id), snapshot: { status: 'active', input: undefined } };
+  const historyValue = Object.fromEntries(
+    Object.entries(rest.history ?? {}).map(([node, ids]) => [node, ids.map((id) => ({ id }))]),
+  );
+  // XState looks for actors in the context and changes what looks like one; it gets none to look at.
+  const persisted = { status: fresh.status, value: rest.state, context: {}, children, historyValue };
+  const restored = attempt(source.id, () => source.restoreSnapshot(persisted as never, scope as never));
+  return { ...restored, context: rest.context } as AnyMachineSnapshot;
+}
+
+interface StateNodeLike {
+  readonly invoke: readonly { id: string; src: unknown }[];
+  readonly states: { readonly [key: string]: StateNodeLike };
+}
+
+/** The services that the machine's states invoke, by the id of the invoke. */
+function invokedServices(source: AnyStateMachine): Map<string, string> {
+  const services = new Map<string, string>();
+  const visit = (node: StateNodeLike): void => {
+    for (const { id, src } of node.invoke) if (typeof src === 'string') services.set(id, src);
+    for (const child of Object.values(node.states)) visit(child);
+  };
+  visit(source.root as unknown as StateNodeLike);
+  return services;
+}
+
+interface StateConfig {
+  readonly type?: string;
+  readonly states?: { readonly [key: string]: StateConfig };
+}
+
+// XState looks states up through the prototype, so `constructor` or `{}` would silently become the initial state.
+function isState(node: StateConfig, value: unknown): boolean {
+  const states = node.states ?? {};
+  const has = (key: string) => Object.hasOwn(states, key) && states[key]!.type !== 'history';
+  if (typeof value === 'string') return has(value) && !Object.keys(states[value]!.states ?? {}).length;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const keys = Object.keys(value);
+  const isParallel = node.type === 'parallel';
+  if (keys.length !== (isParallel ? Object.keys(states).filter(has).length : Math.min(1, Object.keys(states).length)))
+    return false;
+  // Regions of a parallel state that have no states of their own are written as {}; other states without any are not.
+  const isInside = (child: StateConfig, inner: unknown) =>
+    (isParallel || Object.keys(child.states ?? {}).length > 0) && isState(child, inner);
+  return keys.every((key) => has(key) && isInside(states[key]!, (value as JsonObject)[key]));
+}
+
+function unknownState(machine: string, state: unknown): TwinlineError {
+  const shown = JSON.stringify(state)?.slice(0, 100);
+  return new TwinlineError('ERR_RECORD', `Cannot resume machine "${machine}": it has no state ${shown}.`);
+}
+
+function attempt<T>(machine: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw failed(machine, error);
+  }
+}
+
+function failed(machine: string, cause: unknown): TwinlineError {
+  if (cause instanceof TwinlineError) return cause;
+  const endless = cause instanceof Error && cause.message.startsWith('Infinite loop');
+  return endless
+    ? new TwinlineError(
+        'ERR_TURN_LIMIT',
+        `Machine "${machine}" did not come to rest within ${LIMITS.microstepsPerStep} microsteps: its transitions form a cycle.`,
+        { cause },
+      )
+    : new TwinlineError('ERR_MACHINE', `Machine "${machine}" failed while it took an event: a guard or action threw.`, {
+        cause,
+      });
+}

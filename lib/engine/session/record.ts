@@ -1,0 +1,184 @@
+// A session as it is stored: a compact line of JSON, sealed by a keyed hash, checked before it is used.
+
+import type { StateValue } from 'xstate';
+import { TwinlineError } from '../../errors.ts';
+import { shortMac } from '../../keyring.ts';
+import { LIMITS } from '../../limits.ts';
+import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import type { JsonObject } from '../../store/store.ts';
+import { isTimer, type Timer } from '../machine/timers.ts';
+import type { AtRest } from '../machine/transition.ts';
+
+/** A service call whose answer has not been applied yet. */
+export interface PendingCall {
+  /** The invoke's id in the machine. */
+  readonly id: string;
+  readonly service: string;
+  /** The idempotency key. */
+  readonly key: string;
+  /** Milliseconds since 1970: nobody works on it any more after this moment. */
+  readonly until: number;
+  /** Absent when it holds a secret. */
+  readonly input?: JsonObject;
+}
+
+export interface SessionRecord {
+  readonly conversation: string;
+  readonly version: number;
+  readonly hash: string;
+  readonly rest: AtRest;
+  /** Turns taken; grows through re-dials of the same session id. */
+  readonly turn: number;
+  /** Milliseconds since 1970 when this dial began: tells two dials of one session id apart. */
+  readonly born: number;
+  /** What the door remembers about the other side. */
+  readonly door: JsonObject;
+  readonly timers: readonly Timer[];
+  readonly calls: readonly PendingCall[];
+  /** The key of a turn that has begun its calls and has not been answered. */
+  readonly busy?: string | undefined;
+  /** Another request was told to wait while `busy` was being worked on. */
+  readonly isOvertaken?: boolean;
+  /** The caller was told to wait and has not seen the outcome. */
+  readonly waiting?: boolean;
+  /** Timers and answers passed through so far, while calls are pending. */
+  readonly hops?: number | undefined;
+}
+
+/** A key that seals records, and the id that records name it by. */
+export interface SealKey {
+  readonly kid: string;
+  readonly key: Buffer;
+}
+
+/** Why a stored record cannot be used; `other-key`: it says that it was sealed with a key that is not configured here. */
+export type RecordProblem =
+  | 'tampered'
+  | 'other-key'
+  | 'malformed'
+  | 'foreign'
+  | 'future'
+  | 'outdated'
+  | 'unknown-state';
+
+const FORMAT = 1;
+const SEAL_CHARS = 16;
+
+/** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than LIMITS.recordChars. */
+export function encodeRecord(key: string, record: SessionRecord, seal: SealKey | undefined): string {
+  const { rest, calls, timers } = record;
+  const json = JSON.stringify({
+    r: FORMAT,
+    f: record.conversation,
+    v: record.version,
+    h: record.hash,
+    n: record.turn,
+    b: record.born,
+    s: rest.state,
+    c: rest.context,
+    u: undefinedNames(rest.context),
+    y: rest.history,
+    d: record.door,
+    t: timers.length ? timers : undefined,
+    k: calls.length ? calls : undefined,
+    o: record.busy,
+    x: record.isOvertaken || undefined,
+    w: record.waiting || undefined,
+    p: record.hops || undefined,
+    a: seal?.kid,
+  });
+  if (json.length > LIMITS.recordChars)
+    throw new TwinlineError(
+      'ERR_TURN_LIMIT',
+      `Cannot keep a session of "${record.conversation}": its record has ${json.length} characters, the limit is ${LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
+    );
+  return seal ? shortMac(seal.key, [key, json]) + json : json;
+}
+
+/** The record, or why it cannot be trusted. With keys in `seals`, one of them must have sealed it. */
+export function decodeRecord(key: string, text: string, seals: readonly SealKey[]): SessionRecord | RecordProblem {
+  const json = seals.length ? text.slice(SEAL_CHARS) : text;
+  const isSealed = (seal: SealKey) => shortMac(seal.key, [key, json]) === text.slice(0, SEAL_CHARS);
+  if (seals.length && !seals.some(isSealed)) return isOfOthers(json, seals) ? 'other-key' : 'tampered';
+  let raw: unknown;
+  try {
+    raw = JSON.parse(json);
+  } catch {
+    return 'malformed';
+  }
+  if (!isObject(raw)) return 'malformed';
+  if (typeof raw.r === 'number' && raw.r > FORMAT) return 'future';
+  if (raw.r !== FORMAT || !isSound(raw)) return 'malformed';
+  const state = raw.s as StateValue;
+  const context = raw.u ? withUndefined(raw.c as JsonObject, raw.u as string[]) : (raw.c as JsonObject);
+  const record: Writable<SessionRecord> = {
+    conversation: raw.f as string,
+    version: raw.v as number,
+    hash: raw.h as string,
+    turn: raw.n as number,
+    born: raw.b as number,
+    rest: raw.y ? { state, context, history: raw.y as Record<string, string[]> } : { state, context },
+    door: raw.d as JsonObject,
+    timers: (raw.t as Timer[] | undefined) ?? [],
+    calls: (raw.k as PendingCall[] | undefined) ?? [],
+  };
+  if (raw.o !== undefined) record.busy = raw.o as string;
+  if (raw.x === true) record.isOvertaken = true;
+  if (raw.w === true) record.waiting = true;
+  if (raw.p !== undefined) record.hops = raw.p as number;
+  return record;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+// Only for the words of a refusal: nothing in a record that does not fit its seal is trusted.
+function isOfOthers(json: string, seals: readonly SealKey[]): boolean {
+  try {
+    const { a: kid } = JSON.parse(json) as { readonly a?: unknown };
+    return typeof kid === 'string' && !seals.some((seal) => seal.kid === kid);
+  } catch {
+    return false;
+  }
+}
+
+const isCall = (call: unknown) =>
+  isObject(call) &&
+  [call.id, call.service, call.key].every(isText) &&
+  isCount(call.until) &&
+  (call.input === undefined || isObject(call.input));
+
+function isSound(raw: { readonly [field: string]: unknown }): boolean {
+  return (
+    typeof raw.f === 'string' &&
+    isCount(raw.v) &&
+    typeof raw.h === 'string' &&
+    isCount(raw.n) &&
+    isCount(raw.b) &&
+    (typeof raw.s === 'string' || isObject(raw.s)) &&
+    isObject(raw.c) &&
+    (raw.u === undefined || isListOf(raw.u, isText)) &&
+    (raw.y === undefined || (isObject(raw.y) && Object.values(raw.y).every((ids) => isListOf(ids, isText)))) &&
+    isObject(raw.d) &&
+    (raw.t === undefined || isListOf(raw.t, isTimer)) &&
+    (raw.k === undefined || isListOf(raw.k, isCall)) &&
+    (raw.o === undefined || isText(raw.o)) &&
+    (raw.p === undefined || isCount(raw.p))
+  );
+}
+
+// JSON drops undefined, but a machine may tell a variable without a value from one that was never there.
+function undefinedNames(context: JsonObject): string[] | undefined {
+  let names: string[] | undefined;
+  for (const name in context)
+    if (context[name] === undefined) {
+      names ??= [];
+      names.push(name);
+    }
+  return names;
+}
+
+function withUndefined(context: JsonObject, names: readonly string[]): JsonObject {
+  const whole: Record<string, unknown> = { ...context };
+  for (const name of names) whole[name] = undefined;
+  return whole as JsonObject;
+}

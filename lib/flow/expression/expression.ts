@@ -1,0 +1,158 @@
+// The expression language of flows ("when" conditions and "=..." values), compiled once to closures.
+//
+// - A name that is not in the scope is null, and so is every part of it; only own properties are read.
+// - `==` never converts: true for the same plain value (so a missing name == null), false for mixed kinds and for lists
+//   and objects. `!=` is its negation.
+// - `<` `<=` `>` `>=` compare two numbers or two texts (by code unit); anything else is false.
+// - `and`, `or`, `not` and the test of `? :` take only true as true, and give true or false.
+// - `in` asks whether a list has an element or a text a part; anything else is false.
+// - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and minus take numbers. Other kinds, a zero divisor and
+//   results beyond the largest number throw.
+
+import { LIMITS } from '../../limits.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { FUNCTIONS, isIn, isSame } from './functions.ts';
+import { type BinarySign, type Node, parseExpression } from './parse.ts';
+import { element, isRefusedName, kindOf, member } from './path.ts';
+import { expressionError } from './tokens.ts';
+
+export interface Expression {
+  readonly source: string;
+  /** The variables it reads: root names, distinct, in order. */
+  readonly names: readonly string[];
+  /** Its value, safe for JSON. Throws ERR_EXPRESSION where a rule above says so; the message shows no value. */
+  evaluate(scope: JsonObject): Json;
+}
+
+type Evaluate = (scope: JsonObject) => Json;
+type Refuse = (problem: string) => never;
+
+/**
+ * Reads `source`, at most LIMITS.expressionChars long and LIMITS.expressionDepth levels deep. Throws ERR_EXPRESSION with
+ * the column, what was found and what was expected; its `cause` is `{ offset }`.
+ */
+export function compileExpression(source: string): Expression {
+  const { root, names } = parseExpression(source);
+  return { source, names, evaluate: compile(root, source) };
+}
+
+/** Whether a condition holds: only `true` is true; null, 0, '' and 'true' are not. */
+export function truthy(value: Json): boolean {
+  return value === true;
+}
+
+function compile(node: Node, source: string): Evaluate {
+  const inner = (part: Node) => compile(part, source);
+  switch (node.kind) {
+    case 'value': {
+      const { value } = node;
+      return () => value;
+    }
+    case 'name': {
+      const { name } = node;
+      return (scope) => (Object.hasOwn(scope, name) ? (scope[name] ?? null) : null);
+    }
+    case 'member': {
+      const { name } = node;
+      const of = inner(node.of);
+      return (scope) => member(of(scope), name);
+    }
+    case 'index': {
+      const of = inner(node.of);
+      const index = inner(node.index);
+      return (scope) => pick(of(scope), index(scope));
+    }
+    case 'not': {
+      const of = inner(node.of);
+      return (scope) => of(scope) !== true;
+    }
+    case 'minus': {
+      const of = inner(node.of);
+      const refuse = refuser(source, node.at);
+      return (scope) => {
+        const value = of(scope);
+        return typeof value === 'number' ? 0 - value : refuse(`"-" takes a number, not ${kindOf(value)}.`);
+      };
+    }
+    case 'binary':
+      return BINARY[node.sign](inner(node.left), inner(node.right), refuser(source, node.at));
+    case 'choice': {
+      const [test, yes, no] = [inner(node.test), inner(node.yes), inner(node.no)];
+      return (scope) => (test(scope) === true ? yes(scope) : no(scope));
+    }
+    case 'call': {
+      const args = node.args.map(inner);
+      const refuse = refuser(source, node.at);
+      const { call } = FUNCTIONS[node.name];
+      return (scope) =>
+        call(
+          args.map((arg) => arg(scope)),
+          refuse,
+        );
+    }
+  }
+}
+
+const BINARY: { readonly [sign in BinarySign]: (left: Evaluate, right: Evaluate, refuse: Refuse) => Evaluate } = {
+  or: (left, right) => (scope) => left(scope) === true || right(scope) === true,
+  and: (left, right) => (scope) => left(scope) === true && right(scope) === true,
+  '==': (left, right) => (scope) => isSame(left(scope), right(scope)),
+  '!=': (left, right) => (scope) => !isSame(left(scope), right(scope)),
+  '<': ordered((a, b) => a < b),
+  '<=': ordered((a, b) => a <= b),
+  '>': ordered((a, b) => a > b),
+  '>=': ordered((a, b) => a >= b),
+  in: (left, right) => (scope) => isIn(left(scope), right(scope)),
+  'not in': (left, right) => (scope) => !isIn(left(scope), right(scope)),
+  '+': (left, right, refuse) => (scope) => {
+    const a = left(scope);
+    const b = right(scope);
+    if (typeof a === 'number' && typeof b === 'number') return finite(a + b, refuse);
+    if (typeof a === 'string' && typeof b === 'string') return bounded(a + b, refuse);
+    return refuse(`"+" takes two numbers or two texts, not ${kindOf(a)} and ${kindOf(b)}.`);
+  },
+  '-': arithmetic('-', (a, b) => a - b),
+  '*': arithmetic('*', (a, b) => a * b),
+  '/': arithmetic('/', (a, b, refuse) => (b === 0 ? refuse('it divides by zero.') : a / b)),
+  '%': arithmetic('%', (a, b, refuse) => (b === 0 ? refuse('it divides by zero.') : a % b)),
+};
+
+function arithmetic(sign: string, work: (a: number, b: number, refuse: Refuse) => number) {
+  return (left: Evaluate, right: Evaluate, refuse: Refuse): Evaluate =>
+    (scope) => {
+      const a = left(scope);
+      const b = right(scope);
+      if (typeof a === 'number' && typeof b === 'number') return finite(work(a, b, refuse), refuse);
+      return refuse(`"${sign}" takes two numbers, not ${kindOf(a)} and ${kindOf(b)}.`);
+    };
+}
+
+function ordered(test: (a: number | string, b: number | string) => boolean) {
+  return (left: Evaluate, right: Evaluate): Evaluate =>
+    (scope) => {
+      const a = left(scope);
+      const b = right(scope);
+      if (typeof a === 'number') return typeof b === 'number' && test(a, b);
+      return typeof a === 'string' && typeof b === 'string' && test(a, b);
+    };
+}
+
+// `+ 0` turns -0 into 0, which JSON could not carry.
+function finite(value: number, refuse: Refuse): number {
+  return Number.isFinite(value) ? value + 0 : refuse('the result is too large for a number.');
+}
+
+function bounded(text: string, refuse: Refuse): string {
+  return text.length <= LIMITS.recordChars ? text : refuse(`the text is longer than ${LIMITS.recordChars} characters.`);
+}
+
+function pick(value: Json, index: Json): Json {
+  if (typeof index === 'number') return element(value, index);
+  return typeof index === 'string' && !isRefusedName(index) ? member(value, index) : null;
+}
+
+function refuser(source: string, at: number): Refuse {
+  return (problem) => {
+    throw expressionError(source, at, problem);
+  };
+}

@@ -1,0 +1,204 @@
+// Filters of text templates: a closed table. What a filter cannot read becomes null, which prints as nothing.
+
+import type { Json } from '../../store/store.ts';
+import { dateAt, readIsoDate } from './calendar.ts';
+import { isDecimal } from './decimal.ts';
+
+/** A filter with its arguments in place. `lang` is the tag of the text's language. */
+export type Filter = (value: Json, lang: string) => Json;
+
+export interface FilterKind {
+  /** How it is written, for messages and documentation. */
+  readonly usage: string;
+  readonly doc: string;
+  /** Fewest and most arguments. */
+  readonly least: number;
+  readonly most: number;
+  /** The filter for these arguments, or what is wrong with them. */
+  readonly make: (...args: string[]) => Filter | { readonly problem: string };
+}
+
+/** Every filter that templates can use. */
+export const FILTERS: { readonly [name: string]: FilterKind } = {
+  money: {
+    usage: 'money or money:KES',
+    doc: "An amount with two decimals as the language writes it, after the currency's code when one is given.",
+    least: 0,
+    most: 1,
+    make: (code = '') => {
+      if (code !== '' && !/^[A-Z]{3}$/.test(code)) return { problem: 'a currency is three capital letters, as in KES' };
+      const prefix = code === '' ? '' : `${code} `;
+      return (value, lang) => {
+        const amount = formatNumber(value, lang, 2, 2);
+        return amount === null ? null : prefix + amount;
+      };
+    },
+  },
+  number: {
+    usage: 'number or number:2',
+    doc: 'A number as the language writes it, with exactly so many decimals (0 to 9); up to three when none are given.',
+    least: 0,
+    most: 1,
+    make: (digits) => {
+      if (digits === undefined) return (value, lang) => formatNumber(value, lang, 0, 3);
+      const places = whole(digits, 0, 9);
+      if (places === undefined) return { problem: 'decimals are 0 to 9' };
+      return (value, lang) => formatNumber(value, lang, places, places);
+    },
+  },
+  trunc: {
+    usage: 'trunc:14',
+    doc: 'At most so many characters (1 to 999); a longer text ends in "..".',
+    least: 1,
+    most: 1,
+    make: (length) => {
+      const most = whole(length, 1, 999);
+      if (most === undefined) return { problem: 'a length is 1 to 999' };
+      return (value) => {
+        const text = textOf(value);
+        if (beginning(text, most) === text) return text;
+        return most > 2 ? `${beginning(text, most - 2)}..` : beginning(text, most);
+      };
+    },
+  },
+  first: {
+    usage: 'first:3',
+    doc: 'The first so many characters (1 to 999).',
+    least: 1,
+    most: 1,
+    make: (length) => {
+      const most = whole(length, 1, 999);
+      if (most === undefined) return { problem: 'a length is 1 to 999' };
+      return (value) => beginning(textOf(value), most);
+    },
+  },
+  mask: {
+    usage: 'mask or mask:2',
+    doc: 'Stars and the last 4 (or 1 to 4) characters; stars only where those would be more than half of the text.',
+    least: 0,
+    most: 1,
+    make: (shown = '4') => {
+      const last = whole(shown, 1, 4);
+      if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
+      return (value) => {
+        const characters = [...textOf(value)];
+        if (characters.length === 0) return null;
+        return characters.length >= 2 * last ? `****${characters.slice(-last).join('')}` : '****';
+      };
+    },
+  },
+  upper: {
+    usage: 'upper',
+    doc: 'In capital letters.',
+    least: 0,
+    most: 0,
+    make: () => (value) => textOf(value).toUpperCase(),
+  },
+  lower: {
+    usage: 'lower',
+    doc: 'In small letters.',
+    least: 0,
+    most: 0,
+    make: () => (value) => textOf(value).toLowerCase(),
+  },
+  date: {
+    usage: 'date or date:iso',
+    doc: 'DD/MM/YYYY (or YYYY-MM-DD) of an ISO date, as written there, or of milliseconds since 1970, in UTC.',
+    least: 0,
+    most: 1,
+    make: (format = 'dmy') => {
+      if (format !== 'dmy' && format !== 'iso') return { problem: 'write date or date:iso' };
+      return (value) => {
+        const date = typeof value === 'number' ? dateAt(value) : readIsoDate(textOf(value));
+        if (date === undefined || format === 'iso') return date ?? null;
+        return date.split('-').reverse().join('/');
+      };
+    },
+  },
+  plural: {
+    usage: 'plural:item:items',
+    doc: 'The first text for exactly 1, the second for every other number; the number itself is not printed.',
+    least: 2,
+    most: 2,
+    make: (one, other) => (value) => {
+      const count = typeof value === 'string' && isDecimal(value) ? Number(value) : value;
+      if (typeof count !== 'number') return null;
+      return (count === 1 ? one : other) ?? null;
+    },
+  },
+  default: {
+    usage: 'default:none',
+    doc: 'This text where there would be nothing.',
+    least: 1,
+    most: 1,
+    make: (text) => (value) => (textOf(value) === '' ? (text ?? null) : value),
+  },
+  count: {
+    usage: 'count',
+    doc: 'How many elements a list has; 0 where it is missing.',
+    least: 0,
+    most: 0,
+    make: () => (value) => (Array.isArray(value) ? value.length : value === null ? 0 : null),
+  },
+};
+
+/** A plain value as text; nothing for null, lists and objects. */
+export function textOf(value: Json): string {
+  if (typeof value === 'string') return value;
+  return value === null || typeof value === 'object' ? '' : String(value);
+}
+
+// Counts characters, not code units, so that none is cut in half.
+function beginning(text: string, count: number): string {
+  if (text.length <= count) return text;
+  return /[\ud800-\udfff]/.test(text) ? [...text].slice(0, count).join('') : text.slice(0, count);
+}
+
+function whole(text: string | undefined, least: number, most: number): number | undefined {
+  const value = /^\d{1,3}$/.test(text ?? '') ? Number(text) : -1;
+  return value >= least && value <= most ? value : undefined;
+}
+
+// Formatters cost 50 times more to make than to use. Languages can come from data, so the cache is bounded.
+const FORMATTERS_KEPT = 200;
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function formatNumber(value: Json, lang: string, least: number, most: number): string | null {
+  // Amounts are often decimal texts; they are formatted from their digits, so that none are lost.
+  if (typeof value !== 'number' && !(typeof value === 'string' && isDecimal(value))) return null;
+  const key = `${least}${most}${lang}`;
+  let formatter = formatters.get(key);
+  if (!formatter) {
+    formatter = numberFormat(lang, least, most);
+    if (formatters.size >= FORMATTERS_KEPT) formatters.clear();
+    formatters.set(key, formatter);
+  }
+  const text = formatter.format(value as number);
+  return NOT_ASCII.test(text) ? text.replace(PHONE_UNSAFE, (sign) => PLAIN_SIGNS[sign] ?? ' ') : text;
+}
+
+function numberFormat(lang: string, least: number, most: number): Intl.NumberFormat {
+  const options = {
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
+    numberingSystem: 'latn',
+    signDisplay: 'negative',
+  } as const;
+  try {
+    // English follows, because the next choice would be the language of the machine that runs this.
+    return new Intl.NumberFormat([lang, 'en'], options);
+  } catch {
+    return new Intl.NumberFormat('en', options);
+  }
+}
+
+// Signs that some languages put into numbers and that phones with a GSM alphabet cannot show. Other spaces become plain.
+const NOT_ASCII = /[^ -~]/;
+const PHONE_UNSAFE = /[\u00a0\u2009\u202f\u2019\u2212\u200e\u200f\u061c]/g;
+const PLAIN_SIGNS: { readonly [sign: string]: string } = {
+  '\u2019': "'",
+  '\u2212': '-',
+  '\u200e': '',
+  '\u200f': '',
+  '\u061c': '',
+};

@@ -1,0 +1,157 @@
+// Functions of the expression language: a closed table.
+
+import type { Json } from '../../store/store.ts';
+import { parseDecimal, roundDecimal } from './decimal.ts';
+import { kindOf } from './path.ts';
+
+/** Ends the evaluation; the problem names kinds of values, never the values. */
+type Refuse = (problem: string) => never;
+
+export interface ExpressionFunction {
+  /** How it is written, for messages and documentation. */
+  readonly usage: string;
+  readonly doc: string;
+  /** Fewest and most arguments. */
+  readonly least: number;
+  readonly most: number;
+  readonly call: (args: readonly Json[], refuse: Refuse) => Json;
+}
+
+export type FunctionName =
+  | 'len'
+  | 'num'
+  | 'str'
+  | 'min'
+  | 'max'
+  | 'round'
+  | 'abs'
+  | 'lower'
+  | 'upper'
+  | 'startsWith'
+  | 'contains';
+
+const MANY = 100;
+
+/** Every function that expressions can call. */
+export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } = {
+  len: {
+    usage: 'len(list or text)',
+    doc: 'How many elements or characters; 0 for null.',
+    least: 1,
+    most: 1,
+    call: ([value = null], refuse) => {
+      if (typeof value === 'string') return characters(value);
+      if (Array.isArray(value)) return value.length;
+      return value === null ? 0 : refuse(`len takes a list or a text, not ${kindOf(value)}.`);
+    },
+  },
+  num: {
+    usage: 'num(text)',
+    doc: 'The number that a text writes in plain decimal notation; null when it writes none.',
+    least: 1,
+    most: 1,
+    call: ([value = null]) => {
+      if (typeof value === 'number') return value;
+      return typeof value === 'string' ? (parseDecimal(value.trim()) ?? null) : null;
+    },
+  },
+  str: {
+    usage: 'str(value)',
+    doc: 'A number, true or false as text; an empty text for null.',
+    least: 1,
+    most: 1,
+    call: ([value = null], refuse) => {
+      if (value === null) return '';
+      return typeof value === 'object' ? refuse(`str takes a plain value, not ${kindOf(value)}.`) : String(value);
+    },
+  },
+  min: {
+    usage: 'min(number, number...)',
+    doc: 'The smallest of the numbers.',
+    least: 1,
+    most: MANY,
+    call: (args, refuse) => Math.min(...numbers('min', args, refuse)),
+  },
+  max: {
+    usage: 'max(number, number...)',
+    doc: 'The largest of the numbers.',
+    least: 1,
+    most: MANY,
+    call: (args, refuse) => Math.max(...numbers('max', args, refuse)),
+  },
+  round: {
+    usage: 'round(number) or round(number, places)',
+    doc: 'Rounds half away from zero, to 0 to 12 decimal places.',
+    least: 1,
+    most: 2,
+    call: (args, refuse) => {
+      const [value = 0, places = 0] = numbers('round', args, refuse);
+      if (!Number.isInteger(places) || places < 0 || places > 12) return refuse('round takes 0 to 12 places.');
+      return roundDecimal(value, places);
+    },
+  },
+  abs: {
+    usage: 'abs(number)',
+    doc: 'The number without its sign.',
+    least: 1,
+    most: 1,
+    call: (args, refuse) => Math.abs(numbers('abs', args, refuse)[0]!),
+  },
+  lower: {
+    usage: 'lower(text)',
+    doc: 'In small letters; null for null.',
+    least: 1,
+    most: 1,
+    call: ([value = null], refuse) => recased('lower', value, refuse)?.toLowerCase() ?? null,
+  },
+  upper: {
+    usage: 'upper(text)',
+    doc: 'In capital letters; null for null.',
+    least: 1,
+    most: 1,
+    call: ([value = null], refuse) => recased('upper', value, refuse)?.toUpperCase() ?? null,
+  },
+  startsWith: {
+    usage: 'startsWith(text, beginning)',
+    doc: 'Whether the text begins so; false when either is no text.',
+    least: 2,
+    most: 2,
+    call: ([value, beginning]) =>
+      typeof value === 'string' && typeof beginning === 'string' && value.startsWith(beginning),
+  },
+  contains: {
+    usage: 'contains(list or text, part)',
+    doc: 'Whether a list has the element or a text the part: "part in list" read the other way.',
+    least: 2,
+    most: 2,
+    call: ([whole = null, part = null]) => isIn(part, whole),
+  },
+};
+
+/** Whether both are the same plain value. Nothing is converted; a list or object equals nothing, not even itself. */
+export function isSame(left: Json, right: Json): boolean {
+  return left === right && (typeof left !== 'object' || left === null);
+}
+
+/** Whether `part` is an element of the list, or a part of the text, `whole`; false for anything else. */
+export function isIn(part: Json, whole: Json): boolean {
+  if (Array.isArray(whole)) return (typeof part !== 'object' || part === null) && whole.includes(part);
+  return typeof whole === 'string' && typeof part === 'string' && whole.includes(part);
+}
+
+/** Unicode characters (code points) of `text`. */
+export function characters(text: string): number {
+  let pairs = 0;
+  for (let at = 0; at < text.length; at++) if (text.codePointAt(at)! > 0xffff) pairs++;
+  return text.length - pairs;
+}
+
+function numbers(name: string, args: readonly Json[], refuse: Refuse): readonly number[] {
+  for (const arg of args) if (typeof arg !== 'number') refuse(`${name} takes numbers, not ${kindOf(arg)}.`);
+  return args as readonly number[];
+}
+
+function recased(name: string, value: Json, refuse: Refuse): string | null {
+  if (value === null || typeof value === 'string') return value;
+  return refuse(`${name} takes a text, not ${kindOf(value)}.`);
+}

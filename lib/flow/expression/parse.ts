@@ -1,0 +1,213 @@
+// Grammar of the expression language: tokens → tree. Loosest first: ?:, or, and, not, comparisons and in, + -, * / %, -.
+
+import { LIMITS } from '../../limits.ts';
+import { FUNCTIONS, type FunctionName } from './functions.ts';
+import { isRefusedName } from './path.ts';
+import { suggest } from './suggest.ts';
+import { expressionError, readTokens, type Token } from './tokens.ts';
+
+export type BinarySign = 'or' | 'and' | Comparison | '+' | '-' | '*' | '/' | '%';
+type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
+
+/** A part of a parsed expression; `at` is its offset in the source. */
+export type Node =
+  | { readonly kind: 'value'; readonly value: null | boolean | number | string }
+  | { readonly kind: 'name'; readonly name: string; readonly at: number }
+  | { readonly kind: 'member'; readonly of: Node; readonly name: string; readonly at: number }
+  | { readonly kind: 'index'; readonly of: Node; readonly index: Node }
+  | { readonly kind: 'not'; readonly of: Node }
+  | { readonly kind: 'minus'; readonly of: Node; readonly at: number }
+  | {
+      readonly kind: 'binary';
+      readonly sign: BinarySign;
+      readonly left: Node;
+      readonly right: Node;
+      readonly at: number;
+    }
+  | { readonly kind: 'choice'; readonly test: Node; readonly yes: Node; readonly no: Node }
+  | { readonly kind: 'call'; readonly name: FunctionName; readonly args: readonly Node[]; readonly at: number };
+
+const NOT_LEVEL = 3;
+const COMPARE_LEVEL = 4;
+const TIGHTEST = 7;
+const LEVELS: { readonly [sign in BinarySign]: number } = {
+  or: 1,
+  and: 2,
+  '==': COMPARE_LEVEL,
+  '!=': COMPARE_LEVEL,
+  '<': COMPARE_LEVEL,
+  '<=': COMPARE_LEVEL,
+  '>': COMPARE_LEVEL,
+  '>=': COMPARE_LEVEL,
+  in: COMPARE_LEVEL,
+  'not in': COMPARE_LEVEL,
+  '+': 5,
+  '-': 5,
+  '*': 6,
+  '/': 6,
+  '%': 6,
+};
+const CONSTANTS = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/** The tree of `source` and the distinct root names that it reads, in order. Throws ERR_EXPRESSION. */
+export function parseExpression(source: string): { readonly root: Node; readonly names: readonly string[] } {
+  if (source.length > LIMITS.expressionChars) {
+    const problem = `it has ${source.length} characters, and ${LIMITS.expressionChars} is the most. Split it into variables.`;
+    throw expressionError(source, LIMITS.expressionChars, problem);
+  }
+  const tokens = readTokens(source);
+  const names = new Set<string>();
+  let next = 0;
+  let depth = 0;
+
+  const peek = (ahead = 0): Token => tokens[Math.min(next + ahead, tokens.length - 1)]!;
+  const fail = (token: Token, problem: string) => expressionError(source, token.at, problem);
+  const expected = (what: string) =>
+    fail(peek(), `found ${peek().kind === 'end' ? 'the end' : JSON.stringify(peek().text)}, expected ${what}.`);
+  const take = (text: string): Token | undefined => {
+    const token = peek();
+    if ((token.kind !== 'sign' && token.kind !== 'word') || token.text !== text) return undefined;
+    next++;
+    return token;
+  };
+  const need = (text: string, why: string): void => {
+    if (!take(text)) throw expected(`"${text}" ${why}`);
+  };
+  const deeper = <T>(read: () => T): T => {
+    if (++depth > LIMITS.expressionDepth) {
+      throw fail(peek(), `it nests deeper than ${LIMITS.expressionDepth} levels. Split it into variables.`);
+    }
+    const result = read();
+    depth--;
+    return result;
+  };
+
+  const choice = (): Node => {
+    const test = binary(LEVELS.or);
+    if (!take('?')) return test;
+    const yes = deeper(choice);
+    need(':', 'and the other choice');
+    return { kind: 'choice', test, yes, no: deeper(choice) };
+  };
+
+  const sign = (): BinarySign | undefined => {
+    const token = peek();
+    if (token.kind !== 'sign' && token.kind !== 'word') return undefined;
+    if (token.text === 'not' && peek(1).text === 'in') return 'not in';
+    return Object.hasOwn(LEVELS, token.text) ? (token.text as BinarySign) : undefined;
+  };
+
+  const binary = (loosest: number): Node => {
+    let left = prefix(loosest);
+    for (let found = sign(); found && LEVELS[found] >= loosest; found = sign()) {
+      const at = peek().at;
+      next += found === 'not in' ? 2 : 1;
+      const right = binary(LEVELS[found] + 1);
+      left = { kind: 'binary', sign: found, left, right, at };
+      const chained = sign();
+      if (LEVELS[found] === COMPARE_LEVEL && chained && LEVELS[chained] === COMPARE_LEVEL) {
+        throw fail(peek(), `found a second comparison, "${chained}". Write: a < b and b < c.`);
+      }
+    }
+    return left;
+  };
+
+  const prefix = (loosest: number): Node => {
+    const token = peek();
+    if (take('not')) {
+      if (loosest > NOT_LEVEL) throw fail(token, 'found "not", expected a value. Put "not ..." in parentheses.');
+      return { kind: 'not', of: deeper(() => binary(NOT_LEVEL)) };
+    }
+    if (!take('-')) return primary();
+    const of = deeper(() => prefix(TIGHTEST));
+    if (of.kind === 'value' && typeof of.value === 'number') return { kind: 'value', value: 0 - of.value };
+    return { kind: 'minus', of, at: token.at };
+  };
+
+  const primary = (): Node => {
+    const token = peek();
+    if (token.kind === 'number' || token.kind === 'text') {
+      next++;
+      return { kind: 'value', value: token.value };
+    }
+    if (token.kind === 'name') {
+      next++;
+      return peek().text === '(' && peek().kind === 'sign' ? call(token) : path(token);
+    }
+    const constant = token.kind === 'word' ? CONSTANTS.get(token.text) : undefined;
+    if (constant !== undefined) {
+      next++;
+      return { kind: 'value', value: constant };
+    }
+    if (!take('(')) throw expected('a value: a name, a number, a text in quotes, or "("');
+    const inner = deeper(choice);
+    need(')', 'to close "("');
+    return inner;
+  };
+
+  const call = (token: Token): Node => {
+    const known = Object.keys(FUNCTIONS);
+    if (!Object.hasOwn(FUNCTIONS, token.text)) {
+      throw fail(
+        token,
+        `there is no function "${token.text}".${suggest(token.text, known)} Functions: ${known.join(', ')}.`,
+      );
+    }
+    const name = token.text as FunctionName;
+    const args: Node[] = [];
+    next++;
+    if (!take(')')) {
+      do args.push(deeper(choice));
+      while (take(','));
+      need(')', `or "," in the call of ${name}`);
+    }
+    const { usage, least, most } = FUNCTIONS[name];
+    if (args.length < least || args.length > most) throw fail(token, `${name} takes other arguments: ${usage}.`);
+    return { kind: 'call', name, args, at: token.at };
+  };
+
+  const path = (token: Token): Node => {
+    names.add(allowed(token, token.text));
+    let node: Node = { kind: 'name', name: token.text, at: token.at };
+    for (;;) {
+      if (take('.')) {
+        const { at } = peek();
+        node = { kind: 'member', of: node, name: field(token), at };
+      } else if (take('[')) {
+        const index = deeper(choice);
+        if (index.kind === 'value' && typeof index.value === 'string') allowed(peek(-1), index.value);
+        need(']', 'to close "["');
+        node = { kind: 'index', of: node, index };
+      } else if (peek().kind === 'sign' && peek().text === '(') {
+        throw fail(
+          peek(),
+          'found "(" after a path. There are no methods: write startsWith(name, \'x\') for name.startsWith.',
+        );
+      } else return node;
+    }
+  };
+
+  const field = (root: Token): string => {
+    const token = peek();
+    if (token.kind !== 'name' && token.kind !== 'word') throw expected('a name after "."');
+    next++;
+    if (token.text === 'length') {
+      const path = source.slice(root.at, token.at).replace(/[\s.]+$/, '');
+      throw fail(token, `write len(${path}) for a length, or ${path}['length'] for a field of that name.`);
+    }
+    return allowed(token, token.text);
+  };
+
+  const allowed = (token: Token, name: string): string => {
+    if (isRefusedName(name)) throw fail(token, `the name "${name}" is refused, because it leads to a prototype.`);
+    return name;
+  };
+
+  const root = choice();
+  if (peek().kind !== 'end') throw expected('an operator or the end');
+  return { root, names: [...names] };
+}

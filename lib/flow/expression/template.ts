@@ -1,0 +1,181 @@
+// Texts of flows: "{{path|filter:argument}}" compiled once. Values are printed, never read as templates.
+//
+// - A path has own properties and positions only: name, tx[0].label. What is missing, a list or an object prints nothing.
+// - Filters apply from left to right. An argument may stand in quotes, where it holds : | or braces.
+// - `\{{` prints {{ and `\\{{` a backslash before a value.
+// - Values cannot break the line or the reply: line breaks and tabs in them become spaces, control characters and
+//   direction marks vanish.
+
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { FILTERS, type Filter, textOf } from './filters.ts';
+import { element, isRefusedName, member } from './path.ts';
+import { suggest } from './suggest.ts';
+
+/** A value that a template prints. */
+export interface TemplatePath {
+  /** As written, without spaces and filters: `tx[0].label`. */
+  readonly path: string;
+  /** The variable it begins with: `tx`. */
+  readonly root: string;
+  /** Names of its filters, in order. */
+  readonly filters: readonly string[];
+  /** Where it begins in the source, from 0. */
+  readonly offset: number;
+}
+
+export interface Template {
+  readonly source: string;
+  readonly paths: readonly TemplatePath[];
+  /** Whether it prints the same text whatever the scope. */
+  readonly isPlain: boolean;
+  /** The text for `lang`, a BCP 47 tag; an unknown one formats numbers as English does. Never throws. */
+  render(scope: JsonObject, lang: string): string;
+}
+
+type Steps = readonly (string | number)[];
+
+const PART = /\.([A-Za-z_]\w*)|\[(\d{1,6})\]/y;
+const NAME = /[A-Za-z_]\w*/y;
+const SPACE = /\s*/y;
+const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy;
+const BARE = /[^|:{}]*/y;
+const OPEN = /(\\*)\{\{/g;
+
+/** Reads `source`, at most LIMITS.templateChars long. Throws ERR_TEMPLATE with the column; its `cause` is `{ offset }`. */
+export function compileTemplate(source: string): Template {
+  if (source.length > LIMITS.templateChars) {
+    const problem = `it has ${source.length} characters, and ${LIMITS.templateChars} is the most. Split it over screens.`;
+    throw templateError(source, LIMITS.templateChars, problem);
+  }
+  const paths: TemplatePath[] = [];
+  const pieces: (string | ((scope: JsonObject, lang: string) => string))[] = [];
+  let plain = '';
+  let at = 0;
+  for (OPEN.lastIndex = 0; ; OPEN.lastIndex = at) {
+    const open = OPEN.exec(source);
+    if (!open) break;
+    const slashes = open[1]!.length;
+    plain += source.slice(at, open.index) + '\\'.repeat(slashes >> 1);
+    at = open.index + open[0].length;
+    if (slashes % 2 === 1) {
+      plain += '{{';
+      continue;
+    }
+    const slot = readSlot(source, at);
+    if (plain) pieces.push(plain);
+    plain = '';
+    pieces.push(printer(slot.steps, slot.filters));
+    paths.push(slot.path);
+    at = slot.end;
+  }
+  plain += source.slice(at);
+  if (paths.length === 0) return { source, paths, isPlain: true, render: () => plain };
+  if (plain) pieces.push(plain);
+  const render = (scope: JsonObject, lang: string): string => {
+    let text = '';
+    for (const piece of pieces) text += typeof piece === 'string' ? piece : piece(scope, lang);
+    return text;
+  };
+  return { source, paths, isPlain: false, render };
+}
+
+function printer(steps: Steps, filters: readonly Filter[]) {
+  const [root] = steps as [string];
+  const rest = steps.slice(1);
+  return (scope: JsonObject, lang: string): string => {
+    let value: Json = Object.hasOwn(scope, root) ? (scope[root] ?? null) : null;
+    for (const step of rest) value = typeof step === 'string' ? member(value, step) : element(value, step);
+    for (const filter of filters) value = filter(value, lang);
+    return clean(textOf(value));
+  };
+}
+
+// Control characters, the two line separators, and the marks that turn the direction of writing.
+const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+const BREAKS = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g;
+const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
+
+function clean(text: string): string {
+  return UNPRINTABLE.test(text) ? text.replace(BREAKS, ' ').replace(ALL_UNPRINTABLE, '') : text;
+}
+
+interface Slot {
+  readonly path: TemplatePath;
+  readonly steps: Steps;
+  readonly filters: readonly Filter[];
+  readonly end: number;
+}
+
+function readSlot(source: string, start: number): Slot {
+  let at = start;
+  const match = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(source);
+    at += found?.[0].length ?? 0;
+    return found;
+  };
+  const expected = (what: string) => {
+    const found = at < source.length ? JSON.stringify(String.fromCodePoint(source.codePointAt(at)!)) : 'the end';
+    return templateError(source, at, `found ${found}, expected ${what}.`);
+  };
+
+  match(SPACE);
+  const offset = at;
+  const steps: (string | number)[] = [];
+  const root = match(NAME)?.[0];
+  if (root === undefined) throw expected('a variable name after "{{". Write \\{{ to print braces');
+  steps.push(root);
+  for (let part = match(PART); part; part = match(PART)) steps.push(part[1] ?? Number(part[2]));
+  const refused = steps.find((step) => typeof step === 'string' && isRefusedName(step));
+  if (refused)
+    throw templateError(source, offset, `the name "${refused}" is refused, because it leads to a prototype.`);
+  const path = source.slice(offset, at);
+
+  const names: string[] = [];
+  const filters: Filter[] = [];
+  for (match(SPACE); source[at] === '|'; match(SPACE)) {
+    at++;
+    match(SPACE);
+    const from = at;
+    const name = match(NAME)?.[0];
+    if (name === undefined) throw expected('the name of a filter after "|"');
+    const args: string[] = [];
+    for (match(SPACE); source[at] === ':'; match(SPACE)) {
+      at++;
+      match(SPACE);
+      const quoted = match(QUOTED)?.[0];
+      if (!quoted && /['"]/.test(source[at] ?? ''))
+        throw templateError(source, at, 'this argument has no closing quote.');
+      args.push(quoted ? quoted.slice(1, -1).replace(/\\(.)/gs, '$1') : match(BARE)![0].trim());
+    }
+    names.push(name);
+    filters.push(makeFilter(name, args, (problem) => templateError(source, from, problem)));
+  }
+  if (!source.startsWith('}}', at)) {
+    throw expected('"|" and a filter, or "}}". Texts print variables; compute values with "set" or "with"');
+  }
+  return { path: { path, root, filters: names, offset }, steps, filters, end: at + 2 };
+}
+
+function makeFilter(name: string, args: string[], fail: (problem: string) => TwinlineError): Filter {
+  const kind = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
+  if (!kind) {
+    const known = Object.keys(FILTERS);
+    throw fail(`there is no filter "${name}".${suggest(name, known)} Filters: ${known.join(', ')}.`);
+  }
+  if (args.length < kind.least || args.length > kind.most) {
+    throw fail(`the filter ${name} got ${args.length} arguments. Write ${kind.usage}.`);
+  }
+  const filter = kind.make(...args);
+  if ('problem' in filter) throw fail(`the filter ${name} got ${JSON.stringify(args)}: ${filter.problem}.`);
+  return filter;
+}
+
+function templateError(source: string, offset: number, problem: string): TwinlineError {
+  const shown = source.length > 80 ? `${source.slice(0, 77)}...` : source;
+  return new TwinlineError('ERR_TEMPLATE', `Text ${JSON.stringify(shown)}, column ${offset + 1}: ${problem}`, {
+    cause: { offset },
+  });
+}

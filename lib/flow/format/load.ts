@@ -1,0 +1,134 @@
+// Flow files from disk: one, or a folder of them that call each other.
+
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { checkFlow, lintFlow, type Surroundings } from '../lint/lint.ts';
+import { inOrder, problemOf } from './finding.ts';
+import type { Flow } from './flow.ts';
+import { FLOW_FILE, type ParsedFlow, parseFlow } from './parse.ts';
+import { type Problem, problemLine } from './problem.ts';
+import { flowSource, pointerTo } from './source.ts';
+import { positionAt } from './syntax.ts';
+
+export { parseFlow } from './parse.ts';
+
+export interface LoadedFlows {
+  /** The flows without errors, by name. */
+  readonly flows: ReadonlyMap<string, Flow>;
+  /** Of all files, in their order; a flow with an error among them is not in `flows`. */
+  readonly problems: readonly Problem[];
+  /** Paths of the files that were read, sorted. */
+  readonly files: readonly string[];
+}
+
+/** Reads and checks one flow file. Throws ERR_FLOW_INVALID with every problem in words, and `cause: { problems }`. */
+export async function loadFlow(file: string, known: Surroundings = {}): Promise<Flow> {
+  const text = await readText(file);
+  const { flow, problems } = typeof text === 'string' ? checkFlow(text, file, known) : text;
+  if (flow && !problems.some(isError)) return flow;
+  throw invalidFlow(`Cannot load the flow ${file}.`, problems);
+}
+
+/** ERR_FLOW_INVALID that lists every problem, one in a line; they are its `cause` too. */
+export function invalidFlow(what: string, problems: readonly Problem[]): TwinlineError {
+  const lines = problems.map(problemLine);
+  return new TwinlineError('ERR_FLOW_INVALID', [what, ...lines].join('\n'), { cause: { problems } });
+}
+
+/**
+ * Reads and checks all `*.flow.json` of a folder, each with the others in reach. Problems are returned, not thrown.
+ * Throws ERR_CONFIG when the folder cannot be read.
+ */
+export async function loadFlows(
+  folder: string,
+  { services }: Pick<Surroundings, 'services'> = {},
+): Promise<LoadedFlows> {
+  const files = (await flowFiles(folder)).map((name) => join(folder, name));
+  const parsed: ParsedFlow[] = [];
+  for (const file of files) {
+    const text = await readText(file);
+    parsed.push(typeof text === 'string' ? parseFlow(text, file) : text);
+  }
+  const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
+  const checked = parsed.map(({ flow, source, problems }): ParsedFlow => {
+    if (!flow) return { source, problems };
+    return { flow, source, problems: inOrder([...problems, ...lintFlow(flow, { source, flows, services })]) };
+  });
+  return { ...sound(checked), files };
+}
+
+/** Without the flows that have errors, and without those that call them. */
+function sound(checked: readonly ParsedFlow[]): Omit<LoadedFlows, 'files'> {
+  const problems = checked.map((one) => [...one.problems]);
+  const flows = new Map<string, Flow>();
+  for (const [at, { flow }] of checked.entries()) if (flow && !problems[at]!.some(isError)) flows.set(flow.flow, flow);
+  for (let before = -1; before !== flows.size; ) {
+    before = flows.size;
+    for (const [at, { flow, source }] of checked.entries()) {
+      if (!flow || flows.get(flow.flow) !== flow) continue;
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        if (screen.type !== 'flow' || flows.has(screen.flow)) continue;
+        const message = `Screen "${id}" calls the flow "${screen.flow}", which has errors of its own.`;
+        const finding = { pointer: pointerTo('screens', id, 'flow'), message, fix: `Correct "${screen.flow}" first.` };
+        problems[at]!.push(problemOf(source, finding, { code: 'broken-flow', severity: 'error' }));
+        flows.delete(flow.flow);
+      }
+    }
+  }
+  return { flows, problems: problems.flatMap(inOrder) };
+}
+
+async function flowFiles(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names.filter((name) => name.endsWith(FLOW_FILE) && !name.startsWith('.')).sort();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = WHY[code ?? ''] ?? `it cannot be read (${code})`;
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `Cannot load flows from the folder ${folder}: ${why}. Create it, or name the folder that holds your *${FLOW_FILE} files.`,
+      { cause: error },
+    );
+  }
+}
+
+function isError({ severity }: Problem): boolean {
+  return severity === 'error';
+}
+
+const WHY: { readonly [code: string]: string } = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'it is a file',
+  EACCES: 'this process may not read it',
+};
+
+// The text of a file, or why there is none.
+async function readText(file: string): Promise<string | ParsedFlow> {
+  const fault = (fields: Pick<Problem, 'code' | 'message' | 'fix'> & Partial<Problem>): ParsedFlow => {
+    const problem: Problem = { file, line: 1, column: 1, pointer: '', severity: 'error', ...fields };
+    return { source: flowSource(file, ''), problems: [problem] };
+  };
+  let bytes: Buffer;
+  try {
+    const { size } = await stat(file);
+    // Too large to be read at all; what is a little too large is told by its exact size.
+    if (size > LIMITS.flowFileBytes * 2) {
+      const message = `The file has ${size} bytes, and ${LIMITS.flowFileBytes} is the most.`;
+      return fault({ code: 'too-large', message, fix: 'Split it into several flows.' });
+    }
+    bytes = await readFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `The file cannot be read (${code}).`;
+    return fault({ code: 'unreadable', message, fix: 'Check its path and its permissions.' });
+  }
+  const text = bytes.toString('utf8');
+  const wrong = bytes.equals(Buffer.from(text)) ? -1 : text.indexOf('\uFFFD');
+  if (wrong < 0) return text;
+  const message = 'The file is not UTF-8 from here on.';
+  const fix = 'Save it in the encoding UTF-8.';
+  return fault({ code: 'encoding', ...positionAt(text, wrong), message, fix });
+}

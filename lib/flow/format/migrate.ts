@@ -1,0 +1,106 @@
+// Taking a session from an older version of its flow to this one, step by step as the author says.
+
+import type { AtRest } from '../../engine/machine/transition.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { compileExpression } from '../expression/expression.ts';
+import { pathOf, type ScreenNode, stateOf } from '../run/node.ts';
+import { evaluateValues } from '../run/scope.ts';
+import { type Flow, isInteractive, type Migration } from './flow.ts';
+
+interface Surroundings {
+  readonly flow: Flow;
+  /** The flow and those that it calls, by name. */
+  readonly flows: ReadonlyMap<string, Flow>;
+  readonly nodes: ReadonlyMap<string, ScreenNode>;
+}
+
+/**
+ * The rest in terms of this version, or undefined when the screen is gone and no `migrate` entry says where it went.
+ * Entries apply in order from the session's version on, `set` and `drop` to the variables of the flow itself; an edit
+ * without a new version changes nothing but texts. What was an inner screen of a called flow can become one of the flow
+ * (`login.pin` → `pin`), and the other way round: then the called flow begins with the values of `with`.
+ */
+export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: Surroundings): AtRest | undefined {
+  const { $frames = [], ...innermost } = rest.context;
+  const levels = [...($frames as readonly JsonObject[]), innermost];
+  let path = pathOf(rest.state);
+  let stacks = levels.map((level, at) => (level.$stack as readonly string[]).map((id) => prefixOf(path, at) + id));
+  const own: Record<string, Json> = { ...levels[0] };
+  for (let version = from; version < flow.version; version++) {
+    const step = flow.migrate?.[String(version)];
+    path = renamed(path, step);
+    stacks = stacks.map((stack) => stack.map((screen) => renamed(screen, step)));
+    for (const name of step?.drop ?? []) delete own[name];
+    Object.assign(own, step?.set);
+  }
+  path = resting(path, flows, nodes);
+  if (!nodes.has(path)) return undefined;
+  const depth = path.split('.').length;
+  const kept = [own, ...levels.slice(1)].slice(0, depth).map((level, at): JsonObject => {
+    const prefix = prefixOf(path, at);
+    const isHere = (screen: string) => screen.startsWith(prefix) && isScreenOf(nodes, prefix, screen);
+    const $stack = stacks[at]!.filter(isHere).map((screen) => screen.slice(prefix.length));
+    return withNewVariables(flowAt(path, at, nodes), { ...level, $stack });
+  });
+  try {
+    while (kept.length < depth) kept.push(entered(path, { levels: kept, flows, nodes }));
+  } catch {
+    return undefined; // what "with" needs is not there
+  }
+  const context = kept.at(-1)!;
+  return {
+    ...rest,
+    state: stateOf(path),
+    context: kept.length > 1 ? { ...context, $frames: kept.slice(0, -1) } : context,
+  };
+}
+
+// `login.` for the first level below the flow of `login.pin`, '' for the flow itself.
+function prefixOf(path: string, level: number): string {
+  const steps = path.split('.').slice(0, level);
+  return steps.map((step) => `${step}.`).join('');
+}
+
+// The longest beginning that has a new name: `login.pin`, else `login`.
+function renamed(path: string, step: Migration | undefined): string {
+  for (let end = path.length; step?.screens && end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const old = path.slice(0, end);
+    if (Object.hasOwn(step.screens, old)) return step.screens[old] + path.slice(end);
+  }
+  return path;
+}
+
+// Nobody rests on the call of a flow, but on its first screen.
+function resting(path: string, flows: Surroundings['flows'], nodes: Surroundings['nodes']): string {
+  const screen = nodes.get(path)?.screen;
+  const called = screen?.type === 'flow' ? flows.get(screen.flow) : undefined;
+  return called ? resting(`${path}.${called.start}`, flows, nodes) : path;
+}
+
+function isScreenOf(nodes: Surroundings['nodes'], prefix: string, path: string): boolean {
+  const node = nodes.get(path);
+  return node !== undefined && node.scope.path === prefix && isInteractive(node.screen);
+}
+
+function flowAt(path: string, level: number, nodes: Surroundings['nodes']): Flow {
+  const screen = path.split('.').slice(0, level + 1);
+  return nodes.get(screen.join('.'))!.scope.flow;
+}
+
+function entered(
+  path: string,
+  { levels, flows, nodes }: Omit<Surroundings, 'flow'> & { readonly levels: readonly JsonObject[] },
+): JsonObject {
+  const caller = levels.at(-1)!;
+  const { screen } = nodes.get(prefixOf(path, levels.length).slice(0, -1))!;
+  if (screen.type !== 'flow') throw new Error('not a called flow');
+  const called = flows.get(screen.flow)!;
+  const fresh = withNewVariables(called, { $stack: [], $page: 0, $bad: 0 });
+  const inherited = 'lang' in fresh && caller.lang !== undefined ? { lang: caller.lang } : {};
+  return { ...fresh, ...inherited, ...evaluateValues(screen.with ?? {}, caller, compileExpression) };
+}
+
+function withNewVariables(flow: Flow, context: JsonObject): JsonObject {
+  const defaults = Object.entries(flow.vars ?? {}).filter(([name]) => !(name in context));
+  return { ...Object.fromEntries(defaults.map(([name, variable]) => [name, variable.default ?? null])), ...context };
+}

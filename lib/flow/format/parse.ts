@@ -1,0 +1,114 @@
+// The text of a flow file → a flow of the right shape, with the position of everything in it.
+
+import { basename } from 'node:path';
+import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa';
+import { flawOfNumbers } from '../../json/reader.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Json } from '../../store/store.ts';
+import { isRefusedName } from '../expression/path.ts';
+import { inOrder, nameOf, problemOf } from './finding.ts';
+import type { Flow } from './flow.ts';
+import type { Problem } from './problem.ts';
+import { schemaFindings } from './schema-words.ts';
+import { type FlowSource, flowSource, pointerTo, sourceOf } from './source.ts';
+import { outline, syntaxFault } from './syntax.ts';
+
+export interface ParsedFlow {
+  /** There when the schema accepts it; other problems may remain. */
+  readonly flow?: Flow;
+  readonly source: FlowSource;
+  readonly problems: readonly Problem[];
+}
+
+/** Ends the names of flow files: `wallet.flow.json`. */
+export const FLOW_FILE = '.flow.json';
+
+/** Reads a flow: JSON without doubled keys, of the right shape, under the name of its file. Never throws. */
+export function parseFlow(text: string, file: string): ParsedFlow {
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const bytes = Buffer.byteLength(plain);
+  if (bytes > LIMITS.flowFileBytes) {
+    const message = `The file has ${bytes} bytes, and ${LIMITS.flowFileBytes} is the most.`;
+    return refused(file, '', { code: 'too-large', line: 1, column: 1, message, fix: 'Split it into several flows.' });
+  }
+  const seen = outline(plain);
+  if (seen.depth > LIMITS.flowFileDepth) {
+    const message = `It nests ${seen.depth} levels deep, and ${LIMITS.flowFileDepth} is the most.`;
+    return refused(file, plain, { code: 'too-deep', line: 1, column: 1, message, fix: 'Flatten its values.' });
+  }
+  let document: DocumentNode;
+  try {
+    // JSON.parse is the judge; the other parser knows where things are.
+    document = parse(plain);
+    JSON.parse(plain);
+  } catch (error) {
+    const { offset, message } = error as Error & { offset?: number };
+    const at = message.startsWith('Unexpected end') ? undefined : offset;
+    return refused(file, plain, { code: 'syntax', ...syntaxFault(plain, at, seen) });
+  }
+  return read(document, sourceOf(file, plain, document.body));
+}
+
+function read(document: DocumentNode, source: FlowSource): ParsedFlow {
+  const value = evaluate(document) as Json;
+  const problems = [...keyProblems(document.body, source), ...numberProblems(source)];
+  const findings = schemaFindings(value);
+  for (const { code, ...finding } of findings) problems.push(problemOf(source, finding, { code, severity: 'error' }));
+  if (findings.length) return { source, problems: inOrder(problems) };
+  const flow = value as unknown as Flow;
+  return { flow, source, problems: inOrder([...problems, ...nameProblems(flow, source)]) };
+}
+
+function refused(
+  file: string,
+  text: string,
+  fault: Pick<Problem, 'code' | 'line' | 'column' | 'message' | 'fix'>,
+): ParsedFlow {
+  return { source: flowSource(file, text), problems: [{ file, pointer: '', severity: 'error', ...fault }] };
+}
+
+/** The first number that a flow could not keep as it is written. */
+function numberProblems(source: FlowSource): Problem[] {
+  const flaw = flawOfNumbers(source.text);
+  if (!flaw) return [];
+  const fix = 'Write a smaller number, or a text.';
+  const finding = { pointer: flaw.pointer, message: `The value ${flaw.words}.`, fix };
+  return [problemOf(source, finding, { code: 'bad-value', severity: 'error' })];
+}
+
+/** Keys that stand twice in one object (only the last would count), and keys that no object may have. */
+function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
+  const problems: Problem[] = [];
+  const visit = (node: ValueNode, pointer: string): void => {
+    if (node.type === 'Array') for (const [at, { value }] of node.elements.entries()) visit(value, `${pointer}/${at}`);
+    if (node.type !== 'Object') return;
+    const lines = new Map<string, number>();
+    for (const { name, value } of node.members) {
+      if (name.type !== 'String') continue;
+      const key = name.value;
+      const { line, column } = name.loc.start;
+      const place = { file: source.file, line, column, pointer: pointer + pointerTo(key), severity: 'error' } as const;
+      const first = lines.get(key);
+      const owner = pointer === '' ? 'the flow' : nameOf(pointer);
+      if (first !== undefined) {
+        const message = `"${key}" stands twice in ${owner}, first in line ${first}; only the last would count.`;
+        problems.push({ ...place, code: 'duplicate-key', message, fix: `Remove or rename one "${key}".` });
+      } else if (isRefusedName(key)) {
+        const message = `The key "${key}" in ${owner} is refused, because it leads to a prototype.`;
+        problems.push({ ...place, code: 'reserved-name', message, fix: `Rename "${key}".` });
+      }
+      lines.set(key, line);
+      visit(value, place.pointer);
+    }
+  };
+  visit(root, '');
+  return problems;
+}
+
+function nameProblems(flow: Flow, source: FlowSource): Problem[] {
+  const file = basename(source.file);
+  if (!file.endsWith(FLOW_FILE) || file === flow.flow + FLOW_FILE) return [];
+  const message = `The file is ${file}, but its flow is named "${flow.flow}".`;
+  const fix = `Write "flow": "${file.slice(0, -FLOW_FILE.length)}", or rename the file to ${flow.flow}${FLOW_FILE}.`;
+  return [problemOf(source, { pointer: '/flow', message, fix }, { code: 'name-mismatch', severity: 'error' })];
+}

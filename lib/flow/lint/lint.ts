@@ -1,0 +1,99 @@
+// What is wrong with a flow of the right shape: a table of rules, each with its code.
+
+import { inOrder, problemOf } from '../format/finding.ts';
+import type { Flow } from '../format/flow.ts';
+import { DEFAULT_KEYS } from '../format/flow.ts';
+import { type ParsedFlow, parseFlow } from '../format/parse.ts';
+import type { Problem } from '../format/problem.ts';
+import type { FlowSource } from '../format/source.ts';
+import { graphOf } from './graph.ts';
+import { nearestFinder } from './nearest.ts';
+import { partsOf } from './parts.ts';
+import type { Lint, Rule } from './rule.ts';
+import { callRules } from './rules/calls.ts';
+import { circleRules } from './rules/circles.ts';
+import { typeRules } from './rules/kinds.ts';
+import { languageRules } from './rules/languages.ts';
+import { nameRules } from './rules/names.ts';
+import { optionRules } from './rules/options.ts';
+import { reachRules } from './rules/reach.ts';
+import { roomRules } from './rules/room.ts';
+import { secretRules } from './rules/secrets.ts';
+import { slipRules } from './rules/slips.ts';
+import { sourceRules } from './rules/sources.ts';
+import { migrationsOf, targetRules } from './rules/targets.ts';
+import { variableRules } from './rules/variables.ts';
+import { wayRules } from './rules/ways.ts';
+
+/** Every rule, by family. */
+export const RULES: readonly Rule[] = [
+  ...nameRules,
+  ...targetRules,
+  ...reachRules,
+  ...circleRules,
+  ...wayRules,
+  ...optionRules,
+  ...variableRules,
+  ...sourceRules,
+  ...languageRules,
+  ...roomRules,
+  ...secretRules,
+  ...callRules,
+  ...typeRules,
+  ...slipRules,
+];
+
+/** What is known beside a flow; what is left out is not checked. */
+export interface Surroundings {
+  /** The flows that `flow` screens may call, by name. */
+  readonly flows?: ReadonlyMap<string, Flow> | undefined;
+  /** Names of the services that `call` screens may name. */
+  readonly services?: ReadonlySet<string> | undefined;
+}
+
+/** Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws. */
+export function lintFlow(flow: Flow, options: Surroundings & { readonly source: FlowSource }): Problem[] {
+  const lint = lintOf(flow, options);
+  const problems: Problem[] = [];
+  for (const { code, severity, find } of RULES)
+    for (const finding of find(lint))
+      problems.push(problemOf(options.source, finding, { code, severity: finding.severity ?? severity }));
+  return inOrder(problems);
+}
+
+/** Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Never throws. */
+export function checkFlow(text: string, file: string, known: Surroundings = {}): ParsedFlow {
+  const parsed = parseFlow(text, file);
+  const { flow, source } = parsed;
+  if (!flow) return parsed;
+  return { flow, source, problems: inOrder([...parsed.problems, ...lintFlow(flow, { ...known, source })]) };
+}
+
+function lintOf(flow: Flow, { flows, services }: Surroundings): Lint {
+  const vars = new Map(Object.entries(flow.vars ?? {}));
+  const screenIds = Object.keys(flow.screens);
+  const ids = new Set(screenIds);
+  const nearest = nearestFinder();
+  const meant = (id: string) => (ids.has(id) ? id : nearest(id, screenIds));
+  const keys = { ...DEFAULT_KEYS, ...flow.keys };
+  const migrated = migrationsOf(flow).map(({ to }) => to.split('.')[0]!);
+  const isCalled = [...(flows?.values() ?? [])].some((other) => calls(other, flow.flow));
+  return {
+    flow,
+    parts: partsOf(flow),
+    graph: graphOf(flow, { meant, keys, migrated, isCalled }),
+    vars,
+    screenIds,
+    varNames: [...vars.keys()],
+    langs: flow.langs?.length ? flow.langs : ['en'],
+    keys,
+    flows: flows && new Map([...flows, [flow.flow, flow]]),
+    services,
+    meant,
+    nearest,
+  };
+}
+
+function calls(flow: Flow, name: string): boolean {
+  return Object.values(flow.screens).some((screen) => screen.type === 'flow' && screen.flow === name);
+}

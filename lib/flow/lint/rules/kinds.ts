@@ -1,0 +1,140 @@
+// Kinds of values: fields that nothing has, lists that are none, texts compared with numbers.
+
+import { type Node, parseExpression } from '../../expression/parse.ts';
+import { nameOf, sentence } from '../../format/finding.ts';
+import { listIn } from '../graph.ts';
+import { inferShape, type Reading, reportCondition, type Slip } from '../infer.ts';
+import type { ExpressionPart, Wording, Write } from '../parts.ts';
+import type { Lint, Rule, RuleFinding } from '../rule.ts';
+import { declaredShapes, FAILURE, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
+
+export const typeRules: readonly Rule[] = [
+  {
+    code: 'unknown-field',
+    severity: 'error',
+    means: 'a path reads a field that its value does not have: an error for outputs of flows, a warning for samples',
+    find: (lint) => slipsFound(lint, 'unknown-field'),
+  },
+  {
+    code: 'wrong-kind',
+    severity: 'error',
+    means: 'values of kinds that never meet are compared or computed, such as a text and a number',
+    find: (lint) => slipsFound(lint, 'wrong-kind'),
+  },
+  {
+    code: 'not-a-list',
+    severity: 'error',
+    means: 'the items of a list screen are no list, so that it is always empty',
+    find: (lint) => slipsFound(lint, 'not-a-list'),
+  },
+];
+
+interface Slips {
+  readonly 'unknown-field': readonly RuleFinding[];
+  readonly 'wrong-kind': readonly RuleFinding[];
+  readonly 'not-a-list': readonly RuleFinding[];
+}
+
+// One look at a flow serves all three rules.
+const found = new WeakMap<Lint, Slips>();
+
+function slipsFound(lint: Lint, code: keyof Slips): readonly RuleFinding[] {
+  const slips = found.get(lint) ?? findSlips(lint);
+  found.set(lint, slips);
+  return slips[code];
+}
+
+function findSlips(lint: Lint): Slips {
+  const slips = {
+    'unknown-field': [] as RuleFinding[],
+    'wrong-kind': [] as RuleFinding[],
+    'not-a-list': [] as RuleFinding[],
+  };
+  const parse = parser();
+  const shapes = variableShapes(lint, parse);
+  const rows = new Map<string, Shape>();
+  const reading = (part: ExpressionPart | Wording, shift: number): Reading => ({
+    shapeOf: (name) => {
+      if (name === 'row' && part.also.includes('row')) return rows.get(part.screen ?? '') ?? UNKNOWN;
+      if (name === 'error' && part.also.includes('error')) return FAILURE;
+      return shapes.get(name) ?? UNKNOWN;
+    },
+    nearest: lint.nearest,
+    report: (slip) => slips[slip.code].push(findingOf(part.pointer, slip, shift)),
+  });
+  for (const part of lint.parts.expressions) {
+    const root = part.compiled.ok ? parse(part.source) : undefined;
+    if (!root) continue;
+    const scope = reading(part, part.shift);
+    if (part.role === 'condition') reportCondition(root, '', scope);
+    const shape = part.role === 'condition' ? UNKNOWN : inferShape(root, scope);
+    if (part.role !== 'items' || part.screen === undefined) continue;
+    if (shape.kind === 'list') rows.set(part.screen, shape.of);
+    else if (shape.kind !== 'unknown') slips['not-a-list'].push(notAList(part, shape));
+  }
+  for (const part of lint.parts.wordings) {
+    if (!part.compiled.ok) continue;
+    for (const { path, offset } of part.compiled.value.paths) {
+      const root = path.includes('.') ? parse(path) : undefined;
+      if (root) inferShape(root, reading(part, offset));
+    }
+  }
+  return slips;
+}
+
+function findingOf(pointer: string, { at, says, fix, isSure }: Slip, shift: number): RuleFinding {
+  const message = `${sentence(nameOf(pointer))} ${says}`;
+  return { pointer, at: shift + at, message, fix, severity: isSure ? 'error' : 'warning' };
+}
+
+function notAList({ pointer, source, screen }: ExpressionPart, shape: Shape): RuleFinding {
+  const kinds = { text: 'a text', number: 'a number', boolean: 'true or false', object: 'an object', null: 'nothing' };
+  const kind = kinds[shape.kind as keyof typeof kinds];
+  const message = `Screen "${screen}" lists "${source}", which is ${kind}: the list is always empty.`;
+  const fix = `Name a variable of type "array", or a list inside "${source}"; or declare it as an array if a list is kept there.`;
+  return { pointer, message, fix, severity: 'isSure' in shape && !shape.isSure ? 'warning' : 'error' };
+}
+
+type Parse = (source: string) => Node | undefined;
+
+function parser(): Parse {
+  const known = new Map<string, Node | undefined>();
+  return (source) => {
+    if (!known.has(source)) known.set(source, parsed(source));
+    return known.get(source);
+  };
+}
+
+// What cannot be read is the matter of other rules.
+function parsed(source: string): Node | undefined {
+  try {
+    return parseExpression(source).root;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Declared shapes, and for an object that only `flow` screens save what those flows give. */
+function variableShapes({ flow, flows, parts, graph, nearest }: Lint, parse: Parse): ReadonlyMap<string, Shape> {
+  const writes = new Map<string, Write[]>();
+  for (const write of parts.writes) if (write.of === undefined) listIn(writes, write.name).push(write);
+  const shapes = declaredShapes(flow, (name) => writes.has(name) || graph.isCalled);
+  for (const [name, shape] of shapes) {
+    if (shape.kind !== 'object' || shape.fields || graph.isCalled) continue;
+    const called = (writes.get(name) ?? []).map(({ screen, isKey }) => {
+      const saver = screen === undefined || isKey ? undefined : graph.screens.get(screen);
+      return saver?.type === 'flow' ? flows?.get(saver.flow) : undefined;
+    });
+    const [first, ...rest] = new Set(called);
+    if (first && !rest.length) shapes.set(name, outputShape(first, outputs(parse, nearest)));
+  }
+  return shapes;
+}
+
+function outputs(parse: Parse, nearest: Lint['nearest']) {
+  return (source: string, vars: ReadonlyMap<string, Shape>): Shape => {
+    const root = parse(source);
+    const shapeOf = (name: string) => vars.get(name) ?? UNKNOWN;
+    return root ? inferShape(root, { shapeOf, nearest, report: () => undefined }) : UNKNOWN;
+  };
+}

@@ -1,0 +1,171 @@
+// Whether screens fit a phone when their values are at their longest, in every language.
+
+import { LIMITS } from '../../../limits.ts';
+import type { JsonObject } from '../../../store/store.ts';
+import type { TemplatePath } from '../../expression/template.ts';
+import { shown as quoted } from '../../format/finding.ts';
+import { exitScreen, type ListScreen, type Screen, type Text } from '../../format/flow.ts';
+import { pointerTo } from '../../format/source.ts';
+import { fitsScreen } from '../../run/page.ts';
+import { screenPages } from '../../run/render.ts';
+import { type FlowScope, flowScope } from '../../run/scope.ts';
+import { end } from '../../screens/end.ts';
+import { input } from '../../screens/input.ts';
+import { list } from '../../screens/list.ts';
+import { menu } from '../../screens/menu.ts';
+import type { Behaviour } from '../../screens/screen.ts';
+import { listIn } from '../graph.ts';
+import { longestScope } from '../longest.ts';
+import type { Lint, Rule, RuleFinding } from '../rule.ts';
+
+export const roomRules: readonly Rule[] = [
+  {
+    code: 'too-long',
+    severity: 'warning',
+    means:
+      'a screen needs several pages (warning), or its end is cut off (error), when its values are at their longest',
+    find: (lint) =>
+      lint.parts.wordings.some(({ screen, compiled }) => screen === undefined && !compiled.ok) ? [] : look(lint),
+  },
+];
+
+interface Room {
+  readonly lint: Lint;
+  readonly scope: FlowScope;
+  /** Septets of a screen. */
+  readonly chars: number;
+}
+
+function* look(lint: Lint): Iterable<RuleFinding> {
+  const { flow, graph, parts, vars } = lint;
+  const chars = Math.min(flow.limits?.chars ?? LIMITS.screenSeptets, LIMITS.screenSeptets);
+  const room: Room = { lint, scope: flowScope(flow, ''), chars };
+  const paths = new Map<string, TemplatePath[]>();
+  const broken = new Set<string | undefined>();
+  for (const { screen = '', compiled } of parts.wordings) {
+    if (compiled.ok) listIn(paths, screen).push(...compiled.value.paths);
+    else broken.add(screen);
+  }
+  const shared = paths.get('') ?? [];
+  const crowded = [...navigation(room, longestScope(shared, vars))];
+  yield* crowded;
+  // Without room for a text there is no way to cut one into pages.
+  if (crowded.length) return;
+  for (const [id, screen] of graph.screens) {
+    if (broken.has(id)) continue;
+    // The shared texts first: what they print is then the same on every screen.
+    const values = longestScope([...shared, ...(paths.get(id) ?? [])], vars);
+    yield* lookAt(room, { id, screen, values });
+  }
+  const alone: [string, Text | undefined][] = [
+    ['/wait', flow.wait],
+    ['/labels/goodbye', exitScreen(flow) === undefined ? flow.labels?.goodbye : undefined],
+  ];
+  for (const [pointer, text] of alone) {
+    const shown = text === undefined ? undefined : end.behaviour({ type: 'end', text }, room.scope);
+    if (shown) yield* cutOff(room, { pointer, what: 'This text', shown, values: longestScope(shared, vars) });
+  }
+}
+
+const LEFT_LEAST = 20;
+
+function* navigation({ lint, scope, chars }: Room, values: JsonObject): Iterable<RuleFinding> {
+  const names = (['more', 'back', 'home', 'exit'] as const).filter((name) => lint.keys[name] !== false);
+  for (const lang of lint.langs) {
+    const lines = names.map((name) => `${lint.keys[name]}. ${scope.labels[name].render({ ...values, lang }, lang)}`);
+    if (fitsScreen([...lines, 'W'.repeat(LEFT_LEAST)].join('\n'), chars)) continue;
+    const message = `The lines ${lines.map(quoted).join(', ')} leave less than ${LEFT_LEAST} of ${chars} characters to every screen.`;
+    const fix = `Shorten "labels", take keys away (false), or raise "limits": { "chars": ${chars} }.`;
+    yield { pointer: lint.flow.labels ? '/labels' : '/limits/chars', message, fix, severity: 'error' };
+    return;
+  }
+}
+
+interface Seen {
+  readonly id: string;
+  readonly screen: Screen;
+  readonly values: JsonObject;
+}
+
+function* lookAt(room: Room, { id, screen, values }: Seen): Iterable<RuleFinding> {
+  const pointer = pointerTo('screens', id, 'text');
+  switch (screen.type) {
+    case 'menu': {
+      // Options that depend on conditions may all be there.
+      const options = screen.options.map(({ when: _, ...option }) => option);
+      yield* paged(room, { id, screen, values, pointer, shown: menu.behaviour({ ...screen, options }, room.scope) });
+      break;
+    }
+    case 'input': {
+      const { accept: _, ...asked } = screen;
+      yield* paged(room, { id, screen, values, pointer, shown: input.behaviour(asked, room.scope) });
+      break;
+    }
+    case 'list':
+      yield* listed(room, { id, screen, values });
+      break;
+    case 'end':
+      yield* cutOff(room, { pointer, what: `The end "${id}"`, shown: end.behaviour(screen, room.scope), values });
+      break;
+  }
+}
+
+const ROWS = '_rows';
+
+function* listed(room: Room, { id, screen, values }: Seen & { screen: ListScreen }): Iterable<RuleFinding> {
+  const { row = null, ...rest } = values as JsonObject;
+  const showing = (rows: number, text: Text) => {
+    const { empty: _, ...bare } = screen;
+    const behaviour = list.behaviour({ ...bare, text, items: ROWS }, room.scope);
+    return { id, screen, shown: behaviour, values: { ...rest, [ROWS]: Array(rows).fill(row) } };
+  };
+  yield* paged(room, { ...showing(0, screen.text), pointer: pointerTo('screens', id, 'text') });
+  // Two rows fit two pages, unless one of them has to be split.
+  const pages = mostPages(room, { ...showing(2, ''), bad: 0 });
+  if (pages.count <= 2) return;
+  const message = `A row of list "${id}" is longer than a screen${pages.where} when its values are at their longest.`;
+  const fix = `Shorten the row of "${id}": {{row.label|trunc:14}} prints at most 14 characters.`;
+  yield { pointer: pointerTo('screens', id, 'row'), message, fix };
+}
+
+interface Shown extends Seen {
+  readonly shown: Behaviour;
+}
+
+function* paged(room: Room, seen: Shown & { pointer: string }): Iterable<RuleFinding> {
+  const { id, screen, pointer } = seen;
+  const { count, where } = mostPages(room, { ...seen, bad: 1 });
+  if (count <= 1) return;
+  const message = `The ${screen.type} "${id}" takes ${count} pages of ${room.chars} characters${where} when its values are at their longest and an error is shown.`;
+  const fix = `Shorten the texts of "${id}", give its variables a smaller "max" or "sample", or leave it: it is shown in pages.`;
+  yield { pointer, message, fix };
+}
+
+function mostPages({ lint, scope }: Room, { id, screen, shown, values, bad }: Shown & { bad: number }) {
+  const stack = Array<string>(lint.graph.depth.get(id) ?? 0).fill(id);
+  let [count, worst] = [0, lint.langs[0]!];
+  for (const lang of lint.langs) {
+    const context = { ...values, lang, $stack: stack, $page: 0, $bad: bad };
+    const pages = screenPages({ path: id, screen, scope, behaviour: shown }, context).length;
+    if (pages > count) [count, worst] = [pages, lang];
+  }
+  return { count, where: inLanguage(lint, worst) };
+}
+
+function* cutOff(
+  { lint, chars }: Room,
+  { pointer, what, shown, values }: { pointer: string; what: string; shown: Behaviour; values: JsonObject },
+): Iterable<RuleFinding> {
+  for (const lang of lint.langs) {
+    const { text } = shown.show({ ...values, lang }, lang);
+    if (fitsScreen(text, chars)) continue;
+    const message = `${what} has ${text.length} characters${inLanguage(lint, lang)} when its values are at their longest: it would be cut off.`;
+    const fix = `Shorten it to one screen (${chars} GSM characters, or 80 of any), or give its variables a smaller "max" or "sample".`;
+    yield { pointer, message, fix, severity: 'error' };
+    return;
+  }
+}
+
+function inLanguage({ langs }: Lint, lang: string): string {
+  return langs.length > 1 ? ` in "${lang}"` : '';
+}

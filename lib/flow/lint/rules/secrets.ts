@@ -1,0 +1,150 @@
+// Secret variables: where their values would be shown, or kept after the turn.
+
+import { type Node, parseExpression } from '../../expression/parse.ts';
+import { nameOf, sentence } from '../../format/finding.ts';
+import { isInteractive } from '../../format/flow.ts';
+import { pointerTo } from '../../format/source.ts';
+import { spread } from '../graph.ts';
+import type { ExpressionPart } from '../parts.ts';
+import type { Lint, Rule } from '../rule.ts';
+
+export const secretRules: readonly Rule[] = [
+  {
+    code: 'secret-shown',
+    severity: 'error',
+    means: 'a text prints a secret variable',
+    *find(lint) {
+      for (const { pointer, compiled } of lint.parts.wordings) {
+        if (!compiled.ok) continue;
+        for (const { root, offset, path } of compiled.value.paths) {
+          if (!isSecret(lint, root)) continue;
+          const message = `${sentence(nameOf(pointer))} prints the secret variable "${root}".`;
+          yield {
+            pointer,
+            at: offset,
+            message,
+            fix: `Remove {{${path}}}; secrets are only compared and passed to services.`,
+          };
+        }
+      }
+      for (const part of lint.parts.expressions) {
+        const name = part.role === 'items' ? secretIn(lint, part) : undefined;
+        if (name === undefined) continue;
+        const message = `${sentence(nameOf(part.pointer))} shows the secret variable "${name}".`;
+        yield { pointer: part.pointer, message, fix: `List something else than "${name}".` };
+      }
+    },
+  },
+  {
+    code: 'secret-kept',
+    severity: 'error',
+    means: 'the value of a secret variable goes into one that is kept',
+    *find(lint) {
+      for (const part of lint.parts.expressions) {
+        if (part.role !== 'value' || part.into === 'service') continue;
+        const name = secretIn(lint, part);
+        const keeper = name === undefined ? undefined : keeperOf(lint, part);
+        if (keeper === undefined) continue;
+        const message = `${sentence(nameOf(part.pointer))} passes the secret variable "${name}" to ${keeper}, which is kept.`;
+        yield { pointer: part.pointer, message, fix: `Do not copy "${name}", or make ${keeper} secret too.` };
+      }
+      for (const part of lint.parts.expressions) {
+        const screen = part.screen === undefined ? undefined : lint.graph.screens.get(part.screen);
+        const save = part.role === 'items' && screen?.type === 'list' ? screen.pick?.save : undefined;
+        const name = save === undefined || isSecret(lint, save) ? undefined : secretIn(lint, part);
+        if (name === undefined) continue;
+        const message = `Screen "${part.screen}" saves an item of the secret variable "${name}" in "${save}", which is kept.`;
+        const pointer = pointerTo('screens', part.screen!, 'pick', 'save');
+        yield { pointer, message, fix: `Make "${save}" secret too.` };
+      }
+    },
+  },
+  {
+    code: 'secret-gone',
+    severity: 'error',
+    means: 'a secret variable is read after the turn in which it was set, where it is always null',
+    *find(lint) {
+      const fresh = new Map<string, Set<string>>();
+      for (const part of lint.parts.expressions) {
+        const { pointer, screen, compiled } = part;
+        if (screen === undefined || !compiled.ok) continue;
+        // What shows or keeps a secret is told already.
+        if (part.role === 'items' || (keeperOf(lint, part) && secretIn(lint, part))) continue;
+        for (const name of compiled.value.names) {
+          if (!isSecret(lint, name)) continue;
+          const places = fresh.get(name) ?? freshPlaces(lint, name);
+          fresh.set(name, places);
+          if (places.has(screen)) continue;
+          const message = `${sentence(nameOf(pointer))} reads the secret variable "${name}", which is gone by then: secrets live for one answer.`;
+          const fix = `Use "${name}" before the next screen that waits, or ask for it again ("sameAs" compares with an earlier answer).`;
+          yield { pointer, message, fix };
+        }
+      }
+    },
+  },
+];
+
+/** The screens at which a secret may still be there; all of them when nothing in this flow sets it. */
+function freshPlaces({ parts, graph, flow }: Lint, name: string): Set<string> {
+  // What is set to a plain value, such as null, holds no secret.
+  const saved = parts.writes.filter((write) => write.name === name && write.of === undefined && !write.isKey);
+  const set = parts.expressions.filter(
+    ({ into }) => typeof into === 'object' && into.name === name && into.of === undefined,
+  );
+  const setters = [...saved, ...set].map(({ screen }) => screen).filter((id) => id !== undefined);
+  if (!setters.length) return new Set(graph.screens.keys());
+  // A turn goes on through screens that do not wait.
+  const passing = (id: string) => (isInteractive(graph.screens.get(id)!) ? [] : graph.next.get(id)!);
+  const onward = new Map([...graph.screens.keys()].map((id) => [id, passing(id)]));
+  const entered = spread(
+    [...setters.flatMap((id) => graph.next.get(id)!), ...(graph.isCalled ? [flow.start] : [])],
+    onward,
+  );
+  const fresh = [...entered].filter((id) => !isInteractive(graph.screens.get(id)!));
+  return new Set([...fresh, ...setters]);
+}
+
+function isSecret({ vars }: Lint, name: string): boolean {
+  return vars.get(name)?.secret === true;
+}
+
+// Where a value ends, if that is a place that outlives the turn.
+function keeperOf(lint: Lint, { into }: ExpressionPart): string | undefined {
+  if (into === 'output') return 'the output of the flow';
+  if (typeof into !== 'object') return undefined;
+  const { name, of } = into;
+  if (of === undefined) return isSecret(lint, name) ? undefined : `"${name}"`;
+  const called = lint.flows?.get(of)?.vars ?? {};
+  const isKept = Object.hasOwn(called, name) && called[name]!.secret !== true;
+  return isKept ? `"${name}" of the flow "${of}"` : undefined;
+}
+
+/** The secret variable whose value the expression can give, or undefined when it only tells something about one. */
+function secretIn(lint: Lint, { source, compiled }: ExpressionPart): string | undefined {
+  if (!compiled.ok || !compiled.value.names.some((name) => isSecret(lint, name))) return undefined;
+  return given(parseExpression(source).root).find((name) => isSecret(lint, name));
+}
+
+// Comparisons, conditions and these functions tell something about a value and do not give it.
+const TELLING = new Set(['len', 'startsWith', 'contains']);
+const CARRYING = new Set(['+', '-', '*', '/', '%']);
+
+function given(node: Node): string[] {
+  switch (node.kind) {
+    case 'value':
+    case 'not':
+      return [];
+    case 'name':
+      return [node.name];
+    case 'member':
+    case 'index':
+    case 'minus':
+      return given(node.of);
+    case 'binary':
+      return CARRYING.has(node.sign) ? [...given(node.left), ...given(node.right)] : [];
+    case 'choice':
+      return [...given(node.yes), ...given(node.no)];
+    case 'call':
+      return TELLING.has(node.name) ? [] : node.args.flatMap(given);
+  }
+}

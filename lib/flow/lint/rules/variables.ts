@@ -1,0 +1,125 @@
+// Variables: those that are used and do not exist, those that exist and are not used, and what they begin with.
+
+import { kindOf } from '../../expression/path.ts';
+import { readTokens } from '../../expression/tokens.ts';
+import { nameOf, shown } from '../../format/finding.ts';
+import { isName, type Variable } from '../../format/flow.ts';
+import { pointerTo } from '../../format/source.ts';
+import { didYouMean, type Lint, listed, type Rule, type RuleFinding } from '../rule.ts';
+
+interface Use {
+  readonly name: string;
+  readonly pointer: string;
+  readonly at?: 'key' | number;
+  readonly also: readonly string[];
+}
+
+export const variableRules: readonly Rule[] = [
+  {
+    code: 'unknown-variable',
+    severity: 'error',
+    means: 'a variable is read or set that the flow does not declare',
+    *find(lint) {
+      for (const use of readsOf(lint))
+        if (!lint.vars.has(use.name) && !use.also.includes(use.name)) yield unknown(lint, use);
+      for (const { name, pointer, isKey, of } of lint.parts.writes) {
+        const vars = of === undefined ? lint.vars : calledVars(lint, of);
+        if (!vars || vars.has(name)) continue;
+        yield unknown(lint, { name, pointer, ...(isKey && { at: 'key' }), also: [] }, of);
+      }
+    },
+  },
+  {
+    code: 'unused-variable',
+    severity: 'warning',
+    means: 'a variable is declared, and nothing reads it',
+    *find(lint) {
+      const read = new Set(['lang', ...readsOf(lint).map(({ name }) => name)]);
+      const set = new Set(lint.parts.writes.filter(({ of }) => of === undefined).map(({ name }) => name));
+      // An input must name a variable also when its rule has used the answer up: to choose a way, or to compare.
+      const checked = new Set(
+        Object.values(lint.flow.screens).map((screen) => (screen.type === 'input' && screen.accept ? screen.save : '')),
+      );
+      const broken = [...lint.parts.expressions, ...lint.parts.wordings].filter(({ compiled }) => !compiled.ok);
+      for (const name of lint.varNames) {
+        if (read.has(name) || checked.has(name) || !isName(name) || broken.some(({ source }) => source.includes(name)))
+          continue;
+        const message = `Variable "${name}" is ${set.has(name) ? 'set, and nothing reads it' : 'never used'}.`;
+        yield { pointer: pointerTo('vars', name), at: 'key', message, fix: `Use "${name}", or remove it.` };
+      }
+    },
+  },
+  {
+    code: 'wrong-default',
+    severity: 'error',
+    means: 'the default or sample of a variable is not of its type, or longer than its max',
+    *find({ vars }) {
+      for (const [name, variable] of vars) {
+        for (const key of ['default', 'sample'] as const) {
+          const why = misfit(variable, variable[key]);
+          const message = `The ${key} of variable "${name}" is ${shown(variable[key])}; ${why}.`;
+          const fix = `Write a ${key} that fits, or change "type" or "max" of "${name}".`;
+          if (why) yield { pointer: pointerTo('vars', name, key), message, fix };
+        }
+      }
+    },
+  },
+];
+
+/** Every place where the flow reads a variable. */
+function readsOf({ flow, parts }: Lint): Use[] {
+  const uses: Use[] = [];
+  for (const { pointer, source, shift, also, compiled } of parts.expressions) {
+    if (!compiled.ok) continue;
+    for (const name of compiled.value.names) uses.push({ name, pointer, at: shift + offsetOf(name, source), also });
+  }
+  for (const { pointer, also, compiled } of parts.wordings) {
+    if (!compiled.ok) continue;
+    for (const { root, offset } of compiled.value.paths) uses.push({ name: root, pointer, at: offset, also });
+  }
+  for (const [id, screen] of Object.entries(flow.screens)) {
+    const same = screen.type === 'input' ? screen.accept?.sameAs : undefined;
+    if (typeof same === 'string')
+      uses.push({ name: same, pointer: pointerTo('screens', id, 'accept', 'sameAs'), also: [] });
+  }
+  return uses;
+}
+
+function offsetOf(name: string, source: string): number {
+  const tokens = readTokens(source);
+  const found = tokens.find(({ kind, text }, at) => kind === 'name' && text === name && tokens[at - 1]?.text !== '.');
+  return found?.at ?? 0;
+}
+
+function calledVars({ flows }: Lint, name: string): ReadonlyMap<string, Variable> | undefined {
+  const called = flows?.get(name);
+  return called && new Map(Object.entries(called.vars ?? {}));
+}
+
+function unknown(lint: Lint, { name, pointer, at }: Use, of?: string): RuleFinding {
+  const known = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
+  const meant = lint.nearest(name, known);
+  const owner = of === undefined ? '"vars"' : `"vars" of the flow "${of}"`;
+  const message = `${nameOf(pointer)} names the variable "${name}", which is not in ${owner}.`;
+  const fix =
+    meant === undefined
+      ? `Declare "${name}" in ${owner}${known.length ? `, or write one of: ${listed(known)}` : ''}.`
+      : `Write "${meant}", or declare "${name}" in ${owner}.`;
+  const place = { pointer, ...(at !== undefined && { at }) };
+  return { ...place, message: message.charAt(0).toUpperCase() + message.slice(1) + didYouMean(meant), fix };
+}
+
+const KINDS: { readonly [type in Variable['type']]: (value: unknown) => boolean } = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  array: (value) => Array.isArray(value),
+  object: (value) => typeof value === 'object' && !Array.isArray(value),
+};
+
+function misfit({ type, max }: Variable, value: Variable['default']): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!KINDS[type](value)) return `that is ${kindOf(value)}, and its type is "${type}"`;
+  const length = typeof value === 'string' || Array.isArray(value) ? value.length : 0;
+  return max !== undefined && length > max ? `its length is ${length}, and its max is ${max}` : undefined;
+}

@@ -1,0 +1,183 @@
+// What an input screen accepts: rules compiled once to a check of the caller's text.
+//
+// Several rules hold together. The text is refused when it is longer than a request can be, then trimmed. `number`,
+// `oneOf`, `msisdn` and `date` turn it into another value, so at most one of them stands in a rule; the others keep it.
+
+import { RE2JS } from 're2js';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { parseDecimal } from '../expression/decimal.ts';
+import { characters } from '../expression/functions.ts';
+import { suggest } from '../expression/suggest.ts';
+import { dateRule } from './accept-date.ts';
+import { type Check, type Refuse, type Rule, settings } from './accept-rule.ts';
+
+export interface Accept {
+  /** The rules by name, joined with `+`: `digits`, `length+pattern`. */
+  readonly name: string;
+  /** The value to save for what the caller typed. `now` is in milliseconds since 1970, for rules that say `today`. */
+  check(text: string, now: number): { readonly ok: true; readonly value: Json } | { readonly ok: false };
+}
+
+const RULES: { readonly [name: string]: Rule } = {
+  digits: (setting, refuse) => {
+    const { min, max } = range(setting, 1, (problem) => refuse(`${problem}. ${DIGITS_HOW}`));
+    return (text) => (text.length >= min && text.length <= max && /^[0-9]+$/.test(text) ? text : undefined);
+  },
+  length: (setting, refuse) => {
+    const { min, max } = range(setting, 0, (problem) => refuse(`${problem}. ${LENGTH_HOW}`));
+    return (text) => {
+      const length = characters(text);
+      return length >= min && length <= max ? text : undefined;
+    };
+  },
+  number: numberRule,
+  oneOf: oneOfRule,
+  msisdn: msisdnRule,
+  date: dateRule,
+  pattern: patternRule,
+};
+
+const DIGITS_HOW = 'Write "digits": 4 or "digits": {"min": 4, "max": 6}';
+const LENGTH_HOW = 'Write "length": 20 or "length": {"min": 2, "max": 20}';
+const CHANGES = ['number', 'oneOf', 'msisdn', 'date'];
+
+/** Names of the rules that {@link compileAccept} knows. */
+export const ACCEPT_RULES: readonly string[] = Object.keys(RULES);
+
+/** Compiles the `accept` of an input screen. Throws ERR_FLOW_INVALID, saying what to write, for a rule that cannot be. */
+export function compileAccept(rule: JsonObject): Accept {
+  const names = Object.keys(rule);
+  const changing = names.filter((name) => CHANGES.includes(name));
+  if (names.length === 0) throw invalid('"accept" is empty', `Give one of: ${ACCEPT_RULES.join(', ')}`);
+  if (changing.length > 1) {
+    throw invalid(`"accept" has ${changing.join(' and ')}`, 'Each gives another value to save; keep one of them');
+  }
+  const checks = names.map((name): Check => {
+    const compile = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
+    if (!compile) {
+      const known = `Rules: ${ACCEPT_RULES.join(', ')}`;
+      throw invalid(`there is no rule "${name}".${suggest(name, ACCEPT_RULES)}`, known);
+    }
+    return compile(rule[name] ?? null, (problem) => {
+      throw invalid(`the rule "${name}" got ${shown(rule[name] ?? null)}`, problem);
+    });
+  });
+  const check: Accept['check'] = (typed, now) => {
+    if (typed.length > LIMITS.ussdTextChars) return REFUSED;
+    const text = typed.trim();
+    let value: Json = text;
+    for (const one of checks) {
+      const result = one(text, now);
+      if (result === undefined) return REFUSED;
+      if (result !== text) value = result;
+    }
+    return { ok: true, value };
+  };
+  return { name: names.join('+'), check };
+}
+
+const REFUSED = { ok: false } as const;
+
+function range(setting: Json, least: number, refuse: Refuse): { readonly min: number; readonly max: number } {
+  const most = LIMITS.ussdTextChars;
+  const given =
+    typeof setting === 'number' ? { min: setting, max: setting } : settings(setting, ['min', 'max'], refuse);
+  const { min = least, max = most } = given;
+  const whole = (value: Json): value is number => Number.isInteger(value) && Number(value) >= least;
+  if (!whole(min) || !whole(max) || min > max || max > most) {
+    return refuse(`It needs whole numbers from ${least} to ${most}, the smaller as "min"`);
+  }
+  return { min, max };
+}
+
+function numberRule(setting: Json, refuse: Refuse): Check {
+  const known = ['min', 'max', 'integer', 'decimals'];
+  const { min = null, max = null, integer = false, decimals = null } = settings(setting, known, refuse);
+  const isBound = (value: Json) => value === null || typeof value === 'number';
+  if (!isBound(min) || !isBound(max)) return refuse('"min" and "max" are numbers');
+  if (min !== null && max !== null && min > max) return refuse('"min" is larger than "max", so no number fits');
+  if (typeof integer !== 'boolean') return refuse('"integer" is true or false');
+  if (decimals !== null && !(Number.isInteger(decimals) && Number(decimals) >= 0 && Number(decimals) <= 9)) {
+    return refuse('"decimals" is 0 to 9');
+  }
+  const places = integer ? 0 : Number(decimals ?? 40);
+  const least = Number(min ?? Number.NEGATIVE_INFINITY);
+  const most = Number(max ?? Number.POSITIVE_INFINITY);
+  return (text) => {
+    const value = parseDecimal(text);
+    if (value === undefined || value < least || value > most) return undefined;
+    const point = text.indexOf('.');
+    return point < 0 || text.length - point - 1 <= places ? value : undefined;
+  };
+}
+
+function oneOfRule(setting: Json, refuse: Refuse): Check {
+  const how = 'Write a list of different texts, as in "oneOf": ["yes", "no"]';
+  if (!Array.isArray(setting) || setting.length === 0) return refuse(how);
+  const canonical = new Map<string, string>();
+  for (const choice of setting) {
+    if (typeof choice !== 'string' || choice.trim() === '' || choice.length > LIMITS.ussdTextChars) return refuse(how);
+    const key = choice.trim().toLowerCase();
+    if (canonical.has(key)) return refuse(`It has "${choice}" twice (large and small letters are the same). ${how}`);
+    canonical.set(key, choice);
+  }
+  return (text) => canonical.get(text.toLowerCase());
+}
+
+// ITU-T E.164: at most 15 digits, the country code first and never 0. Fewer than 8 are no subscriber anywhere.
+const INTERNATIONAL = /^[1-9][0-9]{7,14}$/;
+
+function msisdnRule(setting: Json, refuse: Refuse): Check {
+  const { country = null } = settings(setting, ['country'], refuse);
+  if (country !== null && !(typeof country === 'string' && /^[1-9][0-9]{0,2}$/.test(country))) {
+    return refuse('"country" is a calling code in quotes, without +, as in {"country": "263"}');
+  }
+  return (text) => {
+    const plain = text.replace(/[ ().-]/g, '');
+    const number = internationalNumber(plain, country);
+    if (number === undefined || !INTERNATIONAL.test(number)) return undefined;
+    // After the country code a 0 is a trunk prefix that does not belong there.
+    return country === null || (number.startsWith(country) && number[country.length] !== '0')
+      ? `+${number}`
+      : undefined;
+  };
+}
+
+function internationalNumber(text: string, country: string | null): string | undefined {
+  if (text.startsWith('+')) return text.slice(1);
+  if (text.startsWith('00')) return text.slice(2);
+  if (!text.startsWith('0')) return text;
+  return country === null ? undefined : country + text.slice(1);
+}
+
+function patternRule(setting: Json, refuse: Refuse): Check {
+  if (typeof setting !== 'string' || setting === '')
+    return refuse('Write a regular expression, as in "[A-Z]{2}[0-9]{6}"');
+  if (setting.length > LIMITS.patternChars) return refuse(`It is longer than ${LIMITS.patternChars} characters`);
+  const pattern = parsePattern(setting, refuse);
+  if (pattern.programSize() > LIMITS.patternSteps) {
+    return refuse('Its repetitions multiply to too many steps. Use smaller counts, or "length" beside it');
+  }
+  return (text) => (pattern.matches(text) ? text : undefined);
+}
+
+function parsePattern(source: string, refuse: Refuse): RE2JS {
+  try {
+    return RE2JS.compile(source);
+  } catch (error) {
+    if (/\(\?(?:[=!]|<[=!])/.test(source)) return refuse('Look-ahead and look-behind are not supported. Use two rules');
+    if (/\\(?:[1-9]|k)/.test(source)) return refuse('Back-references are not supported. Write the part out');
+    return refuse(`It cannot be read: ${(error as Error).message}. Repetition counts go up to 1000`);
+  }
+}
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function invalid(problem: string, fix: string): TwinlineError {
+  return new TwinlineError('ERR_FLOW_INVALID', `Cannot use this "accept": ${problem}. ${fix}.`);
+}

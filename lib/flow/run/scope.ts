@@ -1,0 +1,119 @@
+// One flow while it is compiled: its texts, expressions and variables, ready for use.
+
+import type { MenuHands } from '../../../machines/ussd-menu.ts';
+import { TwinlineError } from '../../errors.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
+import { compileTemplate } from '../expression/template.ts';
+import {
+  DEFAULT_KEYS,
+  DEFAULT_LABELS,
+  type Flow,
+  type Keys,
+  type Label,
+  type Text,
+  type Values,
+} from '../format/flow.ts';
+
+/** A text in every language of its flow. */
+export interface Phrase {
+  render(scope: JsonObject, lang: string): string;
+}
+
+/** What the screens of a flow share. */
+export interface FlowScope {
+  readonly flow: Flow;
+  /** Where its states are: '' for the flow itself, `pay.` inside the screen `pay` that calls it. */
+  readonly path: string;
+  readonly langs: readonly string[];
+  readonly keys: Keys;
+  readonly labels: { readonly [label in Label]: Phrase };
+  phrase(text: Text): Phrase;
+  expression(source: string): Expression;
+}
+
+export function flowScope(flow: Flow, path: string): FlowScope {
+  const langs = flow.langs?.length ? flow.langs : ['en'];
+  const phrase = (text: Text) => compilePhrase(text, langs);
+  const label = (name: Label) => phrase(flow.labels?.[name] ?? DEFAULT_LABELS[name]);
+  const names = Object.keys(DEFAULT_LABELS) as Label[];
+  return {
+    flow,
+    path,
+    langs,
+    keys: { ...DEFAULT_KEYS, ...flow.keys },
+    labels: Object.fromEntries(names.map((name) => [name, label(name)])) as FlowScope['labels'],
+    phrase,
+    expression: compileExpression,
+  };
+}
+
+/** The language that a caller reads: the variable `lang` when it names one of the flow's, else the first. */
+export function langOf(scope: FlowScope, context: JsonObject): string {
+  const { lang } = context;
+  return typeof lang === 'string' && scope.langs.includes(lang) ? lang : scope.langs[0]!;
+}
+
+// A language without a text of its own shows the first that there is; lint reports it.
+function compilePhrase(text: Text, langs: readonly string[]): Phrase {
+  if (typeof text === 'string') return compileTemplate(text);
+  const written = Object.fromEntries(Object.entries(text).map(([lang, source]) => [lang, compileTemplate(source)]));
+  const fallback = langs.map((lang) => written[lang]).find((t) => t !== undefined) ?? compileTemplate('');
+  const byLang = new Map(langs.map((lang) => [lang, written[lang] ?? fallback]));
+  return { render: (scope, lang) => (byLang.get(lang) ?? fallback).render(scope, lang) };
+}
+
+/** The hands of the menu vocabulary, over the variables of all flows that are compiled together. */
+export function menuHands(flows: ReadonlyMap<string, Flow>): MenuHands {
+  const expressions = new Map<string, Expression>();
+  const expression = (source: string): Expression => {
+    const known = expressions.get(source);
+    if (known) return known;
+    const made = compileExpression(source);
+    expressions.set(source, made);
+    return made;
+  };
+  const fit = (flow: string, name: string, value: Json): Json => {
+    const max = flows.get(flow)?.vars?.[name]?.max;
+    return max !== undefined && (typeof value === 'string' || Array.isArray(value)) ? value.slice(0, max) : value;
+  };
+  return {
+    holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),
+    evaluate: (values, scope, flow) => {
+      const out: Record<string, Json> = {};
+      for (const name in values) out[name] = fit(flow, name, valueIn(values[name]!, scope as JsonObject, expression));
+      return out;
+    },
+    fit: (flow, variable, value) => fit(flow, variable, value as Json),
+  };
+}
+
+/** Values with their expressions evaluated, also inside lists and objects: what a service gets. */
+export function evaluateValues(
+  values: Values,
+  scope: JsonObject,
+  expression: (source: string) => Expression,
+): JsonObject {
+  const out: Record<string, Json> = {};
+  for (const name in values) out[name] = valueIn(values[name]!, scope, expression);
+  return out;
+}
+
+function valueIn(value: Json, scope: JsonObject, expression: (source: string) => Expression): Json {
+  if (typeof value === 'string') return value.startsWith('=') ? expression(value.slice(1)).evaluate(scope) : value;
+  if (Array.isArray(value)) return value.map((item) => valueIn(item, scope, expression));
+  if (typeof value === 'object' && value !== null) return evaluateValues(value as Values, scope, expression);
+  return value;
+}
+
+/** The sources of all expressions in these values, for checking before anything runs. */
+export function expressionsIn(value: Json): string[] {
+  if (typeof value === 'string') return value.startsWith('=') ? [value.slice(1)] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap((item) => expressionsIn(item as Json));
+}
+
+/** An error of the flow `name`, with what to do. */
+export function flowError(name: string, problem: string): TwinlineError {
+  return new TwinlineError('ERR_FLOW_INVALID', `Flow "${name}": ${problem}`);
+}

@@ -1,0 +1,140 @@
+// Which screens, options and ways the tests of a flow have been through: marks in its machine, published as facts.
+
+import { type AnyStateMachine, createMachine } from 'xstate';
+import type { Conversation } from '../../engine/conversation.ts';
+import type { Fact } from '../../engine/engine.ts';
+import { compileMachine } from '../../engine/machine/transition.ts';
+import type { JsonObject } from '../../store/store.ts';
+import type { Screen, ScreenType } from '../format/flow.ts';
+import type { CompiledFlow } from '../run/compile.ts';
+
+export interface Covered {
+  readonly seen: number;
+  readonly all: number;
+  /** In the order of the flow. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Of the flow's own screens; those of flows that it calls are for their own tests. Options are `screen.option`. Ways are
+ * everything else that leads on: `pin.to`, `pin.else`, `pin.refused` (an answer that breaks the rule), `list.pick`,
+ * `call.done`, `call.fail`, `branch.branch[1]`.
+ */
+export interface Coverage {
+  readonly screens: Covered;
+  readonly options: Covered;
+  readonly ways: Covered;
+}
+
+export interface MarkedFlow {
+  /** The same conversation; it reports what it passes through. */
+  readonly conversation: Conversation;
+  /** Takes up a fact; false when it is not one of the marks. */
+  note(fact: Fact): boolean;
+  coverage(): Coverage;
+}
+
+const KINDS = ['screens', 'options', 'ways'] as const;
+type Kind = (typeof KINDS)[number];
+const MARK = 'mark';
+
+/** Puts marks into the machine of a flow: one for every screen, option and way. */
+export function markedFlow(compiled: CompiledFlow): MarkedFlow {
+  const all: { readonly [kind in Kind]: Map<string, boolean> } = {
+    screens: new Map(),
+    options: new Map(),
+    ways: new Map(),
+  };
+  const mark = (kind: Kind, name: string): Action => {
+    all[kind].set(name, false);
+    return { type: MARK, params: { kind, name } };
+  };
+  const covered = (kind: Kind): Covered => {
+    const missing = [...all[kind]].filter(([, seen]) => !seen).map(([name]) => name);
+    return { seen: all[kind].size - missing.length, all: all[kind].size, missing };
+  };
+  return {
+    conversation: { ...compiled, machine: compileMachine(markedMachine(compiled, mark)) },
+    note: ({ name: type, params }) => {
+      if (type !== MARK) return false;
+      const { kind, name } = params as unknown as { kind: Kind; name: string };
+      all[kind].set(name, true);
+      return true;
+    },
+    coverage: () => ({ screens: covered('screens'), options: covered('options'), ways: covered('ways') }),
+  };
+}
+
+/** `screens 14/16 (87 %) · options 20/22 (90 %) · ways 9/9 (100 %)`, and a line for each kind with something that is not covered. */
+export function coverageLine({ coverage }: { readonly coverage: Coverage }): string {
+  const parts = KINDS.filter((kind) => coverage[kind].all > 0).map((kind) => {
+    const { seen, all } = coverage[kind];
+    return `${kind} ${seen}/${all} (${Math.floor((100 * seen) / all)} %)`;
+  });
+  const missing = KINDS.filter((kind) => coverage[kind].missing.length > 0).map(
+    (kind) => `not covered: ${kind} ${coverage[kind].missing.join(', ')}`,
+  );
+  return [parts.join(' · '), ...missing].join('\n');
+}
+
+type Action = { readonly type: string; readonly params: JsonObject };
+type Transition = { readonly actions?: readonly unknown[] };
+type State = { readonly [key: string]: unknown } & { readonly on?: { readonly [event: string]: unknown } };
+type Mark = (kind: Kind, name: string) => Action;
+
+// The config of the source has what JSON cannot say, such as the inputs of calls, so it is that which gets the marks.
+function markedMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
+  const { config, implementations } = machine.source;
+  const states: Record<string, unknown> = { ...(config.states as object) };
+  for (const [id, screen] of Object.entries(flow.screens)) {
+    const state = states[id] as State;
+    const entry = [mark('screens', id), ...((state.entry as readonly unknown[] | undefined) ?? [])];
+    const own: Mark = (kind, name) => mark(kind, `${id}.${name}`);
+    states[id] = { ...state, entry, ...MARKED[screen.type](state, own, screen) };
+  }
+  return createMachine({ ...config, states } as never, implementations as never) as AnyStateMachine;
+}
+
+const MARKED: { readonly [type in ScreenType]: (state: State, mark: Mark, screen: Screen) => object } = {
+  menu: ({ on }, mark) => ({
+    on: mapped(on, (event, transition) =>
+      event.startsWith('opt.') ? through(transition, mark('options', event.slice(4))) : transition,
+    ),
+  }),
+  input: ({ on }, mark, screen) => {
+    const [accepted, ...refused] = on!.text as readonly Transition[];
+    const again = refused.pop()!;
+    // Where every text is an answer, none is refused.
+    const isChecked = (screen as Screen & { type: 'input' }).accept !== undefined;
+    const text = [
+      through(accepted, mark('ways', 'to')),
+      ...refused.map((last) => through(last, mark('ways', 'else'))),
+      isChecked ? through(again, mark('ways', 'refused')) : again,
+    ];
+    return { on: { ...on, text } };
+  },
+  list: ({ on }, mark) => ({
+    on: mapped(on, (event, transition) => (event === 'pick' ? through(transition, mark('ways', 'pick')) : transition)),
+  }),
+  call: ({ invoke }, mark) => {
+    const { onDone, onError, ...call } = invoke as State;
+    return { invoke: { ...call, onDone: each(onDone, 'done', mark), onError: each(onError, 'fail', mark) } };
+  },
+  branch: ({ always }, mark) => ({ always: each(always, 'branch', mark) }),
+  flow: ({ onDone }, mark) => ({ onDone: each(onDone, 'done', mark) }),
+  end: () => ({}),
+};
+
+function each(transitions: unknown, slot: string, mark: Mark): Transition[] {
+  const list = transitions as readonly Transition[];
+  return list.map((way, at) => through(way, mark('ways', list.length > 1 ? `${slot}[${at}]` : slot)));
+}
+
+function through(transition: unknown, action: Action): Transition {
+  const { actions = [], ...way } = transition as Transition;
+  return { ...way, actions: [...actions, action] };
+}
+
+function mapped(on: State['on'], change: (event: string, transition: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(on ?? {}).map(([event, transition]) => [event, change(event, transition)]));
+}

@@ -1,0 +1,152 @@
+// Running the tests of a flow: what each step led to against what it should, and what all of them have been through.
+
+import { RE2JS } from 're2js';
+import { TwinlineError } from '../../errors.ts';
+import { suggest } from '../expression/suggest.ts';
+import type { CompiledFlow } from '../run/compile.ts';
+import { type Coverage, type MarkedFlow, markedFlow } from './coverage.ts';
+import { diffLines } from './diff.ts';
+import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
+import { type Taken, testSession } from './session.ts';
+
+export interface FlowTestFailure {
+  /** Number of the step, from 1; 0 for the test as a whole. */
+  readonly step: number;
+  /** What was typed, as JSON; `****` where a secret is asked for. */
+  readonly typed: string;
+  readonly message: string;
+  /** Lines under the message: a diff, or the text that was shown. */
+  readonly details: readonly string[];
+  /** JSON pointer into the file. */
+  readonly pointer: string;
+}
+
+export interface FlowTestReport {
+  readonly flow: string;
+  readonly tests: readonly { readonly name: string; readonly failures: readonly FlowTestFailure[] }[];
+  readonly coverage: Coverage;
+}
+
+/**
+ * Runs all tests of a file, in no time: a test ends with its first step that fails. Throws ERR_INPUT when the tests are
+ * for another flow.
+ */
+export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): Promise<FlowTestReport> {
+  const { flow } = compiled.flow;
+  if (file.flow !== flow)
+    throw new TwinlineError('ERR_INPUT', `Cannot test the flow "${flow}": these tests are for "${file.flow}".`);
+  const marked = markedFlow(compiled);
+  const tests: FlowTestReport['tests'][number][] = [];
+  for (const [at, test] of file.tests.entries())
+    tests.push({ name: test.name, failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }) });
+  return { flow, tests, coverage: marked.coverage() };
+}
+
+/** `step 2, typed "1": the screen is "pin", not "login".`, and its details below. */
+export function failureText({ step, typed, message, details }: FlowTestFailure): string {
+  const where = step === 0 ? '' : `step ${step}, ${step === 1 ? 'the dial' : `typed ${typed}`}: `;
+  return [where + message, ...details.map((line) => `    ${line}`)].join('\n');
+}
+
+/** What a conversation with these inputs shows, as the steps of a test; the first input is '' and dials. */
+export async function recordFlowTest(
+  compiled: CompiledFlow,
+  { inputs, ...test }: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
+): Promise<FlowTest> {
+  const session = testSession(compiled, markedFlow(compiled), test);
+  const steps: FlowTestStep[] = [];
+  for (const input of inputs) {
+    if (steps.at(-1)?.end)
+      throw new TwinlineError('ERR_INPUT', `Cannot record "${test.name}": it ends at step ${steps.length}.`);
+    const { reply, screen, tracks, unanswered } = await session.take(input);
+    if (unanswered.length) throw new TwinlineError('ERR_INPUT', `Cannot record "${test.name}": ${unanswered[0]}`);
+    steps.push({
+      in: input,
+      screen,
+      text: reply.text,
+      ...(reply.kind === 'end' && { end: true }),
+      ...(tracks.length && { track: tracks }),
+    });
+  }
+  return { ...test, steps };
+}
+
+interface Run {
+  readonly compiled: CompiledFlow;
+  readonly marked: MarkedFlow;
+  readonly test: FlowTest;
+  /** Of the test, in its file. */
+  readonly pointer: string;
+}
+
+interface Miss {
+  readonly message: string;
+  readonly details?: readonly string[];
+  /** The key of the step that is not met. */
+  readonly key?: keyof FlowTestStep;
+}
+
+async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTestFailure[]> {
+  const whole = { step: 0, typed: '', details: [] };
+  const unknown = Object.keys(test.given ?? {}).filter((name) => !Object.hasOwn(compiled.flow.vars ?? {}, name));
+  if (unknown.length)
+    return unknown.map((name) => {
+      const message = `The flow has no variable "${name}".${suggest(name, Object.keys(compiled.flow.vars ?? {}))}`;
+      return { ...whole, message, pointer: `${pointer}/given/${name}` };
+    });
+  const session = testSession(compiled, marked, test);
+  let ended = 0;
+  for (const [at, step] of test.steps.entries()) {
+    const place = { step: at + 1, typed: session.shown(step.in), pointer: `${pointer}/steps/${at}` };
+    const misses = ended ? [{ message: `the conversation has ended with step ${ended}.` }] : await missesOf(step);
+    if (misses.length)
+      return misses.map(({ message, details = [], key }) => ({
+        ...place,
+        message,
+        details,
+        pointer: place.pointer + (key === undefined ? '' : `/${key}`),
+      }));
+  }
+  return session.unused().map((one) => ({ ...whole, message: one.message, pointer: pointer + one.pointer }));
+
+  async function missesOf(step: FlowTestStep): Promise<Miss[]> {
+    if (step.screen !== undefined && !compiled.screens.has(step.screen)) {
+      const near = suggest(step.screen, compiled.screens.keys());
+      return [{ message: `the flow has no screen "${step.screen}".${near}`, key: 'screen' }];
+    }
+    try {
+      const taken = await session.take(step.in);
+      if (taken.reply.kind === 'end') ended = test.steps.indexOf(step) + 1;
+      return misses(step, taken);
+    } catch (error) {
+      const { message, cause } = error as Error;
+      return [{ message: cause instanceof Error ? `${message} ${cause.message}` : message }];
+    }
+  }
+}
+
+function misses(step: FlowTestStep, { reply, screen, tracks, unanswered }: Taken): Miss[] {
+  const { text } = reply;
+  // What follows from one of the first two is no news.
+  if (unanswered.length) return unanswered.map((message) => ({ message }));
+  const lines = text.split('\n');
+  if (step.screen !== undefined && step.screen !== screen)
+    return [{ message: `the screen is "${screen}", not "${step.screen}".`, details: lines, key: 'screen' }];
+  const found: Miss[] = [];
+  if (step.end !== undefined && step.end !== (reply.kind === 'end')) {
+    const message = step.end ? 'the conversation goes on; it should end.' : 'the conversation ends; it should go on.';
+    found.push({ message, details: lines, key: 'end' });
+  }
+  if (step.text !== undefined && step.text !== text)
+    found.push({ message: 'the text differs:', details: diffLines(step.text, text), key: 'text' });
+  for (const part of [step.has ?? []].flat())
+    if (!text.includes(part))
+      found.push({ message: `the text does not have ${JSON.stringify(part)}:`, details: lines, key: 'has' });
+  if (step.match !== undefined && !RE2JS.compile(step.match).matcher(text).find())
+    found.push({ message: `nothing in the text fits ${step.match}:`, details: lines, key: 'match' });
+  if (step.track && JSON.stringify(step.track) !== JSON.stringify(tracks)) {
+    const list = (names: readonly string[]) => (names.length ? names.join(', ') : 'nothing');
+    found.push({ message: `it tracked ${list(tracks)}, not ${list(step.track)}.`, key: 'track' });
+  }
+  return found;
+}

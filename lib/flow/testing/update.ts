@@ -1,0 +1,76 @@
+// Expectations of flow tests that follow the flow: what a step shows now is written where it said what it showed before.
+
+import { type MemberNode, parse, type ValueNode } from '@humanwhocodes/momoa';
+import type { Json } from '../../store/store.ts';
+import { pointerTo, stepsOf } from '../format/source.ts';
+import type { CompiledFlow } from '../run/compile.ts';
+import { markedFlow } from './coverage.ts';
+import type { FlowTest, FlowTestFile, FlowTestStep } from './file.ts';
+import { type Taken, testSession } from './session.ts';
+import { valueText } from './write.ts';
+
+export interface TestUpdate {
+  /** The file with its new expectations; everything else in it is as it was. */
+  readonly text: string;
+  /** How many expectations are new. */
+  readonly changed: number;
+}
+
+interface Edit {
+  readonly pointer: string;
+  readonly value: Json;
+}
+
+/**
+ * Runs the tests of a file and writes what they show into the expectations that differ: `screen`, `text`, `end` and
+ * `track`. What a person has to decide stays: `has`, `match`, steps behind an end, calls without an answer.
+ */
+export async function updateFlowTests(
+  compiled: CompiledFlow,
+  { file, text, only = () => true }: { file: FlowTestFile; text: string; only?: (test: FlowTest) => boolean },
+): Promise<TestUpdate> {
+  const edits: Edit[] = [];
+  for (const [at, test] of file.tests.entries())
+    if (only(test)) edits.push(...(await editsOf(compiled, test, pointerTo('tests', at, 'steps'))));
+  return { text: edited(text, edits), changed: edits.length };
+}
+
+async function editsOf(compiled: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
+  const session = testSession(compiled, markedFlow(compiled), test);
+  const edits: Edit[] = [];
+  for (const [at, step] of test.steps.entries()) {
+    const taken = await session.take(step.in).catch(() => undefined);
+    if (!taken || taken.unanswered.length) return edits;
+    edits.push(...differences(step, taken).map(({ key, value }) => ({ pointer: `${place}/${at}/${key}`, value })));
+    if (taken.reply.kind === 'end') return edits;
+  }
+  return edits;
+}
+
+function differences(step: FlowTestStep, { reply, screen, tracks }: Taken): { key: keyof FlowTestStep; value: Json }[] {
+  const now = { screen, text: reply.text, end: reply.kind === 'end', track: tracks } as const;
+  const keys = Object.keys(now) as (keyof typeof now)[];
+  return keys
+    .filter((key) => step[key] !== undefined && JSON.stringify(step[key]) !== JSON.stringify(now[key]))
+    .map((key) => ({ key, value: now[key] }));
+}
+
+// From the last to the first, so that places before an edit stay where they are.
+function edited(text: string, edits: readonly Edit[]): string {
+  const { body } = parse(text);
+  const places = edits.map(({ pointer, value }) => {
+    const { start, end } = nodeAt(body, pointer).loc;
+    return { from: start.offset, to: end.offset, value };
+  });
+  return places
+    .sort((one, other) => other.from - one.from)
+    .reduce((result, { from, to, value }) => result.slice(0, from) + valueText(value) + result.slice(to), text);
+}
+
+function nodeAt(root: ValueNode, pointer: string): ValueNode {
+  return stepsOf(pointer).reduce((node, step) => {
+    if (node.type === 'Array') return node.elements[Number(step)]!.value;
+    const named = ({ name }: MemberNode) => name.type === 'String' && name.value === step;
+    return (node as ValueNode & { type: 'Object' }).members.find(named)!.value;
+  }, root);
+}

@@ -1,0 +1,164 @@
+// Answers that are kept in memory for as long as they are true, and one call for all who ask the same at the same time.
+
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Clock, systemClock } from '../../clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Metadata } from '../channel/channel.ts';
+import { sharedCalls } from './shared-calls.ts';
+import type { StopSignal } from './stop.ts';
+
+/** What makes two calls the same. */
+export interface CacheKey {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  readonly request: Uint8Array;
+  /** The height that was asked for, as it came; absent, empty or `0`: the latest. */
+  readonly height?: string | undefined;
+  /** Everything else that goes to the node, in a fixed order: the forwarded headers. */
+  readonly forwarded?: Metadata;
+  /** What tells running calls apart whose answers are the same, such as a deadline of its own that the node is told. */
+  readonly apart?: string;
+}
+
+export interface CacheOptions<T> {
+  /** Milliseconds that an answer of the latest height is kept at most; 0 keeps none, and calls are shared all the same. */
+  readonly ttlMs: number;
+  /** Bytes of all that is kept. */
+  readonly maxBytes: number;
+  /** Bytes of one answer. */
+  bytesOf(answer: T): number;
+  /** Whether it may be kept: never an error. */
+  isKept(answer: T): boolean;
+  /** The height of the chain that the node told with it. */
+  heightOf(answer: T): string | undefined;
+  readonly clock?: Clock;
+}
+
+/** How one caller waits. */
+export interface Waiting {
+  /** Milliseconds that this caller waits. */
+  readonly deadlineMs: number;
+  readonly signal?: StopSignal;
+}
+
+/** What a caller gets: an answer and where it came from, or why he has none. */
+export type CacheResult<T> =
+  | { readonly kind: 'answer'; readonly answer: T; readonly from: 'cache' | 'node' | 'shared' }
+  /** His deadline passed, he left, or too many wait already. */
+  | { readonly kind: 'late' | 'left' | 'full' };
+
+export interface AnswerCache<T> {
+  /**
+   * The kept answer, or what `load` gives. All who ask for the same key while one `load` runs share it; each waits for
+   * himself, and when the last one has left, the signal of `load` aborts. Rejects with what `load` throws.
+   */
+  answer(key: CacheKey, waiting: Waiting, load: (signal: StopSignal) => Promise<T>): Promise<CacheResult<T>>;
+  stats(): CacheStats;
+  clear(): void;
+}
+
+export interface CacheStats {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly hits: number;
+  readonly misses: number;
+  /** Callers who joined a call of another one. */
+  readonly shared: number;
+  /** The largest height that was seen. */
+  readonly height: number;
+}
+
+interface Entry<T> {
+  readonly answer: T;
+  /** For an answer of the latest height: the height known when it came. */
+  readonly of: number | undefined;
+}
+
+// What an entry costs besides its key and its bytes.
+const ENTRY_BYTES = 256;
+
+/** Opens a cache, empty. A new height in any kept answer makes all answers of the latest height untrue. */
+export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
+  const { ttlMs, maxBytes, bytesOf, isKept, heightOf, clock = systemClock } = options;
+  const kept = new LRUCache<string, Entry<T>>({
+    maxSize: Math.max(maxBytes, 1),
+    maxEntrySize: Math.max(1, Math.min(maxBytes, LIMITS.cacheAnswerBytes)),
+    sizeCalculation: ({ answer }, key) => bytesOf(answer) + key.length + ENTRY_BYTES,
+    // Counted from one hour on, for the library takes 0 for "no time".
+    perf: { now: () => clock.now() + 3_600_000 },
+    ttlResolution: 0,
+    ttl: Math.max(ttlMs, 1),
+  });
+  const calls = sharedCalls<T>();
+  let hits = 0;
+  let misses = 0;
+  let height = 0;
+  let confirmedAt = clock.now();
+
+  function look(key: string): Entry<T> | undefined {
+    const entry = kept.get(key);
+    if (!entry || entry.of === undefined || entry.of === height) return entry;
+    kept.delete(key);
+    return undefined;
+  }
+
+  function keep(key: string, { answer, isLatest }: { answer: T; isLatest: boolean }): void {
+    if (!isKept(answer)) return;
+    const its = heightIn(heightOf(answer));
+    if (its !== undefined) see(its);
+    if (!isLatest) kept.set(key, { answer, of: undefined }, { ttl: LIMITS.cacheHeightMs });
+    // One of an older height has been overtaken while it was on its way.
+    else if (ttlMs > 0 && (its === undefined || its === height)) kept.set(key, { answer, of: height });
+  }
+
+  function see(seen: number): void {
+    const now = clock.now();
+    // Heights only grow, unless the chain began anew.
+    if (seen < height && now - confirmedAt < LIMITS.cacheForgetMs) return;
+    height = seen;
+    confirmedAt = now;
+  }
+
+  return {
+    answer: async (what, waiting, load) => {
+      const isLatest = !what.height || what.height === '0';
+      const key = keyText(what);
+      const entry = look(key);
+      if (entry) {
+        hits++;
+        return { kind: 'answer', answer: entry.answer, from: 'cache' };
+      }
+      misses++;
+      // Who knows of a new height does not join a call that began before it.
+      const call = `${isLatest ? height : ''}\n${what.apart ?? ''}\n${key}`;
+      return calls.join(call, waiting, async (signal) => {
+        const answer = await load(signal);
+        keep(key, { answer, isLatest });
+        return answer;
+      });
+    },
+    stats: () => ({ entries: kept.size, bytes: kept.calculatedSize, hits, misses, shared: calls.joined(), height }),
+    clear: () => kept.clear(),
+  };
+}
+
+/** A strong entity tag for a body, with its quotes. */
+export function entityTag(body: Uint8Array): string {
+  return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
+}
+
+const KEY_BYTES = 512;
+
+// No two keys have the same text: paths and heights hold no NUL, and JSON writes it as an escape.
+function keyText({ path, request, height, forwarded = [] }: CacheKey): string {
+  const bytes = Buffer.from(request.buffer, request.byteOffset, request.length);
+  const asked = bytes.length > KEY_BYTES ? `#${hash('sha256', bytes, 'base64')}` : `=${bytes.toString('latin1')}`;
+  const at = height === '0' ? '' : (height ?? '');
+  return `${path}\0${JSON.stringify(at)}\0${forwarded.length ? JSON.stringify(forwarded) : ''}\0${asked}`;
+}
+
+function heightIn(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d{1,15}$/.test(text)) return undefined;
+  return Number(text);
+}

@@ -1,0 +1,129 @@
+// Protects callers and the node from each other: a circuit breaker and a bound on the calls at a time, around a channel.
+
+import { type Clock, systemClock } from '../../clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
+import { endedStream } from './message-stream.ts';
+import { CROWDED, FULL, made, unmade } from './statuses.ts';
+
+export interface BreakerOptions {
+  /** Consecutive failures that open the breaker. @default LIMITS.breakerFailures */
+  readonly failures?: number;
+  /** Milliseconds that it stays open at first, and at most. @default LIMITS.breakerPauseMs, LIMITS.breakerPauseMaxMs */
+  readonly pauseMs?: number;
+  readonly pauseMaxMs?: number;
+  /** Calls and streams at the same time. @default LIMITS.grpcCallsAtOnce */
+  readonly atOnce?: number;
+  /** The usual deadline of the channel: one that passed counts only if the call had at least so long. @default LIMITS.grpcDeadlineMs */
+  readonly deadlineMs?: number;
+  readonly clock?: Clock;
+}
+
+export interface BreakerState {
+  /** `open`: calls fail at once; `half-open`: one call is let through to see. */
+  readonly state: 'closed' | 'open' | 'half-open';
+  readonly running: number;
+  /** Milliseconds until the node is tried again, 0 unless `open`. */
+  readonly retryMs: number;
+  /** Calls that were not made since the channel was opened, by reason. */
+  readonly refused: { readonly open: number; readonly full: number };
+}
+
+export interface GuardedChannel extends Channel {
+  breaker(): BreakerState;
+}
+
+const RESTING = made(GRPC.unavailable, 'The node did not answer and is left alone for a while.');
+
+/**
+ * The same channel, which refuses calls with UNAVAILABLE at once when too many run, and for a pause after UNAVAILABLE or
+ * a passed deadline came `failures` times in a row. After the pause one call is tried: if it reaches the node, all is
+ * well again; if not, the pause is twice as long. Calls that their caller gave up say nothing about the node.
+ */
+export function guardedChannel(channel: Channel, options: BreakerOptions = {}): GuardedChannel {
+  const { failures = LIMITS.breakerFailures, atOnce = LIMITS.grpcCallsAtOnce, clock = systemClock } = options;
+  const { pauseMs = LIMITS.breakerPauseMs, pauseMaxMs = LIMITS.breakerPauseMaxMs } = options;
+  const { deadlineMs = LIMITS.grpcDeadlineMs } = options;
+  const refused = { open: 0, full: 0 };
+  let inARow = 0;
+  let running = 0;
+  // The pause after the last failure that counted; 0 while the breaker is closed.
+  let pause = 0;
+  let openUntil = 0;
+  let isTrying = false;
+
+  function state(): BreakerState['state'] {
+    if (!pause) return 'closed';
+    return clock.now() < openUntil ? 'open' : 'half-open';
+  }
+
+  function enter(call: Call | StreamCall): Status | ((status: Status) => void) {
+    const before = state();
+    if (before === 'open' || (before === 'half-open' && isTrying)) {
+      refused.open++;
+      return RESTING;
+    }
+    if (running >= atOnce) {
+      refused.full++;
+      return FULL;
+    }
+    running++;
+    const isTrial = before === 'half-open';
+    if (isTrial) isTrying = true;
+    return (status) => {
+      running--;
+      if (isTrial) isTrying = false;
+      judge(verdict(status, call.deadlineMs ?? deadlineMs), isTrial);
+    };
+  }
+
+  function judge(how: Verdict, isTrial: boolean): void {
+    // Calls that began before the breaker opened come back late: they neither close it nor lengthen its pause.
+    if (pause && !isTrial) return;
+    if (how === 'reached') {
+      inARow = 0;
+      pause = 0;
+    } else if (how === 'failed' && (++inARow >= failures || isTrial)) {
+      pause = Math.min(pause ? pause * 2 : pauseMs, pauseMaxMs);
+      openUntil = clock.now() + pause;
+    }
+  }
+
+  function verdict(status: Status, hadMs: number): Verdict {
+    const { code, from } = status;
+    // The node answered; it was this side that had no room.
+    if (status === CROWDED) return 'reached';
+    if (code === GRPC.unavailable) return 'failed';
+    if (code === GRPC.deadlineExceeded && from === 'channel') return hadMs >= deadlineMs ? 'failed' : 'unknown';
+    const isOurs = from === 'channel' && (code === GRPC.cancelled || code === GRPC.invalidArgument);
+    return isOurs ? 'unknown' : 'reached';
+  }
+
+  return {
+    ...channel,
+    unary: (call) => {
+      const leave = enter(call);
+      if (typeof leave !== 'function') return Promise.resolve(unmade(leave));
+      return channel.unary(call).then((answer) => {
+        leave(answer.status);
+        return answer;
+      });
+    },
+    stream: (call) => {
+      const leave = enter(call);
+      if (typeof leave !== 'function') return endedStream(leave);
+      const stream = channel.stream(call);
+      void stream.end.then(({ status }) => leave(status));
+      return stream;
+    },
+    breaker: () => ({
+      state: state(),
+      running,
+      retryMs: state() === 'open' ? openUntil - clock.now() : 0,
+      refused: { ...refused },
+    }),
+  };
+}
+
+/** Whether a call reached the node; `unknown`: it says nothing about the node. */
+type Verdict = 'reached' | 'failed' | 'unknown';

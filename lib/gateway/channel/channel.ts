@@ -1,0 +1,127 @@
+// What the gateway asks of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status.
+
+import type { StopSignal } from '../cache/stop.ts';
+
+/** The codes of gRPC that a channel itself answers with; a node may send any number. */
+export const GRPC = {
+  ok: 0,
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/**
+ * Names in lower case, as they came, a name once for each of its values. Values of names that end in `-bin` are bytes,
+ * all others printable ASCII.
+ */
+export type Metadata = readonly (readonly [name: string, value: string | Buffer])[];
+
+/** How a call ended. */
+export interface Status {
+  /** 0 to 16, or what the node sent. */
+  readonly code: number;
+  /** At most LIMITS.grpcMessageChars characters. From the node as it was sent; from the channel it names no address. */
+  readonly message: string;
+  /** Who says so. */
+  readonly from: 'node' | 'channel';
+}
+
+interface AnyCall {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  /** Sent to the node. Names that gRPC keeps for itself (`grpc-…`, `te`, `host`, …) are refused. @default none */
+  readonly metadata?: Metadata;
+  /** Milliseconds that the call may take; the node is told. @default the channel's */
+  readonly deadlineMs?: number;
+  /** Ends the call with CANCELLED; the node is told. */
+  readonly signal?: StopSignal;
+}
+
+export interface Call extends AnyCall {
+  /** The request message, without the frame of gRPC; at most LIMITS.grpcRequestBytes. */
+  readonly request: Uint8Array;
+}
+
+export interface StreamCall extends AnyCall {
+  /** One message, or for a method that takes a stream all of them. */
+  readonly requests: readonly Uint8Array[];
+}
+
+export interface Answer {
+  readonly status: Status;
+  /** The answer message; empty unless the code is 0. */
+  readonly bytes: Buffer;
+  /** What the node sent before the message, and after it. */
+  readonly headers: Metadata;
+  readonly trailers: Metadata;
+}
+
+/** The end of a stream of messages. */
+export type StreamEnd = Pick<Answer, 'status' | 'trailers'>;
+
+export interface MessageStream {
+  /** Resolves with what the node sent before the first message, empty when it sent nothing. Never rejects. */
+  readonly headers: Promise<Metadata>;
+  /**
+   * The messages, once; ends with the stream, whatever its status. Who takes no message slows the node down. Leaving the
+   * loop cancels the call. Never throws.
+   */
+  readonly messages: AsyncIterable<Buffer>;
+  /** Resolves when the stream is over, all messages taken or not. Never rejects. */
+  readonly end: Promise<StreamEnd>;
+}
+
+export interface ChannelHealth {
+  /** `idle`: nobody has called yet, or the last connection was given back; `failing`: the last attempt to connect failed. */
+  readonly state: 'idle' | 'connecting' | 'ready' | 'failing' | 'closed';
+  /** Why the last attempt or connection failed, for logs; names addresses. */
+  readonly trouble?: string;
+}
+
+/**
+ * One node. Connects with the first call, and again after a connection was lost: an attempt that failed is followed by a
+ * growing pause, in which calls fail with UNAVAILABLE at once. Nothing that the node may have seen is sent twice.
+ */
+export interface Channel {
+  /** `host:port` */
+  readonly name: string;
+  /** Never rejects: what fails is a status. */
+  unary(call: Call): Promise<Answer>;
+  /** A call that is answered by any number of messages. */
+  stream(call: StreamCall): MessageStream;
+  health(): ChannelHealth;
+  /** Connects if needed; whether a connection stands within `ms` milliseconds. Never rejects. */
+  ready(ms: number): Promise<boolean>;
+  /** Takes no more calls, lets running ones end for LIMITS.grpcCloseMs, cuts the rest. Again: harmless. */
+  close(): Promise<void>;
+}
+
+export interface ChannelOptions {
+  /** `host:port`; an IPv6 address in brackets. */
+  readonly upstream: string;
+  /** `true`: TLS with the authorities that Node knows; `ca`: with these, in PEM. @default false: plain HTTP/2 */
+  readonly tls?: boolean | { readonly ca: string | Buffer };
+  /** @default LIMITS.grpcDeadlineMs */
+  readonly deadlineMs?: number;
+  /** Bytes of one message from the node, unpacked; more is RESOURCE_EXHAUSTED. @default LIMITS.grpcAnswerBytes */
+  readonly answerBytes?: number;
+  /**
+   * Bytes of messages beyond 64 KB that are held for all calls together, until they are whole or their reader has taken
+   * them; calls for which there is no room end with UNAVAILABLE. @default LIMITS.grpcHeldBytes
+   */
+  readonly heldBytes?: number;
+  /** @default LIMITS.grpcConnectMs */
+  readonly connectMs?: number;
+  /** Milliseconds that a connection which seems dead may take to answer a ping. @default LIMITS.grpcPingMs */
+  readonly pingMs?: number;
+  /** Milliseconds of the first pause, and of the longest. @default LIMITS.grpcBackoffMs, LIMITS.grpcBackoffMaxMs */
+  readonly backoffMs?: number;
+  readonly backoffMaxMs?: number;
+}

@@ -1,0 +1,210 @@
+// A channel to the node on grpc-js: dearer per call than the one on HTTP/2, but resolves names, balances and unpacks.
+
+import type { StatusObject } from '@grpc/grpc-js';
+import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
+import { LIMITS } from '../../limits.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { Answer, Call, Channel, ChannelHealth, ChannelOptions, Metadata, Status, StreamCall } from './channel.ts';
+import { checkUpstream } from './http2-channel.ts';
+import { endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
+import * as statuses from './statuses.ts';
+
+const NOTHING = Buffer.alloc(0);
+const NONE: Metadata = [];
+const same = (bytes: Buffer): Buffer => bytes;
+
+/** Opens a channel to one node; returns at once. Throws ERR_CONFIG for a bad address. */
+export function grpcChannel(options: ChannelOptions): Channel {
+  const { upstream, deadlineMs = LIMITS.grpcDeadlineMs, answerBytes = LIMITS.grpcAnswerBytes } = options;
+  const budget = new ByteBudget(options.heldBytes ?? LIMITS.grpcHeldBytes);
+  checkUpstream(upstream);
+  const client = new Client(upstream, credentialsFor(options), settings(options));
+  const running = new Set<() => void>();
+  let closing: Promise<void> | undefined;
+  let idle: (() => void) | undefined;
+  let trouble: string | undefined;
+
+  /** Counts the call as running; gives what tells how it ended, in the words of a channel. */
+  function begin(call: Call | StreamCall, cancel: () => void): (object: StatusObject) => Status {
+    const abort = () => cancel();
+    call.signal?.addEventListener('abort', abort, { once: true });
+    running.add(abort);
+    return (object) => {
+      call.signal?.removeEventListener('abort', abort);
+      running.delete(abort);
+      if (!running.size) idle?.();
+      if (object.code === status.UNAVAILABLE) trouble = object.details;
+      return told(object, answerBytes);
+    };
+  }
+
+  async function unary(call: Call): Promise<Answer> {
+    const beganAt = performance.now();
+    const answer = await tryUnary(call);
+    // The node did not begin with it, says HTTP/2: it may be sent again.
+    if (answer.status !== statuses.REFUSED) return answer;
+    const left = (call.deadlineMs ?? deadlineMs) - (performance.now() - beganAt);
+    return left > 0 && !call.signal?.aborted ? tryUnary({ ...call, deadlineMs: left }) : answer;
+  }
+
+  function tryUnary(call: Call): Promise<Answer> {
+    return new Promise((resolve) => {
+      let headers = NONE;
+      let bytes: Buffer = NOTHING;
+      const settle = begin(call, () => made.cancel());
+      const made = client.makeUnaryRequest(
+        call.path,
+        same,
+        same,
+        bufferOf(call.request),
+        headersOf(call),
+        callOptions(call, deadlineMs),
+        // With an error, `status` of the channel says OK to an answer without a message.
+        (error, message) => {
+          if (message) bytes = message;
+          const ended = error ?? { code: status.OK, details: '', metadata: new Headers() };
+          made.once('status', ({ metadata }: StatusObject) =>
+            resolve({ status: settle(ended), bytes, headers, trailers: metadataOf(metadata) }),
+          );
+        },
+      );
+      made.on('metadata', (metadata: Headers) => {
+        headers = metadataOf(metadata);
+      });
+    });
+  }
+
+  function stream(call: StreamCall, sink: Sink): Source {
+    const settle = begin(call, () => made.cancel());
+    const made = client.makeBidiStreamRequest(call.path, same, same, headersOf(call), callOptions(call, deadlineMs));
+    let isOver = false;
+    made.on('metadata', (metadata: Headers) => sink.headers(metadataOf(metadata)));
+    made.on('data', sink.message);
+    // `status` tells the same.
+    made.on('error', () => {});
+    made.on('status', (object: StatusObject) => {
+      isOver = true;
+      sink.end({ status: settle(object), trailers: metadataOf(object.metadata) });
+    });
+    for (const request of call.requests) made.write(bufferOf(request));
+    made.end();
+    return { pause: () => made.pause(), resume: () => made.resume(), cancel: () => void (isOver || made.cancel()) };
+  }
+
+  async function close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    if (running.size)
+      await new Promise<void>((resolve) => {
+        idle = resolve;
+        timer = setTimeout(resolve, LIMITS.grpcCloseMs);
+      });
+    clearTimeout(timer);
+    for (const cancel of running) cancel();
+    client.close();
+  }
+
+  const refused = (call: Call | StreamCall) => (closing ? statuses.CLOSED : statuses.refusal(call));
+  return {
+    name: upstream,
+    unary: (call) => {
+      const why = refused(call);
+      return why ? Promise.resolve(statuses.unmade(why)) : unary(call);
+    },
+    stream: (call) => {
+      const why = refused(call);
+      return why ? endedStream(why) : messageStream((sink) => stream(call, sink), budget);
+    },
+    health: () => ({
+      state: closing ? 'closed' : STATES[client.getChannel().getConnectivityState(false)],
+      ...(trouble !== undefined && { trouble }),
+    }),
+    ready: (ms) =>
+      new Promise((resolve) =>
+        closing ? resolve(false) : client.waitForReady(Date.now() + ms, (error) => resolve(!error)),
+      ),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+const STATES: Readonly<Record<connectivityState, ChannelHealth['state']>> = {
+  [connectivityState.IDLE]: 'idle',
+  [connectivityState.CONNECTING]: 'connecting',
+  [connectivityState.READY]: 'ready',
+  [connectivityState.TRANSIENT_FAILURE]: 'failing',
+  [connectivityState.SHUTDOWN]: 'closed',
+};
+
+function credentialsFor({ tls = false }: ChannelOptions) {
+  if (!tls) return credentials.createInsecure();
+  return credentials.createSsl(tls === true ? null : Buffer.from(tls.ca));
+}
+
+// Nothing from the environment or from DNS: no proxies, no settings of services; and no retries that nobody asked for.
+function settings(options: ChannelOptions) {
+  const { answerBytes = LIMITS.grpcAnswerBytes, pingMs = LIMITS.grpcPingMs } = options;
+  const { backoffMs = LIMITS.grpcBackoffMs, backoffMaxMs = LIMITS.grpcBackoffMaxMs } = options;
+  return {
+    'grpc.max_receive_message_length': answerBytes,
+    'grpc.initial_reconnect_backoff_ms': backoffMs,
+    'grpc.max_reconnect_backoff_ms': backoffMaxMs,
+    'grpc.keepalive_time_ms': LIMITS.grpcPingPauseMs,
+    'grpc.keepalive_timeout_ms': pingMs,
+    'grpc.enable_http_proxy': 0,
+    'grpc.service_config_disable_resolution': 1,
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.enable_retries': 0,
+    'grpc-node.flow_control_window': LIMITS.grpcWindowBytes,
+  };
+}
+
+function callOptions({ deadlineMs }: Call | StreamCall, usualMs: number): CallOptions {
+  return { deadline: Date.now() + (deadlineMs ?? usualMs) };
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function headersOf({ metadata = NONE }: Call | StreamCall): Headers {
+  const headers = new Headers();
+  for (const [name, value] of metadata) headers.add(name, value);
+  return headers;
+}
+
+function metadataOf(headers: Headers): Metadata {
+  return Object.keys(headers.getMap())
+    .filter((name) => !/^(content-type|grpc-(?!status-details-bin).*)$/.test(name))
+    .flatMap((name) => headers.get(name).map((value) => [name, value] as const));
+}
+
+// grpc-js does not tell its own statuses from those of the node. Its texts name addresses, and two of its codes mislead.
+const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] = [
+  [status.CANCELLED, /^(Cancelled on client|Call cancelled)$/, statuses.CANCELLED],
+  [status.DEADLINE_EXCEEDED, /^Deadline exceeded after /, statuses.LATE],
+  [status.UNIMPLEMENTED, /^No message received$/, statuses.NO_MESSAGE],
+  [status.UNIMPLEMENTED, /^Too many responses received$/, statuses.MESSAGES],
+  [status.UNKNOWN, /^Received HTTP status code 200$/, statuses.NO_STATUS],
+  [status.INTERNAL, /Call ended without gRPC status/, statuses.UNFINISHED],
+  [status.UNAVAILABLE, /^(Connection dropped|read E|write E)/, statuses.LOST],
+  [status.UNAVAILABLE, /^(No connection established|Name resolution failed)/, statuses.UNREACHABLE],
+  [status.UNAVAILABLE, /^Stream refused by server$/, statuses.REFUSED],
+  [status.INTERNAL, /triggered by internal client error: Session closed/, statuses.LOST],
+  [status.INTERNAL, /^Received RST_STREAM with code/, statuses.made(status.INTERNAL, 'The node reset the call.')],
+  [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, statuses.resetStatus(11)],
+];
+
+function told(object: StatusObject, answerBytes: number): Status {
+  // It has neither when an answer cannot be unpacked.
+  const { code = status.INTERNAL, details = 'The answer of the node cannot be unpacked.' } =
+    object as Partial<StatusObject>;
+  const own = OWN.find(([its, text]) => its === code && text.test(details));
+  if (own) return own[2];
+  const http = /^Received HTTP status code (\d{3})$/.exec(details)?.[1];
+  if (http) return statuses.made(code, `The node answered with HTTP status ${http}.`);
+  if (code === status.RESOURCE_EXHAUSTED && /^Received message (larger|that decompresses)/.test(details))
+    return statuses.tooLarge(answerBytes);
+  return { code, message: details.slice(0, LIMITS.grpcMessageChars), from: 'node' };
+}

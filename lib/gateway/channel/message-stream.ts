@@ -1,0 +1,123 @@
+// A stream of messages for one reader: what comes waits for him, and when much waits, the sender is told to wait too.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LIMITS } from '../../limits.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { MessageStream, Metadata, Status, StreamEnd } from './channel.ts';
+import { MessageQueue } from './message-queue.ts';
+import { CROWDED } from './statuses.ts';
+
+/** Where a call puts what comes from the node; `end` is the last. */
+export interface Sink {
+  headers(metadata: Metadata): void;
+  message(bytes: Buffer): void;
+  end(end: StreamEnd): void;
+}
+
+/** The call behind a stream. Between `pause` and `resume` it holds what comes, and lets the node send no more. */
+export interface Source {
+  pause(): void;
+  resume(): void;
+  cancel(): void;
+}
+
+/**
+ * Starts a call and gives what it receives as a stream. A large message counts in `budget` until the reader has taken it;
+ * a stream for which there is no room ends with UNAVAILABLE. The reader gets LIMITS.grpcMessagesPerTurn messages, or as
+ * many as he takes in LIMITS.gatewayTurnMs, in one turn of the event loop.
+ */
+export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget): MessageStream {
+  const headers = promised<Metadata>();
+  const end = promised<StreamEnd>();
+  const waiting = new MessageQueue();
+  let isOver = false;
+  let isLeft = false;
+  let isPaused = false;
+  let reader: (() => void) | undefined;
+  const wake = () => {
+    reader?.();
+    reader = undefined;
+  };
+  const finish = (ending: StreamEnd) => {
+    if (isOver) return;
+    isOver = true;
+    headers.resolve([]);
+    end.resolve(ending);
+    wake();
+  };
+
+  const source = start({
+    headers: headers.resolve,
+    message: (message) => {
+      if (isOver || isLeft) return;
+      if (!budget.take(largeBytes(message))) {
+        finish({ status: CROWDED, trailers: [] });
+        source.cancel();
+        return;
+      }
+      waiting.add(message);
+      if (waiting.isFull && !isPaused) {
+        isPaused = true;
+        source.pause();
+      }
+      wake();
+    },
+    end: finish,
+  });
+
+  function take(): Buffer | undefined {
+    const message = waiting.take();
+    if (message) budget.give(largeBytes(message));
+    if (isPaused && !waiting.length) {
+      isPaused = false;
+      source.resume();
+    }
+    return message;
+  }
+
+  async function* messages(): AsyncGenerator<Buffer> {
+    let given = 0;
+    let begun = performance.now();
+    try {
+      for (;;) {
+        const message = take();
+        if (message) {
+          yield message;
+          if (++given < LIMITS.grpcMessagesPerTurn && performance.now() - begun < LIMITS.gatewayTurnMs) continue;
+          // What waits already, and a source that goes on at once, would let nobody else have the thread.
+          await nextTurn();
+          given = 0;
+          begun = performance.now();
+        } else if (isOver) return;
+        else await new Promise<void>((resolve) => (reader = resolve));
+      }
+    } finally {
+      isLeft = true;
+      source.cancel();
+      for (let left = waiting.take(); left; left = waiting.take()) budget.give(largeBytes(left));
+    }
+  }
+
+  return { headers: headers.promise, messages: messages(), end: end.promise };
+}
+
+/** What a message counts for in a budget: the small ones are bounded by the number of streams. */
+function largeBytes({ length }: Buffer): number {
+  return length > LIMITS.grpcAheadBytes ? length : 0;
+}
+
+/** A stream that is over before it began. */
+export function endedStream(status: Status): MessageStream {
+  return messageStream((sink) => {
+    sink.end({ status, trailers: [] });
+    return { pause: () => {}, resume: () => {}, cancel: () => {} };
+  }, NOTHING_HELD);
+}
+
+const NOTHING_HELD = new ByteBudget(0);
+
+function promised<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => (resolve = settle));
+  return { promise, resolve };
+}

@@ -1,0 +1,186 @@
+// Types inside an Any that no descriptor declares: the node is asked for them, within bounds, and what it says is kept.
+
+import type { FileRegistry } from '@bufbuild/protobuf';
+import { LRUCache } from 'lru-cache';
+import { type Clock, systemClock } from '../../clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { StopSignal } from '../cache/stop.ts';
+import type { Channel } from '../channel/channel.ts';
+import { type Lesson, learnedTypes } from './learned-types.ts';
+import { inAnyVersion } from './reflection-ask.ts';
+import { gatherFiles } from './reflection-gather.ts';
+import type { UnknownTypes } from './unknown-types.ts';
+
+/** How a caller waits for types. */
+export interface TypeWaiting {
+  /** Milliseconds that are left to the request. */
+  readonly deadlineMs: number;
+  readonly signal?: StopSignal;
+}
+
+/** What was made, and whether it can change: a type was not there that may be known a moment later. */
+export interface Made<T> {
+  readonly value: T;
+  readonly isFinal: boolean;
+}
+
+export interface TypeSource {
+  /** Finds what the descriptors declare and what was learned. */
+  readonly registry: FileRegistry;
+  /** What the descriptors declare, and all that was learned since, in order: for whoever reads replies elsewhere. */
+  readonly base: FileRegistry;
+  readonly lessons: readonly Lesson[];
+  /**
+   * Gives what `make` gives. When it met types that nobody declares, the node is asked for them, and when it knows one
+   * more, `make` is called again. Rejects with what the last `make` throws.
+   */
+  make<T>(make: (unknown: UnknownTypes) => T | Promise<T>, waiting: TypeWaiting): Promise<Made<T>>;
+  stats(): { readonly calls: number; readonly files: number; readonly unknown: number };
+}
+
+export interface TypeSourceOptions {
+  readonly base: FileRegistry;
+  /** The node that is asked; undefined: nobody is, and what is unknown stays so. */
+  readonly channel: Channel | undefined;
+  readonly clock?: Clock;
+}
+
+/** Nothing is asked yet. */
+export function typeSource({ base, channel, clock = systemClock }: TypeSourceOptions): TypeSource {
+  const learned = learnedTypes(base);
+  const asking = new Map<string, Promise<void>>();
+  const absent = new LRUCache<string, true>({
+    max: LIMITS.typesUnknown,
+    ttl: LIMITS.typesUnknownMs,
+    // Counted from one hour on, for the library takes 0 for "no time".
+    perf: { now: () => clock.now() + 3_600_000 },
+    ttlResolution: 0,
+  });
+  const minute = { began: 0, asked: 0 };
+  let running = 0;
+  const told = { calls: 0, files: 0, bytes: 0 };
+
+  /** Gathers what is met while something is made, but for what the node is known not to have. */
+  function meet(): Met {
+    const met: Met = {
+      names: new Set(),
+      isOpen: false,
+      add: (name) => {
+        if (!channel || name.length > LIMITS.typeNameChars || !NAME.test(name)) return;
+        const knownMs = absent.getRemainingTTL(name);
+        if (knownMs > 0 && knownMs <= LIMITS.typesFailedMs) met.isOpen = true;
+        if (knownMs > 0 || met.names.has(name)) return;
+        if (met.names.size < LIMITS.typesPerReply) met.names.add(name);
+        else met.isOpen = true;
+      },
+    };
+    return met;
+  }
+
+  /** Begins a call for names that nobody asks for. */
+  function begin(names: readonly string[], node: Channel): void {
+    running++;
+    minute.asked += names.length;
+    told.calls++;
+    const call = ask(names, node).finally(() => {
+      running--;
+      for (const name of names) asking.delete(name);
+    });
+    for (const name of names) asking.set(name, call);
+  }
+
+  async function ask(names: readonly string[], node: Channel): Promise<void> {
+    const endsAt = performance.now() + LIMITS.typesMs;
+    const left = () => ({ deadlineMs: endsAt - performance.now() });
+    const bounds = { maxFiles: LIMITS.reflectionFiles - told.files, maxBytes: LIMITS.reflectionBytes - told.bytes };
+    let ttl: number = LIMITS.typesUnknownMs;
+    try {
+      const { files } = await inAnyVersion(node, (service) =>
+        gatherFiles(node, { service, symbols: names, left, isKnown: learned.isKnownFile, ...bounds }),
+      );
+      learned.learn(files, new Set(names));
+      told.files += files.size;
+      for (const { content } of files.values()) told.bytes += content.length;
+    } catch {
+      // They stay unknown, and are asked for again soon: the node may be away.
+      ttl = LIMITS.typesFailedMs;
+    }
+    for (const name of names) if (!learned.registry.getMessage(name)) absent.set(name, true, { ttl });
+  }
+
+  /** How many more names the node may be asked for now. */
+  function allowance(): number {
+    if (clock.now() - minute.began >= 60_000) Object.assign(minute, { began: clock.now(), asked: 0 });
+    const isFull = running >= LIMITS.typeCallsAtOnce || told.files >= LIMITS.reflectionFiles;
+    return isFull ? 0 : LIMITS.typesPerMinute - minute.asked;
+  }
+
+  /** Asks for these names, or waits for those who ask already; whether one more is known then. */
+  async function find(names: readonly string[], waiting: TypeWaiting): Promise<boolean> {
+    const fresh = names.filter((name) => !asking.has(name)).slice(0, Math.max(0, allowance()));
+    if (fresh.length && channel) begin(fresh, channel);
+    const calls = new Set(names.flatMap((name) => asking.get(name) ?? []));
+    if (calls.size) await endOf(Promise.all(calls), waiting);
+    return names.some((name) => learned.registry.getMessage(name) !== undefined);
+  }
+
+  return {
+    registry: learned.registry,
+    base,
+    lessons: learned.lessons,
+    make: async (make, waiting) => {
+      const endsAt = performance.now() + waiting.deadlineMs;
+      let patienceMs: number = LIMITS.typesMs;
+      for (let round = 1; ; round++) {
+        const met = meet();
+        const made = await attempt(make, met);
+        const began = performance.now();
+        const leftMs = Math.min(patienceMs, endsAt - began);
+        const mayAsk = met.names.size > 0 && round < LIMITS.typeRounds && leftMs > 0 && !waiting.signal?.aborted;
+        if (mayAsk && (await find([...met.names], { ...waiting, deadlineMs: leftMs }))) {
+          patienceMs -= performance.now() - began;
+          continue;
+        }
+        if ('error' in made) throw made.error;
+        const isOpen =
+          met.isOpen || [...met.names].some((name) => absent.getRemainingTTL(name) <= LIMITS.typesFailedMs);
+        return { value: made.value, isFinal: !isOpen };
+      }
+    },
+    stats: () => ({ calls: told.calls, files: told.files, unknown: absent.size }),
+  };
+}
+
+interface Met extends UnknownTypes {
+  readonly names: Set<string>;
+  /** Something else was met that may be known a moment later. */
+  isOpen: boolean;
+}
+
+const NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/;
+
+async function attempt<T>(
+  make: (unknown: UnknownTypes) => T | Promise<T>,
+  unknown: UnknownTypes,
+): Promise<{ value: T } | { error: unknown }> {
+  try {
+    const made = make(unknown);
+    return { value: made instanceof Promise ? await made : made };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Resolves when the work is done, the time is over or the caller has left; the work goes on. */
+function endOf(work: Promise<unknown>, { deadlineMs, signal }: TypeWaiting): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, deadlineMs);
+    signal?.addEventListener('abort', end, { once: true });
+    void work.then(end);
+  });
+}

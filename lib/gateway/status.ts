@@ -1,0 +1,168 @@
+// How the outcome of a call becomes an HTTP answer: tables from codes to answers, and bodies that name no address.
+
+import type { Registry } from '@bufbuild/protobuf';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import type { ErrorCode, TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { GRPC, type Status } from './channel/channel.ts';
+import type { UnknownTypes } from './descriptors/unknown-types.ts';
+import type { Effort, JsonWriter, JsonWriters } from './json/writer.ts';
+
+// By gRPC code, from 0: the table of grpc-gateway v2.
+const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
+
+/** The HTTP status for a gRPC code; 500 for codes that are not defined. */
+export function httpStatus(code: number): number {
+  return HTTP[code] ?? 500;
+}
+
+export interface HttpAnswer {
+  readonly http: number;
+  /** `{"code":5,"message":"…","details":[]}` */
+  readonly body: string;
+}
+
+/** What the gateway refuses by itself. */
+export const REFUSALS = {
+  'unknown-route': { http: 404, code: 5, message: 'Not Found' },
+  method: { http: 405, code: 12, message: 'Method Not Allowed' },
+  disabled: { http: 501, code: 12, message: 'Not Implemented' },
+  'no-credentials': { http: 401, code: 16, message: 'Send Authorization: Bearer <key> with a key of this gateway' },
+  forbidden: { http: 403, code: 7, message: 'The key of this request may not call this method' },
+} as const;
+
+export type Refusal = keyof typeof REFUSALS;
+
+// Deployments that print as the Cosmos SDK does know no other answer to a path or method that is not there.
+const AS_COSMOS: {
+  readonly [kind in Refusal]?: { readonly http: number; readonly code: number; readonly message: string };
+} = {
+  'unknown-route': { http: 501, code: 12, message: 'Not Implemented' },
+  method: { http: 501, code: 12, message: 'Method Not Allowed' },
+};
+
+// A closed list: an error of any other code is a fault of the gateway, of which clients learn nothing.
+const ERRORS: { readonly [code in ErrorCode]?: number } = {
+  ERR_INPUT: 3,
+  ERR_TIMEOUT: 4,
+  ERR_BUSY: 14,
+  ERR_SERVICE: 13,
+};
+
+export interface StatusOptions {
+  /** Where the types of details are found. */
+  readonly registry: Registry;
+  readonly writers: JsonWriters;
+  /** Texts that no client may see, such as the `host:port` of the node. */
+  readonly hide: readonly string[];
+  /** The answer to a path that no route has; with 501 also to a method that it has not. @default 404 */
+  readonly unknownRoute?: 404 | 501;
+}
+
+export interface StatusAnswers {
+  /**
+   * For a call that did not end well; `details`: the value of `grpc-status-details-bin`. `unknown` is told of types that
+   * nobody declares: such details are left away, for their bytes may hold addresses.
+   */
+  ofStatus(status: Status, details?: Uint8Array, unknown?: UnknownTypes): HttpAnswer;
+  ofRefusal(refusal: Refusal): HttpAnswer;
+  /** For whatever was thrown while a request was read, called or answered. */
+  ofError(error: unknown): HttpAnswer;
+}
+
+export function createStatusAnswers({ registry, writers, hide, unknownRoute = 404 }: StatusOptions): StatusAnswers {
+  const any = registry.getMessage('google.protobuf.Any');
+  const writeDetail = any && writers.writerOf(any);
+  const clean = (text: string): string => withoutAddresses(text, hide);
+  const answer = (http: number, { code, message }: { code: number; message: string }, details: string[] = []) => ({
+    http,
+    body: `{"code":${code},"message":${JSON.stringify(message)},"details":[${details.join(',')}]}`,
+  });
+  return {
+    ofStatus: (status, bytes, unknown) => {
+      const { code, from } = status;
+      if (code === GRPC.unimplemented && (from === 'channel' || status.message === ''))
+        return answer(501, REFUSALS.disabled);
+      // The node may ask for fewer requests; a reply that is too large for the gateway is no fault of the client.
+      const http = code === GRPC.resourceExhausted && from === 'channel' ? 502 : httpStatus(code);
+      const details = bytes && from === 'node' ? detailsOf(bytes, { write: writeDetail, unknown }).map(clean) : [];
+      return answer(code === 0 ? 500 : http, { code, message: clean(status.message) }, details);
+    },
+    ofRefusal: (refusal) => {
+      const { http, ...rest } = (unknownRoute === 501 ? AS_COSMOS[refusal] : undefined) ?? REFUSALS[refusal];
+      return answer(http, rest);
+    },
+    ofError: (error) => {
+      const { code: name, message = '', reason } = (error ?? {}) as Partial<TwinlineError>;
+      if (reason === 'too-large') return answer(502, { code: GRPC.resourceExhausted, message: clean(message) });
+      const code = name !== undefined && Object.hasOwn(ERRORS, name) ? ERRORS[name] : undefined;
+      if (code === undefined) return answer(500, { code: 13, message: 'Internal error' });
+      return answer(httpStatus(code), { code, message: clean(message) });
+    },
+  };
+}
+
+// Stack traces of the node.
+const PRIVATE_DETAIL = '/google.rpc.DebugInfo"';
+
+interface Telling {
+  readonly write: JsonWriter | undefined;
+  readonly unknown: UnknownTypes | undefined;
+}
+
+// Those beyond LIMITS.gatewayDetailBytes in all are left away.
+function detailsOf(bytes: Uint8Array, { write, unknown }: Telling): string[] {
+  const details: string[] = [];
+  let left: number = LIMITS.gatewayDetailBytes;
+  try {
+    const reader = new BinaryReader(bytes);
+    while (write && reader.pos < reader.len) {
+      const [number, wire] = reader.tag();
+      if (number === 3 && wire === WireType.LengthDelimited) {
+        const detail = tryWrite(reader.bytes(), { write, unknown });
+        if (detail === undefined || detail.length > left) continue;
+        left -= detail.length;
+        details.push(detail.toString('utf8'));
+      } else reader.skip(wire, number);
+    }
+  } catch {
+    // The status itself is told all the same.
+  }
+  return details.filter((detail) => !detail.includes(PRIVATE_DETAIL));
+}
+
+const DETAIL: Effort = { jsonBytes: LIMITS.gatewayDetailBytes, orderBytes: LIMITS.gatewayDetailBytes };
+
+// Undefined for one that holds a type which stays unknown: its bytes may hold addresses.
+function tryWrite(bytes: Uint8Array, { write, unknown }: Telling): Buffer | undefined {
+  let isWhole = true;
+  const add = (name: string) => {
+    isWhole = false;
+    unknown?.add(name);
+  };
+  try {
+    const json = write?.(bytes, { most: DETAIL, unknown: { add } });
+    return isWhole ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// host:port with a dot in the host or localhost, IPv4, IPv6, sockets in the file system.
+const ADDRESSES: readonly RegExp[] = [
+  /\b(?:[A-Za-z0-9-]{1,63}\.){1,9}[A-Za-z0-9-]{1,63}:\d{1,5}\b/g,
+  /\blocalhost(?::\d{1,5})?\b/g,
+  /\b(?:\d{1,3}\.){3}\d{1,3}\b/g,
+  /\[(?=[^\]:]{0,4}:[^\]:]{0,4}:)[0-9A-Fa-f:.]{2,45}(?:%[\w.-]{1,16})?\](?::\d{1,5})?/g,
+  /(?<![\w:])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?![\w:])/g,
+  /(?<![\w:])(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?(?![\w:])/g,
+  /\bunix:[^\s"\\]+/g,
+];
+
+/** The text with every network address in it replaced by the word address. */
+export function withoutAddresses(text: string, hide: readonly string[]): string {
+  let clean = text;
+  for (const secret of hide) if (secret) clean = clean.replaceAll(secret, 'address');
+  for (const pattern of ADDRESSES) clean = clean.replace(pattern, 'address');
+  return clean;
+}

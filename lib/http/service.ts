@@ -1,0 +1,136 @@
+// The services `http.get` and `http.post`: calls of listed hosts, with JSON in and out.
+
+import { createHash } from 'node:crypto';
+import type { ServiceCall, Services } from '../engine/service.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import { type HttpAnswer, type HttpRequest, httpExchange, httpFailure } from './exchange.ts';
+import { guardedLookup, parseHosts, type Resolve, systemResolve } from './hosts.ts';
+
+export interface HttpServiceOptions {
+  /** The hosts that may be called: `host`, `host:port` or `*.example.com`; private addresses and localhost by name only. */
+  readonly hosts: readonly string[];
+  /** All addresses of a host name. @default the system's resolver */
+  readonly lookup?: Resolve;
+}
+
+const INPUTS = { GET: ['url', 'query', 'headers'], POST: ['url', 'query', 'headers', 'body'] } as const;
+const URL_CHARS = 2_048;
+
+// What frames the request belongs to it, not to a flow.
+const OWN_HEADERS =
+  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding|idempotency-key)$/;
+
+/**
+ * `http.get` and `http.post`. Input: `{url, query?, headers?}`, and `body?` (any JSON) for a post; null values of `query`
+ * are left out, lists repeat the name. Answer: `{status, body}`, where `body` is the JSON of the answer, its text when it
+ * is none, or null when it is empty. A post carries the call's key as `Idempotency-Key`.
+ *
+ * Rejects with ERR_INPUT for a malformed input; with ERR_SERVICE for a host that is not listed or leads to a private
+ * address, an answer that is not 2xx (its `cause` is `{ status }`), too large or broken; with ERR_TIMEOUT when the call's
+ * signal aborts. The `retry` of an ERR_SERVICE is true for 5xx, 429 and broken connections. Messages show origin and
+ * path, never the query, headers or bodies. Throws ERR_CONFIG for a list of hosts that cannot be.
+ */
+export function httpServices(options: HttpServiceOptions): Services {
+  const reachOf = parseHosts(options.hosts);
+  const resolve = options.lookup ?? systemResolve;
+  const exchange = httpExchange();
+
+  const service = (method: HttpRequest['method']) => async (input: JsonObject, call: ServiceCall) => {
+    const request = readInput(method, input, call);
+    const reach = reachOf(request.url);
+    if (!reach) {
+      const how = `Add "${request.url.host}" to the list of HTTP hosts to allow it`;
+      throw httpFailure(request, `is not allowed. ${how}`, { retry: false });
+    }
+    const answer = await exchange(request, { lookup: guardedLookup(resolve, reach), signal: call.signal });
+    return { status: answer.status, body: readBody(request, answer) };
+  };
+  return { 'http.get': service('GET'), 'http.post': service('POST') };
+}
+
+function readInput(method: HttpRequest['method'], input: JsonObject, call: ServiceCall): HttpRequest {
+  const name = `http.${method.toLowerCase()}`;
+  const fail = (problem: string) => new TwinlineError('ERR_INPUT', `Cannot call ${name}: ${problem}.`);
+  const known: readonly string[] = INPUTS[method];
+  const unknown = Object.keys(input).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw fail(`its input has no "${unknown}". It takes ${known.join(', ')}`);
+  const url = readUrl(input.url ?? null, fail);
+  for (const [key, value] of entries('query', input.query, fail)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (typeof one === 'object' && one !== null) throw fail(`"query.${key}" is no plain value and no list of such`);
+      if (one !== null) url.searchParams.append(key, String(one));
+    }
+  }
+  const headers: { [name: string]: string } = {
+    accept: 'application/json, text/plain;q=0.5',
+    'user-agent': 'twinline',
+  };
+  const body = input.body === undefined || input.body === null ? undefined : JSON.stringify(input.body);
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  for (const [key, value] of entries('headers', input.headers, fail)) {
+    const lower = key.toLowerCase();
+    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || OWN_HEADERS.test(lower))
+      throw fail(`the header "${key}" cannot be set`);
+    if (typeof value !== 'string' || !/^[\t\x20-\x7e]*$/.test(value))
+      throw fail(`"headers.${key}" is no line of ASCII text`);
+    headers[lower] = value;
+  }
+  headers['accept-encoding'] = 'identity';
+  if (method === 'GET') return { method, url, headers };
+  headers['idempotency-key'] = headerKey(call.idempotencyKey);
+  headers['content-length'] = String(Buffer.byteLength(body ?? ''));
+  return { method, url, headers, ...(body !== undefined && { body }) };
+}
+
+function readUrl(value: Json, fail: (problem: string) => TwinlineError): URL {
+  if (typeof value !== 'string' || value.length > URL_CHARS || !URL.canParse(value)) {
+    throw fail(`"url" must be an absolute URL of at most ${URL_CHARS} characters`);
+  }
+  const url = new URL(value);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fail('"url" must begin with http:// or https://');
+  if (url.username || url.password) throw fail('"url" must not hold a user name or password; use a header');
+  return url;
+}
+
+function entries(name: string, value: Json | undefined, fail: (problem: string) => TwinlineError): [string, Json][] {
+  if (value === undefined || value === null) return [];
+  if (typeof value !== 'object' || Array.isArray(value)) throw fail(`"${name}" must be an object`);
+  return Object.entries(value as JsonObject);
+}
+
+// Keys hold session ids, and those may hold any text.
+function headerKey(key: string): string {
+  return /^[\x21-\x7e]{1,255}$/.test(key) ? key : createHash('sha256').update(key).digest('base64url');
+}
+
+function readBody(request: HttpRequest, { status, contentType, text }: HttpAnswer): Json {
+  const fail = (problem: string, retry: boolean) => httpFailure(request, problem, { retry, status });
+  if (text.trim() === '') return null;
+  const promised = /[/+]json\b/i.test(contentType);
+  if (!promised && !/^\s*[{[]/.test(text)) return text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    if (promised) throw fail('answered JSON that cannot be read', true);
+    return text;
+  }
+  return plain(value, 0, () => fail(`answered JSON of more than ${LIMITS.httpAnswerDepth} levels`, false));
+}
+
+const PROTOTYPE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
+
+// JSON.parse gives own `__proto__` properties, Infinity for 1e999, and -0; none of them survives being copied or stored.
+function plain(value: unknown, depth: number, tooDeep: () => TwinlineError): Json {
+  if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
+  if (value === null || typeof value !== 'object') return value as Json;
+  if (depth >= LIMITS.httpAnswerDepth) throw tooDeep();
+  if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1, tooDeep));
+  const kept: { [name: string]: Json } = {};
+  for (const [name, part] of Object.entries(value)) {
+    if (!PROTOTYPE_NAMES.has(name)) kept[name] = plain(part, depth + 1, tooDeep);
+  }
+  return kept;
+}

@@ -1,0 +1,169 @@
+// The difference of two JSON values as JSON Patch operations (RFC 6902), within a budget: never more work than bytes allow.
+
+import type { Json, JsonObject } from '../store/store.ts';
+import { Identities } from './identity.ts';
+import { escapeStep } from './pointer.ts';
+
+export interface DiffBudget {
+  /** Pairs of items of one list that are compared to find the shortest way; a larger list is replaced as a whole. */
+  readonly cellsPerList: number;
+  /** The same for all lists together. */
+  readonly cells: number;
+  /** Characters of all paths; where they would be more, a value is replaced as a whole. */
+  readonly pathChars: number;
+}
+
+export interface Difference {
+  readonly operations: readonly (Operation & JsonObject)[];
+  /** Values that were looked at and pairs that were compared, for tests. */
+  readonly steps: number;
+}
+
+type Operation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
+  | { readonly op: 'remove'; readonly path: string };
+
+type Place = { readonly path: string };
+
+/** Operations that make `after` of `before`: the fewest for lists within the budget. Both values are plain JSON. */
+export function diffJson(before: Json, after: Json, budget: DiffBudget): Difference {
+  const diff = new Diff(budget);
+  diff.compare(before, after, { path: '' });
+  return { operations: diff.operations as readonly (Operation & JsonObject)[], steps: diff.steps };
+}
+
+class Diff {
+  readonly operations: Operation[] = [];
+  steps = 0;
+  readonly #identities = new Identities();
+  readonly #cellsPerList: number;
+  #cellsLeft: number;
+  #charsLeft: number;
+
+  constructor({ cellsPerList, cells, pathChars }: DiffBudget) {
+    this.#cellsPerList = cellsPerList;
+    this.#cellsLeft = cells;
+    this.#charsLeft = pathChars;
+  }
+
+  compare(before: Json, after: Json, { path }: Place): void {
+    this.steps++;
+    if (before === after) return;
+    if (Array.isArray(before) && Array.isArray(after)) this.#compareLists(before, after, { path });
+    else if (isRecord(before) && isRecord(after)) this.#compareObjects(before, after, { path });
+    else this.#push({ op: 'replace', path, value: after });
+  }
+
+  #compareObjects(before: JsonObject, after: JsonObject, { path }: Place): void {
+    const [old, present] = [Object.keys(before), Object.keys(after)];
+    if (path.length * (old.length + present.length) > this.#charsLeft) {
+      this.#replaceWhole(before, after, { path });
+      return;
+    }
+    const at = (name: string) => `${path}/${escapeStep(name)}`;
+    for (const name of old) if (!Object.hasOwn(after, name)) this.#push({ op: 'remove', path: at(name) });
+    for (const name of present)
+      if (!Object.hasOwn(before, name)) this.#push({ op: 'add', path: at(name), value: after[name]! });
+    for (const name of old)
+      if (Object.hasOwn(after, name)) this.compare(before[name]!, after[name]!, { path: at(name) });
+  }
+
+  #compareLists(before: readonly Json[], after: readonly Json[], { path }: Place): void {
+    const [old, present] = [this.#idsOf(before), this.#idsOf(after)];
+    let [n, m] = [old.length, present.length];
+    while (n > 0 && m > 0 && old[n - 1] === present[m - 1]) {
+      n--;
+      m--;
+    }
+    let from = 0;
+    // The shortest way from the beginning is preferred where it can be afforded; it may differ among equally short ones.
+    if (n * m > this.#cellsPerList) while (from < n && from < m && old[from] === present[from]) from++;
+    const cells = (n - from) * (m - from);
+    if (cells > this.#cellsPerList || cells > this.#cellsLeft || path.length * (n + m - 2 * from) > this.#charsLeft) {
+      this.#push({ op: 'replace', path, value: after as Json });
+      return;
+    }
+    this.#cellsLeft -= cells;
+    this.steps += cells;
+    const edits = shortestWay(old.slice(from, n), present.slice(from, m));
+    this.#applyEdits(edits, { path, from, before, after });
+  }
+
+  #applyEdits(
+    edits: readonly Edit[],
+    { path, from, before, after }: Place & { from: number; before: readonly Json[]; after: readonly Json[] },
+  ): void {
+    let shift = from;
+    for (const { kind, old, present } of edits) {
+      const index = old + shift;
+      if (kind === 'remove') {
+        this.#push({ op: 'remove', path: `${path}/${index}` });
+        shift--;
+      } else if (kind === 'add') {
+        const isEnd = index + 1 >= before.length + shift - from;
+        this.#push({ op: 'add', path: `${path}/${isEnd ? '-' : index + 1}`, value: after[from + present]! });
+        shift++;
+      } else this.compare(before[from + old]!, after[from + present]!, { path: `${path}/${index}` });
+    }
+  }
+
+  #replaceWhole(before: Json, after: Json, { path }: Place): void {
+    const [old, present] = this.#idsOf([before, after]);
+    if (old !== present) this.#push({ op: 'replace', path, value: after });
+  }
+
+  #idsOf(values: readonly Json[]): number[] {
+    const ids = values.map((value) => this.#identities.of(value));
+    this.steps += this.#identities.takeSteps();
+    return ids;
+  }
+
+  #push(operation: Operation): void {
+    this.#charsLeft -= operation.path.length;
+    this.operations.push(operation);
+  }
+}
+
+function isRecord(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** One step from one list to the other; `old` and `present` are the places before it, -1 before the first item. */
+interface Edit {
+  readonly kind: 'remove' | 'add' | 'replace';
+  readonly old: number;
+  readonly present: number;
+}
+
+// Levenshtein's distance; of equally short ways the one that removes first, then the one that adds.
+function shortestWay(old: readonly number[], present: readonly number[]): Edit[] {
+  const width = present.length + 1;
+  const costs = new Uint32Array((old.length + 1) * width);
+  for (let i = 0; i <= old.length; i++)
+    for (let j = 0; j < width; j++) {
+      const at = i * width + j;
+      if (i === 0 || j === 0) costs[at] = i + j;
+      else if (old[i - 1] === present[j - 1]) costs[at] = costs[at - width - 1]!;
+      else costs[at] = 1 + Math.min(costs[at - width]!, costs[at - 1]!, costs[at - width - 1]!);
+    }
+  const edits: Edit[] = [];
+  for (let [i, j] = [old.length, present.length]; i > 0 || j > 0; ) {
+    const at = i * width + j;
+    const least = costs[at]! - 1;
+    if (i > 0 && j > 0 && old[i - 1] === present[j - 1]) {
+      i--;
+      j--;
+    } else if (i > 0 && costs[at - width] === least) {
+      edits.push({ kind: 'remove', old: i - 1, present: j - 1 });
+      i--;
+    } else if (j > 0 && costs[at - 1] === least) {
+      edits.push({ kind: 'add', old: i - 1, present: j - 1 });
+      j--;
+    } else {
+      edits.push({ kind: 'replace', old: i - 1, present: j - 1 });
+      i--;
+      j--;
+    }
+  }
+  return edits.reverse();
+}

@@ -1,0 +1,180 @@
+// Reads JSON texts at every door: refuses what could not be kept, or walked, as it was sent.
+
+import { LIMITS } from '../limits.ts';
+import type { Json, JsonObject } from '../store/store.ts';
+import { escapeStep } from './pointer.ts';
+
+/** Why a text or a value cannot be taken. */
+export interface JsonFlaw {
+  readonly kind: 'syntax' | 'encoding' | 'text' | 'depth' | 'name' | 'number';
+  /** The end of a sentence about the text; shows no part of it. */
+  readonly words: string;
+  /** Where, as a JSON pointer; '' is the whole value. */
+  readonly pointer: string;
+}
+
+export type JsonReading = { readonly value: Json } | { readonly flaw: JsonFlaw };
+
+// Names are as long as their sender wants.
+const POINTER_CHARS = 200;
+
+const SYNTAX: JsonFlaw = { kind: 'syntax', words: 'is no valid JSON', pointer: '' };
+// The decoder writes U+FFFD in the place of bytes that are no UTF-8.
+const ENCODING: JsonFlaw = {
+  kind: 'encoding',
+  words: 'is not UTF-8, or holds the replacement character U+FFFD',
+  pointer: '',
+};
+const TEXT = { kind: 'text', words: 'has a text with the character U+0000 or half of a surrogate pair' } as const;
+const NAME = { kind: 'name', words: 'has the name __proto__, which is not allowed' } as const;
+const DEPTH = { kind: 'depth', words: `nests deeper than ${LIMITS.jsonBodyDepth} levels` } as const;
+const HUGE = { kind: 'number', words: 'has a number that is too large' } as const;
+const ROUNDED = {
+  kind: 'number',
+  words: 'has a whole number beyond 2^53 that would be rounded; send it as a string',
+} as const;
+
+// What makes a closer look necessary; without these marks, texts, names and numbers are sound.
+const TEXT_MARK = /\\u(?:0000|d[89a-f])/i;
+const NAME_MARK = /__proto__|\\u00(?:5f|70|72|6f|74)/i;
+const NUMBER_MARK = /\d{16}|e\+?\d{3}/i;
+
+/**
+ * Reads a text. Refused: what is no JSON, bytes that were no UTF-8, more than LIMITS.jsonBodyDepth levels, U+0000 and
+ * halves of surrogate pairs, the name `__proto__`, numbers beyond ±1.8e308, and whole numbers that would be rounded.
+ */
+export function readJson(text: string): JsonReading {
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { flaw: SYNTAX };
+  }
+  const flaw = flawOfJson(text, value);
+  return flaw ? { flaw } : { value };
+}
+
+/** What is wrong with a text that JSON.parse, or a library, has read into `value`; undefined when nothing is. */
+export function flawOfJson(text: string, value: Json): JsonFlaw | undefined {
+  if (text.includes('\ufffd')) return ENCODING;
+  const looks = { texts: TEXT_MARK.test(text), names: NAME_MARK.test(text), numbers: false };
+  return flawIn(value, 1, looks) ?? flawOfNumbers(text);
+}
+
+/** The first number in a JSON text that could not be kept as it was sent; undefined when there is none. */
+export function flawOfNumbers(text: string): JsonFlaw | undefined {
+  return NUMBER_MARK.test(text) ? numberFlaw(text) : undefined;
+}
+
+/** The words of a flaw with its place. */
+export function wordsAt({ words, pointer }: JsonFlaw): string {
+  return pointer === '' ? words : `${words}, at ${pointer.slice(0, POINTER_CHARS)}`;
+}
+
+/** What is wrong with a value that somebody else has read, such as the payload of a socket; undefined when nothing is. */
+export function flawOfValue(value: Json): JsonFlaw | undefined {
+  return flawIn(value, 1, { texts: true, names: true, numbers: true });
+}
+
+/** The same for a value that was made of values which were read here. */
+export function flawOfMade(value: Json): JsonFlaw | undefined {
+  return flawIn(value, 1, { texts: false, names: true, numbers: false });
+}
+
+interface Looks {
+  readonly texts: boolean;
+  readonly names: boolean;
+  readonly numbers: boolean;
+}
+
+function flawIn(value: Json, depth: number, looks: Looks): JsonFlaw | undefined {
+  if (typeof value === 'string') return looks.texts && !isSound(value) ? { ...TEXT, pointer: '' } : undefined;
+  if (typeof value === 'number') return looks.numbers && !Number.isFinite(value) ? { ...HUGE, pointer: '' } : undefined;
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (depth > LIMITS.jsonBodyDepth) return { ...DEPTH, pointer: '' };
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      const flaw = flawIn(item, depth + 1, looks);
+      if (flaw) return below(flaw, String(at));
+    }
+    return undefined;
+  }
+  for (const name of Object.keys(value)) {
+    if (looks.names && name === '__proto__') return { ...NAME, pointer: '/__proto__' };
+    if (looks.texts && !isSound(name)) return { ...TEXT, pointer: '' };
+    const flaw = flawIn((value as JsonObject)[name]!, depth + 1, looks);
+    if (flaw) return below(flaw, name);
+  }
+  return undefined;
+}
+
+// The place of what is too deep says nothing, and is as long as its sender wants.
+function below(flaw: JsonFlaw, step: string): JsonFlaw {
+  return flaw.kind === 'depth' ? flaw : { ...flaw, pointer: `/${escapeStep(step)}${flaw.pointer}` };
+}
+
+function isSound(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed() && !text.includes('\0');
+}
+
+/** A list or object that the scan is in, and where in it. */
+interface Frame {
+  readonly isList: boolean;
+  index: number;
+  /** The name of the present member, with its quotation marks. */
+  name: string;
+  /** Whether the next string is a name. */
+  expectsName: boolean;
+}
+
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+// The source of a number says more than its value. The text is known to be JSON.
+function numberFlaw(text: string): JsonFlaw | undefined {
+  const frames: Frame[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const frame = frames.at(-1);
+    const character = text[at]!;
+    if (character === '"') {
+      const end = endOfString(text, at);
+      if (frame?.expectsName) {
+        frame.name = text.slice(at, end);
+        frame.expectsName = false;
+      }
+      at = end - 1;
+    } else if (character === '{' || character === '[') {
+      frames.push({ isList: character === '[', index: 0, name: '""', expectsName: character === '{' });
+    } else if (character === '}' || character === ']') frames.pop();
+    else if (character === ',' && frame) {
+      frame.index++;
+      frame.expectsName = !frame.isList;
+    } else if (character === '-' || (character >= '0' && character <= '9')) {
+      NUMBER.lastIndex = at;
+      const [source] = NUMBER.exec(text)!;
+      const flaw = flawOfNumber(source);
+      if (flaw) return { ...flaw, pointer: frames.map(stepOf).join('') };
+      at += source.length - 1;
+    }
+  }
+  return undefined;
+}
+
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); ; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes++;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+}
+
+function flawOfNumber(source: string) {
+  const value = Number(source);
+  if (!Number.isFinite(value)) return HUGE;
+  if (Number.isSafeInteger(value) || !/^-?\d+$/.test(source)) return undefined;
+  // The digits that JSON.stringify writes of it, though not exact, are read as the same number again.
+  return String(value) === source || BigInt(source) === BigInt(value) ? undefined : ROUNDED;
+}
+
+function stepOf({ isList, index, name }: Frame): string {
+  return `/${isList ? index : escapeStep(JSON.parse(name) as string)}`;
+}

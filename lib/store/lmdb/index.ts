@@ -1,0 +1,262 @@
+// Sessions in LMDB: durable to power loss, shared by every process of one host that opens the same folder.
+//
+// What it does not do: network file systems, and processes on other hosts or in other PID namespaces (two containers):
+// the lock lives in shared memory. The file grows as needed and never shrinks; freed pages are used again.
+
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { getLastVersion } from 'lmdb';
+import { type Clock, systemClock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { checkKey, checkLimit, closedError } from '../input.ts';
+import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
+import { writeHold } from './hold.ts';
+import {
+  baseOf,
+  decodeSession,
+  dueAtOf,
+  encodeSession,
+  expiresAtOf,
+  filedOf,
+  isEnded,
+  refiled,
+  splitTimeKey,
+  timeKey,
+} from './session-text.ts';
+import { openTables, reasonOf, refusal } from './tables.ts';
+
+export { lmdbLogs } from './logs.ts';
+
+export interface LmdbOptions {
+  /** The folder of the database; created when missing. */
+  readonly path: string;
+  /** Decides what has expired. @default the system's clock */
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
+interface Entry {
+  /** Its key in the table of sessions. */
+  readonly place: string;
+  readonly version: number;
+  readonly text: string;
+}
+
+const LIST_CHUNK = 500;
+const PLACES_CACHED = 50_000;
+
+/**
+ * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
+ * transaction that LMDB's writer decides, so two processes never both win; writes of one moment share one disk flush,
+ * and no reader sees a write before that flush.
+ */
+export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): SnapshotStore {
+  const { root, sessions, places, timers } = openTables(path);
+  // A place is never used for a second session, so one that was remembered is right or empty.
+  const remembered = new Map<string, string>();
+  const hold = writeHold(path);
+  let closed = false;
+
+  function check(key?: string): void {
+    if (closed) throw closedError('LMDB');
+    if (key !== undefined) checkKey(key);
+  }
+
+  function readAt(place: string): Entry | undefined {
+    const text = sessions.get(place);
+    return text === undefined ? undefined : { place, version: getLastVersion(), text };
+  }
+
+  function read(key: string): Entry | undefined {
+    const known = remembered.get(key);
+    const entry = known === undefined ? undefined : readAt(known);
+    if (entry) return entry;
+    const place = places.get(key);
+    if (place === undefined) return undefined;
+    if (remembered.size >= PLACES_CACHED) remembered.clear();
+    remembered.set(key, place);
+    return readAt(place);
+  }
+
+  // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
+  function readLatest(key: string): Entry | undefined {
+    sessions.resetReadTxn();
+    return read(key);
+  }
+
+  // `base` makes the new revision: LMDB's version, one higher, minus `base`.
+  function replace(key: string, old: Entry, { base, next }: { base: number; next: SessionCommit }): Promise<boolean> {
+    const { place, version, text } = old;
+    const before = { filed: filedOf(text), dueAt: dueAtOf(text) };
+    const filed = Math.min(before.filed, next.expiresAt);
+    const value = encodeSession(next, { base, filed });
+    if (filed === before.filed && next.dueAt === before.dueAt) return sessions.put(place, value, version + 1, version);
+    return sessions.ifVersion(place, version, () => {
+      move(key, place, { filed, value, version: version + 1 });
+      setTimer(key, before.dueAt, next.dueAt);
+    });
+  }
+
+  function create(key: string, next: SessionCommit): Promise<boolean> {
+    // A random base: a removed session that is created again never meets the versions of its former life.
+    const base = Math.floor(Math.random() * 2 ** 48);
+    const filed = next.expiresAt;
+    const place = timeKey(filed, key);
+    const value = encodeSession(next, { base, filed });
+    return places.ifNoExists(key, () => {
+      void places.put(key, place);
+      void sessions.put(place, value, base + 1);
+      setTimer(key, null, next.dueAt);
+    });
+  }
+
+  // Within a condition on the old place.
+  function move(key: string, from: string, to: { filed: number; value: string; version: number }): void {
+    const place = timeKey(to.filed, key);
+    if (place !== from) {
+      void sessions.remove(from);
+      void places.put(key, place);
+    }
+    void sessions.put(place, to.value, to.version);
+  }
+
+  function setTimer(key: string, before: number | null, after: number | null): void {
+    if (before === after) return;
+    if (before !== null) void timers.remove(timeKey(before, key));
+    if (after !== null) void timers.put(timeKey(after, key), '');
+  }
+
+  function erase(key: string, { place, version, text }: Entry): Promise<boolean> {
+    remembered.delete(key);
+    return sessions.ifVersion(place, version, () => {
+      void sessions.remove(place);
+      void places.remove(key);
+      setTimer(key, dueAtOf(text), null);
+    });
+  }
+
+  // Each condition makes the step void when somebody wrote the session since it was read; the next sweep sees it again.
+  async function sweepPlace(place: string, now: number): Promise<boolean> {
+    const old = readAt(place);
+    if (!old) return false;
+    const { key } = splitTimeKey(place);
+    const { text, version } = old;
+    if (expiresAtOf(text) <= now) return erase(key, old);
+    await sessions.ifVersion(place, version, () => {
+      move(key, place, { filed: expiresAtOf(text), value: refiled(text), version: version + 1 });
+    });
+    return false;
+  }
+
+  async function guarded<T>(action: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof TwinlineError ? error : refusal(action, path, await reasonOf(error));
+    }
+  }
+
+  return {
+    name: 'lmdb',
+    durability: 'power-loss',
+
+    load(key) {
+      check(key);
+      const entry = readLatest(key);
+      if (entry === undefined || expiresAtOf(entry.text) <= clock.now()) return undefined;
+      return decodeSession(entry.text, entry.version);
+    },
+
+    async commit(key, expected, next): Promise<CommitResult> {
+      check(key);
+      try {
+        // The first look may be a moment old; it is trusted only when it agrees, and then the writer checks it again.
+        for (let entry = read(key), latest = false; ; entry = readLatest(key), latest = true) {
+          const live = entry !== undefined && expiresAtOf(entry.text) > clock.now();
+          const revision = live ? entry!.version - baseOf(entry!.text) : 0;
+          if (revision === expected) {
+            // An expired session gives way to one whose revisions start at 1, while LMDB's version goes on.
+            const write = () =>
+              entry ? replace(key, entry, { base: entry.version - expected, next }) : create(key, next);
+            if (await hold.run(write, Boolean)) return { kind: 'committed', revision: expected + 1 };
+            check();
+          } else if (latest) return { kind: 'conflict', revision };
+        }
+      } catch (error) {
+        throw error instanceof TwinlineError ? error : refusal('commit', path, await reasonOf(error));
+      }
+    },
+
+    remove: (key) =>
+      guarded('remove', async () => {
+        for (;;) {
+          check(key);
+          const entry = readLatest(key);
+          if (entry === undefined) return false;
+          if (await erase(key, entry)) return expiresAtOf(entry.text) > clock.now();
+        }
+      }),
+
+    list: ({ limit = 100, cursor } = {}) =>
+      guarded('list', async () => {
+        check(cursor);
+        checkLimit(limit);
+        const keys: string[] = [];
+        for (let after = cursor ?? ''; ; await nextTick()) {
+          check();
+          sessions.resetReadTxn();
+          const now = clock.now();
+          let seen = 0;
+          for (const { key, value } of places.getRange({ start: after, exclusiveStart: true, limit: LIST_CHUNK })) {
+            seen++;
+            after = key;
+            const text = sessions.get(value);
+            if (text === undefined || isEnded(text) || expiresAtOf(text) <= now) continue;
+            if (keys.length === limit) return { keys, next: keys[limit - 1]! };
+            keys.push(key);
+          }
+          if (seen < LIST_CHUNK) return { keys };
+        }
+      }),
+
+    due: (now, limit) =>
+      guarded('due', async () => {
+        check();
+        checkLimit(limit);
+        sessions.resetReadTxn();
+        const keys: string[] = [];
+        for (const entry of timers.getKeys({ start: '', end: timeKey(now + 1, '') })) {
+          const { key } = splitTimeKey(entry);
+          const session = read(key);
+          if (session && expiresAtOf(session.text) > now) keys.push(key);
+          if (keys.length === limit) break;
+        }
+        return keys;
+      }),
+
+    sweep: (now, limit) =>
+      guarded('sweep', async () => {
+        checkLimit(limit);
+        for (let swept = 0; ; ) {
+          check();
+          const batch = Math.min(limit - swept, LIMITS.sweepBatch);
+          sessions.resetReadTxn();
+          const due = [...sessions.getKeys({ start: '', end: timeKey(now + 1, ''), limit: batch })];
+          const outcomes = await Promise.all(due.map((place) => sweepPlace(place, now)));
+          swept += outcomes.filter(Boolean).length;
+          if (swept === limit || due.length < batch) return swept;
+        }
+      }),
+
+    ping: () =>
+      guarded('ping', async () => {
+        check();
+        readLatest('\0');
+      }),
+
+    async close() {
+      if (closed) return;
+      closed = true;
+      await root.close();
+    },
+  };
+}

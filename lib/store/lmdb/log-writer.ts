@@ -1,0 +1,143 @@
+// Changes of one log in LMDB: head, frames and index in one conditional transaction, which LMDB's writer decides.
+
+import type { Clock } from '../../clock.ts';
+import {
+  encodeHead,
+  frameKey,
+  type HeadEntry,
+  type LogTables,
+  newLogId,
+  readHead,
+  type StoredHead,
+} from './log-tables.ts';
+import { splitTimeKey, timeKey } from './session-text.ts';
+
+/** What a change does: a new head and rows, or nothing, and its answer. */
+export type Change<T> = { readonly answer: T } & (
+  | { readonly head?: undefined }
+  | { readonly head: Changes; write?(id: string): void }
+);
+type Changes = Omit<StoredHead, 'id' | 'filed'>;
+
+export interface LogWriterOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  /** Throws when the store is closed. */
+  readonly check: () => void;
+  /** Told after every change. */
+  readonly changed: (log: string) => void;
+}
+
+export interface LogWriter {
+  /** The head as everybody's last commit left it. */
+  latest(log: string): HeadEntry | undefined;
+  /** Nothing when it has expired. */
+  living(entry: HeadEntry | undefined): StoredHead | undefined;
+  /** Decides with the living head, again and again until nobody else was faster, and gives the answer. */
+  change<T>(log: string, decide: (head: StoredHead | undefined) => Change<T>): Promise<T>;
+  /** False when somebody changed the log since `entry` was read. */
+  erase(log: string, entry: HeadEntry): Promise<boolean>;
+  /** Deletes the log of this row of the index by expiry if it has expired; true if it did. */
+  sweepOne(place: string, now: number): Promise<boolean>;
+  /** Deletes what is left of a log that is gone. */
+  deleteFrames(id: string): Promise<void>;
+}
+
+/** Frames that are deleted in one transaction. */
+export const DELETE_BATCH = 500;
+
+export function logWriter(tables: LogTables, { clock, check, changed }: LogWriterOptions): LogWriter {
+  const { logs, frames, expiry, trash } = tables;
+
+  // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
+  function latest(log: string): HeadEntry | undefined {
+    logs.resetReadTxn();
+    return readHead(tables, log);
+  }
+
+  function living(entry: HeadEntry | undefined): StoredHead | undefined {
+    return entry && entry.head.expiresAt > clock.now() ? entry.head : undefined;
+  }
+
+  // The first look may be a moment old. What it decides is written only if the head is still the same, and an answer
+  // without a write is given only after the latest look.
+  async function change<T>(log: string, decide: (head: StoredHead | undefined) => Change<T>): Promise<T> {
+    for (let entry = readHead(tables, log), isLatest = false; ; entry = latest(log), isLatest = true) {
+      check();
+      const { answer, ...todo } = decide(living(entry));
+      if (todo.head) {
+        const { head, write } = todo;
+        if (await put(log, entry, { head, write: write ?? (() => {}) })) {
+          changed(log);
+          return answer;
+        }
+      } else if (isLatest) return answer;
+    }
+  }
+
+  function put(log: string, entry: HeadEntry | undefined, change: { head: Changes; write(id: string): void }) {
+    const old = entry?.head;
+    const isSame = living(entry) !== undefined;
+    const id = isSame ? old!.id : newLogId();
+    const { expiresAt } = change.head;
+    const filed = old && old.filed <= expiresAt ? old.filed : expiresAt;
+    const value = encodeHead({ ...change.head, id, filed });
+    const work = () => {
+      if (old && !isSame) void trash.put(old.id, '');
+      if (filed !== old?.filed) refile(log, old?.filed, filed);
+      change.write(id);
+      void logs.put(log, value, (entry?.version ?? newVersion()) + 1);
+    };
+    return entry ? logs.ifVersion(log, entry.version, work) : logs.ifNoExists(log, work);
+  }
+
+  function refile(log: string, from: number | undefined, to: number | undefined): void {
+    if (from !== undefined) void expiry.remove(timeKey(from, log));
+    if (to !== undefined) void expiry.put(timeKey(to, log), '');
+  }
+
+  // Of a log that is gone.
+  async function deleteFrames(id: string): Promise<void> {
+    for (;;) {
+      const keys = [...frames.getKeys({ start: id, end: frameKey(id, Number.MAX_SAFE_INTEGER), limit: DELETE_BATCH })];
+      if (keys.length === 0) break;
+      await Promise.all(keys.map((key) => frames.remove(key)));
+      logs.resetReadTxn();
+      check();
+    }
+    await trash.remove(id);
+  }
+
+  async function erase(log: string, { head, version }: HeadEntry): Promise<boolean> {
+    const erased = await logs.ifVersion(log, version, () => {
+      void logs.remove(log);
+      refile(log, head.filed, undefined);
+      void trash.put(head.id, '');
+    });
+    if (erased) {
+      changed(log);
+      await deleteFrames(head.id);
+    }
+    return erased;
+  }
+
+  async function sweepOne(place: string, now: number): Promise<boolean> {
+    const { at, key: log } = splitTimeKey(place);
+    const entry = latest(log);
+    // Somebody has moved or removed it since it was listed.
+    if (!entry || entry.head.filed !== at) return false;
+    if (entry.head.expiresAt <= now) return erase(log, entry);
+    const { head, version } = entry;
+    await logs.ifVersion(log, version, () => {
+      refile(log, at, head.expiresAt);
+      void logs.put(log, encodeHead({ ...head, filed: head.expiresAt }), version + 1);
+    });
+    return false;
+  }
+
+  return { latest, living, change, erase, sweepOne, deleteFrames };
+}
+
+// By chance: a log that is removed and begins again never meets the versions of its former life.
+function newVersion(): number {
+  return Math.floor(Math.random() * 2 ** 48);
+}

@@ -1,0 +1,210 @@
+// Frame logs in LMDB: durable to power loss, written, read and followed by every process of one host.
+//
+// A folder of their own: one LMDB environment has one writer at a time, and sessions shall not wait for frames. What it
+// does not do: see lmdb.ts. Other processes' frames are noticed within POLL_MS, this process's at once.
+
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { systemClock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { checkLimit, closedError } from '../input.ts';
+import { followers } from '../log/follow.ts';
+import {
+  checkAppend,
+  checkClaim,
+  checkLog,
+  checkMoment,
+  checkRead,
+  checkWhole,
+  judgeAppend,
+  pageOf,
+} from '../log/rules.ts';
+import type { AppendResult, LogPage, LogStore, OpenResult, ReadOptions } from '../log-store.ts';
+import { writeHold } from './hold.ts';
+import type { LmdbOptions } from './index.ts';
+import { frameKey, openLogTables, readHead, type StoredHead } from './log-tables.ts';
+import { type Change, DELETE_BATCH, logWriter } from './log-writer.ts';
+import { timeKey } from './session-text.ts';
+import { reasonOf, refusal } from './tables.ts';
+
+/** Milliseconds between two looks for frames of other processes; only while somebody follows. */
+const POLL_MS = 50;
+
+/**
+ * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
+ * transaction that LMDB's writer decides; writes of one moment share one disk flush.
+ */
+export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
+  const tables = openLogTables(path);
+  const { root, logs, frames, expiry, trash } = tables;
+  let closed = false;
+  let seenTxn = -1;
+
+  const following = followers({ clock, read: async (log, options) => readPage(log, options), look, lookMs: POLL_MS });
+  const hold = writeHold(path);
+  const writer = logWriter(tables, { clock, check, changed: following.changed });
+  const { latest, living, change } = writer;
+
+  function check(log?: string): void {
+    if (closed) throw closedError('LMDB');
+    if (log !== undefined) checkLog(log);
+  }
+
+  function readPage(log: string, options: Required<ReadOptions>): LogPage | undefined {
+    check();
+    const head = living(latest(log));
+    if (!head) return undefined;
+    const range = { start: frameKey(head.id, options.after + 1), end: frameKey(head.id, head.last + 1) };
+    return pageOf(
+      head,
+      frames.getRange({ ...range, limit: options.limit }).map(({ value }) => value),
+      options,
+    );
+  }
+
+  function look() {
+    if (closed) return undefined;
+    const { lastTxnId } = root.getStats() as { lastTxnId: number };
+    if (lastTxnId === seenTxn) return undefined;
+    seenTxn = lastTxnId;
+    logs.resetReadTxn();
+    return (log: string) => readHead(tables, log)?.head;
+  }
+
+  async function guarded<T>(action: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof TwinlineError ? error : refusal(action, path, await reasonOf(error));
+    }
+  }
+
+  return {
+    name: 'lmdb',
+    durability: 'power-loss',
+
+    open: (log, claim) =>
+      guarded('open of a log', async () => {
+        check(log);
+        checkClaim(claim);
+        const { fence, expiresAt } = claim;
+        return change<OpenResult>(log, (old) => {
+          if (old && fence < old.fence) return { answer: { kind: 'fenced', fence: old.fence } };
+          const head = old ?? { first: 1, last: 0, bytes: 0, ended: false };
+          const answer = { kind: 'opened', last: head.last, ended: head.ended } as const;
+          return { answer, head: { ...head, fence, expiresAt } };
+        });
+      }),
+
+    append: (log, texts, options) =>
+      guarded('append', async () => {
+        check(log);
+        const append = checkAppend(texts, options);
+        const { fence, expiresAt, end = false } = options;
+        const decide = (old: StoredHead | undefined): Change<AppendResult> => {
+          const verdict = judgeAppend(old, append, (n) => frames.get(frameKey(old!.id, n)));
+          if (verdict !== 'write') return { answer: verdict };
+          const last = old!.last + texts.length;
+          return {
+            answer: { kind: 'appended', last },
+            head: { ...old!, last, bytes: old!.bytes + append.bytes, ended: end, fence, expiresAt },
+            write(id) {
+              for (const [at, text] of texts.entries()) void frames.put(frameKey(id, old!.last + 1 + at), text);
+            },
+          };
+        };
+        return hold.run(() => change(log, decide), isAppended);
+      }),
+
+    state: (log) =>
+      guarded('look at a log', async () => {
+        check(log);
+        const head = living(latest(log));
+        if (!head) return undefined;
+        const { first, last, ended, fence, expiresAt } = head;
+        return { first, last, ended, fence, expiresAt };
+      }),
+
+    read: (log, options = {}) =>
+      guarded('read of a log', async () => {
+        check(log);
+        return readPage(log, checkRead(options));
+      }),
+
+    follow: following.follow,
+
+    trim: (log, through) =>
+      guarded('trim', async () => {
+        check(log);
+        checkWhole('number to trim through', through, { min: 0 });
+        for (let trimmed = 0; ; ) {
+          const gone = await change(log, (old) => {
+            const upTo = old ? Math.min(through, old.last, old.first + DELETE_BATCH - 1) : 0;
+            if (!old || upTo < old.first) return { answer: 0 };
+            const range = { start: frameKey(old.id, old.first), end: frameKey(old.id, upTo + 1) };
+            const rows = [...frames.getRange(range)];
+            const bytes = rows.reduce((sum, { value }) => sum + Buffer.byteLength(value), 0);
+            return {
+              answer: rows.length,
+              head: { ...old, first: upTo + 1, bytes: old.bytes - bytes },
+              write() {
+                for (const { key } of rows) void frames.remove(key);
+              },
+            };
+          });
+          trimmed += gone;
+          if (gone < DELETE_BATCH) return trimmed;
+        }
+      }),
+
+    expireAt: (log, at) =>
+      guarded('setting of an expiry', async () => {
+        check(log);
+        checkMoment(at);
+        return change<boolean>(log, (old) =>
+          old ? { answer: true, head: { ...old, expiresAt: at } } : { answer: false },
+        );
+      }),
+
+    remove: (log) =>
+      guarded('remove', async () => {
+        for (;;) {
+          check(log);
+          const entry = latest(log);
+          if (entry === undefined) return false;
+          const found = living(entry) !== undefined;
+          if (await writer.erase(log, entry)) return found;
+        }
+      }),
+
+    sweep: (now, limit) =>
+      guarded('sweep', async () => {
+        checkLimit(limit);
+        for (let swept = 0; ; await nextTick()) {
+          check();
+          logs.resetReadTxn();
+          for (const id of [...trash.getKeys({ start: '', limit: LIMITS.sweepBatch })]) await writer.deleteFrames(id);
+          const batch = Math.min(limit - swept, LIMITS.sweepBatch);
+          const due = [...expiry.getKeys({ start: '', end: timeKey(now + 1, ''), limit: batch })];
+          const outcomes = await Promise.all(due.map((place) => writer.sweepOne(place, now)));
+          swept += outcomes.filter(Boolean).length;
+          if (swept === limit || due.length < batch) return swept;
+        }
+      }),
+
+    ping: () =>
+      guarded('ping', async () => {
+        check();
+        latest('\0');
+      }),
+
+    async close() {
+      if (closed) return;
+      closed = true;
+      following.close();
+      await root.close();
+    },
+  };
+}
+
+const isAppended = ({ kind }: AppendResult) => kind === 'appended';

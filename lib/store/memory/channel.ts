@@ -1,0 +1,49 @@
+// A channel within this process: for one instance, whatever its stores are.
+
+import type { Channel, Subscriber } from '../channel.ts';
+import { checkMessage, checkTopic } from '../channel-rules.ts';
+import { closedError } from '../input.ts';
+
+/** A channel without subscribers. Messages arrive in a later turn of the event loop than that of `publish`. */
+export function memoryChannel(): Channel {
+  const topics = new Map<string, Set<Subscriber>>();
+  let closed = false;
+
+  function check(): void {
+    if (closed) throw closedError('memory channel');
+  }
+
+  function deliver(topic: string, message: string): void {
+    for (const subscriber of [...(topics.get(topic) ?? [])])
+      if (topics.get(topic)?.has(subscriber)) subscriber.onMessage(message);
+  }
+
+  return {
+    name: 'memory',
+    async publish(topic, message) {
+      check();
+      checkTopic(topic);
+      checkMessage(message);
+      if (topics.has(topic)) setImmediate(deliver, topic, message);
+    },
+    async subscribe(topic, subscriber) {
+      check();
+      checkTopic(topic);
+      // A copy: the same object may be subscribed twice.
+      const own = { ...subscriber };
+      const subscribers = topics.get(topic) ?? new Set();
+      topics.set(topic, subscribers.add(own));
+      return () => {
+        subscribers.delete(own);
+        if (subscribers.size === 0 && topics.get(topic) === subscribers) topics.delete(topic);
+      };
+    },
+    async ping() {
+      check();
+    },
+    async close() {
+      closed = true;
+      topics.clear();
+    },
+  };
+}

@@ -1,0 +1,203 @@
+// Documents in this process's memory: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
+
+import { type Clock, systemClock } from '../../clock.ts';
+import type { Interval } from '../index/index-key.ts';
+import {
+  bodyText,
+  type Declared,
+  declaredKind,
+  entriesOf,
+  type Index,
+  indexesOf,
+  sameIndex,
+  takenError,
+} from '../index/kinds.ts';
+import { planQuery } from '../index/query.ts';
+import { checkKey, checkLimit, closedError } from '../input.ts';
+import type { Change, DocumentStore, JsonObject, Kind, StoredDocument } from '../store.ts';
+import { type SortedList, sortedList } from './sorted.ts';
+
+interface Place {
+  readonly key: Buffer;
+  readonly id: string;
+}
+
+interface MemoryIndex extends Index {
+  readonly places: SortedList<Place>;
+  /** Of a unique index: claim, as a string of bytes → id. */
+  readonly claims: Map<string, string>;
+}
+
+interface Collection extends Declared<MemoryIndex> {
+  readonly indexes: Map<string, MemoryIndex>;
+  readonly ids: SortedList<Place>;
+  /** Bodies are kept as text, so that nobody's later change reaches in. */
+  readonly documents: Map<string, { readonly revision: number; readonly text: string }>;
+}
+
+/** An empty store; ready at once. `clock` dates the changes, all of which are kept. */
+export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): DocumentStore {
+  const collections = new Map<string, Collection>();
+  const changes: Change[] = [];
+  let closed = false;
+
+  function check(id?: string): void {
+    if (closed) throw closedError('memory');
+    if (id !== undefined) checkKey(id, 'document id');
+  }
+
+  function collectionOf(kind: Kind, id?: string): Collection {
+    check(id);
+    return declaredKind(collections, kind);
+  }
+
+  // Built, but not yet part of the collection.
+  function missingIndexes(kind: Kind): MemoryIndex[] {
+    const collection = collections.get(kind.name) ?? newCollection(kind.name);
+    const missing = indexesOf(kind).filter((index) => {
+      const known = collection.indexes.get(index.name);
+      return !known || !sameIndex(index, known);
+    });
+    return missing.map((index) => build(collection, index));
+  }
+
+  function record({ name }: Collection, id: string, revision: number): void {
+    changes.push({ seq: changes.length + 1, kind: name, id, revision, at: clock.now() });
+  }
+
+  function write(collection: Collection, id: string, { revision, text }: { revision: number; text: string }): void {
+    const body = JSON.parse(text);
+    checkClaims(collection, id, body);
+    unfile(collection, id);
+    file(collection, id, body);
+    collection.documents.set(id, { revision, text });
+    record(collection, id, revision);
+  }
+
+  return {
+    name: 'memory',
+    durability: 'memory',
+    async declare(kinds) {
+      check();
+      const built = kinds.map((kind) => ({ name: kind.name, indexes: missingIndexes(kind) }));
+      for (const { name, indexes } of built) {
+        const collection = collections.get(name) ?? newCollection(name);
+        collections.set(name, collection);
+        for (const index of indexes) collection.indexes.set(index.name, index);
+      }
+    },
+    async insert(kind, id, body) {
+      const collection = collectionOf(kind, id);
+      const text = bodyText(kind.name, id, body);
+      if (collection.documents.has(id)) throw takenError(kind.name, id);
+      write(collection, id, { revision: 1, text });
+      return { id, revision: 1, body: JSON.parse(text) };
+    },
+    async get(kind, id) {
+      const found = collectionOf(kind, id).documents.get(id);
+      return found && { id, revision: found.revision, body: JSON.parse(found.text) };
+    },
+    async replace(kind, id, expected, body) {
+      const collection = collectionOf(kind, id);
+      const text = bodyText(kind.name, id, body);
+      const found = collection.documents.get(id);
+      if (!found || found.revision !== expected) return { kind: 'conflict', revision: found?.revision ?? 0 };
+      write(collection, id, { revision: expected + 1, text });
+      return { kind: 'replaced', revision: expected + 1 };
+    },
+    async remove(kind, id, expected) {
+      const collection = collectionOf(kind, id);
+      const found = collection.documents.get(id);
+      if (!found || (expected ?? found.revision) !== found.revision) return false;
+      unfile(collection, id);
+      collection.documents.delete(id);
+      record(collection, id, 0);
+      return true;
+    },
+    async find<B extends JsonObject>(kind: Kind, query = {}) {
+      const collection = collectionOf(kind);
+      const { index, stretches, descending, limit, cursorAt } = planQuery(collection, query);
+      const items: StoredDocument<B>[] = [];
+      let last: Place | undefined;
+      for (const place of walk(index?.places ?? collection.ids, stretches, descending)) {
+        if (items.length === limit) return { items, next: cursorAt(last!.key) };
+        const { revision, text } = collection.documents.get(place.id)!;
+        items.push({ id: place.id, revision, body: JSON.parse(text) });
+        last = place;
+      }
+      return { items };
+    },
+    async count(kind, query = {}) {
+      const collection = collectionOf(kind);
+      const { index, stretches } = planQuery(collection, query);
+      let count = 0;
+      for (const _ of walk(index?.places ?? collection.ids, stretches, false)) count++;
+      return count;
+    },
+    async changes(after, limit) {
+      check();
+      checkLimit(limit);
+      return changes.slice(after, after + limit);
+    },
+    async ping() {
+      check();
+    },
+    async close() {
+      closed = true;
+      collections.clear();
+    },
+  };
+}
+
+function newCollection(name: string): Collection {
+  return { name, indexes: new Map(), ids: sortedList(byKey), documents: new Map() };
+}
+
+/** The index with all documents of the collection in it; throws ERR_EXISTS when two of them share a unique value. */
+function build(collection: Collection, index: Index): MemoryIndex {
+  const built: MemoryIndex = { ...index, places: sortedList(byKey), claims: new Map() };
+  const alone: Collection = { ...collection, indexes: new Map([[index.name, built]]), ids: sortedList(byKey) };
+  for (const [id, { text }] of collection.documents) {
+    checkClaims(alone, id, JSON.parse(text));
+    file(alone, id, JSON.parse(text));
+  }
+  return built;
+}
+
+function checkClaims({ name, indexes }: Collection, id: string, body: JsonObject): void {
+  for (const { index, claim } of entriesOf(indexes.values(), id, body)) {
+    const holder = claim && index.claims.get(claim.toString('latin1'));
+    if (holder !== undefined && holder !== id) throw takenError(name, id, index.name);
+  }
+}
+
+function file({ indexes, ids }: Collection, id: string, body: JsonObject): void {
+  ids.add({ key: Buffer.from(id), id });
+  for (const { index, key, claim } of entriesOf(indexes.values(), id, body)) {
+    index.places.add({ key, id });
+    if (claim) index.claims.set(claim.toString('latin1'), id);
+  }
+}
+
+function unfile({ indexes, ids, documents }: Collection, id: string): void {
+  const old = documents.get(id);
+  if (!old) return;
+  ids.delete({ key: Buffer.from(id), id });
+  for (const { index, key, claim } of entriesOf(indexes.values(), id, JSON.parse(old.text))) {
+    index.places.delete({ key, id });
+    if (claim) index.claims.delete(claim.toString('latin1'));
+  }
+}
+
+function* walk(places: SortedList<Place>, stretches: readonly Interval[], descending: boolean): Iterable<Place> {
+  for (const { from, to } of stretches)
+    for (const place of descending ? places.descend({ key: to, id: '' }) : places.ascend({ key: from, id: '' })) {
+      const outside = descending ? Buffer.compare(place.key, from) < 0 : Buffer.compare(place.key, to) >= 0;
+      if (outside) break;
+      yield place;
+    }
+}
+
+function byKey(a: Place, b: Place): number {
+  return Buffer.compare(a.key, b.key);
+}

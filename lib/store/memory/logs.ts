@@ -1,0 +1,149 @@
+// Frame logs in this process's memory: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
+
+import { type Clock, systemClock } from '../../clock.ts';
+import { checkLimit, closedError } from '../input.ts';
+import { followers } from '../log/follow.ts';
+import {
+  checkAppend,
+  checkClaim,
+  checkLog,
+  checkMoment,
+  checkRead,
+  checkWhole,
+  judgeAppend,
+  type LogHead,
+  pageOf,
+} from '../log/rules.ts';
+import type { LogStore } from '../log-store.ts';
+import { byTime, sortedList, type Timed } from './sorted.ts';
+
+interface Held {
+  head: LogHead;
+  /** The frames from number `head.first` on. */
+  texts: string[];
+}
+
+/** An empty store; ready at once. `clock` decides what has expired. */
+export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): LogStore {
+  const logs = new Map<string, Held>();
+  const expiry = sortedList<Timed>(byTime);
+  const following = followers({ clock, read: async (log, options) => readPage(log, options) });
+  let closed = false;
+
+  function check(): void {
+    if (closed) throw closedError('memory');
+  }
+
+  function living(log: string): Held | undefined {
+    check();
+    const held = logs.get(log);
+    return held && held.head.expiresAt > clock.now() ? held : undefined;
+  }
+
+  function set(log: string, head: LogHead, texts: string[]): void {
+    const old = logs.get(log)?.head.expiresAt;
+    if (old !== head.expiresAt) {
+      if (old !== undefined) expiry.delete({ at: old, key: log });
+      expiry.add({ at: head.expiresAt, key: log });
+    }
+    logs.set(log, { head, texts });
+    following.changed(log);
+  }
+
+  function drop(log: string): void {
+    expiry.delete({ at: logs.get(log)!.head.expiresAt, key: log });
+    logs.delete(log);
+    following.changed(log);
+  }
+
+  function readPage(log: string, options: { after: number; limit: number }) {
+    const held = living(log);
+    if (!held) return undefined;
+    const { head, texts } = held;
+    const start = Math.max(options.after + 1 - head.first, 0);
+    return pageOf(head, texts.slice(start, start + options.limit), options);
+  }
+
+  return {
+    name: 'memory',
+    durability: 'memory',
+    async open(log, claim) {
+      checkLog(log);
+      checkClaim(claim);
+      const { fence, expiresAt } = claim;
+      const held = living(log);
+      if (held && fence < held.head.fence) return { kind: 'fenced', fence: held.head.fence };
+      const head = held?.head ?? { first: 1, last: 0, bytes: 0, ended: false };
+      set(log, { ...head, fence, expiresAt }, held?.texts ?? []);
+      return { kind: 'opened', last: head.last, ended: head.ended };
+    },
+    async append(log, frames, options) {
+      checkLog(log);
+      const append = checkAppend(frames, options);
+      const held = living(log);
+      const verdict = judgeAppend(held?.head, append, (n) => held?.texts[n - held.head.first]);
+      if (verdict !== 'write') return verdict;
+      const { head, texts } = held!;
+      const last = head.last + frames.length;
+      for (const text of frames) texts.push(text);
+      const { fence, expiresAt, end = false } = options;
+      set(log, { ...head, last, bytes: head.bytes + append.bytes, ended: end, fence, expiresAt }, texts);
+      return { kind: 'appended', last };
+    },
+    async state(log) {
+      checkLog(log);
+      const held = living(log);
+      if (!held) return undefined;
+      const { bytes: _, ...state } = held.head;
+      return state;
+    },
+    async read(log, options = {}) {
+      checkLog(log);
+      return readPage(log, checkRead(options));
+    },
+    follow: following.follow,
+    async trim(log, through) {
+      checkLog(log);
+      checkWhole('number to trim through', through, { min: 0 });
+      const held = living(log);
+      if (!held) return 0;
+      const { head, texts } = held;
+      const gone = texts.splice(0, Math.max(through + 1 - head.first, 0));
+      const bytes = gone.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+      set(log, { ...head, first: head.first + gone.length, bytes: head.bytes - bytes }, texts);
+      return gone.length;
+    },
+    async expireAt(log, at) {
+      checkLog(log);
+      checkMoment(at);
+      const held = living(log);
+      if (held) set(log, { ...held.head, expiresAt: at }, held.texts);
+      return held !== undefined;
+    },
+    async remove(log) {
+      checkLog(log);
+      const found = living(log) !== undefined;
+      if (logs.has(log)) drop(log);
+      return found;
+    },
+    async sweep(now, limit) {
+      checkLimit(limit);
+      check();
+      const expired: string[] = [];
+      for (const { at, key } of expiry.ascend()) {
+        if (at > now || expired.length === limit) break;
+        expired.push(key);
+      }
+      for (const log of expired) drop(log);
+      return expired.length;
+    },
+    async ping() {
+      check();
+    },
+    async close() {
+      closed = true;
+      logs.clear();
+      following.close();
+    },
+  };
+}

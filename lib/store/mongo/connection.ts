@@ -1,0 +1,168 @@
+// A connection to MongoDB that several stores share: bounded waits, one kind of error, no password in any text.
+
+import { type Db, MongoClient } from 'mongodb';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { closedError } from '../input.ts';
+import { lastingClient } from './client.ts';
+import { mongoRefusal, TooLate } from './errors.ts';
+
+export interface MongoConnectionOptions {
+  /**
+   * `mongodb://[user:password@]host[:port][,host[:port]…][/database][?options]` or `mongodb+srv://…`. Without a database
+   * it is `twinline`. What the URL says of write concern, read concern, timeouts and pool size is overruled.
+   */
+  readonly url: string;
+  /** Milliseconds that an answer may take, and a free connection. @default LIMITS.mongoAnswerMs */
+  readonly answerMs?: number;
+  /** Milliseconds to find a primary, and to connect to it. @default LIMITS.mongoConnectMs */
+  readonly connectMs?: number;
+}
+
+export interface MongoConnection {
+  /** The address for logs, without user and password. */
+  readonly name: string;
+  readonly db: Db;
+  /** Milliseconds after which a call is given up. */
+  readonly callMs: number;
+  /** Resolves when the primary answers, rejects with ERR_STORE when it does not. */
+  ping(): Promise<void>;
+  /** The server's version, such as `8.0.4`. Rejects with ERR_STORE. */
+  version(): Promise<string>;
+  /** Hangs up; close the stores first. Never rejects. Again: harmless. */
+  close(): Promise<void>;
+}
+
+/** Where a store works: on a connection of its own, or on one that others use too. */
+export type MongoSource = { readonly url: string } | { readonly connection: MongoConnection };
+
+/** What one store does on its connection. */
+export interface MongoWork {
+  readonly db: Db;
+  /** Does `work`; rejects with ERR_STORE when it fails, takes longer than `ms`, or the store is closed. @default ms callMs */
+  run<T>(action: string, work: () => Promise<T>, options?: { readonly ms?: number }): Promise<T>;
+  /** Rejects with ERR_STORE when `work` has not ended within the time of a call. */
+  bounded<T>(work: Promise<T>): Promise<T>;
+  /** Refuses what is called from now on, waits for what runs and for `last`, hangs up if the connection is the store's own. */
+  close(last?: () => Promise<void>): Promise<void>;
+}
+
+/**
+ * Opens a connection; returns at once, connects with the first call and again after every loss. Throws ERR_CONFIG for a
+ * bad URL. Reads go to the primary with read concern majority, writes wait for the journals of the majority, and what
+ * lost its connection is tried once more, under a number by which the server knows what it has done already. (A primary
+ * that is cut off from its majority may, until it notices, answer reads from before; it cannot write.)
+ */
+export function connectMongo(options: MongoConnectionOptions): MongoConnection {
+  const { answerMs = LIMITS.mongoAnswerMs, connectMs = LIMITS.mongoConnectMs } = options;
+  // A call is tried twice at most.
+  const callMs = 2 * (connectMs + answerMs);
+  const lasting = lastingClient({
+    open: () => openClient(options),
+    database: /^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline',
+    stuckMs: 2 * (connectMs + LIMITS.mongoHeartbeatMs),
+  });
+  const { db } = lasting;
+  const { srvHost, hosts } = lasting.client.options;
+  const name = `mongodb://${srvHost ?? hosts.join()}/${db.databaseName}`;
+
+  async function ask(action: string, command: Record<string, 1>): Promise<Record<string, unknown>> {
+    try {
+      return await inTime(db.command(command), callMs);
+    } catch (error) {
+      throw mongoRefusal(action, error, name);
+    }
+  }
+
+  return {
+    name,
+    db,
+    callMs,
+    ping: async () => void (await ask('ping', { ping: 1 })),
+    version: async () => String((await ask('ask for the version', { buildInfo: 1 })).version),
+    close: () => inTime(lasting.close(), callMs).catch(() => {}),
+  };
+}
+
+function openClient({
+  url,
+  answerMs = LIMITS.mongoAnswerMs,
+  connectMs = LIMITS.mongoConnectMs,
+}: MongoConnectionOptions): MongoClient {
+  try {
+    return new MongoClient(url, {
+      appName: 'twinline',
+      readPreference: 'primary',
+      readConcern: { level: 'majority' },
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: answerMs },
+      retryReads: true,
+      retryWrites: true,
+      maxPoolSize: LIMITS.mongoPool,
+      serverSelectionTimeoutMS: connectMs,
+      connectTimeoutMS: connectMs,
+      heartbeatFrequencyMS: LIMITS.mongoHeartbeatMs,
+      waitQueueTimeoutMS: answerMs,
+      socketTimeoutMS: answerMs,
+    });
+  } catch {
+    // The driver's error may quote the URL, and the URL a password.
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      'The MongoDB URL is refused: it must have the form mongodb://[user:password@]host[:port][/database][?options], with special characters in user and password percent-encoded and only options that the driver knows.',
+    );
+  }
+}
+
+/** Begins the work of one store. */
+export function workOn(source: MongoSource): MongoWork {
+  const connection = 'url' in source ? connectMongo(source) : source.connection;
+  const running = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  async function run<T>(action: string, work: () => Promise<T>, { ms = connection.callMs } = {}): Promise<T> {
+    if (closing) throw closedError('MongoDB');
+    const attempt = inTime(work(), ms);
+    running.add(attempt);
+    try {
+      return await attempt;
+    } catch (error) {
+      throw mongoRefusal(action, error, connection.name);
+    } finally {
+      running.delete(attempt);
+    }
+  }
+
+  async function close(last: () => Promise<void>): Promise<void> {
+    await Promise.allSettled(running);
+    await last();
+    if ('url' in source) await connection.close();
+  }
+
+  return {
+    db: connection.db,
+    run,
+    bounded: (work) => inTime(work, connection.callMs),
+    close: (last = async () => {}) => {
+      closing ??= close(last);
+      return closing;
+    },
+  };
+}
+
+// The driver bounds each of its steps, and yet waits for ever when it writes to a socket that is being closed.
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate(ms)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** Refuses a prefix of collection names that is not 1 to 32 letters, digits, dashes and underscores, with ERR_CONFIG. */
+export function checkPrefix(prefix: string): void {
+  if (/^[A-Za-z0-9_-]{1,32}$/.test(prefix)) return;
+  throw new TwinlineError(
+    'ERR_CONFIG',
+    `The prefix ${JSON.stringify(prefix)} of MongoDB collections is refused. Use 1 to 32 letters, digits, - and _.`,
+  );
+}

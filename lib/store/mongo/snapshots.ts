@@ -1,0 +1,173 @@
+// Sessions in MongoDB: one document per session, durable as the replica set is, shared by any number of instances.
+
+import type { Collection } from 'mongodb';
+import { type Clock, systemClock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { LIMITS } from '../../limits.ts';
+import { checkKey, checkLimit } from '../input.ts';
+import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
+import { checkPrefix, type MongoSource, workOn } from './connection.ts';
+import { isDuplicate } from './errors.ts';
+
+export type MongoSnapshotsOptions = MongoSource & {
+  /** Begins the name of the collection, `<prefix>.sessions`. 1 to 32 letters, digits, - and _. @default twinline */
+  readonly prefix?: string;
+  /**
+   * Decides what has expired. With a clock of your own the server deletes nothing by itself. @default the system's clock
+   */
+  readonly clock?: Pick<Clock, 'now'>;
+};
+
+interface Row {
+  /** The session's key: strings are compared by their UTF-8 bytes. */
+  readonly _id: string;
+  readonly revision: number;
+  readonly record: string;
+  readonly turnKey: string;
+  readonly reply: string;
+  readonly ended: boolean;
+  readonly expiresAt: Date;
+  /** Missing when there is no timer, which keeps the session out of the sparse index. */
+  readonly dueAt?: number;
+}
+
+/** A session that nobody swept for so long after its end is deleted by the server. */
+const GRACE_SECONDS = 86_400;
+/** Times that a commit looks again when the session was removed or expired just now. */
+const TRIES = 10;
+
+/**
+ * Opens the store; it connects with the first call. Throws ERR_CONFIG for a bad URL or prefix. Every commit is one write
+ * of one document; a commit whose answer was lost may be there, which its `turnKey` tells.
+ */
+export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
+  const { prefix = 'twinline', clock = systemClock } = options;
+  checkPrefix(prefix);
+  const work = workOn(options);
+  const rows = work.db.collection<Row>(`${prefix}.sessions`);
+  let prepared: Promise<unknown> | undefined;
+
+  function run<T>(action: string, act: () => Promise<T>): Promise<T> {
+    return work.run(action, async () => {
+      prepared ??= work.bounded(createIndexes(rows, clock === systemClock)).catch((error: unknown) => {
+        prepared = undefined;
+        throw error;
+      });
+      await prepared;
+      return act();
+    });
+  }
+
+  async function revisionOf(key: string): Promise<number> {
+    const row = await rows.findOne({ _id: { $eq: key } }, { projection: { revision: 1, expiresAt: 1 } });
+    return row && isLiving(row) ? row.revision : 0;
+  }
+
+  function isLiving({ expiresAt }: Pick<Row, 'expiresAt'>): boolean {
+    return expiresAt.getTime() > clock.now();
+  }
+
+  // True when it was written. Where nothing lives, an expired session is replaced, or the document made.
+  async function write(key: string, expected: number, next: SessionCommit): Promise<boolean> {
+    const now = new Date(clock.now());
+    const own = { _id: { $eq: key } };
+    const row = rowOf(expected + 1, next);
+    if (expected !== 0) {
+      const living = { ...own, revision: { $eq: expected }, expiresAt: { $gt: now } };
+      return (await rows.replaceOne(living, row)).matchedCount > 0;
+    }
+    try {
+      await rows.replaceOne({ ...own, expiresAt: { $lte: now } }, row, { upsert: true });
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async function commit(key: string, expected: number, next: SessionCommit): Promise<CommitResult> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (await write(key, expected, next)) return { kind: 'committed', revision: expected + 1 };
+      const revision = await revisionOf(key);
+      if (revision !== expected) return { kind: 'conflict', revision };
+    }
+    throw new TwinlineError('ERR_STORE', `MongoDB: a session changed ${TRIES} times while it was written. Try again.`);
+  }
+
+  async function sweepSome(now: number, limit: number): Promise<{ found: number; swept: number }> {
+    const expired = { expiresAt: { $lte: new Date(now) } };
+    const found = await rows.find(expired, { projection: { _id: 1 }, limit, sort: { expiresAt: 1 } }).toArray();
+    if (!found.length) return { found: 0, swept: 0 };
+    const ids = found.map(({ _id }) => _id);
+    const { deletedCount } = await rows.deleteMany({ _id: { $in: ids }, ...expired });
+    return { found: found.length, swept: deletedCount };
+  }
+
+  return {
+    name: 'mongo',
+    durability: 'replicated',
+    load: (key) =>
+      run('load a session', async () => {
+        checkKey(key);
+        const row = await rows.findOne({ _id: { $eq: key } });
+        return row && isLiving(row) ? sessionOf(row) : undefined;
+      }),
+    commit: (key, expected, next) =>
+      run('commit a session', async () => {
+        checkKey(key);
+        return commit(key, expected, next);
+      }),
+    remove: (key) =>
+      run('remove a session', async () => {
+        checkKey(key);
+        const row = await rows.findOneAndDelete({ _id: { $eq: key } }, { projection: { expiresAt: 1 } });
+        return row !== null && isLiving(row);
+      }),
+    list: ({ limit = 100, cursor } = {}) =>
+      run('list sessions', async () => {
+        if (cursor !== undefined) checkKey(cursor);
+        checkLimit(limit);
+        const living = { ended: false, _id: { $gt: cursor ?? '' }, expiresAt: { $gt: new Date(clock.now()) } };
+        const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit: limit + 1 } as const;
+        const keys = (await rows.find(living, options).toArray()).map(({ _id }) => _id);
+        return keys.length > limit ? { keys: keys.slice(0, limit), next: keys[limit - 1]! } : { keys };
+      }),
+    due: (now, limit) =>
+      run('list due sessions', async () => {
+        checkLimit(limit);
+        const due = { dueAt: { $lte: now }, expiresAt: { $gt: new Date(now) } };
+        const options = { projection: { _id: 1 }, sort: { dueAt: 1 }, limit } as const;
+        return (await rows.find(due, options).toArray()).map(({ _id }) => _id);
+      }),
+    async sweep(now, limit) {
+      checkLimit(limit);
+      for (let total = 0; ; ) {
+        const batch = Math.min(limit - total, LIMITS.sweepBatch);
+        const { found, swept } = await run('sweep sessions', () => sweepSome(now, batch));
+        total += swept;
+        if (found < batch || total === limit) return total;
+      }
+    },
+    ping: () => work.run('ping', async () => void (await work.db.command({ ping: 1 }))),
+    close: () => work.close(),
+  };
+}
+
+function createIndexes(rows: Collection<Row>, expires: boolean): Promise<unknown> {
+  const own = expires ? { expireAfterSeconds: GRACE_SECONDS } : {};
+  return rows.createIndexes([
+    { key: { expiresAt: 1 }, name: 'expiry', ...own },
+    { key: { dueAt: 1 }, name: 'due', sparse: true },
+    { key: { ended: 1, _id: 1 }, name: 'list' },
+  ]);
+}
+
+function rowOf(revision: number, { record, turnKey, reply, ended, expiresAt, dueAt }: SessionCommit): Omit<Row, '_id'> {
+  const due = dueAt === null ? {} : { dueAt };
+  return { revision, record, turnKey, reply, ended, expiresAt: new Date(expiresAt), ...due };
+}
+
+function sessionOf(row: Row): StoredSession {
+  const { revision, record, turnKey, reply, ended, expiresAt, dueAt } = row;
+  return { revision, record, turnKey, reply, ended, expiresAt: expiresAt.getTime(), dueAt: dueAt ?? null };
+}

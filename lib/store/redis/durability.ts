@@ -1,0 +1,47 @@
+// How much Redis keeps of what it has acknowledged: read from the server, for it decides.
+
+import type { Cluster, Redis } from 'ioredis';
+import type { Durability } from '../store.ts';
+import type { RedisConnection } from './connection.ts';
+
+const WEAKEST_FIRST: readonly Durability[] = ['memory', 'process-crash', 'power-loss'];
+
+/**
+ * What a commit that Redis has acknowledged survives, by its settings of this moment; in a cluster, by the weakest of its
+ * masters:
+ * - `memory`: `appendonly no`, as Debian installs it. Redis itself must not end.
+ * - `process-crash`: `appendfsync everysec` or `no`. About the last second may be lost with the power, and on a busy disk
+ *   even when only Redis is killed.
+ * - `power-loss`: `appendfsync always`.
+ *
+ * Never `replicated`: Redis answers before its replicas have the write, so a failover may lose the last moments.
+ * Where CONFIG is forbidden, as on managed services, INFO tells less, and counts as `process-crash` at most.
+ * Rejects with ERR_STORE when Redis does not answer.
+ */
+export async function redisDurability(connection: RedisConnection): Promise<Durability> {
+  const classes = await connection.run('read how durable it is', (client) =>
+    Promise.all(('nodes' in client ? client.nodes('master') : [client]).map(durabilityOf)),
+  );
+  return WEAKEST_FIRST.find((one) => classes.includes(one)) ?? 'memory';
+}
+
+async function durabilityOf(client: Redis | Cluster): Promise<Durability> {
+  try {
+    const [, appendonly] = (await client.call('CONFIG', 'GET', 'appendonly')) as string[];
+    const [, appendfsync] = (await client.call('CONFIG', 'GET', 'appendfsync')) as string[];
+    if (appendonly !== undefined && appendfsync !== undefined)
+      return appendonly !== 'yes' ? 'memory' : appendfsync === 'always' ? 'power-loss' : 'process-crash';
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+  }
+  try {
+    return /^aof_enabled:1/m.test(await client.info('persistence')) ? 'process-crash' : 'memory';
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return 'memory';
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && /^NOPERM|unknown command/.test(error.message);
+}

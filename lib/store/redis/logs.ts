@@ -1,0 +1,179 @@
+// Frame logs in Redis Streams: written, read and followed by every instance that reaches it; single, Sentinel or Cluster.
+
+import { type Clock, systemClock } from '../../clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { checkLimit, closedError } from '../input.ts';
+import { followers } from '../log/follow.ts';
+import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from '../log/rules.ts';
+import type { AppendResult, LogPage, LogState, LogStore, OpenResult, ReadOptions } from '../log-store.ts';
+import type { Durability } from '../store.ts';
+import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
+import { redisDurability } from './durability.ts';
+import { logScripts } from './log-scripts.ts';
+import { channelName, checkPrefix, logNames } from './names.ts';
+import { redisSubscriber } from './subscriber.ts';
+
+export type RedisLogsOptions = RedisAt & {
+  /** What every key and channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
+  readonly prefix?: string;
+  /** Decides what has expired. @default the system's clock */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** What {@link redisDurability} said; {@link openRedisLogs} asks it. @default 'memory' */
+  readonly durability?: Durability;
+};
+
+const PREFIX = 'twinline:';
+
+/** As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
+export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore> {
+  const connection = connected(options);
+  try {
+    return logsOn(connection, { durability: await redisDurability(connection), ...options });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens the store; returns at once and connects in the background: one connection for everything, one more for all that
+ * is followed (in a Cluster one per master). An append is one script that checks, writes and tells followers, in one
+ * atomic step on one node. Followers are woken by pub/sub and read the stream, so a lost message or connection costs
+ * time, not frames.
+ *
+ * The store's clock decides what has expired; Redis deletes LIMITS.redisGraceMs later, so `sweep` has nothing to do.
+ * Throws ERR_CONFIG for a bad URL or prefix.
+ */
+export function redisLogs(options: RedisLogsOptions): LogStore {
+  return logsOn(connected(options), options);
+}
+
+// In this order: when the prefix is refused, no connection is left open.
+function connected({ prefix = PREFIX, ...at }: RedisLogsOptions): RedisConnection {
+  checkPrefix(prefix);
+  return connectionOf(at);
+}
+
+function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'url' | 'connection'>): LogStore {
+  const { clock = systemClock, prefix = PREFIX, durability = 'memory' } = options;
+  const { client, kind } = connection;
+  const scripts = logScripts(connection);
+  const subscriber = redisSubscriber(connection);
+  const publish = kind === 'cluster' ? 'SPUBLISH' : 'PUBLISH';
+  const following = followers({ clock, read: readPage, watch });
+  let closed = false;
+
+  function run<T>(action: string, work: () => Promise<T>): Promise<T> {
+    if (closed) return Promise.reject(closedError('Redis log'));
+    return connection.run(action, work);
+  }
+
+  function keysOf(log: string): [head: string, frames: string, channel: string] {
+    const { head, frames, topic } = logNames(prefix, log);
+    return [head, frames, channelName(prefix, topic)];
+  }
+
+  // How long, not until when: Redis's clock is not the store's, which in tests stands still.
+  function times(expiresAt: number): [now: number, ttlMs: number] {
+    const now = clock.now();
+    return [now, Math.max(0, expiresAt - now) + LIMITS.redisGraceMs];
+  }
+
+  function watch(log: string, wake: () => void): Promise<() => void> {
+    const [, , channel] = keysOf(log);
+    return run('follow a log', () => subscriber.subscribe(channel, { onMessage: wake, onGap: wake }));
+  }
+
+  async function readPage(log: string, { after, limit }: Required<ReadOptions>): Promise<LogPage | undefined> {
+    const [head, frames] = keysOf(log);
+    const answer = await run('read a log', () =>
+      scripts.read(head, frames, clock.now(), after, limit, LIMITS.logReadBytes),
+    );
+    return answer === null ? undefined : pageOfAnswer(answer as string[]);
+  }
+
+  return {
+    name: 'redis',
+    durability,
+
+    async open(log, claim): Promise<OpenResult> {
+      checkLog(log);
+      checkClaim(claim);
+      const { fence, expiresAt } = claim;
+      const args = [publish, ...times(expiresAt), fence, expiresAt];
+      const answer = await run('open a log', () => scripts.open(...keysOf(log), ...args));
+      const [verdict, number, ended] = answer as [OpenResult['kind'], string, string];
+      if (verdict === 'fenced') return { kind: verdict, fence: Number(number) };
+      return { kind: verdict, last: Number(number), ended: ended === '1' };
+    },
+
+    async append(log, texts, appendOptions): Promise<AppendResult> {
+      checkLog(log);
+      checkAppend(texts, appendOptions);
+      const { fence, expiresAt, expected, end = false } = appendOptions;
+      const claim = [publish, ...times(expiresAt), fence, expiresAt];
+      const args = [...claim, expected, end ? 1 : 0, LIMITS.framesPerLog, LIMITS.logBytes, ...texts];
+      const answer = await run('append to a log', () => scripts.append(...keysOf(log), ...args));
+      const [verdict, number] = answer as [AppendResult['kind'], string];
+      if (verdict === 'missing') return { kind: verdict };
+      return verdict === 'fenced' ? { kind: verdict, fence: Number(number) } : { kind: verdict, last: Number(number) };
+    },
+
+    async state(log): Promise<LogState | undefined> {
+      checkLog(log);
+      const [head] = keysOf(log);
+      const fields = await run('look at a log', () =>
+        client.hmget(head, 'first', 'last', 'ended', 'fence', 'expiresAt'),
+      );
+      const [first, last, ended, fence, expiresAt] = fields.map(Number) as [number, number, number, number, number];
+      if (fields[0] === null || expiresAt <= clock.now()) return undefined;
+      return { first, last, ended: ended === 1, fence, expiresAt };
+    },
+
+    async read(log, readOptions = {}) {
+      checkLog(log);
+      return readPage(log, checkRead(readOptions));
+    },
+
+    follow: following.follow,
+
+    async trim(log, through) {
+      checkLog(log);
+      checkWhole('number to trim through', through, { min: 0 });
+      const [head, frames] = keysOf(log);
+      return Number(await run('trim a log', () => scripts.trim(head, frames, clock.now(), through)));
+    },
+
+    async expireAt(log, at) {
+      checkLog(log);
+      checkMoment(at);
+      return (await run('let a log expire', () => scripts.expire(...keysOf(log), publish, ...times(at), at))) === 1;
+    },
+
+    async remove(log) {
+      checkLog(log);
+      return (await run('remove a log', () => scripts.remove(...keysOf(log), publish, clock.now()))) === 1;
+    },
+
+    async sweep(_now, limit) {
+      checkLimit(limit);
+      return run('sweep logs', async () => 0);
+    },
+
+    ping: () => run('ping', () => connection.ping()),
+
+    async close() {
+      if (closed) return;
+      closed = true;
+      following.close();
+      subscriber.close();
+      await connection.close();
+    },
+  };
+}
+
+function pageOfAnswer([last, ended, expiresAt, from, ...texts]: string[]): LogPage {
+  const first = Number(from);
+  const frames = texts.map((text, at) => ({ n: first + at, text }));
+  return { frames, last: Number(last), ended: ended === '1', expiresAt: Number(expiresAt) };
+}

@@ -1,0 +1,120 @@
+// The scripts that Redis runs for the session store: each is one atomic step on one bucket.
+
+import type { RedisConnection, RedisScript } from './connection.ts';
+import { HEAD_BYTES } from './session.ts';
+
+// Numbers are compared as numbers and handed on as text: Lua would print only 14 digits of them.
+const HEAD_FORM = '^(%d+),(%-?%d+),(%-?%d*),(%d),';
+const HEAD = `
+local function head(place)
+  local text = redis.call('GETRANGE', place, 0, ${HEAD_BYTES - 1})
+  local revision, expiresAt = string.match(text, '${HEAD_FORM}')
+  return revision, tonumber(expiresAt), expiresAt
+end`;
+
+// → -1 written · -2 ask again with the keys of the indexes · n not written, n is the stored revision, 0 for none
+const COMMIT = `
+local now, ttl, expected, value, key = unpack(ARGV)
+local _, expiresAt, dueAt, ended = string.match(value, '${HEAD_FORM}')
+local text = redis.call('GETRANGE', KEYS[1], 0, ${HEAD_BYTES - 1})
+local revision, oldExpiresAt, oldDueAt, oldEnded = string.match(text, '${HEAD_FORM}')
+local living = revision and tonumber(oldExpiresAt) > tonumber(now)
+local found = living and revision or '0'
+if found ~= expected then return tonumber(found) end
+local sooner = revision and tonumber(expiresAt) < tonumber(oldExpiresAt)
+if sooner or ended ~= oldEnded or dueAt ~= oldDueAt then
+  local list, expiry, timers = KEYS[2], KEYS[3], KEYS[4]
+  if not list then return -2 end
+  if sooner then redis.call('ZADD', expiry, 'LT', expiresAt, key)
+  elseif not revision then redis.call('ZADD', expiry, expiresAt, key) end
+  if ended == oldEnded then
+  elseif ended == '0' then redis.call('ZADD', list, 0, key)
+  else redis.call('ZREM', list, key) end
+  if dueAt == oldDueAt then
+  elseif dueAt ~= '' then redis.call('ZADD', timers, dueAt, key)
+  else redis.call('ZREM', timers, key) end
+end
+redis.call('SET', KEYS[1], value, 'PX', ttl)
+return -1`;
+
+// → 1 there was a living session · 0 there was none
+const REMOVE = `${HEAD}
+local now, key = tonumber(ARGV[1]), ARGV[2]
+local revision, expiresAt = head(KEYS[1])
+redis.call('DEL', KEYS[1])
+for at = 2, 4 do redis.call('ZREM', KEYS[at], key) end
+return (revision and expiresAt > now) and 1 or 0`;
+
+// → up to `limit` living keys from `after` on
+const LIST = `${HEAD}
+local sessions, now, after, limit = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local living = {}
+repeat
+  local keys = redis.call('ZRANGE', KEYS[1], after, '+', 'BYLEX', 'LIMIT', 0, limit)
+  for _, key in ipairs(keys) do
+    local revision, expiresAt = head(sessions .. key)
+    if revision and expiresAt > now then living[#living + 1] = key end
+    if #living == limit then return living end
+  end
+  if #keys > 0 then after = '(' .. keys[#keys] end
+until #keys < limit
+return living`;
+
+// → key, dueAt, key, dueAt …, earliest first; none while another instance has claimed them
+const DUE = `${HEAD}
+local sessions, now, limit, owner, claimMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local claimed = redis.call('GET', KEYS[2])
+if claimed and claimed ~= owner then return {} end
+local due, from = {}, 0
+repeat
+  local part = redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', from, limit, 'WITHSCORES')
+  for at = 1, #part, 2 do
+    local revision, expiresAt = head(sessions .. part[at])
+    if revision and expiresAt > tonumber(now) then
+      due[#due + 1] = part[at]
+      due[#due + 1] = part[at + 1]
+    end
+    if #due == 2 * limit then break end
+  end
+  from = from + limit
+until #part < 2 * limit or #due == 2 * limit
+if #due > 0 and not claimed and claimMs ~= '0' then redis.call('SET', KEYS[2], owner, 'PX', claimMs) end
+return due`;
+
+// → how many were deleted. Those that live on move to where they belong.
+const SWEEP = `${HEAD}
+local list, expiry, timers = KEYS[1], KEYS[2], KEYS[3]
+local sessions, now, limit = ARGV[1], ARGV[2], ARGV[3]
+local swept = 0
+for _, key in ipairs(redis.call('ZRANGE', expiry, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)) do
+  local revision, expiresAt, exact = head(sessions .. key)
+  if revision and expiresAt > tonumber(now) then redis.call('ZADD', expiry, exact, key)
+  else
+    redis.call('DEL', sessions .. key)
+    for at = 1, 3 do redis.call('ZREM', KEYS[at], key) end
+    swept = swept + 1
+  end
+end
+return swept`;
+
+export interface SessionScripts {
+  /** Of an ordinary turn, which touches no index: one key, no name of the session, and -2 when it does touch one. */
+  readonly commitPlain: RedisScript;
+  /** Of any turn: four keys. */
+  readonly commit: RedisScript;
+  readonly remove: RedisScript;
+  readonly list: RedisScript;
+  readonly due: RedisScript;
+  readonly sweep: RedisScript;
+}
+
+export function sessionScripts(connection: RedisConnection): SessionScripts {
+  return {
+    commitPlain: connection.script(COMMIT, 1),
+    commit: connection.script(COMMIT, 4),
+    remove: connection.script(REMOVE, 4),
+    list: connection.script(LIST, 1),
+    due: connection.script(DUE, 2),
+    sweep: connection.script(SWEEP, 3),
+  };
+}

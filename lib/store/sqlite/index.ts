@@ -1,0 +1,179 @@
+// Documents in SQLite: durable to power loss, shared by every process of one host that opens the same file.
+//
+// What it does not do: network file systems (WAL needs shared memory). Reads and writes run in this thread; a write
+// takes the time of one disk flush, shared by all that were called in the same turn of the event loop.
+
+import { type Clock, systemClock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { bodyText, declaredKind, entriesOf, missingIn, takenError } from '../index/kinds.ts';
+import { planQuery } from '../index/query.ts';
+import { checkKey, checkLimit, closedError } from '../input.ts';
+import type { Change, DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
+import { groupWriter } from './group-writer.ts';
+import { openFiling, openRows } from './rows.ts';
+import { openDatabase, openRegistry, type SqlKind } from './schema.ts';
+
+export interface SqliteOptions {
+  /** The database file, created when missing (its folder is not), or `:memory:`. */
+  readonly path: string;
+  /** Dates the changes. @default the system's clock */
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
+/** Opens the store, synchronously; throws ERR_STORE when the file cannot be used. All changes are kept. */
+export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): DocumentStore {
+  const refuse = (action: string, error: unknown) => refusal(action, path, error);
+  const opened = attempt('open', () => {
+    const db = openDatabase(path);
+    return { db, registry: openRegistry(db), filing: openFiling(db), rows: openRows(db) };
+  });
+  const { db, registry, filing, rows } = opened;
+  const writer = groupWriter(db, (error) => refuse('write', error));
+  let closed = false;
+
+  function attempt<T>(action: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw error instanceof TwinlineError ? error : refuse(action, error);
+    }
+  }
+
+  function check(id?: string): void {
+    if (closed) throw closedError('SQLite');
+    if (id !== undefined) checkKey(id, 'document id');
+  }
+
+  function kindOf(kind: Kind): SqlKind {
+    return declaredKind(registry.current(), kind);
+  }
+
+  function record(kind: SqlKind, id: string, revision: number): void {
+    rows.addChange.run([kind.name, Buffer.from(id), revision, clock.now()]);
+  }
+
+  // In one transaction, and nothing is written before all is checked.
+  function insert(kind: SqlKind, id: string, text: string): void {
+    if (rows.read(kind, id)) throw takenError(kind.name, id);
+    const entries = entriesOf(kind.indexes.values(), id, JSON.parse(text));
+    const clash = filing.clash(entries, id);
+    if (clash !== undefined) throw takenError(kind.name, id, clash);
+    const { lastInsertRowid } = rows.insert.run([kind.n, Buffer.from(id), text]);
+    filing.add(entries, { n: Number(lastInsertRowid), id });
+    record(kind, id, 1);
+  }
+
+  function replace(kind: SqlKind, id: string, { expected, text }: { expected: number; text: string }): ReplaceResult {
+    const old = rows.read(kind, id);
+    if (!old || old.revision !== expected) return { kind: 'conflict', revision: old?.revision ?? 0 };
+    const before = entriesOf(kind.indexes.values(), id, JSON.parse(old.text));
+    const after = entriesOf(kind.indexes.values(), id, JSON.parse(text));
+    const clash = filing.clash(after, id);
+    if (clash !== undefined) throw takenError(kind.name, id, clash);
+    rows.update.run([expected + 1, text, old.n]);
+    filing.drop(missingIn(after, before));
+    filing.add(missingIn(before, after), { n: old.n, id });
+    record(kind, id, expected + 1);
+    return { kind: 'replaced', revision: expected + 1 };
+  }
+
+  function remove(kind: SqlKind, id: string, expected: number | undefined): boolean {
+    const old = rows.read(kind, id);
+    if (!old || (expected ?? old.revision) !== old.revision) return false;
+    filing.drop(entriesOf(kind.indexes.values(), id, JSON.parse(old.text)));
+    rows.delete.run([old.n]);
+    record(kind, id, 0);
+    return true;
+  }
+
+  return {
+    name: 'sqlite',
+    durability: path === ':memory:' ? 'memory' : 'power-loss',
+    async declare(kinds) {
+      check();
+      await writer.write(() => registry.declare(kinds));
+    },
+    async insert(kind, id, body) {
+      check(id);
+      const text = bodyText(kind.name, id, body);
+      await writer.write(() => insert(kindOf(kind), id, text));
+      return { id, revision: 1, body: JSON.parse(text) };
+    },
+    async get(kind, id) {
+      check(id);
+      const row = attempt('get', () => rows.read(kindOf(kind), id));
+      return row && { id, revision: row.revision, body: JSON.parse(row.text) };
+    },
+    async replace(kind, id, expected, body) {
+      check(id);
+      const text = bodyText(kind.name, id, body);
+      return writer.write(() => replace(kindOf(kind), id, { expected, text }));
+    },
+    async remove(kind, id, expected) {
+      check(id);
+      return writer.write(() => remove(kindOf(kind), id, expected));
+    },
+    async find<B extends JsonObject>(kind: Kind, query = {}) {
+      check();
+      return attempt('find', () => {
+        const own = kindOf(kind);
+        const { index, stretches, descending, limit, cursorAt } = planQuery(own, query);
+        const items: StoredDocument<B>[] = [];
+        let last: ArrayBuffer | undefined;
+        for (const { from, to } of stretches) {
+          const scope = index ? index.n : own.n;
+          const walk = rows.walks[index ? 'index' : 'id'][descending ? 'down' : 'up'];
+          const found = walk.all([scope, from, to, limit + 1 - items.length]) as [
+            ArrayBuffer,
+            ArrayBuffer,
+            number,
+            string,
+          ][];
+          for (const [key, id, revision, text] of found) {
+            if (items.length === limit) return { items, next: cursorAt(Buffer.from(last!)) };
+            items.push({ id: Buffer.from(id).toString(), revision, body: JSON.parse(text) });
+            last = key;
+          }
+        }
+        return { items };
+      });
+    },
+    async count(kind, query = {}) {
+      check();
+      return attempt('count', () => {
+        const own = kindOf(kind);
+        const { index, stretches } = planQuery(own, query);
+        const counter = rows.counters[index ? 'index' : 'id'];
+        const counts = stretches.map(({ from, to }) => counter.get([index ? index.n : own.n, from, to]) as [number]);
+        return counts.reduce((sum, [count]) => sum + count, 0);
+      });
+    },
+    async changes(after, limit) {
+      check();
+      checkLimit(limit);
+      const found = attempt('changes', () => rows.changes.all([after, limit]));
+      return (found as [number, string, ArrayBuffer, number, number][]).map(([seq, kind, id, revision, at]): Change => {
+        return { seq, kind, id: Buffer.from(id).toString(), revision, at };
+      });
+    },
+    async ping() {
+      check();
+      attempt('ping', () => rows.changes.all([0, 1]));
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await writer.settled();
+      db.close();
+    },
+  };
+}
+
+function refusal(action: string, path: string, error: unknown): TwinlineError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new TwinlineError(
+    'ERR_STORE',
+    `SQLite store "${path}": ${action} failed: ${reason}. Check that the folder exists on a local disk with free space and that this user may write to it.`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,197 @@
+// The HTTP application: what a request passes through, in this order, and the routes at the end of it.
+
+import Router from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import type { Keyring } from '../../lib/keyring.ts';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import type { Adapter } from '../../lib/ussd/adapter.ts';
+import type { UssdGateway } from '../../lib/ussd/gateway.ts';
+import type { AgentDoor } from '../agent/door.ts';
+import type { Config } from '../config/config.ts';
+import { versionOf } from '../config/version.ts';
+import { docsRoutes, isDocsFile } from '../docs/routes.ts';
+import type { DomainDoor } from '../domain/door.ts';
+import { problems } from '../domain/problem.ts';
+import type { QueryGateway } from '../gateway/open.ts';
+import type { Health } from '../health/health.ts';
+import type { Log } from '../health/log.ts';
+import { gauge, METRICS_TYPE, type Metrics } from '../health/metrics.ts';
+import { healthRoutes } from '../health/routes.ts';
+import type { Listener } from '../http/answer.ts';
+import type { ConnectionOptions } from '../http/connections.ts';
+import { Refusal } from '../http/errors.ts';
+import { guarded } from '../http/guard.ts';
+import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
+import { clientReader } from '../http/middleware/client.ts';
+import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
+import { jsonBody } from '../http/middleware/json-body.ts';
+import { notFound } from '../http/middleware/not-found.ts';
+import { operatorsOnly } from '../http/middleware/operator.ts';
+import { requestId } from '../http/middleware/request-id.ts';
+import { securityHeaders } from '../http/middleware/security-headers.ts';
+import type { Overload } from '../http/overload.ts';
+import { routesOf, type ServedRoute } from '../http/route-list.ts';
+import { connectionOptions, countedOverload, dialLimiter, openLimiter } from '../http/turn-away.ts';
+import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts';
+import { openApiDocument } from '../openapi/document.ts';
+import type { Part } from '../openapi/operation.ts';
+import { documentedParts } from '../openapi/parts.ts';
+import type { Door as SocketDoor } from '../sockets/door.ts';
+import type { AccountDesk } from '../ussd/account-desk.ts';
+import { accountRoutes } from '../ussd/account-routes.ts';
+import { ussdDebugRoutes } from '../ussd/debug.ts';
+import { forbiddenGateways } from '../ussd/forbidden-gateways.ts';
+import type { UssdGateways } from '../ussd/gateways.ts';
+import { ussdRoutes } from '../ussd/routes.ts';
+import { limited } from '../web/kit/limited.ts';
+import { isPageFile, pageRoutes } from '../web/kit/routes.ts';
+import type { ToolPages } from '../web/kit/tools.ts';
+
+export interface AppDeps {
+  readonly config: Config;
+  readonly gateway: UssdGateway;
+  readonly gateways: UssdGateways;
+  readonly desk: AccountDesk;
+  readonly keyring: Keyring;
+  readonly adapters: Readonly<Record<string, Adapter>>;
+  readonly health: Health;
+  readonly overload: Overload;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Where instances count requests together; without it each counts for itself. */
+  readonly redis?: RedisConnection | undefined;
+  /** Everything below /v1. */
+  readonly domain: DomainDoor;
+  readonly agent: AgentDoor;
+  readonly sockets: Pick<SocketDoor, 'packets' | 'handshakes'>;
+  readonly toolPages: ToolPages;
+  /** Undefined where there is none. */
+  readonly query?: QueryGateway | undefined;
+  /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
+  readonly plugins?: readonly ((router: object) => void)[];
+  /** Of the routes that plugins add, for /openapi.json. */
+  readonly documentation?: readonly Part[];
+  readonly unsent?: UnsentLimits | undefined;
+}
+
+export interface App {
+  /** For `http.createServer`. */
+  readonly listener: Listener;
+  /** For the connections that lead to it. */
+  readonly connections: ConnectionOptions;
+  /** Everything that it answers. */
+  readonly routes: readonly ServedRoute[];
+}
+
+/** The application. */
+export function createApp(deps: AppDeps): App {
+  const { config, gateway, health, metrics, log } = deps;
+  const { exempt, countsLoopback } = config.rateLimit;
+  const clientOf = clientReader({ proxies: config.trustedProxies, exempt, countsLoopback });
+  const limiter = openLimiter(deps);
+  const overload = countedOverload(deps);
+  const unsent = unsentBytes({ clientOf, onRefused: () => metrics.refused('unsent'), ...deps.unsent });
+  metrics.add(() =>
+    gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
+  );
+  const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
+  const cors = crossOrigin(config);
+  const ussd = ussdRoutes({
+    ...deps,
+    overload,
+    clientOf,
+    limiter: dialLimiter(limiter, log),
+    cors: cors.ussd,
+    onForbidden: forbiddenGateways({ metrics, log }),
+    errorStatus: config.ussd.errorStatus,
+  });
+  const router = new Router({ sensitive: true, strict: true });
+  router.use(jsonBody());
+  healthRoutes(router, health, config);
+  ussdDebugRoutes(router, gateway, operators);
+  const key = deps.keyring.subkey('operator-pass/v1')!;
+  accountRoutes(router, { desk: deps.desk, operators, token: config.operatorToken, key });
+  if (config.metricsPort === undefined)
+    router.get('/metrics', operators, async (ctx) => {
+      ctx.type = METRICS_TYPE;
+      ctx.body = metrics.render(await health.stores());
+    });
+  pageRoutes(router);
+  deps.toolPages(router, { clientOf, dial: ussd.simulated });
+  const parts = [...documentedParts(config), ...(deps.documentation ?? [])];
+  const allParts = () => (query ? [...parts, query.part()] : parts);
+  docsRoutes(router, () => openApiDocument({ parts: allParts(), version: versionOf(), url: config.publicUrl }));
+  for (const addRoutes of deps.plugins ?? []) addRoutes(router);
+
+  const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
+  const query = deps.query?.door(own, { clientOf, limiter, overload, cors: cors.gateway, record: recorder(deps) });
+  const app = new Koa({ env: config.environment });
+  app
+    .use(ussd)
+    .use(query?.answer ?? pass)
+    .use(named())
+    .use(byPath(cors, deps.agent.routes))
+    .use(securityHeaders())
+    .use(answerErrors({ log, metrics }))
+    .use(toldAsProblems())
+    .use(boundAnswers())
+    .use(deps.sockets.packets)
+    .use(turnedAway(overload))
+    .use(limited({ limiter, clientOf, isFree }))
+    .use(deps.sockets.handshakes)
+    .use(deps.domain)
+    .use(deps.agent)
+    .use(router.routes())
+    .use(notFound());
+  app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
+  // The URLs of almost every request pass Koa by, unless a browser asks.
+  const rest = query?.ahead(app.callback()) ?? app.callback();
+  const listener = guarded(ussd.ahead(rest), { overload: deps.overload, health, unsent });
+  return { listener, connections: connectionOptions(deps, clientOf), routes: query ? [...own, ...query.routes] : own };
+}
+
+const pass: Middleware = (_ctx, next) => next();
+
+function named(): Middleware {
+  return (ctx, next) => {
+    ctx.state.requestId = requestId(ctx.req);
+    ctx.set('X-Request-Id', ctx.state.requestId);
+    return next();
+  };
+}
+
+// Pages of other origins are let in by the door that answers the path.
+function byPath(cors: Readonly<Record<CorsDoor, Middleware>>, agentRoutes: readonly ServedRoute[]): Middleware {
+  const doors = new Map<string, CorsDoor>(agentRoutes.map(({ path }) => [firstOf(path), 'agent']));
+  doors.set('v1', 'domain').set('1.0', 'domain');
+  const doorOf = (path: string) => (USSD_PATH.test(path) ? 'ussd' : (doors.get(firstOf(path)) ?? 'others'));
+  return (ctx, next) => cors[doorOf(ctx.path)](ctx, next);
+}
+
+// Without what operators look at there.
+const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
+const firstOf = (path: string) => path.split('/', 2)[1] ?? '';
+
+// Orchestrators must hear that the process lives, most of all when it has too much to do.
+const PROBES = new Set(['/livez', '/readyz']);
+// And whoever asks how it is, is told.
+const ALWAYS_ANSWERED = new Set([...PROBES, '/health', '/']);
+
+// What pages are made of is no question: a page that is half there helps nobody.
+const isFree = (path: string) => PROBES.has(path) || isPageFile(path) || isDocsFile(path);
+
+// The domain service is told in its own form also of what never reaches its door.
+function toldAsProblems(): Middleware {
+  const told = problems((error) => {
+    if (!(error instanceof Refusal)) throw error;
+  });
+  return (ctx, next) => (ctx.path.startsWith('/v1/') ? told(ctx, next) : next());
+}
+
+function turnedAway(overload: Pick<Overload, 'isOver'>): Middleware {
+  return (ctx, next) => {
+    if (ALWAYS_ANSWERED.has(ctx.path) || !overload.isOver()) return next();
+    ctx.set('Retry-After', '1');
+    throw new Refusal('unavailable');
+  };
+}

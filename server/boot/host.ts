@@ -1,0 +1,126 @@
+// The engine and what it works with, built from a configuration: keys, stores, services, menus, and the phone gateway.
+
+import { type Accounts, accounts } from '../../lib/account/account.ts';
+import { pinVault } from '../../lib/account/pin.ts';
+import { accountServices } from '../../lib/account/services.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
+import type { Services } from '../../lib/engine/service.ts';
+import { keepSecrets } from '../../lib/engine/session/secret-calls.ts';
+import type { Watch } from '../../lib/engine/watch.ts';
+import { problemLine } from '../../lib/flow/format/problem.ts';
+import { httpServices } from '../../lib/http/service.ts';
+import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
+import { type UssdGateway, ussdGateway } from '../../lib/ussd/gateway.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../health/log.ts';
+import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
+import { loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
+import { isBuiltIn, loadServices, watched } from '../menus/services.ts';
+import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
+import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
+
+export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
+  readonly stores: WatchedStores;
+  readonly menuFolder: MenuFolder;
+  readonly menus: Menus;
+  readonly engine: Engine;
+  readonly gateway: UssdGateway;
+  readonly keyring: Keyring;
+  /** What operators can do for callers. */
+  readonly desk: AccountDesk;
+  /** What flows may call. */
+  readonly services: Services;
+  /** Closes the stores. */
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly log: Log;
+  /** Counts what went wrong. */
+  readonly onProblem?: (where: 'ussd' | 'background') => void;
+  /** Whoever looks on at sessions. */
+  readonly watch?: Watch | undefined;
+  /** For tests: puts something between the stores and everything else. */
+  readonly stores?: ((stores: Stores) => Stores) | undefined;
+  /** Puts something between flows and the services that they call. */
+  readonly services?: ((services: Services) => Services) | undefined;
+}
+
+/** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
+export async function openHost(config: Config, options: HostOptions): Promise<Host> {
+  const keyring = parseKeyring(config.pinKeys);
+  const opened = await openStores(config, options.log);
+  const { places, redis, close } = opened;
+  const stores = watchWrites(options.stores?.(opened) ?? opened);
+  try {
+    await prepareStores({ documents: stores.documents, redis }, keyring);
+    return { ...(await build(config, options, { stores, keyring })), stores, places, redis, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Ground {
+  readonly stores: Stores;
+  readonly keyring: Keyring;
+}
+
+async function build(config: Config, options: HostOptions, { stores, keyring }: Ground) {
+  const { log, onProblem, services: between = (services) => services } = options;
+  const vault = pinVault({ keyring });
+  const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
+  const kept = accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm });
+  const desk = accountDesk({ accounts: kept, alias: vault.alias, log });
+  const services = between(await allServices(config, kept));
+  const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
+  const menus = await loadMenus(menuFolder, config.ussd.flow);
+  tellProblems(menus, log);
+  const observed = watched(services, { log, production: config.production });
+  const engine = createEngine({
+    store: stores.snapshots,
+    conversations: [...menus.compiled.values()],
+    services: observed,
+    keyring,
+    ttlSeconds: config.ussd.ttlSeconds,
+    watch: options.watch,
+    // The key of a session is left out: it may hold a phone number.
+    onProblem: ({ reason, error, requestId }) => {
+      onProblem?.('background');
+      log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
+    },
+  });
+  const gateway = ussdGateway({
+    engine,
+    flow: config.ussd.flow,
+    keyring,
+    unknownSession: config.ussd.unknownSession,
+    deadlineMs: config.ussd.deadlineMs,
+    onProblem: (error, requestId) => {
+      onProblem?.('ussd');
+      log.error({ err: error, requestId }, 'a USSD turn failed');
+    },
+  });
+  return { menuFolder, menus, engine, gateway, keyring, desk, services: observed };
+}
+
+const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
+  background: 'background work of a session failed',
+  'other-key':
+    'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
+};
+
+async function allServices(config: Config, kept: Accounts): Promise<Services> {
+  const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
+  const loaded = await loadServices(config.services, { builtIn, folder: process.cwd() });
+  // Innermost: whoever records or logs what services say is told no secret either.
+  return keepSecrets(loaded, isBuiltIn);
+}
+
+function tellProblems({ problems, failures }: Menus, log: Log): void {
+  for (const problem of problems) log.warn(problemLine(problem));
+  for (const failure of failures) log.warn(failure);
+  const broken = failures.length > 0 || problems.some(({ severity }) => severity === 'error');
+  if (broken) log.warn('menus with errors are left out');
+}

@@ -1,0 +1,33 @@
+// A server that runs, as programs see it that start one. Published types come from here: nothing in them may need koa's.
+
+import type { Log } from '../health/log.ts';
+import type { StorePlace } from '../stores/stores.ts';
+
+/** One method of one address, which is written as routers do: `/v1/domains/:did`. */
+export interface ServedRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+export interface RunningServer {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string;
+  /** Where metrics have a port of their own. */
+  readonly metricsUrl: string | undefined;
+  /** Where sessions and documents are kept. */
+  readonly places: readonly StorePlace[];
+  /** The API key for /v1 that was made for this run, in development without API_KEYS_FILE. */
+  readonly developmentKey: string | undefined;
+  readonly log: Log;
+  /** Everything that it answers. */
+  readonly routes: readonly ServedRoute[];
+  /** Those of the agent service and its plugins for which no token is needed. */
+  readonly publicRoutes: readonly ServedRoute[];
+  /** Looks for edited menus now. */
+  refresh(): Promise<void>;
+  /**
+   * Stops: `/readyz` says 503 for `drainDelayMs` (default: the configuration's), then no new connections, then what is
+   * in flight ends or is cut off after 20 s, then the stores are closed. Once, however often it is called.
+   */
+  close(options?: { readonly drainDelayMs?: number }): Promise<void>;
+}

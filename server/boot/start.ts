@@ -1,0 +1,246 @@
+// A whole server from a configuration: the engine, its doors, what goes on in the background; and its orderly end.
+
+import type { RequestListener } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DestinationStream } from 'pino';
+import { type Ends, opening } from '../../lib/ends.ts';
+import type { Library } from '../../lib/engine/conversation.ts';
+import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
+import type { SenderOptions } from '../../lib/http/pinned-address.ts';
+import { parseKeyring } from '../../lib/keyring.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { createAdapters } from '../../lib/ussd/adapter.ts';
+import { openAgentService } from '../agent/open.ts';
+import type { Config } from '../config/config.ts';
+import { openDomain } from '../domain/open.ts';
+import type { QueryGateway } from '../gateway/open.ts';
+import { healthOf, type StoreHealth, type Watched } from '../health/health.ts';
+import { createLog, type Log } from '../health/log.ts';
+import { createMetrics, METRICS_TYPE } from '../health/metrics.ts';
+import type { WatchedStores } from '../health/write-watch.ts';
+import type { ConnectionRules } from '../http/connections.ts';
+import { type Listening, listen } from '../http/listen.ts';
+import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
+import type { ServedRoute } from '../http/route-list.ts';
+import { watchMenus } from '../menus/reload.ts';
+import { ussdGateways } from '../ussd/gateways.ts';
+import { createInspector } from '../web/inspector/open.ts';
+import { toolPages } from '../web/kit/tools.ts';
+import { serviceRecorder } from '../web/simulator/recorder.ts';
+import { type AppDeps, createApp } from './app.ts';
+import { type HostOptions, openHost } from './host.ts';
+import type { RunningServer } from './running-server.ts';
+import { startSweeper, sweepSessions } from './sweeper.ts';
+import { warnAtStart } from './warnings.ts';
+
+const OPEN_DOOR =
+  'USSD_GATEWAYS=*: whoever reaches this server can speak for any phone. List the addresses of your telecom gateway.';
+
+export type { RunningServer };
+
+/** Places where a test puts something of its own. */
+export interface Seams {
+  readonly stores?: HostOptions['stores'];
+  readonly log?: DestinationStream;
+  readonly plugins?: AppDeps['plugins'];
+  readonly documentation?: AppDeps['documentation'];
+  readonly overload?: OverloadLimits;
+  readonly webhookSender?: SenderOptions;
+  readonly connections?: ConnectionRules;
+  readonly unsent?: AppDeps['unsent'];
+}
+
+/** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
+export function startServer(config: Config, seams: Seams = {}): Promise<RunningServer> {
+  return opening((ends) => start(config, seams, ends));
+}
+
+async function start(config: Config, seams: Seams, { later, endAll }: Ends): Promise<RunningServer> {
+  const log = createLog(config, seams.log);
+  const overload = overloadWatch(log, seams.overload);
+  later(overload.stop);
+  const metrics = createMetrics(overload);
+  const onUnseen = (error: unknown) => {
+    metrics.problem('background');
+    log.error({ err: error }, 'the inspector does not show everything');
+  };
+  const inspector = createInspector({ keyring: parseKeyring(config.pinKeys), onProblem: onUnseen });
+  later(inspector.close);
+  // Where nobody may open the pages of operators, nothing is kept for them.
+  const recorder = serviceRecorder();
+  const isOperated = !config.production || config.operatorToken !== undefined;
+  const watch = isOperated ? inspector.hub : undefined;
+  const watched = isOperated ? { services: recorder.watch, watch } : {};
+  const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores, ...watched });
+  later(host.close);
+  const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
+  // In development a person is told, not the log.
+  for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
+  if (redis && isOperated) await inspector.join(redis);
+  warnAtStart(config, log);
+  const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
+
+  const domain = await openDomain({
+    documents: stores.documents,
+    apiKeysFile: config.apiKeysFile,
+    governanceFile: config.governanceFile,
+    oracleKey: config.oracleKey,
+    publicUrl: config.publicUrl,
+    keyring,
+    webhookSender: seams.webhookSender,
+    production: config.production,
+    watch,
+    log,
+    onProblem: () => metrics.problem('http'),
+  });
+  later(domain.close);
+
+  const conversations = [...menus.compiled.values()];
+  const agent = await openAgentService({
+    ...{ config, stores, redis, keyring, conversations, services, watch, log },
+    sender: seams.webhookSender,
+    onProblem: () => metrics.problem('http'),
+  });
+  later(agent.close);
+  metrics.add(agent.metrics);
+
+  const query = await openQuery(config, log, () => metrics.problem('http'));
+  later(async () => query?.close());
+  if (query) metrics.add(query.metrics);
+
+  const adapters = createAdapters(config.ussd.textMode);
+  const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
+  if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
+  const { plugins = [], unsent } = seams;
+  const documentation = [...agent.documentation, ...(seams.documentation ?? [])];
+  tellPublicRoutes(agent.door.publicRoutes, log, config);
+  const app = createApp({
+    config,
+    gateway,
+    gateways,
+    desk: host.desk,
+    keyring,
+    adapters,
+    health,
+    overload,
+    metrics,
+    log,
+    redis,
+    plugins,
+    documentation,
+    unsent,
+    domain: domain.door,
+    agent: agent.door,
+    sockets: agent.sockets,
+    toolPages: toolPages({
+      config,
+      keyring,
+      gateway,
+      flows: engine.library,
+      recorder,
+      inspector: inspector.open(engine),
+    }),
+    query,
+  });
+  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
+  later(() => metricsDoor?.close(0));
+  overload.begin();
+  const connections = { ...app.connections, ...seams.connections };
+  const door = await listen(app.listener, { host: config.host, port: config.port, connections });
+
+  const sweeper = startSweeper([sweepSessions(engine), domain.sweep, agent.sweep], (error) => {
+    metrics.problem('sweep');
+    log.error({ err: error }, 'background work failed');
+  });
+  const onProblem = () => metrics.problem('reload');
+  // An edited flow is served by every door.
+  const library = alsoAdding(engine.library, agent.add);
+  const reload = watchMenus({ menus: menuFolder, library, log, onProblem });
+  later(reload.close);
+  later(sweeper.stop);
+  await reload.ready;
+
+  const stop = async (drainDelayMs: number) => {
+    health.draining = true;
+    if (drainDelayMs > 0) await pause(drainDelayMs);
+    const until = performance.now() + LIMITS.drainMs;
+    domain.drain();
+    inspector.drain();
+    query?.drain();
+    const answered = agent.drain(LIMITS.drainMs);
+    await Promise.all([door.close(LIMITS.drainMs), answered]);
+    // All answers are given; what goes on behind them (late calls) may still finish.
+    await Promise.race([engine.idle(), pause(Math.max(0, until - performance.now()), undefined, { ref: false })]);
+    await endAll();
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    url: door.url,
+    metricsUrl: metricsDoor?.url,
+    places,
+    developmentKey: domain.keys.developmentKey,
+    log,
+    routes: app.routes,
+    publicRoutes: agent.door.publicRoutes,
+    refresh: reload.refresh,
+    close: ({ drainDelayMs = config.drainDelayMs } = {}) => {
+      stopping ??= stop(drainDelayMs);
+      return stopping;
+    },
+  };
+}
+
+// In development a person is told, not the log.
+function tellPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
+  const names = routes.map(({ method, path }) => `${method} ${path}`);
+  if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');
+}
+
+// What it is made of takes a third of the time of a start, so it is loaded where it is asked for.
+async function openQuery(config: Config, log: Log, onProblem: () => void): Promise<QueryGateway | undefined> {
+  if (config.gatewayFile === undefined) return undefined;
+  const { openGateway } = await import('../gateway/open.ts');
+  return openGateway({ config, log, onProblem });
+}
+
+function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Library {
+  return {
+    get ids() {
+      return library.ids;
+    },
+    current: library.current,
+    exact: library.exact,
+    add: (next) => {
+      library.add(next);
+      add(next as CompiledFlow);
+    },
+  };
+}
+
+function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Watched[] {
+  return [
+    { keeps: 'sessions', kind: snapshots.name, ping: () => snapshots.ping(), takesWrites: takesWrites.sessions },
+    { keeps: 'documents', kind: documents.name, ping: () => documents.ping(), takesWrites: takesWrites.documents },
+  ];
+}
+
+function storeTeller(log: Log): (store: StoreHealth) => void {
+  return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
+}
+
+// Undefined where metrics have no port of their own.
+async function openMetrics(
+  { host, metricsPort: port }: Config,
+  render: () => Promise<string>,
+): Promise<Listening | undefined> {
+  return port === undefined ? undefined : listen(plainMetrics(render), { host, port });
+}
+
+function plainMetrics(render: () => Promise<string>): RequestListener {
+  return async (req, res) => {
+    const found = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
+    const text = found ? await render() : 'Not found';
+    res.writeHead(found ? 200 : 404, { 'Content-Type': found ? METRICS_TYPE : 'text/plain' });
+    res.end(text);
+  };
+}

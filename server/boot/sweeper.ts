@@ -1,0 +1,67 @@
+// The loop behind the doors: what falls due is done, what is over is thrown away.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Engine } from '../../lib/engine/engine.ts';
+import { wakeSession } from '../../lib/engine/session/turn.ts';
+import { LIMITS } from '../../lib/limits.ts';
+
+export interface Sweeper {
+  /** Resolves when the round that is running has ended, or after a second; no other begins. */
+  stop(): Promise<void>;
+}
+
+const PAUSE_MS = 1_000;
+const AT_ONCE = 16;
+
+/** One round of work in the background; true when there is more to do at once. Problems with single items are told. */
+export type Round = (onProblem: (error: unknown) => void) => Promise<boolean>;
+
+/** Works every second, give or take a fifth so that instances do not march in step. Rounds never overlap. */
+export function startSweeper(rounds: readonly Round[], onProblem: (error: unknown) => void): Sweeper {
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout;
+  const plan = (ms: number) => {
+    timer = setTimeout(() => {
+      running = workOnce(rounds, onProblem).then((more) => {
+        if (!stopped) plan(more ? 0 : PAUSE_MS * (0.9 + Math.random() / 5));
+      });
+    }, ms).unref();
+  };
+  plan(PAUSE_MS * Math.random());
+  return {
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      // A store that hangs must not hold up the end.
+      const ended = new AbortController();
+      await Promise.race([running, pause(PAUSE_MS, undefined, { signal: ended.signal })]);
+      ended.abort();
+    },
+  };
+}
+
+// Never rejects; what one round cannot do keeps no other from its work.
+async function workOnce(rounds: readonly Round[], onProblem: (error: unknown) => void): Promise<boolean> {
+  const results = await Promise.allSettled(rounds.map((round) => round(onProblem)));
+  for (const result of results) if (result.status === 'rejected') onProblem(result.reason);
+  return results.some((result) => result.status === 'fulfilled' && result.value);
+}
+
+/** Fires the timers of sessions that nobody waits for, and throws away sessions that are over. */
+export function sweepSessions(engine: Engine): Round {
+  const { store, clock } = engine;
+  let first: string | undefined;
+  return async (onProblem) => {
+    const due = await store.due(clock.now(), LIMITS.sweepBatch);
+    for (let at = 0; at < due.length; at += AT_ONCE) {
+      const wakes = due.slice(at, at + AT_ONCE).map((key) => wakeSession(engine, key));
+      for (const result of await Promise.allSettled(wakes)) if (result.status === 'rejected') onProblem(result.reason);
+    }
+    const swept = await store.sweep(clock.now(), LIMITS.sweepBatch);
+    // Where the earliest timer is the same again, nothing was gained: it waits for the next round.
+    const more = due.length === LIMITS.sweepBatch && due[0] !== first;
+    first = due[0];
+    return more || swept === LIMITS.sweepBatch;
+  };
+}

@@ -1,0 +1,129 @@
+// The other end of a phone in the terminal: a server somewhere, or an engine in this process.
+
+import { randomUUID } from 'node:crypto';
+import { placeSession } from '../../../lib/engine/place.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
+import { stateOf } from '../../../lib/flow/run/node.ts';
+import { asksForSecret } from '../../../lib/flow/testing/mask.ts';
+import type { JsonObject } from '../../../lib/store/store.ts';
+import { ussdKey } from '../../../lib/ussd/gateway.ts';
+import type { UssdReply } from '../../../lib/ussd/reply.ts';
+import type { UssdRequest } from '../../../lib/ussd/request.ts';
+import type { Host } from '../../boot/host.ts';
+
+export interface Phone {
+  /** E.164 with `+`. */
+  readonly phoneNumber: string;
+  readonly serviceCode: string;
+}
+
+export interface Shown extends UssdReply {
+  /** The answer to this screen is a secret. */
+  readonly secret: boolean;
+}
+
+/** One session. */
+export interface Call {
+  readonly sessionId: string;
+  /** Types an answer; '' first, to dial. */
+  type(answer: string): Promise<Shown>;
+  /** Sends what was typed last once more, byte by byte, as a telecom does that got no answer. */
+  again(): Promise<Shown>;
+  /** The telecom ends the session; false where nobody can be told. */
+  hangUp(): Promise<boolean>;
+}
+
+/** Begins a new session. */
+export type Line = () => Call;
+
+/** A phone whose telecom posts to `url`, such as http://127.0.0.1:3000. Rejects with ERR_SERVICE, in words for people. */
+export function lineTo(url: string, phone: Phone): Line {
+  const endpoint = new URL('/api/ussd', url).href;
+  return () => {
+    const sessionId = `chat-${randomUUID()}`;
+    let text: string | undefined;
+    const again = async (): Promise<Shown> => {
+      const reply = await post(endpoint, { sessionId, ...phone, text: text ?? '' });
+      // What a server is asking for can only be guessed.
+      return { ...reply, secret: /\b(pin|password|passcode)\b/i.test(reply.text) };
+    };
+    return {
+      sessionId,
+      type: (answer) => {
+        text = text ? `${text}*${answer}` : answer;
+        return again();
+      },
+      again,
+      // The plain endpoint has no word for it: sessions end by silence.
+      hangUp: async () => false,
+    };
+  };
+}
+
+async function post(endpoint: string, fields: object): Promise<UssdReply> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(fields) }).catch((error) => {
+    const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
+    throw new TwinlineError('ERR_SERVICE', `Cannot reach ${endpoint} (${why}). Is the server running?`);
+  });
+  const said = await answer.text();
+  if (answer.status === 403)
+    throw new TwinlineError(
+      'ERR_SERVICE',
+      `${endpoint} takes requests of telecom gateways only. Add the address of this machine to its USSD_GATEWAYS.`,
+    );
+  const [, word, text = ''] = /^(CON|END) ?(.*)$/s.exec(said) ?? [];
+  if (word === undefined) {
+    const what = `${endpoint} answered ${answer.status}, and neither CON nor END.`;
+    throw new TwinlineError('ERR_SERVICE', `${what} Is this the address of a USSD server?`);
+  }
+  return { kind: word === 'CON' ? 'continue' : 'end', text };
+}
+
+export interface InsideLine extends Phone {
+  readonly flow: string;
+  /** The screen that a dial shows, and variables of the flow there. @default where the flow begins */
+  readonly from?: { readonly screen: string; readonly context: JsonObject } | undefined;
+}
+
+const DIALECT = 'africastalking';
+
+/** A phone on an engine in this process. It sends answers one by one, so no session is too long for it. */
+export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...phone }: InsideLine): Line {
+  const { screens, flow: written } = menus.compiled.get(flow)!;
+  const isSecret = (path: string | undefined) => path !== undefined && asksForSecret(screens.get(path));
+  const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
+    const known = { sessionId, ...phone, msisdn: phone.phoneNumber };
+    const own = Object.entries(known).filter(([name]) => written.vars && Object.hasOwn(written.vars, name));
+    await placeSession(engine, ussdKey(DIALECT, sessionId), {
+      conversation: flow,
+      state: stateOf(screen),
+      context: { $stack: [], $page: 0, $bad: 0, ...Object.fromEntries(own), ...context },
+      door: { sessionId, ...phone, marks: '' },
+    });
+  };
+  return () => {
+    const sessionId = `chat-${randomUUID()}`;
+    let turn = 0;
+    let last: UssdRequest | undefined;
+    const again = async (): Promise<Shown> => {
+      const reply = await gateway.turn(last!, DIALECT);
+      return { ...reply, secret: isSecret((await gateway.inspect(sessionId))?.state) };
+    };
+    return {
+      sessionId,
+      type: async (text) => {
+        const isDial = turn === 0;
+        const fresh = isDial && from === undefined;
+        last = { sessionId, ...phone, text, event: 'turn', mode: 'latest', fresh, turnId: `${turn++}` };
+        if (isDial && from) await place(sessionId, from);
+        return again();
+      },
+      again,
+      hangUp: async () => {
+        await gateway.turn({ sessionId, ...phone, text: '', event: 'end', mode: 'latest' }, DIALECT);
+        return true;
+      },
+    };
+  };
+}

@@ -1,0 +1,213 @@
+// The configuration of a server: what the rest of it is built from. Nothing else reads the environment.
+
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ShippedSettings } from '../plugins/settings.ts';
+import { IN_MEMORY } from './generated.ts';
+import { type Reading, type ReadOptions, readSettings } from './read.ts';
+import type { Values } from './settings.ts';
+
+export interface Config {
+  /** True only for NODE_ENV=production. */
+  readonly production: boolean;
+  readonly environment: Values['NODE_ENV'];
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** An absolute path, or `:memory:`. */
+  readonly dataDir: string;
+  /** Redis and MongoDB where they are used; without them, all is kept in `dataDir`. */
+  readonly redisUrl: string | undefined;
+  readonly mongodbUrl: string | undefined;
+  /** Whether production may start on a Redis that keeps nothing. */
+  readonly redisAcceptLoss: boolean;
+  /** How long a start waits for them to answer. */
+  readonly storeWaitMs: number;
+  readonly pinKeys: string;
+  readonly operatorToken: string | undefined;
+  /** Of API keys for /v1. */
+  readonly apiKeysFile: string | undefined;
+  /** Voting rules; undefined: the built-in ones. */
+  readonly governanceFile: string | undefined;
+  /** Of the agent service; signs credentials, too. */
+  readonly oracleKey: string;
+  /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
+  readonly publicUrl: string | undefined;
+  /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
+  readonly trustedProxies: readonly string[];
+  readonly corsOrigins: '*' | readonly string[];
+  readonly rateLimit: {
+    readonly max: number;
+    readonly windowMs: number;
+    readonly exempt: readonly string[];
+    /** Whether requests of this machine itself count: not in development, unless somebody has set a limit. */
+    readonly countsLoopback: boolean;
+  };
+  /** An absolute path. */
+  readonly menusDir: string;
+  readonly services: readonly string[];
+  readonly serviceHosts: readonly string[];
+  readonly ussd: {
+    /** Networks and `<dialect>:<secret>`; `*`: everybody. */
+    readonly gateways: '*' | readonly string[];
+    readonly flow: string;
+    readonly textMode: Values['USSD_TEXT_MODE'];
+    readonly unknownSession: Values['USSD_UNKNOWN_SESSION'];
+    readonly ttlSeconds: number;
+    readonly deadlineMs: number;
+    readonly errorStatus: number;
+  };
+  /** Of the query gateway; undefined: there is none. */
+  readonly gatewayFile: string | undefined;
+  readonly agent: {
+    /** The DID that tokens must name; undefined: the did:key of the oracle's key. */
+    readonly did: string | undefined;
+    readonly name: string;
+    /** The flow that answers when no model is configured. */
+    readonly flow: string;
+    readonly replyBytes: number;
+    readonly maxTtlSeconds: number;
+    /** Whether a delegation alone says who asks. */
+    readonly delegationAuth: boolean;
+    /** Hosts that are asked for the keys of did:web issuers. */
+    readonly didWebHosts: readonly string[];
+    /** Where the keys of did:ixo issuers are asked for. */
+    readonly didIxoUrl: string | undefined;
+  };
+  /** The model that answers chats; undefined: a flow does. */
+  readonly model:
+    | {
+        readonly baseUrl: string;
+        readonly apiKey: string | undefined;
+        /** The one that answers when nobody asks for another. */
+        readonly name: string;
+        readonly others: readonly string[];
+        readonly systemPrompt: string | undefined;
+      }
+    | undefined;
+  readonly plugins: {
+    /** Names of shipped ones, and modules. */
+    readonly modules: readonly string[];
+    /** Routes that the operator makes public, as `GET /path`. */
+    readonly authExcluded: readonly string[];
+    readonly settings: ShippedSettings;
+    /** A variable of the environment that a plugin asks for. */
+    readonly variable: (name: string) => string | undefined;
+  };
+  /** Of MCP servers. */
+  readonly mcpServersFile: string | undefined;
+  readonly logLevel: Values['LOG_LEVEL'];
+  /** A port of its own for metrics. */
+  readonly metricsPort: number | undefined;
+  readonly drainDelayMs: number;
+}
+
+/** A reading of the environment, and the configuration when nothing is wrong with it. */
+export interface ConfigReading extends Reading {
+  readonly config?: Config;
+}
+
+/** Reads the configuration from an environment such as `process.env`; relative paths start from the working folder. */
+export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): ConfigReading {
+  const reading = readSettings(env, options);
+  const isSet = (setting: string) =>
+    reading.entries.some(({ name, source }) => name === setting && source === 'environment');
+  return reading.values
+    ? { ...reading, config: { ...configOf(reading.values, isSet), plugins: pluginsOf(reading.values, env) } }
+    : reading;
+}
+
+function configOf(values: Values, isSet: (setting: string) => boolean): Omit<Config, 'plugins'> {
+  return {
+    production: values.NODE_ENV === 'production',
+    environment: values.NODE_ENV,
+    host: values.HOST,
+    port: values.PORT,
+    dataDir: values.DATA_DIR === IN_MEMORY ? IN_MEMORY : resolve(values.DATA_DIR),
+    redisUrl: values.REDIS_URL,
+    mongodbUrl: values.MONGODB_URL,
+    redisAcceptLoss: values.REDIS_ACCEPT_LOSS,
+    storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
+    pinKeys: values.PIN_ENCRYPTION_KEY,
+    operatorToken: values.OPERATOR_TOKEN,
+    apiKeysFile: values.API_KEYS_FILE,
+    governanceFile: values.GOVERNANCE_FILE,
+    oracleKey: values.ORACLE_KEY,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],
+    corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,
+    rateLimit: {
+      max: values.RATE_LIMIT_MAX,
+      windowMs: values.RATE_LIMIT_WINDOW_MS,
+      exempt: values.RATE_LIMIT_EXEMPT ?? [],
+      countsLoopback: values.NODE_ENV !== 'development' || isSet('RATE_LIMIT_MAX'),
+    },
+    menusDir: isSet('MENUS_DIR') ? resolve(values.MENUS_DIR) : ownOrShipped(resolve(values.MENUS_DIR)),
+    services: values.SERVICES ?? [],
+    serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
+    ussd: {
+      gateways: gatewaysOf(values),
+      flow: values.USSD_FLOW,
+      textMode: values.USSD_TEXT_MODE,
+      unknownSession: values.USSD_UNKNOWN_SESSION,
+      ttlSeconds: values.USSD_SESSION_TTL_SECONDS,
+      deadlineMs: values.USSD_TURN_DEADLINE_MS,
+      errorStatus: values.USSD_ERROR_STATUS,
+    },
+    gatewayFile: values.GATEWAY_FILE,
+    agent: {
+      did: values.ORACLE_DID,
+      name: 'Twinline',
+      flow: values.AGENT_FLOW,
+      replyBytes: values.AGENT_REPLY_MAX_BYTES,
+      maxTtlSeconds: values.UCAN_AUTH_MAX_TTL_SECONDS,
+      delegationAuth: values.UCAN_DELEGATION_AUTH,
+      didWebHosts: values.DID_WEB_HOSTS ?? [],
+      didIxoUrl: values.DID_IXO_URL,
+    },
+    model: modelOf(values),
+    mcpServersFile: values.MCP_SERVERS,
+    logLevel: values.LOG_LEVEL,
+    metricsPort: values.METRICS_PORT,
+    drainDelayMs: values.DRAIN_DELAY_MS,
+  };
+}
+
+function pluginsOf(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] {
+  return {
+    modules: values.PLUGINS ?? [],
+    authExcluded: values.AUTH_EXCLUDED ?? [],
+    settings: {
+      credits: {
+        perMillionInput: values.CREDITS_PER_MILLION_INPUT_TOKENS,
+        perMillionOutput: values.CREDITS_PER_MILLION_OUTPUT_TOKENS,
+        perRun: values.CREDITS_PER_RUN,
+      },
+      teamChat: {
+        signingSecret: values.TEAM_CHAT_SIGNING_SECRET,
+        botToken: values.TEAM_CHAT_BOT_TOKEN,
+        replyUrl: values.TEAM_CHAT_REPLY_URL,
+      },
+      claims: { secret: values.CLAIMS_SECRET, service: values.CLAIMS_SERVICE },
+    },
+    variable: (name) => env[name],
+  };
+}
+
+function modelOf(values: Values): Config['model'] {
+  const { MODEL_BASE_URL: baseUrl, MODEL_NAME: name } = values;
+  if (baseUrl === undefined || name === undefined) return undefined;
+  const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
+  return { baseUrl, apiKey: values.MODEL_API_KEY, name, others, systemPrompt: values.MODEL_SYSTEM_PROMPT };
+}
+
+// Production does not start without the setting.
+function gatewaysOf({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gateways'] {
+  return entries === undefined || entries[0] === '*' ? '*' : entries;
+}
+
+// In a folder without menus of its own, the shipped ones answer.
+function ownOrShipped(folder: string): string {
+  return existsSync(folder) ? folder : fileURLToPath(new URL('.', import.meta.resolve('#menus/main.flow.json')));
+}

@@ -1,0 +1,208 @@
+// Large replies of the node as JSON, one at a time, in a thread with little memory and little time.
+
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { create, type FileRegistry, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { TwinlineError } from '../../../lib/errors.ts';
+import type { StopSignal } from '../../../lib/gateway/cache/stop.ts';
+import { ByteBudget } from '../../../lib/gateway/channel/byte-budget.ts';
+import type { JsonForm, Lesson } from '../../../lib/gateway/index.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import type { Message, Order, Outcome, ThreadData } from './render-thread.ts';
+
+export interface Written {
+  readonly json: Buffer;
+  /** The entity tag of the JSON. */
+  readonly tag: string;
+  /** Types inside an Any that nobody declares. */
+  readonly unknown: readonly string[];
+  /** What was written, when there are unknown types. */
+  readonly bytes?: Uint8Array;
+}
+
+/** How long the JSON is waited for. */
+export interface Waiting {
+  readonly deadlineMs: number;
+  readonly signal: StopSignal;
+}
+
+export interface LargeReplies {
+  /**
+   * Writes one when those before it are written; its bytes are moved away. Rejects with what a JsonWriter throws; with
+   * ERR_SERVICE `too-large` when it takes too much time or memory; with ERR_BUSY when too many or too large ones wait; with
+   * ERR_TIMEOUT when the deadline passes, the signal aborts, or all is closed.
+   */
+  write(order: Order, waiting: Waiting): Promise<Written>;
+  /** Ends the thread; what is not written rejects. */
+  close(): Promise<void>;
+}
+
+export interface LargeOptions {
+  /** With all types of replies. */
+  readonly base: FileRegistry;
+  /** What was learned of the node since; it only grows. @default nothing */
+  readonly lessons?: readonly Lesson[];
+  readonly form: JsonForm;
+  /** For one reply. @default LIMITS.gatewayLargeMs, LIMITS.gatewayLargeMemoryMb */
+  readonly ms?: number;
+  readonly memoryMb?: number;
+  /** Replies that wait, and bytes of them with the one that is being written. @default LIMITS.gatewayLargeWaiting, LIMITS.gatewayLargeBytes */
+  readonly most?: number;
+  readonly mostBytes?: number;
+}
+
+interface Job {
+  readonly order: Order;
+  resolve(written: Written): void;
+  reject(error: Error): void;
+}
+
+/** The thread starts with the first large reply, and again after it had to be ended; at rest it keeps no process alive. */
+export function largeReplies({ base, lessons = [], form, ...options }: LargeOptions): LargeReplies {
+  const { ms = LIMITS.gatewayLargeMs, memoryMb = LIMITS.gatewayLargeMemoryMb } = options;
+  const { most = LIMITS.gatewayLargeWaiting, mostBytes = LIMITS.gatewayLargeBytes } = options;
+  const workerData: ThreadData = { set: setOf(base), form };
+  const budget = new ByteBudget(mostBytes);
+  let queue: Job[] = [];
+  let thread: Worker | undefined;
+  let job: Job | undefined;
+  /** How many lessons the thread has had. */
+  let taught = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  function next(): void {
+    job = queue.shift();
+    if (!job) {
+      thread?.unref();
+      return;
+    }
+    thread ??= start();
+    thread.ref();
+    const message: Message = { order: job.order, lessons: lessons.slice(taught) };
+    taught = lessons.length;
+    thread.postMessage(message, [job.order.bytes.buffer as ArrayBuffer]);
+    timer = setTimeout(() => end(tooMuch(`${ms} ms`)), ms);
+  }
+
+  function start(): Worker {
+    taught = 0;
+    const made = threadWith({ workerData, resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+    made.on('message', (outcome: Outcome) => {
+      if (made !== thread || !job) return;
+      clearTimeout(timer);
+      settle(job, outcome);
+      next();
+    });
+    const fail = (why: unknown) => {
+      if (made === thread) end(failure(why, memoryMb));
+    };
+    made.on('error', fail);
+    made.on('exit', fail);
+    return made;
+  }
+
+  // The next reply gets another thread.
+  function end(why: Error): void {
+    clearTimeout(timer);
+    void thread?.terminate();
+    thread = undefined;
+    job?.reject(why);
+    next();
+  }
+
+  async function wait(order: Order, { deadlineMs, signal }: Waiting): Promise<Written> {
+    let giveUp = () => {};
+    let timer: NodeJS.Timeout | undefined;
+    const written = new Promise<Written>((resolve, reject) => {
+      const one = { order, resolve, reject };
+      giveUp = () => {
+        queue = queue.filter((other) => other !== one);
+        reject(late());
+      };
+      queue.push(one);
+    });
+    timer = setTimeout(giveUp, deadlineMs);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (!job) next();
+    try {
+      return await written;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  return {
+    write: async (order, waiting) => {
+      if (isClosed || waiting.signal.aborted) throw late();
+      const { length } = order.bytes;
+      if (queue.length >= most || !budget.take(length)) throw busy();
+      try {
+        return await wait({ ...order, bytes: movable(order.bytes) }, waiting);
+      } finally {
+        budget.give(length);
+      }
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const { reject } of [...(job ? [job] : []), ...queue]) reject(late());
+      queue = [];
+      job = undefined;
+      const last = thread;
+      thread = undefined;
+      await last?.terminate();
+    },
+  };
+}
+
+function setOf({ files }: FileRegistry): Uint8Array {
+  const file = [...files].map(({ proto }) => proto);
+  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+}
+
+const IS_BUILT = import.meta.url.endsWith('.js');
+
+function threadWith(options: WorkerOptions): Worker {
+  const script = new URL(`./render-thread.${IS_BUILT ? 'js' : 'ts'}`, import.meta.url);
+  if (IS_BUILT) return new Worker(script, options);
+  // Only where the source runs as it is, and then tsx is there; on Node 20 threads do not inherit it.
+  const boot = `import('${import.meta.resolve('tsx/esm/api')}').then((tsx) => (tsx.register(), import('${script}')))`;
+  return new Worker(boot, { ...options, eval: true });
+}
+
+/** Bytes in memory of their own, which can be handed to a thread. */
+function movable(bytes: Uint8Array): Uint8Array {
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}
+
+function settle({ resolve, reject }: Job, outcome: Outcome): void {
+  if (outcome.kind === 'json') {
+    const { json, tag, unknown, bytes } = outcome;
+    resolve({ json: Buffer.from(json.buffer, json.byteOffset, json.length), tag, unknown, ...(bytes && { bytes }) });
+  } else {
+    const { message, reason } = outcome;
+    reject(reason === undefined ? new Error(message) : new TwinlineError('ERR_SERVICE', message, { reason }));
+  }
+}
+
+function failure(why: unknown, memoryMb: number): Error {
+  const isMemory = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return isMemory ? tooMuch(`${memoryMb} MB`) : new Error(`The thread for large replies ended: ${why}`);
+}
+
+function tooMuch(what: string): TwinlineError {
+  const message = `The reply of the node takes more than ${what} to be written as JSON. Ask for smaller pages.`;
+  return new TwinlineError('ERR_SERVICE', message, { reason: 'too-large' });
+}
+
+function busy(): TwinlineError {
+  const message =
+    'Too many large replies of the node wait to be written as JSON. Ask again later, or for smaller pages.';
+  return new TwinlineError('ERR_BUSY', message);
+}
+
+function late(): TwinlineError {
+  return new TwinlineError('ERR_TIMEOUT', 'The deadline passed before the reply of the node was written as JSON.');
+}

@@ -1,0 +1,195 @@
+// Answers that are streams of messages: a line of JSON or an event for each, no faster than they are read.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import accepts from 'accepts';
+import {
+  earlyTrailers,
+  type HttpAnswer,
+  headersOf,
+  type MessageStream,
+  readHttpBody,
+  trailersOf,
+} from '../../../lib/gateway/index.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { drained } from '../../http/event-streams.ts';
+import { WAITING } from '../../http/guard.ts';
+import type { Plan } from '../catalog.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Asked } from '../request.ts';
+import type { Service } from '../service.ts';
+import { answerOf } from './refusal.ts';
+import { renderReply } from './renderer.ts';
+import { begin, reply } from './reply.ts';
+import { challengeFor, RAW, statusAnswer } from './unary.ts';
+
+export interface Streams {
+  /** Answers with the stream of a call; resolves when all is over. */
+  answer(exchange: Exchange, plan: Plan, with_: { readonly asked: Asked; readonly service: Service }): Promise<void>;
+  /** Ends all streams with an error that says why. */
+  close(): void;
+}
+
+interface Form {
+  readonly type: string;
+  /** Headers, names and values in turn. */
+  readonly headers?: readonly string[];
+  /** What stands around a message. */
+  readonly before: Buffer;
+  readonly after: Buffer;
+  /** What stands at the end of a stream that failed; undefined: nothing can, and the connection is cut. */
+  error(body: string): string | undefined;
+}
+
+const FORMS: { readonly [type: string]: Form } = {
+  'application/x-ndjson': {
+    type: 'application/x-ndjson',
+    before: Buffer.from('{"result":'),
+    after: Buffer.from('}\n'),
+    error: (body) => `{"error":${body}}\n`,
+  },
+  'text/event-stream': {
+    type: 'text/event-stream; charset=utf-8',
+    before: Buffer.from('data: {"result":'),
+    after: Buffer.from('}\n\n'),
+    error: (body) => `event: error\ndata: {"error":${body}}\n\n`,
+  },
+};
+
+/** Sends one message; false when the reader has much to take. A large one is not copied. */
+function send(res: ServerResponse, { before, after }: Form, message: Buffer): boolean {
+  if (message.length <= LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, message, after]));
+  res.cork();
+  res.write(before);
+  res.write(message);
+  const isTaken = res.write(after);
+  res.uncork();
+  return isTaken;
+}
+
+const UNSTORED = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
+const STOPPING = '{"code":14,"message":"The server is stopping. Ask again.","details":[]}';
+
+export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
+  const open = new Set<AbortController>();
+  let isClosed = false;
+
+  async function answer(exchange: Exchange, plan: Plan, { asked, service }: { asked: Asked; service: Service }) {
+    const { req, res } = exchange;
+    const jsonForm = formOf(req);
+    if (req.method === 'HEAD') {
+      begin(exchange, ['Content-Type', jsonForm.type]);
+      return void res.end();
+    }
+    const ended = new AbortController();
+    const leave = () => ended.abort();
+    res.once('close', leave);
+    open.add(ended);
+    try {
+      const { request, metadata, deadlineMs } = asked;
+      const call = { path: plan.path, requests: [request], metadata, deadlineMs, signal: ended.signal };
+      const stream = service.channel.stream(call);
+      const messages = stream.messages[Symbol.asyncIterator]();
+      const first = await messages.next();
+      const waiting = { deadlineMs, signal: ended.signal };
+      if (first.done && (await fails(exchange, stream, { service, waiting }))) return;
+      const told = headersOf(await stream.headers, service.catalog.back);
+      const form = plan.isRaw && !first.done ? rawForm(first.value) : jsonForm;
+      const own = ['Content-Type', form.type, ...(form.headers ?? [])];
+      begin(exchange, [...Object.entries(told).flat(), ...own, ...UNSTORED]);
+      res.emit(WAITING);
+      const lines = { first, messages, stream };
+      await pump(res, lines, { form, plan, service, waiting });
+    } finally {
+      // What was thrown before its messages were read leaves a call behind.
+      ended.abort();
+      open.delete(ended);
+      res.off('close', leave);
+    }
+  }
+
+  async function pump(res: ServerResponse, { first, messages, stream }: Lines, way: Way): Promise<void> {
+    const { form, plan, service, waiting } = way;
+    const { signal } = waiting;
+    let fault: HttpAnswer | undefined;
+    try {
+      for (let next = first; !next.done; next = await messages.next()) {
+        const message = await messageOf(next.value, { plan, service, waiting });
+        if (!send(res, form, message) && !(await drained(res, { signal, stallMs }))) break;
+      }
+    } catch (error) {
+      fault = answerOf(error, service.catalog.answers);
+    }
+    await messages.return?.();
+    const { status, trailers } = await stream.end;
+    if (res.destroyed) return;
+    // A reader that takes nothing would never see the end.
+    if (res.writableNeedDrain) return void res.destroy();
+    if (!fault && status.code !== 0 && !isClosed) fault = await statusAnswer({ status, trailers }, service, waiting);
+    const words = isClosed && signal.aborted ? STOPPING : fault?.body;
+    const last = words === undefined ? '' : form.error(words);
+    if (last === undefined) res.destroy();
+    else res.end(last);
+  }
+
+  return {
+    answer,
+    close() {
+      isClosed = true;
+      for (const ended of open) ended.abort();
+    },
+  };
+}
+
+interface Lines {
+  readonly first: IteratorResult<Buffer>;
+  readonly messages: AsyncIterator<Buffer>;
+  readonly stream: MessageStream;
+}
+
+interface Way {
+  readonly form: Form;
+  readonly plan: Plan;
+  readonly service: Service;
+  readonly waiting: { readonly deadlineMs: number; readonly signal: AbortSignal };
+}
+
+/** One message of the node, as the answer holds it. */
+async function messageOf(bytes: Buffer, { plan, service, waiting }: Omit<Way, 'form'>): Promise<Buffer> {
+  if (plan.isRaw) return readHttpBody(bytes).data;
+  return (await renderReply({ plan, bytes }, service, waiting)).value.json;
+}
+
+function formOf(req: IncomingMessage): Form {
+  const type = accepts(req).type(Object.keys(FORMS)) as string | false;
+  return FORMS[type || 'application/x-ndjson']!;
+}
+
+/**
+ * The form of messages that are a google.api.HttpBody, by the first of them. As grpc-gateway does, a line of text ends
+ * after each; bytes of another type are one file, which a line end would break.
+ */
+function rawForm(first: Buffer): Form {
+  const { type } = readHttpBody(first);
+  const isText = /^(text\/|application\/(json|x-ndjson))/i.test(type);
+  return { type, headers: RAW, before: NOTHING, after: isText ? LINE_END : NOTHING, error: () => undefined };
+}
+
+const LINE_END = Buffer.from('\n');
+const NOTHING = Buffer.alloc(0);
+
+// A call that failed before its first message is answered like any other.
+async function fails(
+  exchange: Exchange,
+  { end, headers }: MessageStream,
+  { service, waiting }: Pick<Way, 'service' | 'waiting'>,
+): Promise<boolean> {
+  const { status, trailers } = await end;
+  if (status.code === 0) return false;
+  const { back } = service.catalog;
+  const answer = await statusAnswer({ status, trailers }, service, waiting);
+  const metadata = await headers;
+  const told = headersOf([...metadata, ...earlyTrailers(trailers, back)], back);
+  const list = [...challengeFor(answer, [...metadata, ...trailers]), ...Object.entries(told).flat()];
+  reply(exchange, { ...answer, headers: list, trailers: trailersOf(trailers, back) });
+  return true;
+}

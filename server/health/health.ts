@@ -1,0 +1,133 @@
+// Whether the stores answer, known at any moment: nobody who asks for the server's health waits for a store that hangs.
+
+import { type Clock, systemClock } from '../../lib/clock.ts';
+
+/** A store as health sees it. */
+export interface Watched {
+  /** What it keeps. */
+  readonly keeps: 'sessions' | 'documents';
+  /** What it is, such as `lmdb` or `redis`. */
+  readonly kind: string;
+  ping(): Promise<void>;
+  /** Rejects while it refuses writes. @default it is not asked */
+  takesWrites?(): Promise<void>;
+}
+
+/**
+ * Why a store counts as away: it refused the connection, cut it, did not answer in time, answered with an error, or
+ * refuses writes while it answers questions, as on a full disk.
+ */
+export type AwayReason = 'refused' | 'cut' | 'no-answer' | 'error' | 'refuses-writes';
+
+export interface StoreHealth {
+  readonly keeps: Watched['keeps'];
+  readonly kind: string;
+  /** Missing while the store answers. */
+  readonly away?: AwayReason;
+}
+
+export interface Health {
+  /** Every store; resolves within {@link PATIENCE_MS}, never rejects. */
+  stores(): Promise<readonly StoreHealth[]>;
+  /** Whether the server is about to stop; set by whoever stops it. */
+  draining: boolean;
+}
+
+export interface HealthOptions {
+  readonly clock?: Clock;
+  /** Called when a store goes away, and when it is back. */
+  readonly onChange?: (store: StoreHealth) => void;
+}
+
+export const PATIENCE_MS = 60;
+const FRESH_MS = 250;
+const ABANDON_MS = 1_000;
+
+/** Probes when asked. An answer counts for a moment, so that many who ask cost one ping; a late one counts as no. */
+export function healthOf(stores: readonly Watched[], { clock = systemClock, onChange }: HealthOptions = {}): Health {
+  const probes = stores.map((store) => {
+    const probe = prober(store, clock);
+    let before: AwayReason | undefined;
+    return async (): Promise<StoreHealth> => {
+      const away = await probe();
+      const { keeps, kind } = store;
+      const now: StoreHealth = { keeps, kind, ...(away && { away }) };
+      if ((away === undefined) !== (before === undefined)) onChange?.(now);
+      before = away;
+      return now;
+    };
+  });
+  return { stores: () => Promise.all(probes.map((probe) => probe())), draining: false };
+}
+
+interface Probe {
+  readonly at: number;
+  readonly done: Promise<AwayReason | undefined>;
+  ended: boolean;
+}
+
+function prober(store: Watched, clock: Clock): () => Promise<AwayReason | undefined> {
+  let last: Probe | undefined;
+
+  const start = (): Probe => {
+    const done = askStore(store);
+    const probe: Probe = { at: clock.now(), done, ended: false };
+    void done.then(() => {
+      probe.ended = true;
+    });
+    return probe;
+  };
+
+  return async () => {
+    const age = last ? clock.now() - last.at : Number.POSITIVE_INFINITY;
+    if (!last || age < 0 || age >= (last.ended ? FRESH_MS : ABANDON_MS)) last = start();
+    if (last.ended) return last.done;
+    const stop = new AbortController();
+    const late = clock.wait(PATIENCE_MS, stop.signal).then((): AwayReason => 'no-answer');
+    const answer = await Promise.race([last.done, late]);
+    stop.abort();
+    return answer;
+  };
+}
+
+async function askStore(store: Watched): Promise<AwayReason | undefined> {
+  try {
+    await store.ping();
+  } catch (error) {
+    return reasonOf(error);
+  }
+  return store.takesWrites?.().then(
+    () => undefined,
+    () => 'refuses-writes',
+  );
+}
+
+const REASONS: Readonly<Record<string, AwayReason>> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'refused',
+  EHOSTUNREACH: 'refused',
+  ECONNRESET: 'cut',
+  EPIPE: 'cut',
+  ETIMEDOUT: 'no-answer',
+  ERR_TIMEOUT: 'no-answer',
+};
+
+const DEPTH_MAX = 8;
+
+/** The class of what a store threw, from the codes of its causes; never its words, which may hold an address. */
+export function reasonOf(thrown: unknown): AwayReason {
+  let error = thrown as { code?: unknown; message?: unknown; cause?: unknown; reason?: unknown } | undefined;
+  for (let depth = 0; error && typeof error === 'object' && depth < DEPTH_MAX; depth++) {
+    const { code, message } = error;
+    if (typeof code === 'string' && Object.hasOwn(REASONS, code)) return REASONS[code]!;
+    // Drivers wrap the system's error in one of their own that only quotes it.
+    const quoted = typeof message === 'string' ? /\bE[A-Z]{4,}\b/.exec(message)?.[0] : undefined;
+    if (quoted !== undefined && Object.hasOwn(REASONS, quoted)) return REASONS[quoted]!;
+    if (typeof message === 'string') {
+      if (/timed? ?out/i.test(message)) return 'no-answer';
+      if (/not connected|connection/i.test(message)) return 'cut';
+    }
+    error = error.cause as typeof error;
+  }
+  return 'error';
+}

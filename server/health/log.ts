@@ -1,0 +1,71 @@
+// The log: JSON lines with only what may be in them. Whatever callers type, and who they are, never gets here.
+
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { Config } from '../config/config.ts';
+
+export type Log = Logger;
+
+/** A log on standard output, or on `destination`. */
+export function createLog({ logLevel }: Pick<Config, 'logLevel'>, destination?: DestinationStream): Log {
+  const options = { level: logLevel, base: null, serializers: { err: describeError } };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+/** An error as it may be logged. */
+export interface LoggedError {
+  readonly name: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly at?: readonly string[];
+  readonly cause?: LoggedError;
+}
+
+/** What somebody else's code threw: none of its words is logged, whatever class it has. */
+export class Foreign {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+const FRAMES = 8;
+
+/**
+ * Our own errors and those of the operating system with their words; of all others only name, code and place, for their
+ * words may quote what somebody typed.
+ */
+export function describeError(thrown: unknown): LoggedError {
+  if (thrown instanceof Foreign) return withoutMessages(describeError(thrown.error));
+  if (!(thrown instanceof Error)) return { name: `not an Error but ${typeof thrown}` };
+  const { name, message, cause, stack } = thrown;
+  const { code, syscall } = thrown as NodeJS.ErrnoException;
+  const ours = thrown instanceof TwinlineError;
+  return {
+    name: word(name) ?? 'Error',
+    ...(typeof code === 'string' && { code: word(code) ?? '?' }),
+    ...((ours || typeof syscall === 'string') && { message: ours ? message : message.replace(QUOTED, "'…'") }),
+    ...(!ours && { at: frames(stack, message) }),
+    ...(cause !== undefined && { cause: describeError(cause) }),
+  };
+}
+
+// A stack begins with name and message, and a message may look like frames; where it ends cannot always be told.
+function frames(stack = '', message: string): string[] {
+  const end = message === '' ? stack.search(/^\w*Error\n/) : stack.lastIndexOf(message);
+  if (end < 0) return [];
+  const [, ...lines] = stack.slice(end + message.length).split('\n', FRAMES + 1);
+  return lines.map((line) => line.trim().replace(/^at /, ''));
+}
+
+// The system quotes paths, and whoever named a file may have named it by what was typed.
+const QUOTED = /'[^']*'/g;
+
+function withoutMessages({ message: _, cause, ...error }: LoggedError): LoggedError {
+  return { ...error, ...(cause && { cause: withoutMessages(cause) }) };
+}
+
+// Names of errors and codes hold no long numbers; PINs are such.
+const word = (text: unknown) =>
+  typeof text === 'string' && /^\w{1,64}$/.test(text) && !/\d{4}/.test(text) ? text : undefined;

@@ -1,0 +1,148 @@
+// What the server counts, and the text in which Prometheus reads it. Label values come from our own tables only.
+
+import type { CutReason } from '../http/connections.ts';
+import type { Overload } from '../http/overload.ts';
+import type { GatewayRefusal } from '../ussd/gateways.ts';
+import type { StoreHealth } from './health.ts';
+
+/** How a USSD request was answered. */
+export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidden' | 'unavailable';
+
+/** What there was too much of when a request or a connection was turned away: requests of one address or phone, work
+ * of the server, answers that nobody reads, connections of one address. */
+export type RefusedWhy = 'address' | 'phone' | 'overload' | 'unsent' | 'connections';
+
+export interface Metrics {
+  turn(dialect: string, outcome: TurnOutcome, ms: number): void;
+  dial(dialect: string): void;
+  /** A request of a gateway that may not speak for callers. */
+  forbidden(dialect: string, reason: GatewayRefusal): void;
+  /** A request of another door; `route` is its template. */
+  request(method: string, route: string, status: number): void;
+  problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit'): void;
+  /** A request or a connection that was turned away. */
+  refused(why: RefusedWhy): void;
+  /** A connection whose client did not read. */
+  cut(reason: CutReason): void;
+  /** Adds lines of a door that counts for itself, made anew each time. */
+  add(lines: () => readonly string[]): void;
+  /** Prometheus text, version 0.0.4, with how the stores are now. */
+  render(stores: readonly StoreHealth[]): string;
+}
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Empty counts. */
+export function createMetrics(overload: Pick<Overload, 'inFlight' | 'loopDelayMs'>): Metrics {
+  const turns = new Map<string, number>();
+  const dials = new Map<string, number>();
+  const forbidden = new Map<string, number>();
+  const requests = new Map<string, number>();
+  const problems = new Map<string, number>();
+  const refusals = new Map<string, number>();
+  const cuts = new Map<string, number>();
+  const durations = createDurations();
+  const others: (() => readonly string[])[] = [];
+
+  return {
+    turn: (dialect, outcome, ms) => {
+      count(turns, `dialect="${dialect}",outcome="${outcome}"`);
+      durations.add(ms);
+    },
+    dial: (dialect) => count(dials, `dialect="${dialect}"`),
+    forbidden: (dialect, reason) => count(forbidden, `dialect="${dialect}",reason="${reason}"`),
+    request: (method, route, status) =>
+      count(requests, `method="${METHODS.has(method) ? method : 'other'}",route="${route}",status="${status}"`),
+    problem: (where) => count(problems, `where="${where}"`),
+    refused: (why) => count(refusals, `why="${why}"`),
+    cut: (reason) => count(cuts, `reason="${reason}"`),
+    add: (lines) => void others.push(lines),
+    render: (stores) => {
+      const { user, system } = process.cpuUsage();
+      return [
+        ...counter('twinline_ussd_turns_total', 'USSD requests by dialect and outcome.', turns),
+        ...counter('twinline_ussd_sessions_started_total', 'First dials by dialect.', dials),
+        ...counter('twinline_ussd_refused_total', 'USSD requests of gateways that are not listed.', forbidden),
+        ...histogram('twinline_ussd_turn_seconds', 'Time from request to answer.', durations),
+        ...counter('twinline_http_requests_total', 'Requests of the other routes.', requests),
+        ...counter('twinline_errors_total', 'What went wrong inside.', problems),
+        ...counter('twinline_refused_total', 'Turned away, by what there was too much of.', refusals),
+        ...counter('twinline_connections_cut_total', 'Connections whose clients did not read.', cuts),
+        ...gauge('twinline_store_up', '1 while a store answers, 0 while it is away.', storesUp(stores)),
+        ...others.flatMap((lines) => lines()),
+        ...gauge('twinline_requests_in_flight', 'Requests being worked on.', overload.inFlight),
+        ...gauge('twinline_event_loop_delay_seconds', 'Delay, 99th percentile.', overload.loopDelayMs / 1e3),
+        ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
+        ...counter('process_cpu_seconds_total', 'CPU time, user and system.', new Map([['', (user + system) / 1e6]])),
+        '',
+      ].join('\n');
+    },
+  };
+}
+
+function count(counts: Map<string, number>, labels: string): void {
+  counts.set(labels, (counts.get(labels) ?? 0) + 1);
+}
+
+function heading(name: string, help: string, type: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+type Samples = ReadonlyMap<string, number>;
+
+function samples(name: string, values: Samples): string[] {
+  return [...values].map(([labels, value]) => `${name}${labels && `{${labels}}`} ${value}`);
+}
+
+/** Lines of a counter; the keys of `values` are its labels, as `a="b",c="d"`. */
+export function counter(name: string, help: string, values: Samples): string[] {
+  return [...heading(name, help, 'counter'), ...samples(name, values)];
+}
+
+/** Lines of a gauge. */
+export function gauge(name: string, help: string, value: number | Samples): string[] {
+  const values = typeof value === 'number' ? new Map([['', value]]) : value;
+  return [...heading(name, help, 'gauge'), ...samples(name, values)];
+}
+
+function storesUp(stores: readonly StoreHealth[]): Samples {
+  return new Map(stores.map(({ keeps, kind, away }) => [`store="${keeps}",kind="${kind}"`, away ? 0 : 1]));
+}
+
+/** How long things took. */
+export interface Durations {
+  add(ms: number): void;
+  /** Counts by bucket, the last of them for all that took longer. */
+  readonly buckets: readonly number[];
+  readonly totalMs: number;
+}
+
+export function createDurations(): Durations {
+  const buckets = new Array<number>(BUCKETS_MS.length + 1).fill(0);
+  let totalMs = 0;
+  return {
+    buckets,
+    get totalMs() {
+      return totalMs;
+    },
+    add: (ms) => {
+      let at = 0;
+      while (at < BUCKETS_MS.length && ms > BUCKETS_MS[at]!) at++;
+      buckets[at]!++;
+      totalMs += ms;
+    },
+  };
+}
+
+/** Lines of a histogram, in seconds. */
+export function histogram(name: string, help: string, seen: Pick<Durations, 'buckets' | 'totalMs'>): string[] {
+  let sum = 0;
+  const lines = seen.buckets.map((value, at) => {
+    sum += value;
+    return `${name}_bucket{le="${at < BUCKETS_MS.length ? BUCKETS_MS[at]! / 1e3 : '+Inf'}"} ${sum}`;
+  });
+  return [...heading(name, help, 'histogram'), ...lines, `${name}_sum ${seen.totalMs / 1e3}`, `${name}_count ${sum}`];
+}

@@ -1,0 +1,99 @@
+// Whether stores take writes: one that answers questions may refuse them, as on a full disk.
+
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../lib/clock.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { DocumentStore, SnapshotStore } from '../../lib/store/store.ts';
+import { SERVER } from '../stores/key-mark.ts';
+import type { Stores } from '../stores/stores.ts';
+
+export interface WatchedStores extends Stores {
+  /** Each resolves when the store takes writes, as far as is known, and rejects when it refuses them. */
+  readonly takesWrites: { readonly sessions: () => Promise<void>; readonly documents: () => Promise<void> };
+}
+
+/** At least these milliseconds lie between two trial writes. */
+const PAUSE_MS = 1_000;
+/** About as much as a session takes: where this fits, callers are served again. */
+const TRIAL = 'x'.repeat(8_192);
+const TRIAL_MS = 60_000;
+
+interface WriteState {
+  /** Runs a write and remembers how it went; `isWritten`: whether this result means that something was written. */
+  note<T>(write: Promise<T>, isWritten: (result: T) => boolean): Promise<T>;
+  takesWrites(): Promise<void>;
+}
+
+/** After a refused write, a store counts as refusing until a write succeeds: a caller's, or a trial when somebody asks. */
+function writeState(tryToWrite: () => Promise<void>): WriteState {
+  let refused: { readonly error: unknown } | undefined;
+  let trial: { readonly at: number; readonly done: Promise<void> } | undefined;
+
+  async function carryOutTrial(): Promise<void> {
+    await tryToWrite();
+    refused = undefined;
+  }
+
+  return {
+    async note(write, isWritten) {
+      try {
+        const result = await write;
+        if (isWritten(result)) refused = undefined;
+        return result;
+      } catch (error) {
+        if (isOfStore(error)) refused = { error };
+        throw error;
+      }
+    },
+    async takesWrites() {
+      if (!refused) return;
+      const now = performance.now();
+      if (!trial || now - trial.at >= PAUSE_MS) {
+        trial = { at: now, done: carryOutTrial() };
+        // Whoever asked may have gone.
+        trial.done.catch(() => {});
+      }
+      await trial.done;
+      if (refused) throw refused.error;
+    },
+  };
+}
+
+// All else says something about what was to be written, not about the store.
+const isOfStore = (error: unknown) =>
+  error instanceof TwinlineError && (error.code === 'ERR_STORE' || error.code === 'ERR_TIMEOUT');
+
+/** The same stores, watched. */
+export function watchWrites({ snapshots, documents }: Stores): WatchedStores {
+  const sessions = writeState(() => trySession(snapshots));
+  const papers = writeState(() => tryDocument(documents));
+  return {
+    snapshots: {
+      ...snapshots,
+      commit: (...given) => sessions.note(snapshots.commit(...given), ({ kind }) => kind === 'committed'),
+      remove: (key) => sessions.note(snapshots.remove(key), (removed) => removed),
+    },
+    documents: {
+      ...documents,
+      insert: (...given) => papers.note(documents.insert(...given), () => true),
+      replace: (...given) => papers.note(documents.replace(...given), ({ kind }) => kind === 'replaced'),
+      remove: (...given) => papers.note(documents.remove(...given), (removed) => removed),
+    },
+    takesWrites: { sessions: sessions.takesWrites, documents: papers.takesWrites },
+  };
+}
+
+// An ended session is in no list; should its removal fail, it expires.
+async function trySession(snapshots: SnapshotStore): Promise<void> {
+  const key = `trial ${randomUUID()}`;
+  const expiresAt = systemClock.now() + TRIAL_MS;
+  const session = { record: TRIAL, turnKey: 'trial', reply: '', ended: true, expiresAt, dueAt: null };
+  await snapshots.commit(key, 0, session);
+  await snapshots.remove(key);
+}
+
+async function tryDocument(documents: DocumentStore): Promise<void> {
+  const id = `trial ${randomUUID()}`;
+  await documents.insert(SERVER, id, { text: TRIAL });
+  await documents.remove(SERVER, id);
+}

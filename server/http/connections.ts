@@ -1,0 +1,142 @@
+// The connections of a listener: how many one client may have, and which are cut off because nobody reads what they carry.
+
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { Answer } from './answer.ts';
+import { isLongUpload } from './long-uploads.ts';
+
+/** Why a connection is cut: its client takes nothing, or too little. */
+export type CutReason = 'stalled' | 'slow';
+
+export interface ConnectionRules {
+  /** Milliseconds without a byte taken. @default LIMITS.answerStallMs */
+  readonly stallMs?: number;
+  /** Of a large answer or one that is still being made, the least bytes. @default LIMITS.answerLeastBytes */
+  readonly leastBytes?: number;
+  /** That must be taken in so many milliseconds. @default LIMITS.answerLeastMs */
+  readonly leastMs?: number;
+  /** Connections of one client. @default LIMITS.connectionsPerClient */
+  readonly perClient?: number;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+}
+
+export interface ConnectionOptions extends ConnectionRules {
+  /** Under which name the connections of a peer count together; undefined: they are not counted. @default nobody's are */
+  readonly countedAs?: (socket: Socket) => string | undefined;
+  /** Told of each connection that is one too many of a client. */
+  readonly onRefused?: (client: string) => void;
+  readonly onCut?: (reason: CutReason) => void;
+}
+
+export interface Connections {
+  /** Looks at each connection now, and cuts off those whose clients do not read. */
+  look(): void;
+  /** Cuts off connections that have never said anything; for Node they are about to, until its own timeout. */
+  cutSilent(): void;
+  stop(): void;
+}
+
+/** How far the client of a connection has come. Times by the clock. */
+interface Progress {
+  /** Bytes that the system has taken for the client. */
+  taken: number;
+  takenAt: number;
+  /** Where the client was when its rate was looked at last. */
+  before: { readonly taken: number; readonly at: number };
+}
+
+const LOOK_MS = 1_000;
+
+/** Watches the connections of a server from now on. */
+export function watchConnections(server: Server, options: ConnectionOptions = {}): Connections {
+  const { stallMs = LIMITS.answerStallMs, clock = systemClock, countedAs, onRefused, onCut } = options;
+  const { leastBytes = LIMITS.answerLeastBytes, leastMs = LIMITS.answerLeastMs } = options;
+  const { perClient = LIMITS.connectionsPerClient } = options;
+  const open = new Map<Socket, Progress | undefined>();
+  const counts = new Map<string, number>();
+
+  function enter(socket: Socket): void {
+    // A connection is handed in again when its request for another protocol is not heeded.
+    if (open.has(socket)) return;
+    open.set(socket, undefined);
+    const client = countedAs?.(socket);
+    const count = client === undefined ? 0 : (counts.get(client) ?? 0) + 1;
+    if (client !== undefined) counts.set(client, count);
+    socket.once('close', () => {
+      open.delete(socket);
+      if (client === undefined) return;
+      const left = counts.get(client)! - 1;
+      if (left > 0) counts.set(client, left);
+      else counts.delete(client);
+    });
+    if (count <= perClient) return;
+    onRefused?.(client!);
+    socket.destroy();
+  }
+
+  function troubleOf(socket: Socket, now: number): CutReason | undefined {
+    const unsent = unsentAnswer(socket);
+    if (!unsent) {
+      open.set(socket, undefined);
+      return undefined;
+    }
+    const { taken, answer, bytes } = unsent;
+    const seen = open.get(socket) ?? { taken, takenAt: now, before: { taken, at: now } };
+    open.set(socket, seen);
+    if (taken !== seen.taken) Object.assign(seen, { taken, takenAt: now });
+    if (now - seen.takenAt >= stallMs) return 'stalled';
+    if (now - seen.before.at < leastMs) return undefined;
+    const isLarge = bytes >= leastBytes || !answer.writableEnded;
+    if (isLarge && taken - seen.before.taken < leastBytes) return 'slow';
+    seen.before = { taken, at: now };
+    return undefined;
+  }
+
+  function look(): void {
+    const now = clock.now();
+    for (const socket of open.keys()) {
+      const reason = troubleOf(socket, now);
+      if (!reason) continue;
+      onCut?.(reason);
+      socket.destroy();
+    }
+  }
+
+  server.on('connection', enter);
+  const timer = setInterval(look, Math.min(LOOK_MS, stallMs / 4)).unref();
+  return {
+    look,
+    cutSilent: () => {
+      for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+interface Unsent {
+  readonly answer: Answer;
+  /** Bytes that wait. */
+  readonly bytes: number;
+  /** Bytes that the system has taken so far; of an upload that is answered line by line, those that came count too. */
+  readonly taken: number;
+}
+
+// `writableLength` holds a body until its last byte is taken; only the handle knows how far the system has come. Node
+// decides by the same number whether a connection is idle.
+type Inside = {
+  readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
+  readonly _httpMessage?: Answer | null;
+};
+
+// Undefined where nothing waits, and where the door has rules of its own for slow readers.
+function unsentAnswer(socket: Socket): Unsent | undefined {
+  const { _handle: handle, _httpMessage: answer } = socket as unknown as Inside;
+  if (!handle || !answer || (answer.isWaiting && !answer.writableEnded)) return undefined;
+  const bytes = Math.max(socket.writableLength, handle.writeQueueSize);
+  if (bytes === 0) return undefined;
+  const came = isLongUpload(socket) ? socket.bytesRead : 0;
+  return { answer, bytes, taken: handle.bytesWritten - handle.writeQueueSize + came };
+}

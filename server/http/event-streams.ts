@@ -1,0 +1,144 @@
+// Streams of server-sent events: heartbeats, readers that are slow or gone, and the orderly end of them all.
+
+import type { ServerResponse } from 'node:http';
+import type { Context } from 'koa';
+import { LIMITS } from '../../lib/limits.ts';
+import { Refusal } from './errors.ts';
+import { WAITING } from './guard.ts';
+
+export interface StreamSource {
+  /** Whose streams are counted together: a tenant or a user. */
+  readonly owner: string;
+  /** What the stream begins with. */
+  readonly hello: string;
+  /** The messages in the form of the wire, until the signal aborts. */
+  readonly messages: (signal: AbortSignal) => AsyncIterable<string>;
+  /** Asked now and then: whether the reader may still read. */
+  readonly mayRead: () => boolean;
+  /** Ends the stream when it aborts. */
+  readonly stop?: AbortSignal;
+}
+
+export interface EventStreams {
+  /** Throws a refusal with status 503 when there are too many streams. Takes over the answer of `ctx`. */
+  serve(ctx: Context, source: StreamSource): void;
+  /** Ends all streams with an event `shutdown`; readers that do not take what they have are cut off. */
+  close(): void;
+}
+
+export interface StreamOptions {
+  /** @default LIMITS.eventHeartbeatMs */
+  readonly heartbeatMs?: number;
+  /** @default LIMITS.eventStallMs */
+  readonly stallMs?: number;
+  /** How many at a time. @default LIMITS.eventStreams, LIMITS.eventStreamsPerTenant */
+  readonly most?: { readonly all: number; readonly perOwner: number };
+  readonly onProblem: (error: unknown) => void;
+}
+
+interface Stream {
+  readonly owner: string;
+  readonly ended: AbortController;
+}
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  // Proxies that collect answers would hold events back.
+  'X-Accel-Buffering': 'no',
+};
+// Without an id: a reader that comes back goes on after its last event.
+const SHUTDOWN = 'event: shutdown\ndata: {"reason":"connect again"}\n\n';
+
+export function eventStreams({
+  heartbeatMs = LIMITS.eventHeartbeatMs,
+  stallMs = LIMITS.eventStallMs,
+  most = { all: LIMITS.eventStreams, perOwner: LIMITS.eventStreamsPerTenant },
+  onProblem,
+}: StreamOptions): EventStreams {
+  const open = new Set<Stream>();
+  /** How many each owner has; only owners who have one. */
+  const byOwner = new Map<string, number>();
+  let closed = false;
+
+  function admit(owner: string): Stream {
+    const ofOwner = byOwner.get(owner) ?? 0;
+    if (closed || open.size >= most.all || ofOwner >= most.perOwner)
+      throw new Refusal('unavailable', 'There are too many open streams of events. Close one, or try again later.');
+    const stream = { owner, ended: new AbortController() };
+    open.add(stream);
+    byOwner.set(owner, ofOwner + 1);
+    return stream;
+  }
+
+  function dismiss(stream: Stream): void {
+    open.delete(stream);
+    const left = byOwner.get(stream.owner)! - 1;
+    if (left) byOwner.set(stream.owner, left);
+    else byOwner.delete(stream.owner);
+  }
+
+  async function pump(res: ServerResponse, stream: Stream, { hello, messages }: StreamSource): Promise<void> {
+    const { signal } = stream.ended;
+    res.write(hello);
+    for await (const message of messages(signal)) {
+      if (res.write(message)) continue;
+      if (!(await drained(res, { signal, stallMs }))) break;
+    }
+    if (res.writableNeedDrain) res.destroy();
+    else res.end(signal.aborted ? SHUTDOWN : undefined);
+  }
+
+  return {
+    serve(ctx, source) {
+      const stream = admit(source.owner);
+      const { res } = ctx;
+      ctx.respond = false;
+      ctx.status = 200;
+      ctx.set(HEADERS);
+      res.flushHeaders();
+      res.emit(WAITING);
+      const beat = setInterval(() => {
+        if (!source.mayRead()) stream.ended.abort();
+        else if (!res.writableNeedDrain) res.write(': still here\n\n');
+      }, heartbeatMs);
+      const gone = () => stream.ended.abort();
+      source.stop?.addEventListener('abort', gone, { once: true });
+      if (source.stop?.aborted) gone();
+      res.once('close', gone);
+      res.on('error', gone);
+      pump(res, stream, source)
+        .catch((error: unknown) => {
+          onProblem(error);
+          res.destroy();
+        })
+        .finally(() => {
+          clearInterval(beat);
+          dismiss(stream);
+        });
+    },
+    close() {
+      closed = true;
+      for (const { ended } of open) ended.abort();
+    },
+  };
+}
+
+/** Whether the reader took what waited for it before its time was over, and nothing else came to an end. */
+export function drained(res: ServerResponse, options: { signal: AbortSignal; stallMs: number }): Promise<boolean> {
+  const { signal, stallMs } = options;
+  return new Promise((resolve) => {
+    const settle = (took: boolean) => {
+      clearTimeout(timer);
+      res.off('drain', onDrain);
+      signal.removeEventListener('abort', onEnd);
+      resolve(took);
+    };
+    const onDrain = () => settle(true);
+    const onEnd = () => settle(false);
+    const timer = setTimeout(onEnd, stallMs);
+    res.once('drain', onDrain);
+    if (signal.aborted) onEnd();
+    else signal.addEventListener('abort', onEnd, { once: true });
+  });
+}

@@ -1,0 +1,58 @@
+// What is turned away before anything else looks at it, and the count of what is let in.
+
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Health } from '../health/health.ts';
+import { type Answer, GIVEN, type Listener } from './answer.ts';
+import type { Overload } from './overload.ts';
+import type { UnsentBytes } from './unsent.ts';
+
+/** What an answer emits that stays open and mostly waits: it is no work from then on. Its door cuts slow readers off. */
+export const WAITING = 'twinline:waiting';
+
+export interface Guards {
+  readonly overload: Overload;
+  readonly health: Health;
+  readonly unsent: UnsentBytes;
+}
+
+/** Answers requests that two servers could read differently with 400; hands all others on. */
+export function guarded(app: RequestListener, { overload, health, unsent }: Guards): Listener {
+  // Once for each answer, whichever comes first: what its client has not taken yet is no work of ours.
+  function leave(this: Answer): void {
+    if (!this.isInFlight) return;
+    this.isInFlight = false;
+    overload.inFlight--;
+  }
+  function wait(this: Answer): void {
+    this.isWaiting = true;
+    leave.call(this);
+  }
+  return (req, res) => {
+    if (isAmbiguous(req)) return refuse(res);
+    // The client goes elsewhere after this answer, rather than be cut off when the server closes.
+    if (health.draining) res.shouldKeepAlive = false;
+    overload.inFlight++;
+    res.isInFlight = true;
+    res.unsent = unsent;
+    res.on(GIVEN, leave).on('close', leave).on(WAITING, wait);
+    app(req, res);
+  };
+}
+
+// Node takes the first of two Host headers, and a URL with a host of its own beside the Host header.
+function isAmbiguous({ url = '', rawHeaders }: IncomingMessage): boolean {
+  if (url.charCodeAt(0) !== 0x2f && url !== '*') return true;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
+
+function refuse(res: ServerResponse): void {
+  const body = '{"error":"Bad request","code":"bad-request"}';
+  const length = String(body.length);
+  res.writeHead(400, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
+  res.end(body);
+}

@@ -1,0 +1,92 @@
+// A listener on a port: Node's server with the timeouts that slow and idle clients are held to, and its orderly end.
+
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { TwinlineError } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { Answer, type Listener } from './answer.ts';
+import { type ConnectionOptions, type Connections, watchConnections } from './connections.ts';
+import { spareLongUploads } from './long-uploads.ts';
+import { passUpgrades } from './upgrades.ts';
+
+export interface Listening {
+  /** Without a slash at its end; a server on all addresses is named by the loopback one. */
+  readonly url: string;
+  /** Takes no more connections, lets requests finish for at most `patienceMs`, then cuts off what is left. */
+  close(patienceMs: number): Promise<void>;
+}
+
+const TIMEOUTS = {
+  /** For all headers of a request, and for the first byte of a connection. */
+  headersTimeout: 5_000,
+  /** For a whole request with its body. */
+  requestTimeout: 10_000,
+  /** How often the two above are looked at. */
+  connectionsCheckingInterval: 1_000,
+  /** Longer than the 60 s after which common load balancers drop an idle connection: they must be first. */
+  keepAliveTimeout: 65_000,
+} as const;
+
+interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** For tests: other timeouts. */
+  readonly timeouts?: { readonly [name in keyof typeof TIMEOUTS]?: number };
+  /** Of clients that have too many connections, or do not read what they asked for. */
+  readonly connections?: ConnectionOptions | undefined;
+}
+
+/** Listens. Throws ERR_CONFIG when the port cannot be had. */
+export async function listen(app: Listener, options: ListenOptions): Promise<Listening> {
+  const { host, port, timeouts } = options;
+  const server = createServer({ ...TIMEOUTS, ...timeouts, ServerResponse: Answer }, app);
+  spareLongUploads(server);
+  passUpgrades(server, app);
+  server.maxHeadersCount = LIMITS.headersPerRequest;
+  const connections = watchConnections(server, options.connections);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));
+    server.listen(port, host, () => resolve());
+  });
+  return { url: urlOf(server), close: (patienceMs) => close(server, { patienceMs, connections }) };
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses it. Stop that program or set another PORT',
+  EACCES: 'this user may not use it. Set a PORT above 1023',
+  EADDRNOTAVAIL: 'this machine has no such address. Set HOST=127.0.0.1 or HOST=0.0.0.0',
+  ENOTFOUND: 'no such host is known. Set HOST=127.0.0.1 or HOST=0.0.0.0',
+};
+
+function portError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): TwinlineError {
+  const why = WHY[error.code ?? ''] ?? `${error.code}`;
+  return new TwinlineError('ERR_CONFIG', `Cannot listen on ${host}:${port}: ${why}.`, { cause: error });
+}
+
+function urlOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+const LOOK_MS = 25;
+
+interface Closing {
+  readonly patienceMs: number;
+  readonly connections: Connections;
+}
+
+async function close(server: Server, { patienceMs, connections }: Closing): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  // A connection that was busy becomes idle after its answer, and then holds the server open.
+  const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS);
+  const late = setTimeout(() => server.closeAllConnections(), patienceMs);
+  server.closeIdleConnections();
+  connections.cutSilent();
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+  connections.stop();
+}

@@ -1,0 +1,62 @@
+// Whatever is thrown below becomes a JSON answer, and is logged and counted when it is our fault.
+
+import type { Middleware } from 'koa';
+import type { Log } from '../../health/log.ts';
+import type { Metrics } from '../../health/metrics.ts';
+import { errorAnswer, Refusal } from '../errors.ts';
+
+/** Answers errors of the JSON doors and writes one log line per request. Sets `ctx.state.requestId`. */
+export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): Middleware {
+  const record = recorder({ log, metrics });
+  return async (ctx, next) => {
+    const begun = performance.now();
+    const requestId: string = ctx.state.requestId;
+    try {
+      await next();
+    } catch (error) {
+      const { status, body } = errorAnswer(error, requestId);
+      ctx.status = status;
+      ctx.body = body;
+      if (status >= 500 && !(error instanceof Refusal)) {
+        metrics.problem('http');
+        log.error({ err: error, route: routeOf(ctx), requestId }, 'a request failed');
+      }
+    }
+    const { method, status } = ctx;
+    record({ method, route: routeOf(ctx), status, begun, requestId, reason: ctx.state.reason as string | undefined });
+  };
+}
+
+/** A request that was answered. */
+export interface Answered {
+  readonly method: string;
+  /** Its template, or `none`. */
+  readonly route: string;
+  readonly status: number;
+  /** By `performance.now()`. */
+  readonly begun: number;
+  readonly requestId: string;
+  /** Why it was refused, in one word of a closed list; where clients are not told. */
+  readonly reason?: string | undefined;
+}
+
+/** Takes each request when it was answered. */
+export type Recorder = (answered: Answered) => void;
+
+/** Counts requests, and writes a line for each. */
+export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Recorder {
+  return ({ method, route, status, begun, requestId, reason }) => {
+    metrics.request(method, route, status);
+    const level = status >= 500 ? 'warn' : QUIET.has(route) ? 'debug' : 'info';
+    const ms = Math.round(performance.now() - begun);
+    log[level]({ method, route, status, ms, requestId, ...(reason !== undefined && { reason }) });
+  };
+}
+
+// Asked every few seconds by machines.
+const QUIET = new Set(['/', '/livez', '/readyz', '/health', '/metrics']);
+
+/** The template of the route that was matched; paths themselves may hold ids and numbers of people. */
+function routeOf(ctx: { readonly [key: string]: unknown }): string {
+  return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
+}

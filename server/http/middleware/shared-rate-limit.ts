@@ -1,0 +1,101 @@
+// How often one client may ask all instances together: a count in Redis, and one of this process while Redis is away.
+//
+// koa-ratelimit's own driver for Redis keeps an entry per request, under the clock of whoever asks: much memory for large
+// limits, requests of one microsecond count once, and clocks that differ shift the window. This is one number per client.
+
+import { LRUCache } from 'lru-cache';
+import { TwinlineError } from '../../../lib/errors.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
+import { type AskForLot, createLots, lotOf } from './lots.ts';
+import type { Limiter, LimiterOptions } from './rate-limit.ts';
+
+export interface SharedLimiterOptions extends LimiterOptions {
+  readonly redis: Pick<RedisConnection, 'run' | 'script'>;
+  /** Counts while Redis is away. */
+  readonly local: Limiter;
+  /** Milliseconds that Redis may take to count. @default LIMITS.sharedCountMs */
+  readonly patienceMs?: number;
+  /** Redis did not count in time: from now on, and until it does again, `local` counts. */
+  readonly onAway?: (error: unknown) => void;
+  readonly onBack?: () => void;
+}
+
+/** While Redis is away, one request in so many milliseconds finds out whether it is back. */
+const RETRY_MS = 1_000;
+const PREFIX = 'twinline:rate:';
+
+// A window begins with its first request and is measured by the clock of Redis. Of a lot that is counted, answers how
+// many may pass, and the milliseconds that are left of the window.
+const COUNT = `
+  local lot = tonumber(ARGV[3])
+  local count = redis.call('INCRBY', KEYS[1], lot)
+  if count == lot then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+  local over = math.max(0, count - tonumber(ARGV[2]))
+  return {math.max(0, lot - over), math.max(1, redis.call('PTTL', KEYS[1]))}`;
+
+/**
+ * One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long.
+ *
+ * Of a limit of 2,000 and more an instance takes several requests at a time, see {@link lotOf}: together they never let
+ * more than `max` pass, and what an instance has taken and nobody asks it for is lost to the others in this window.
+ */
+export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
+  const { redis, local, max, windowMs, patienceMs = LIMITS.sharedCountMs, onAway, onBack } = options;
+  const count = redis.script(COUNT, 1);
+  const lot = lotOf(max);
+  // Whoever must wait is told so without asking again: a flood of refused requests costs Redis nothing.
+  const waiting = new LRUCache<string, number>({ max: LIMITS.countedClients });
+  let retryAt: number | undefined;
+
+  const ask: AskForLot = async (bucket, requests) => {
+    const counted = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, requests));
+    const [passing, leftMs] = (await within(patienceMs, counted)) as [number, number];
+    if (retryAt !== undefined) onBack?.();
+    retryAt = undefined;
+    if (passing < requests) waiting.set(bucket, performance.now() + leftMs);
+    return { passing, leftMs };
+  };
+  const askForOne = async (bucket: string): Promise<number> => {
+    const { passing, leftMs } = await ask(bucket, 1);
+    return passing > 0 ? 0 : leftMs;
+  };
+  const lots = createLots(lot, ask);
+  const askFor = lot === 1 ? askForOne : lots.draw;
+
+  // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
+  // of them. When Redis goes away, whoever has asked it comes here at the same moment.
+  let line: Promise<unknown> = Promise.resolve();
+  const countHere: Limiter = (bucket) => {
+    const counted = line.then(() => local(bucket));
+    line = counted.catch(() => {});
+    return counted;
+  };
+
+  return async (bucket) => {
+    const now = performance.now();
+    if (lots.take(bucket, now)) return 0;
+    if (retryAt !== undefined && now < retryAt) return countHere(bucket);
+    const until = waiting.get(bucket);
+    if (until !== undefined && now < until) return seconds(until - now);
+    // The others go on locally while this one finds out.
+    if (retryAt !== undefined) retryAt = now + RETRY_MS;
+    try {
+      return seconds(await askFor(bucket));
+    } catch (error) {
+      if (retryAt === undefined) onAway?.(error);
+      retryAt = performance.now() + RETRY_MS;
+      return countHere(bucket);
+    }
+  };
+}
+
+const seconds = (ms: number) => Math.ceil(ms / 1_000);
+
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new TwinlineError('ERR_TIMEOUT', `Redis did not count a request within ${ms} ms.`));
+    const timer = setTimeout(late, ms);
+    void work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

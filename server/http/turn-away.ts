@@ -1,0 +1,98 @@
+// Who is turned away before a door looks: how that is counted and told.
+
+import type { Socket } from 'node:net';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../health/log.ts';
+import type { Metrics } from '../health/metrics.ts';
+import type { ConnectionOptions, CutReason } from './connections.ts';
+import { type ClientOf, UNCOUNTED } from './middleware/client.ts';
+import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
+import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
+import type { Overload } from './overload.ts';
+import { tellRarely } from './rare.ts';
+
+export interface TurnAwayDeps {
+  readonly config: Pick<Config, 'rateLimit'>;
+  readonly overload: Pick<Overload, 'isOver'>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Where instances count requests together; without it each counts for itself. */
+  readonly redis?: RedisConnection | undefined;
+}
+
+/** The limit for all doors: one count per client. */
+export function openLimiter(deps: TurnAwayDeps): Limiter {
+  const limit = plainLimiter(deps);
+  return async (bucket) => {
+    if (bucket === UNCOUNTED) return 0;
+    const seconds = await limit(bucket);
+    if (seconds > 0) deps.metrics.refused(isCaller(bucket) ? 'phone' : 'address');
+    return seconds;
+  };
+}
+
+// The word of an ended session may come without a phone.
+const isCaller = (bucket: string) => bucket.startsWith('phone ') || bucket.startsWith('session ');
+
+/** The same for dials; an address that is refused is told to the log, for it may be that of a telecom gateway. */
+export function dialLimiter(limiter: Limiter, log: Log): Limiter {
+  const fix = 'If this is your telecom gateway, list it in RATE_LIMIT_EXEMPT: its callers are then limited one by one.';
+  const tell = tellRarely((address: string, times) =>
+    log.warn({ address, times }, `dials are refused: too many requests from one address. ${fix}`),
+  );
+  return async (bucket) => {
+    const seconds = await limiter(bucket);
+    if (seconds > 0 && !isCaller(bucket)) tell(bucket);
+    return seconds;
+  };
+}
+
+/** The watch over the load, which also counts who is turned away. */
+export function countedOverload({ overload, metrics }: TurnAwayDeps): Pick<Overload, 'isOver'> {
+  return {
+    isOver: () => {
+      const isOver = overload.isOver();
+      if (isOver) metrics.refused('overload');
+      return isOver;
+    },
+  };
+}
+
+/** The rules for connections: known proxies and gateways may have any number. */
+export function connectionOptions({ metrics, log }: TurnAwayDeps, clientOf: ClientOf): ConnectionOptions {
+  const tellOfMany = tellRarely((address: string, times) =>
+    log.warn(
+      { address, times },
+      'connections are refused: this address has too many. A proxy belongs into TRUST_PROXY_CIDRS',
+    ),
+  );
+  const tellOfCut = tellRarely((reason: CutReason, times) =>
+    log.warn({ reason, times }, 'connections are cut: their clients do not read the answers'),
+  );
+  return {
+    countedAs: (socket: Socket) => {
+      const { bucket, exempt, proxy } = clientOf({ socket, headers: {} });
+      return exempt || proxy || bucket === UNCOUNTED ? undefined : bucket;
+    },
+    onRefused: (address) => {
+      metrics.refused('connections');
+      tellOfMany(address);
+    },
+    onCut: (reason) => {
+      metrics.cut(reason);
+      tellOfCut(reason);
+    },
+  };
+}
+
+function plainLimiter({ config, redis, metrics, log }: TurnAwayDeps): Limiter {
+  const local = rateLimiter(config.rateLimit);
+  if (!redis) return local;
+  const onAway = (error: unknown) => {
+    metrics.problem('rate-limit');
+    log.warn({ err: error }, 'requests are counted by this instance alone while Redis is away');
+  };
+  const onBack = () => log.info('requests are counted in Redis again');
+  return sharedRateLimiter({ ...config.rateLimit, redis, local, onAway, onBack });
+}

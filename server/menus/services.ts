@@ -1,0 +1,85 @@
+// The services that flows may call: accounts, HTTP, and the modules of SERVICES.
+
+import type { Service, Services } from '../../lib/engine/service.ts';
+import { isRewritten } from '../../lib/engine/session/secret-calls.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { importDefault } from '../config/modules.ts';
+import { Foreign, type Log } from '../health/log.ts';
+
+const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
+
+/** Services, and where each comes from. */
+interface Offered {
+  readonly from: string;
+  readonly services: Services;
+}
+
+/**
+ * Loads the modules: file paths (absolute, or from `folder`) or package names, whose default export is an object of
+ * async functions by name. `builtIn` services cannot be replaced. Throws ERR_CONFIG with every problem, one per line.
+ */
+export async function loadServices(
+  modules: readonly string[],
+  { builtIn, folder }: { builtIn: Services; folder: string },
+): Promise<Services> {
+  const problems: string[] = [];
+  const offers: Offered[] = [{ from: 'twinline', services: builtIn }];
+  for (const module of modules) {
+    const problem = (why: string) => problems.push(`SERVICES: "${module}" ${why}`);
+    const services = await importServices(module, folder, problem);
+    for (const [name, service] of Object.entries(services)) {
+      const other = offers.find((offer) => Object.hasOwn(offer.services, name));
+      if (!NAME.test(name))
+        problem(`offers ${JSON.stringify(name)}, which is no service name. Name it like bills.find.`);
+      else if (typeof service !== 'function')
+        problem(`offers "${name}", which is no function. Export async functions.`);
+      else if (other) problem(`offers "${name}", which comes from ${other.from} already. Use another name.`);
+    }
+    offers.push({ from: module, services });
+  }
+  if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+  return Object.assign({}, ...offers.map(({ services }) => services)) as Services;
+}
+
+type Tell = (why: string) => void;
+
+async function importServices(module: string, folder: string, problem: Tell): Promise<Services> {
+  const imported = await importDefault(module, folder);
+  if (imported.kind === 'broken') problem(imported.why);
+  else if (typeof imported.value === 'object' && imported.value !== null) return imported.value as Services;
+  else problem('has no default export that is an object. Write: export default { "bills.find": async (input) => … }');
+  return {};
+}
+
+/** Names of all services that flows may call under this environment. Throws as {@link loadServices} does. */
+export async function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
+  const modules = (SERVICES ?? '').split(',').map((module) => module.trim());
+  const builtIn = Object.fromEntries(BUILT_IN.map((name) => [name, async () => null]));
+  const services = await loadServices(modules.filter(Boolean), { builtIn, folder: process.cwd() });
+  return new Set(Object.keys(services));
+}
+
+const ACCOUNT = ['account.exists', 'account.create', 'account.verifyPin', 'account.changePin'];
+const BUILT_IN = [...ACCOUNT, 'http.get', 'http.post'];
+
+/** Whether a service is one of ours: only then are its words. */
+export const isBuiltIn = (name: string): boolean => BUILT_IN.includes(name);
+
+/** The same services, with every failure in the log: flows only see that something failed. */
+export function watched(services: Services, { log, production }: { log: Log; production: boolean }): Services {
+  const watch = (name: string, service: Service): Service => {
+    return async (input, call) => {
+      try {
+        return await service(input, call);
+      } catch (error) {
+        // In development the author reads along; in production the words of others may hold what callers typed.
+        const message = !production && error instanceof Error ? { message: error.message } : {};
+        // Also an error of our own class is theirs when one of their services throws it.
+        const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
+        log.warn({ service: name, err, ...message }, 'a service failed');
+        throw error;
+      }
+    };
+  };
+  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, watch(name, service)]));
+}

@@ -1,0 +1,114 @@
+// Messages of Protobuf as JSON Schemas, in the form in which the gateway writes them.
+
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { gogoOptions } from '../../../lib/gateway/descriptors/gogo.ts';
+import type { JsonForm } from '../../../lib/gateway/index.ts';
+
+export interface MessageSchemas {
+  of(type: DescMessage): Schema;
+  /** Of one field alone. */
+  ofField(type: DescMessage, field: string): Schema;
+  /** All messages that were asked for, and those in them, by their full names. */
+  named(): { readonly [name: string]: Schema };
+}
+
+const TEXT: Schema = { type: 'string' };
+const WHOLE: Schema = { type: 'integer' };
+const LONG: Schema = { type: 'string', pattern: '^-?[0-9]+$' };
+const REAL: Schema = { anyOf: [{ type: 'number' }, { enum: ['NaN', 'Infinity', '-Infinity'] }] };
+const YES: Schema = { type: 'boolean' };
+const BYTES: Schema = { type: 'string', contentEncoding: 'base64' };
+const TIME: Schema = { type: 'string', format: 'date-time' };
+const ANY: Schema = { type: 'object', properties: { '@type': TEXT }, additionalProperties: true };
+
+const SCALARS: { readonly [type in ScalarType]: Schema } = {
+  [ScalarType.DOUBLE]: REAL,
+  [ScalarType.FLOAT]: REAL,
+  [ScalarType.INT64]: LONG,
+  [ScalarType.UINT64]: LONG,
+  [ScalarType.INT32]: WHOLE,
+  [ScalarType.FIXED64]: LONG,
+  [ScalarType.FIXED32]: WHOLE,
+  [ScalarType.BOOL]: YES,
+  [ScalarType.STRING]: TEXT,
+  [ScalarType.BYTES]: BYTES,
+  [ScalarType.UINT32]: WHOLE,
+  [ScalarType.SFIXED32]: WHOLE,
+  [ScalarType.SFIXED64]: LONG,
+  [ScalarType.SINT32]: WHOLE,
+  [ScalarType.SINT64]: LONG,
+};
+
+const WELL_KNOWN: { readonly [name: string]: Schema } = {
+  'google.protobuf.Timestamp': TIME,
+  'google.protobuf.Duration': { type: 'string', pattern: 's$' },
+  'google.protobuf.Any': ANY,
+  'google.protobuf.Struct': { type: 'object', additionalProperties: true },
+  'google.protobuf.ListValue': { type: 'array', items: true },
+  'google.protobuf.Value': true,
+  'google.protobuf.DoubleValue': REAL,
+  'google.protobuf.FloatValue': REAL,
+  'google.protobuf.Int64Value': LONG,
+  'google.protobuf.UInt64Value': LONG,
+  'google.protobuf.Int32Value': WHOLE,
+  'google.protobuf.UInt32Value': WHOLE,
+  'google.protobuf.BoolValue': YES,
+  'google.protobuf.StringValue': TEXT,
+  'google.protobuf.BytesValue': BYTES,
+};
+
+/** Of a query parameter, by the name of its type: `uint64`, or a well-known message. */
+export function valueSchema(type: string): Schema {
+  const scalar = ScalarType[type.toUpperCase() as keyof typeof ScalarType];
+  return scalar === undefined ? (WELL_KNOWN[type] ?? TEXT) : SCALARS[scalar];
+}
+
+/** Schemas for one form; each message is described once. */
+export function messageSchemas(form: JsonForm): MessageSchemas {
+  const known = new Map<string, Schema>();
+  const isCosmos = form === 'cosmos';
+
+  function of(type: DescMessage): Schema {
+    const { typeName } = type;
+    // The only well-known type whose JSON differs between the forms.
+    if (typeName === 'google.protobuf.FieldMask' && !isCosmos) return TEXT;
+    const there = WELL_KNOWN[typeName] ?? known.get(typeName);
+    if (there !== undefined) return there;
+    const properties: { [name: string]: Schema } = {};
+    const schema: Schema = { type: 'object', properties };
+    // Before its fields: they may hold messages of the same type.
+    known.set(typeName, schema);
+    for (const field of type.fields) properties[isCosmos ? field.name : field.jsonName] = fieldOf(field);
+    return schema;
+  }
+
+  function fieldOf(field: DescField): Schema {
+    if (field.fieldKind === 'list') return { type: 'array', items: oneOf(field) };
+    if (field.fieldKind === 'map') return { type: 'object', additionalProperties: oneOf(field) };
+    // What is not set is null in the Cosmos form, and so are bytes without content.
+    const isMaybe = isCosmos && (field.message || field.scalar === ScalarType.BYTES || field.proto.proto3Optional);
+    return isMaybe ? { anyOf: [oneOf(field), { type: 'null' }] } : oneOf(field);
+  }
+
+  function oneOf(field: DescField): Schema {
+    if (field.message) return of(field.message);
+    // A value that the descriptors do not name is its number.
+    if (field.enum)
+      return { anyOf: [{ enum: field.enum.values.map((value) => value.name) }, { type: ['integer', 'null'] }] };
+    const { type } = gogoOptions(field);
+    if (!isCosmos || type === 'plain') return SCALARS[field.scalar!];
+    // What Go prints by a type of its own: a number as text, or JSON as it is.
+    return type === 'json' ? true : TEXT;
+  }
+
+  return {
+    of,
+    ofField: (type, name) => {
+      const field = type.fields.find((one) => one.name === name)!;
+      // Alone, what is not set is told in both forms.
+      return field.fieldKind === 'message' ? { anyOf: [oneOf(field), { type: 'null' }] } : fieldOf(field);
+    },
+    named: () => Object.fromEntries(known),
+  };
+}

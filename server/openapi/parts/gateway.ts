@@ -1,0 +1,145 @@
+// The query gateway, as OpenAPI describes it: an operation for each route of its descriptors.
+
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import {
+  type Route as GatewayRoute,
+  isHttpBody,
+  type QueryParameter,
+  type RouteRow,
+  routeRows,
+} from '../../../lib/gateway/index.ts';
+import { fieldPath } from '../../../lib/gateway/request/message-builder.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
+import type { Served } from '../../gateway/served.ts';
+import type { Answered, Method, Parameter, Part, Route } from '../operation.ts';
+import { type MessageSchemas, messageSchemas, valueSchema } from './gateway-schemas.ts';
+
+const TEXT: Schema = { type: 'string' };
+const JSON_TYPE = 'application/json';
+
+const STATUS: Schema = {
+  type: 'object',
+  description: 'How a call ended (google.rpc.Status)',
+  required: ['code', 'message', 'details'],
+  properties: {
+    code: { type: 'integer', description: 'The code of gRPC' },
+    message: TEXT,
+    details: { type: 'array', items: { type: 'object', additionalProperties: true } },
+  },
+};
+
+const failed = (description: string): Answered => ({ description, types: { [JSON_TYPE]: STATUS } });
+
+const ANSWERS: { readonly [status: number]: Answered } = {
+  400: failed('A value of the path, the query or a header is wrong, or the node says so'),
+  404: failed('The node does not have it'),
+  429: failed('Too many requests from one address, or too many for the node'),
+  500: failed('The node failed, or its answer cannot be read'),
+  501: failed('The node does not have this method, or it is disabled here'),
+  502: failed('The answer of the node is too large'),
+  503: failed('The node cannot be reached, or there is too much to do'),
+  504: failed('The node did not answer in time'),
+};
+
+const GATED: { readonly [status: number]: Answered } = {
+  401: { ...failed('No key, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
+  403: failed('Keys may not call this method'),
+};
+
+const HEADERS: { readonly [name: string]: Parameter } = {
+  'x-cosmos-block-height': { description: 'The height of the chain to ask about; the latest without', schema: TEXT },
+  'Grpc-Timeout': {
+    description: 'How long it may take, such as 500m for half a second',
+    schema: { type: 'string', pattern: '^[0-9]{1,8}[HMSmun]$' },
+  },
+};
+
+const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** The part of the document for these routes. Methods that OpenAPI does not know are left out. */
+export function gatewayPart({ settings, routes }: Catalog, served: readonly Served[]): Part {
+  const schemas = messageSchemas(settings.json);
+  const rows = new Map(routeRows(routes).map((row, at) => [routes[at]!, row]));
+  const ids = new Map<string, number>();
+  const operations = served
+    .filter(({ method }) => METHODS.has(method))
+    .map((one): Route => operationOf(one, { row: rows.get(one.route)!, schemas, id: freshId(ids, one.route.rpc) }));
+  return {
+    tag: 'Query gateway',
+    description: `Methods of the gRPC services of a node, as their descriptors say.${
+      settings.legacy.length ? ` Routes of earlier versions answer, too: ${settings.legacy.join(', ')}.` : ''
+    }`,
+    routes: operations,
+    answers: { ...ANSWERS, ...(settings.gate && GATED) },
+    security: settings.gate ? ['gatewayKey'] : [],
+    securitySchemes: settings.gate
+      ? { gatewayKey: { type: 'http', scheme: 'bearer', description: 'A key of GATEWAY_FILE' } }
+      : {},
+    schemas: { 'google.rpc.Status': STATUS, ...schemas.named() },
+  };
+}
+
+function freshId(ids: Map<string, number>, rpc: string): string {
+  const count = (ids.get(rpc) ?? 0) + 1;
+  ids.set(rpc, count);
+  const id = rpc.replaceAll(/[./]/g, '_');
+  return count === 1 ? id : `${id}_${count}`;
+}
+
+interface Operation {
+  readonly row: RouteRow;
+  readonly schemas: MessageSchemas;
+  readonly id: string;
+}
+
+function operationOf({ method, path, route, names }: Served, { row, schemas, id }: Operation): Route {
+  const { input, output, body, responseBody, streaming } = route;
+  const reply = responseBody ? schemas.ofField(output, responseBody) : schemas.of(output);
+  return {
+    method: method as Method,
+    path,
+    id,
+    summary: route.rpc,
+    parameters: Object.fromEntries(
+      names.map(({ name, field }) => [
+        name,
+        { description: field === undefined ? 'Any text' : `The field ${field}${listHint(route, field)}`, schema: TEXT },
+      ]),
+    ),
+    query: Object.fromEntries(row.query.map((one) => [one.name, parameterOf(one)])),
+    headers: HEADERS,
+    ...(body && {
+      body: {
+        types: { [JSON_TYPE]: body === '*' ? schemas.of(input) : schemas.ofField(input, body) },
+        required: false,
+      },
+    }),
+    answers: {
+      200: replyOf(route, reply),
+      ...(!streaming && method === 'GET' && { 304: { description: 'What you have is what there is' } }),
+      ...(body && { 413: failed('The body is too large'), 415: failed('The body is encoded') }),
+    },
+  };
+}
+
+function listHint({ input }: GatewayRoute, path: string): string {
+  return fieldPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
+}
+
+function replyOf({ output, responseBody, streaming }: GatewayRoute, reply: Schema): Answered {
+  if (isHttpBody(output) && !responseBody) return { description: 'A body of any type', types: { '*/*': {} } };
+  return streaming ? streamOf(reply) : { description: 'The reply', types: { [JSON_TYPE]: reply } };
+}
+
+function streamOf(reply: Schema): Answered {
+  const line: Schema = { type: 'object', properties: { result: reply, error: STATUS } };
+  return {
+    description: 'A message in each line; the last one may be an error',
+    types: { 'application/x-ndjson': { type: 'string', 'x-lines': line }, 'text/event-stream': TEXT },
+  };
+}
+
+function parameterOf({ type, repeated, values }: QueryParameter): Parameter {
+  const one = values.length ? { enum: values } : valueSchema(type);
+  return { description: type, schema: repeated ? { type: 'array', items: one } : one };
+}

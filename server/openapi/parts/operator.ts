@@ -1,0 +1,131 @@
+// What operators may see, as OpenAPI describes it.
+
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import { METRICS_TYPE } from '../../health/metrics.ts';
+import type { Part, Route } from '../operation.ts';
+import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../refusals.ts';
+
+const TEXT: Schema = { type: 'string' };
+const SESSIONS: Schema = { type: 'array', items: TEXT, description: 'Ids of living sessions' };
+
+const DEBUG = record('A session', {
+  sessionId: TEXT,
+  debugInfo: record('Where it stands', {
+    state: { type: 'string', examples: ['preMenu'] },
+    context: record('What is known of it; never a PIN', {
+      sessionId: TEXT,
+      phoneNumber: TEXT,
+      message: { type: 'string', description: 'The screen that was shown last' },
+      isAuthenticated: { type: 'boolean' },
+    }),
+    status: { const: 'active' },
+  }),
+  activeSessions: SESSIONS,
+});
+
+const ACCOUNT_FIELDS: { readonly [name: string]: Schema } = {
+  registered: { type: 'boolean', description: 'Whether the number has an account' },
+  customerId: { type: ['string', 'null'] },
+  state: { enum: ['open', 'locked', 'held'], description: '`held`: until an operator unlocks it' },
+  lockedUntil: { type: ['string', 'null'], format: 'date-time' },
+  failuresInRow: { type: 'integer' },
+  failuresInWindow: { type: 'integer', description: 'Within a day' },
+  locks: { type: 'integer', description: 'Since the last success; each doubles the next' },
+  lastUnlock: {
+    anyOf: [record('The last unlocking', { by: TEXT, at: { type: 'string', format: 'date-time' } }), { type: 'null' }],
+  },
+};
+const ACCOUNT = record('How a phone number stands', ACCOUNT_FIELDS);
+const UNLOCKED = record('What was unlocked', {
+  registered: { type: 'boolean' },
+  unlocked: { type: 'boolean', description: 'Whether there was anything to forget' },
+  before: ACCOUNT,
+});
+
+function accountRoute(action: 'show' | 'unlock', { summary, answer }: { summary: string; answer: Schema }): Route {
+  const body: Schema = {
+    type: 'object',
+    required: ['phoneNumber'],
+    properties: { phoneNumber: { type: 'string', description: 'International, with or without its +' } },
+    additionalProperties: false,
+  };
+  return {
+    method: 'POST',
+    path: `/api/ussd/accounts/${action}`,
+    id: `${action}Account`,
+    summary,
+    body: { types: { 'application/json': body } },
+    answers: {
+      200: { description: 'Also for a number without an account', types: { 'application/json': answer } },
+      400: { description: 'The body or the number is wrong', types: { 'application/json': REFUSED } },
+      404: UNKNOWN,
+      413: { description: 'The body is too large', types: { 'application/json': REFUSED } },
+      415: { description: 'The body is no JSON', types: { 'application/json': REFUSED } },
+    },
+  };
+}
+
+const METRICS: Route = {
+  method: 'GET',
+  path: '/metrics',
+  id: 'getMetrics',
+  summary: 'Counts and times, for Prometheus',
+  description: 'With METRICS_PORT they are served on a port of their own instead.',
+  answers: { 200: { description: 'The metrics', types: { [METRICS_TYPE]: TEXT } }, 404: UNKNOWN },
+};
+
+/** The part; with `metrics` when they are served on the main port. */
+export function operatorPart({ metrics }: { readonly metrics: boolean }): Part {
+  return {
+    tag: 'Operators',
+    description:
+      'With OPERATOR_TOKEN set, for who sends it. Without, for this machine in development, and 404 in production.',
+    security: ['operatorToken'],
+    securitySchemes: {
+      operatorToken: { type: 'http', scheme: 'bearer', description: 'The OPERATOR_TOKEN of the server' },
+    },
+    parameters: { sessionId: { description: 'The id that the telecom gateway gave it', schema: TEXT } },
+    answers: {
+      ...PLAIN_ANSWERS,
+      401: {
+        description: 'The token is missing or another',
+        types: { 'application/json': REFUSED },
+        headers: { 'WWW-Authenticate': 'How to come in' },
+      },
+    },
+    routes: [
+      {
+        method: 'GET',
+        path: '/api/ussd/sessions',
+        id: 'listSessions',
+        summary: 'Living USSD sessions',
+        answers: {
+          200: {
+            description: 'Their ids',
+            types: {
+              'application/json': record('Living sessions', { activeSessions: SESSIONS, count: { type: 'integer' } }),
+            },
+          },
+          404: UNKNOWN,
+        },
+      },
+      {
+        method: 'GET',
+        path: '/api/ussd/debug/{sessionId}',
+        id: 'debugSession',
+        summary: 'Where a USSD session stands',
+        answers: {
+          200: { description: 'The session', types: { 'application/json': DEBUG } },
+          404: {
+            description: 'No such session, or it is over',
+            types: { 'application/json': record('No session', { error: TEXT, sessionId: TEXT }) },
+          },
+        },
+      },
+      accountRoute('show', { summary: 'How the account of a phone number stands', answer: ACCOUNT }),
+      accountRoute('unlock', { summary: 'Forget all failed tries at the PIN of a phone number', answer: UNLOCKED }),
+      ...(metrics ? [METRICS] : []),
+    ],
+  };
+}

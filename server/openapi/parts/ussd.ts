@@ -1,0 +1,278 @@
+// The USSD door, as OpenAPI describes it: one address per telecom dialect.
+
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
+import type { Answered, Parameter, Part, RequestContent, Route } from '../operation.ts';
+
+const TEXT: Schema = { type: 'string' };
+const TYPED: Schema = { type: 'string', maxLength: LIMITS.ussdTextChars };
+const SESSION: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: LIMITS.ussdSessionIdChars,
+  examples: ['example-1'],
+};
+const MSISDN: Schema = { type: 'string', pattern: '^\\+?[1-9]\\d{6,14}$', examples: ['260971230001'] };
+
+/** A screen of the plain endpoint. */
+export const CON_END: Schema = {
+  type: 'string',
+  pattern: '^(CON|END) ',
+  description: 'The first word is CON while the session goes on, else END; the screen follows',
+  examples: ['CON 1. Information\n2. Products\n*. Exit'],
+};
+
+/** The fields of the plain endpoint. */
+export const PLAIN_BODY: Schema = {
+  type: 'object',
+  required: ['sessionId', 'serviceCode', 'phoneNumber', 'text'],
+  properties: {
+    sessionId: SESSION,
+    serviceCode: { type: 'string', pattern: '^\\*\\d+(?:\\*\\d+)*#$', examples: ['*2233#'] },
+    phoneNumber: { type: 'string', pattern: '^\\+[1-9]\\d{6,14}$', examples: ['+260971230001'] },
+    text: { ...(TYPED as object), description: 'Empty to dial; then everything that was typed, joined by `*`' },
+  },
+  additionalProperties: true,
+};
+
+interface BodyFields {
+  readonly properties: { readonly [name: string]: Schema };
+  readonly optional?: readonly string[];
+  /** What /docs sends when it is tried out: a first dial, unless the route takes something else. */
+  readonly example: { readonly [name: string]: unknown };
+}
+
+/** A JSON or form body of these fields; anything may stand beside them. */
+function bodyOf({ properties, optional = [], example }: BodyFields): RequestContent {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return bodyIn({ type: 'object', required, properties, additionalProperties: true }, example);
+}
+
+function bodyIn(schema: Schema, example: object): RequestContent {
+  return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema }, example };
+}
+
+const screen = (types: { readonly [mediaType: string]: Schema }): Answered => ({
+  description:
+    'A screen; also when the request breaks a rule or the server is in trouble, for gateways show nothing of an error',
+  types,
+});
+const ANSWERED = { [PLAIN_TYPE]: CON_END };
+const answered = (properties: { readonly [name: string]: Schema }) => ({
+  'application/json': record('A screen', properties),
+});
+
+/** One of the addresses of a dialect. */
+interface Dialect {
+  readonly path: string;
+  readonly id: string;
+  readonly summary: string;
+  readonly method?: Route['method'];
+  readonly query?: { readonly [name: string]: Parameter };
+  readonly body?: RequestContent;
+  readonly types: { readonly [mediaType: string]: Schema };
+}
+
+const PLAIN_DIAL = { sessionId: 'example-1', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' };
+const GHANA = '233241234567';
+
+const NALO_ECHO = { USERID: TEXT, MSISDN: TEXT };
+const ARKESEL_ECHO = { sessionID: TEXT, userID: TEXT, msisdn: TEXT };
+const NOTED = { 'application/json': record('Noted', { responseExitCode: { const: 200 }, responseMessage: TEXT }) };
+const INFOBIP = answered({
+  ussdMenu: TEXT,
+  shouldClose: { type: 'boolean' },
+  responseExitCode: { const: 200 },
+  responseMessage: TEXT,
+});
+const INFOBIP_STATUS: Schema = {
+  anyOf: [
+    record('Its state', {
+      sessionActive: { type: 'boolean' },
+      responseExitCode: { const: 200 },
+      responseMessage: TEXT,
+    }),
+    INFOBIP['application/json']!,
+  ],
+};
+const INFOBIP_END = {
+  types: { 'application/json': { type: 'object' } as const },
+  required: false,
+  example: { exitCode: 200, reason: '' },
+};
+// A session that cannot be ended is told what a session that goes on is told.
+const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
+
+const DIALECTS: readonly Dialect[] = [
+  { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY, PLAIN_DIAL), types: ANSWERED },
+  {
+    path: '/africastalking',
+    id: 'dialAfricasTalking',
+    summary: "Africa's Talking",
+    body: bodyIn(PLAIN_BODY, PLAIN_DIAL),
+    types: ANSWERED,
+  },
+  {
+    path: '/hubtel',
+    id: 'dialHubtel',
+    summary: 'Hubtel',
+    body: bodyOf({
+      properties: {
+        SessionId: SESSION,
+        Type: { enum: ['Initiation', 'Response', 'Timeout', 'Release'] },
+        Mobile: MSISDN,
+        ServiceCode: TEXT,
+        Message: TYPED,
+        Sequence: { type: ['integer', 'string'] },
+        Operator: TEXT,
+        Platform: TEXT,
+      },
+      optional: ['Sequence', 'Operator', 'Platform', 'Message'],
+      example: {
+        SessionId: 'example-1',
+        Type: 'Initiation',
+        Mobile: GHANA,
+        ServiceCode: '713',
+        Message: '*713#',
+        Sequence: 1,
+        Operator: 'mtn',
+      },
+    }),
+    types: answered({
+      SessionId: TEXT,
+      Type: { enum: ['Response', 'Release'] },
+      Message: TEXT,
+      Label: TEXT,
+      ClientState: TEXT,
+      DataType: { enum: ['input', 'display'] },
+      FieldType: { const: 'text' },
+    }),
+  },
+  {
+    path: '/nalo',
+    id: 'dialNalo',
+    summary: 'Nalo Solutions',
+    body: bodyOf({
+      properties: {
+        ...NALO_ECHO,
+        SESSIONID: SESSION,
+        MSISDN,
+        MSGTYPE: { type: ['boolean', 'string'] },
+        USERDATA: TYPED,
+        NETWORK: TEXT,
+      },
+      optional: ['NETWORK', 'USERID', 'SESSIONID', 'MSGTYPE'],
+      example: {
+        USERID: 'example',
+        SESSIONID: 'example-1',
+        MSISDN: GHANA,
+        MSGTYPE: true,
+        USERDATA: '*920*1#',
+        NETWORK: 'MTN',
+      },
+    }),
+    types: answered({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
+  },
+  {
+    path: '/arkesel',
+    id: 'dialArkesel',
+    summary: 'Arkesel',
+    body: bodyOf({
+      properties: {
+        ...ARKESEL_ECHO,
+        sessionID: SESSION,
+        msisdn: MSISDN,
+        newSession: { type: ['boolean', 'string'] },
+        userData: TYPED,
+        network: TEXT,
+      },
+      optional: ['network', 'userID'],
+      example: {
+        sessionID: 'example-1',
+        userID: 'example',
+        newSession: true,
+        msisdn: GHANA,
+        userData: '*928*01#',
+        network: 'MTN',
+      },
+    }),
+    types: answered({ ...ARKESEL_ECHO, message: TEXT, continueSession: { type: 'boolean' } }),
+  },
+  {
+    path: '/infobip/session/{id}/start',
+    id: 'startInfobip',
+    summary: 'Infobip: a session begins',
+    body: bodyOf({
+      properties: { msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT },
+      optional: ['shortCode', 'text', 'ussdGwId'],
+      example: { msisdn: '38595123456', shortCode: '*1#', text: '' },
+    }),
+    types: INFOBIP,
+  },
+  {
+    path: '/infobip/session/{id}/response',
+    id: 'answerInfobip',
+    summary: 'Infobip: somebody has typed something',
+    body: bodyOf({
+      properties: { msisdn: MSISDN, text: TYPED, ussdGwId: TEXT },
+      optional: ['ussdGwId'],
+      example: { msisdn: '38595123456', text: '1' },
+    }),
+    types: INFOBIP,
+  },
+  {
+    path: '/infobip/session/{id}/status',
+    id: 'statusInfobip',
+    summary: 'Infobip: whether a session goes on',
+    method: 'GET',
+    types: { 'application/json': INFOBIP_STATUS },
+  },
+  {
+    path: '/infobip/session/{id}/end',
+    id: 'endInfobip',
+    summary: 'Infobip: the session is over',
+    method: 'PUT',
+    body: INFOBIP_END,
+    types: { 'application/json': INFOBIP_NOTED },
+  },
+  {
+    path: '/infobip/session/{id}/end',
+    id: 'endInfobipByPost',
+    summary: 'Infobip: the session is over',
+    body: INFOBIP_END,
+    types: { 'application/json': INFOBIP_NOTED },
+  },
+  {
+    path: '/comviva',
+    id: 'dialComviva',
+    summary: 'Comviva Flares',
+    method: 'GET',
+    query: {
+      MSISDN: { description: 'Who calls; the clean-up call writes it in small letters', schema: MSISDN },
+      input: { description: 'What was typed', schema: { ...(TYPED as object), examples: ['121'] } },
+      SessionID: { description: 'Default: the phone number', schema: SESSION },
+      clean: { description: 'Any value: the session is over', schema: TEXT },
+    },
+    types: { [PLAIN_TYPE]: { type: 'string', description: 'The screen; the header Freeflow says whether it goes on' } },
+  },
+];
+
+/** The part. `errorStatus`: with which status trouble of the server is told. */
+export function ussdPart({ errorStatus }: { readonly errorStatus: number }): Part {
+  const routes = DIALECTS.map(({ path, method = 'POST', types, ...rest }): Route => {
+    const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
+    const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
+    const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };
+    return { ...rest, method, path: `/api/ussd${path}`, answers: { ...answers, 403: forbidden, ...trouble } };
+  });
+  return {
+    tag: 'USSD',
+    description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
+A request with the same text again is a retry, and gets the same answer.
+Bodies may be JSON or forms whatever they are called, of at most ${LIMITS.ussdBodyBytes} bytes.`,
+    parameters: { id: { description: 'The id of the session', schema: SESSION } },
+    routes,
+  };
+}

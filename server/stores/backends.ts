@@ -1,0 +1,150 @@
+// Which store is used for what: the first row whose condition the configuration meets.
+
+import { join } from 'node:path';
+import { TwinlineError } from '../../lib/errors.ts';
+import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
+import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
+import type { Config } from '../config/config.ts';
+import { makeFolder } from '../config/folder.ts';
+import { IN_MEMORY } from '../config/generated.ts';
+import type { Log } from '../health/log.ts';
+import { waitForStore } from './wait.ts';
+
+export type StoreConfig = Pick<
+  Config,
+  'dataDir' | 'redisUrl' | 'mongodbUrl' | 'production' | 'redisAcceptLoss' | 'storeWaitMs'
+>;
+
+/** A store that answers, and what is known about it. */
+export interface Opened<S> {
+  readonly store: S;
+  /** `Redis 7.0.15`, `LMDB` */
+  readonly program: string;
+  /** Its folder or its address, without a password. */
+  readonly place: string;
+  readonly durability: Durability;
+  readonly redis?: RedisConnection;
+  /** Closes it and the connection that was opened for it. */
+  close(): Promise<void>;
+}
+
+interface Backend<S> {
+  readonly when: (config: StoreConfig) => boolean;
+  /** Throws ERR_CONFIG or ERR_STORE; then nothing is left open. */
+  readonly open: (config: StoreConfig, log: Log) => Promise<Opened<S>>;
+}
+
+const isInMemory = ({ dataDir }: StoreConfig) => dataDir === IN_MEMORY;
+const always = () => true;
+
+export const SESSION_BACKENDS: readonly Backend<SnapshotStore>[] = [
+  { when: ({ redisUrl }) => redisUrl !== undefined, open: redisSessions },
+  { when: isInMemory, open: async () => inMemory(memorySnapshots()) },
+  {
+    when: always,
+    open: async (config) => onDisk(config, 'LMDB', (folder) => lmdbSnapshots({ path: join(folder, 'sessions') })),
+  },
+];
+
+export const DOCUMENT_BACKENDS: readonly Backend<DocumentStore>[] = [
+  { when: ({ mongodbUrl }) => mongodbUrl !== undefined, open: mongoDocuments },
+  { when: isInMemory, open: async () => inMemory(memoryDocuments()) },
+  {
+    when: always,
+    open: async (config) =>
+      onDisk(config, 'SQLite', (folder) => sqliteDocuments({ path: join(folder, 'twinline.db') })),
+  },
+];
+
+/** Opens the store of the first row that applies. */
+export function openFirst<S>(rows: readonly Backend<S>[], config: StoreConfig, log: Log): Promise<Opened<S>> {
+  return rows.find(({ when }) => when(config))!.open(config, log);
+}
+
+interface Store {
+  readonly durability: Durability;
+  close(): Promise<void>;
+}
+
+function inMemory<S extends Store>(store: S): Opened<S> {
+  return { store, program: 'memory', place: 'this process', durability: store.durability, close: () => store.close() };
+}
+
+function onDisk<S extends Store>({ dataDir }: StoreConfig, program: string, open: (folder: string) => S): Opened<S> {
+  ensureFolder(dataDir);
+  const store = open(dataDir);
+  return { store, program, place: dataDir, durability: store.durability, close: () => store.close() };
+}
+
+// Drivers are loaded only where they are used: they cost a start a good part of its time.
+async function redisSessions(config: StoreConfig, log: Log): Promise<Opened<SnapshotStore>> {
+  const { connectRedis, openRedisSnapshots } = await import('../../lib/store/redis/index.ts');
+  const { redisFacts } = await import('./redis-facts.ts');
+  const redis = connectRedis({ url: config.redisUrl! });
+  try {
+    await waitForStore(redis, { setting: 'REDIS_URL', patienceMs: config.storeWaitMs, log });
+    const store = await openRedisSnapshots({ connection: redis });
+    refuseLoss(store.durability, { config, log, name: redis.name });
+    const [facts] = await redisFacts(redis);
+    const program = `Redis ${facts?.version ?? ''}`.trim();
+    const close = async () => {
+      await store.close();
+      await redis.close();
+    };
+    return { store, program, place: redis.name, durability: store.durability, redis, close };
+  } catch (error) {
+    await redis.close();
+    throw error;
+  }
+}
+
+async function mongoDocuments(config: StoreConfig, log: Log): Promise<Opened<DocumentStore>> {
+  const { connectMongo, mongoDocuments: open } = await import('../../lib/store/mongo/index.ts');
+  const { mongoFacts } = await import('./mongo-facts.ts');
+  const mongo = connectMongo({ url: config.mongodbUrl! });
+  try {
+    await waitForStore(mongo, { setting: 'MONGODB_URL', patienceMs: config.storeWaitMs, log });
+    const store = open({ connection: mongo });
+    const close = async () => {
+      await store.close();
+      await mongo.close();
+    };
+    const { version, topology, members } = await mongoFacts(mongo);
+    // With a majority of one there is nobody else who has it.
+    const isAlone = topology !== 'sharded' && members === 1;
+    const durability = isAlone ? 'power-loss' : store.durability;
+    return { store, program: `MongoDB ${version}`, place: mongo.name, durability, close };
+  } catch (error) {
+    await mongo.close();
+    throw error;
+  }
+}
+
+interface LossRule {
+  readonly config: StoreConfig;
+  readonly log: Log;
+  readonly name: string;
+}
+
+function refuseLoss(durability: Durability, { config, log, name }: LossRule): void {
+  if (durability !== 'memory') return;
+  const words = `Redis at ${name} forgets all sessions when it restarts (appendonly no).`;
+  const fix = 'Set appendonly yes in its configuration, or REDIS_ACCEPT_LOSS=true to live with that.';
+  if (config.production && !config.redisAcceptLoss) throw new TwinlineError('ERR_CONFIG', `${words} ${fix}`);
+  log.warn(`${words} ${fix}`);
+}
+
+function ensureFolder(path: string): void {
+  try {
+    makeFolder(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `Cannot make DATA_DIR=${JSON.stringify(path)} (${code}). Set another folder.`,
+    );
+  }
+}

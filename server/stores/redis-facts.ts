@@ -1,0 +1,49 @@
+// What a Redis says about itself: version, clock, and the settings that decide what it keeps.
+
+import type { Redis } from 'ioredis';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+
+/** Of one server; what it does not tell is missing (managed ones hide CONFIG). Texts are as Redis writes them. */
+export interface RedisFacts {
+  readonly version: string | undefined;
+  readonly settings: { readonly [name in Asked]?: string };
+  /** Bytes in use. */
+  readonly usedMemory: number | undefined;
+  /** Its clock minus ours, in milliseconds; good to half a round trip. */
+  readonly skewMs: number;
+}
+
+const ASKED = ['appendonly', 'appendfsync', 'maxmemory', 'maxmemory-policy'] as const;
+type Asked = (typeof ASKED)[number];
+
+/** Asks the server, or every master of a cluster. Rejects with ERR_STORE when one does not answer. */
+export function redisFacts(redis: RedisConnection): Promise<RedisFacts[]> {
+  return redis.run('ask what it is', (client) => {
+    const nodes = 'nodes' in client ? client.nodes('master') : [client];
+    return Promise.all(nodes.map(factsOf));
+  });
+}
+
+async function factsOf(node: Redis): Promise<RedisFacts> {
+  const begun = Date.now();
+  const [seconds, micros] = await node.time();
+  const ours = (begun + Date.now()) / 2;
+  const skewMs = Math.round(Number(seconds) * 1e3 + Number(micros) / 1e3 - ours);
+  const info = await node.info();
+  const settings = await Promise.all(ASKED.map(async (name) => [name, await setting(node, name)] as const));
+  const used = /^used_memory:(\d+)/m.exec(info)?.[1];
+  return {
+    version: /^redis_version:(\S+)/m.exec(info)?.[1],
+    settings: {
+      ...(/^aof_enabled:(\d)/m.test(info) && { appendonly: /^aof_enabled:1/m.test(info) ? 'yes' : 'no' }),
+      ...Object.fromEntries(settings.filter(([, value]) => value !== undefined)),
+    },
+    usedMemory: used === undefined ? undefined : Number(used),
+    skewMs,
+  };
+}
+
+async function setting(node: Redis, name: Asked): Promise<string | undefined> {
+  const answer = (await node.config('GET', name).catch(() => [])) as readonly string[];
+  return answer[1];
+}

@@ -1,0 +1,92 @@
+// The stores of this server, open and ready, and what they promise in words.
+
+import { checkCanary } from '../../lib/account/canary.ts';
+import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
+import type { Keyring } from '../../lib/keyring.ts';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
+import type { Log } from '../health/log.ts';
+import { DOCUMENT_BACKENDS, type Opened, openFirst, SESSION_BACKENDS, type StoreConfig } from './backends.ts';
+import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
+
+export interface Stores {
+  /** Sessions. */
+  readonly snapshots: SnapshotStore;
+  /** Accounts and other documents. */
+  readonly documents: DocumentStore;
+}
+
+/** Where something is kept, for logs and people. */
+export interface StorePlace {
+  readonly keeps: 'sessions' | 'documents';
+  /** `Redis 7.0.15` */
+  readonly program: string;
+  readonly place: string;
+  readonly durability: Durability;
+  /** The durability in words. */
+  readonly survives: string;
+}
+
+export interface OpenedStores extends Stores {
+  readonly places: readonly StorePlace[];
+  /** What instances share besides sessions: counts of requests. */
+  readonly redis: RedisConnection | undefined;
+  close(): Promise<void>;
+}
+
+const SURVIVES: { readonly [durability in Durability]: string } = {
+  memory: 'lost when the process that holds them ends',
+  'process-crash': 'outlive a crash of the server; one of the store, or a power cut, can cost the last second',
+  'power-loss': 'outlive a power cut: on disk before the answer',
+  replicated: 'outlive the loss of a machine: with a majority before the answer',
+};
+
+/** Opens the stores of the configuration. Throws ERR_CONFIG or ERR_STORE; then nothing is left open. */
+export async function openStores(config: StoreConfig, log: Log): Promise<OpenedStores> {
+  const sessions = await openFirst(SESSION_BACKENDS, config, log);
+  try {
+    const documents = await openFirst(DOCUMENT_BACKENDS, config, log);
+    return {
+      snapshots: sessions.store,
+      documents: documents.store,
+      places: [placeOf('sessions', sessions), placeOf('documents', documents)],
+      redis: sessions.redis,
+      close: async () => void (await Promise.all([sessions.close(), documents.close()])),
+    };
+  } catch (error) {
+    await sessions.close();
+    throw error;
+  }
+}
+
+function placeOf(keeps: StorePlace['keeps'], { program, place, durability }: Opened<unknown>): StorePlace {
+  return { keeps, program, place, durability, survives: SURVIVES[durability] };
+}
+
+/**
+ * Declares what the server keeps, and makes sure that the stored PINs, and the sessions where they are shared, were sealed
+ * with a key of this keyring. Throws ERR_CONFIG when they were not: every PIN check would fail, and count as a wrong try
+ * of the caller; every session of another instance would end.
+ */
+export async function prepareStores({ documents, redis }: PreparedStores, keyring: Keyring): Promise<void> {
+  await documents.declare(ACCOUNT_KINDS);
+  await agreeOnKey(await documentMark(documents), keyring);
+  if (redis) await agreeOnKey(redisMark(redis), keyring);
+}
+
+interface PreparedStores {
+  readonly documents: DocumentStore;
+  readonly redis: RedisConnection | undefined;
+}
+
+/** For those who come beside a server: as {@link prepareStores}, but the mark stays as it is. */
+export async function checkDocuments(documents: DocumentStore, keyring: Keyring): Promise<void> {
+  await documents.declare(ACCOUNT_KINDS);
+  const kept = await readPinCanary(documents);
+  if (kept !== undefined) checkCanary(keyring, kept);
+}
+
+/** The stored canary of the PIN key, if there is one; for those who only look. */
+export async function readPinCanary(documents: DocumentStore): Promise<string | undefined> {
+  return (await (await documentMark(documents)).read())?.text;
+}

@@ -1,0 +1,99 @@
+// Who asks the agent service: the DID behind an invocation, or behind a delegation where that is let in.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Context, Middleware } from 'koa';
+import type { TurnSecrets } from '../../lib/agent/responder.ts';
+import type { TokenGuard } from '../../lib/delegation/guard.ts';
+import type { TokenReason } from '../../lib/delegation/reason.ts';
+import { bare, unavailable } from './errors.ts';
+
+/** The words that clients compare. */
+export const MISSING =
+  'Missing UCAN authentication: provide Authorization: Bearer <invocation> with X-Auth-Type: ucan, or an x-ucan-delegation header';
+export const INVALID = 'Invalid UCAN invocation';
+
+/** A user whose token was checked. */
+export interface AgentUser {
+  readonly did: string;
+  /** Milliseconds since 1970: the token counts until then. */
+  readonly expiresAt: number;
+  /** By which the token is revoked. */
+  readonly keys: readonly string[];
+  /** What came along and may be needed downstream; never logged or stored. */
+  readonly secrets: TurnSecrets;
+}
+
+/** The tokens of a request or of a handshake, as they were sent. */
+export interface Presented {
+  readonly invocation?: string | undefined;
+  readonly delegation?: string | undefined;
+}
+
+export interface AuthOptions {
+  readonly guard: TokenGuard;
+  /** Whether a delegation alone says who asks. */
+  readonly delegationAuth: boolean;
+  /** Told why a token is refused; clients are not. */
+  readonly onRefused?: (reason: TokenReason | 'missing') => void;
+}
+
+/**
+ * The user behind the tokens; throws 401 with one of the two known messages, or 503 when it cannot be found out now. A bad
+ * invocation is not made good by a delegation; a bad delegation beside a good invocation is left out.
+ */
+export async function userOf(options: AuthOptions, presented: Presented): Promise<AgentUser> {
+  const { guard, delegationAuth } = options;
+  const { invocation, delegation } = presented;
+  if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw refused(options, 'missing');
+  const [token, checked] =
+    invocation === undefined
+      ? (['delegation', await guard.checkDelegation(delegation!)] as const)
+      : (['invocation', await guard.checkInvocation(invocation)] as const);
+  if (!checked.ok) throw refused(options, checked.reason);
+  const beside =
+    token === 'invocation' && delegation !== undefined ? await guard.checkDelegation(delegation) : undefined;
+  const ownDelegation = token === 'delegation' || (beside?.ok && beside.issuer === checked.issuer);
+  return {
+    did: checked.issuer,
+    expiresAt: checked.expiresAt * 1000,
+    keys: checked.revocationKeys,
+    secrets: {
+      ...(token === 'invocation' && { invocation: invocation! }),
+      ...(ownDelegation && { delegation: delegation! }),
+    },
+  };
+}
+
+function refused({ onRefused }: AuthOptions, reason: TokenReason | 'missing') {
+  onRefused?.(reason);
+  if (UNCERTAIN.has(reason)) return unavailable('Try again in a moment', reason);
+  return bare(401, reason === 'missing' ? MISSING : INVALID, reason);
+}
+
+const UNCERTAIN: ReadonlySet<string> = new Set(['busy', 'unavailable', 'issuer-unresolved']);
+
+/** The tokens in the headers; a bearer counts only with `X-Auth-Type: ucan`. */
+export function presentedIn(headers: IncomingHttpHeaders): Presented {
+  const isUcan = String(headers['x-auth-type'] ?? '').toLowerCase() === 'ucan';
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  const delegation = headers['x-ucan-delegation'];
+  return {
+    invocation: isUcan ? bearer : undefined,
+    delegation: typeof delegation === 'string' && delegation !== '' ? delegation : undefined,
+  };
+}
+
+/** Puts the user into `ctx.state.user`; throws as {@link userOf} does. */
+export function authenticateUsers(options: AuthOptions): Middleware {
+  return async (ctx, next) => {
+    ctx.state.user = await userOf(options, presentedIn(ctx.headers));
+    return next();
+  };
+}
+
+/** The user of an authenticated request; throws 401 on a route that was made public, where nobody is asked who they are. */
+export function agentUser(ctx: Pick<Context, 'state'>): AgentUser {
+  const { user } = ctx.state as { user?: AgentUser };
+  if (user) return user;
+  throw bare(401, MISSING);
+}

@@ -1,0 +1,70 @@
+// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the log.
+
+import type { Accounts, Standing } from '../../lib/account/account.ts';
+import { readPhone } from '../../lib/account/services.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { Log } from '../health/log.ts';
+
+/** How a phone number stands; times in ISO 8601. */
+export interface AccountReport {
+  readonly registered: boolean;
+  readonly customerId: string | null;
+  /** `held`: locked until an operator unlocks it. */
+  readonly state: Standing['state'];
+  readonly lockedUntil: string | null;
+  readonly failuresInRow: number;
+  readonly failuresInWindow: number;
+  readonly locks: number;
+  readonly lastUnlock: { readonly by: string; readonly at: string } | null;
+}
+
+export interface UnlockReport {
+  readonly registered: boolean;
+  /** Whether there was anything to forget. */
+  readonly unlocked: boolean;
+  readonly before: AccountReport;
+}
+
+export interface AccountDesk {
+  /** Rejects with ERR_INPUT unless `phone` is an international number, with or without its plus sign. */
+  show(phone: unknown): Promise<AccountReport>;
+  /** As `show`; `by` is who does it, as the log and the account name him. */
+  unlock(phone: unknown, by: string): Promise<UnlockReport>;
+}
+
+export interface AccountDeskOptions {
+  readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
+  /** Stands for a phone number where the number itself must not be written. */
+  readonly alias: (phone: string) => string;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export function accountDesk({ accounts, alias, log }: AccountDeskOptions): AccountDesk {
+  const read = (given: unknown): string => {
+    const phone = typeof given === 'string' ? readPhone(given) : undefined;
+    if (phone !== undefined) return phone;
+    throw new TwinlineError('ERR_INPUT', 'The phone number must be an international one such as +263771234567.');
+  };
+  return {
+    show: async (phone) => reportOf(await accounts.standing(read(phone))),
+    unlock: async (given, by) => {
+      const phone = read(given);
+      const { unlocked, before } = await accounts.unlock(phone, by);
+      const { state, failuresInWindow, locks } = before;
+      const registered = before.customerId !== null;
+      const what = { audit: 'account.unlock', by, phone: alias(phone), registered, unlocked };
+      // A warning, so that it is also in the logs of those who keep nothing less.
+      log.warn({ ...what, before: { state, failuresInWindow, locks } }, 'an operator unlocked an account');
+      return { registered, unlocked, before: reportOf(before) };
+    },
+  };
+}
+
+function reportOf({ lockedUntil, lastUnlock, ...standing }: Standing): AccountReport {
+  return {
+    ...standing,
+    registered: standing.customerId !== null,
+    lockedUntil: lockedUntil === null ? null : new Date(lockedUntil).toISOString(),
+    lastUnlock: lastUnlock && { ...lastUnlock, at: new Date(lastUnlock.at).toISOString() },
+  };
+}

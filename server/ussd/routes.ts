@@ -1,0 +1,263 @@
+// The USSD door: every telecom dialect on its own route, read and answered by its adapter.
+//
+// This is the hot path of the server. It reads its own bodies, writes its answers past Koa's response object, and does
+// for itself what middleware does for the other doors; the numbers are in test/bench.
+
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import Router from '@koa/router';
+import type { Middleware } from 'koa';
+import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
+import type { UssdGateway } from '../../lib/ussd/gateway.ts';
+import {
+  conEnd,
+  FORBIDDEN,
+  INVALID_INPUT,
+  type RawReply,
+  TOO_MANY,
+  UNAVAILABLE,
+  type UssdReply,
+} from '../../lib/ussd/reply.ts';
+import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
+import type { Log } from '../health/log.ts';
+import type { Metrics, TurnOutcome } from '../health/metrics.ts';
+import type { ClientOf } from '../http/middleware/client.ts';
+import type { Limiter } from '../http/middleware/rate-limit.ts';
+import { requestId } from '../http/middleware/request-id.ts';
+import type { Overload } from '../http/overload.ts';
+import { routesOf, type ServedRoute } from '../http/route-list.ts';
+import { readUssdBody, type UssdBody } from './body.ts';
+import { EVERYBODY, type GatewayRefusal, type UssdGateways } from './gateways.ts';
+
+export interface UssdDoor {
+  readonly gateway: UssdGateway;
+  /** Who may speak for callers. */
+  readonly gateways: UssdGateways;
+  /** Told of each request of a gateway that may not. */
+  readonly onForbidden: (refused: ForbiddenRequest) => void;
+  readonly adapters: Readonly<Record<string, Adapter>>;
+  readonly clientOf: ClientOf;
+  readonly limiter: Limiter;
+  readonly overload: Pick<Overload, 'isOver'>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** HTTP status of "Service temporarily unavailable". */
+  readonly errorStatus: number;
+  /** For browsers; telecom gateways send no Origin. */
+  readonly cors: Middleware;
+}
+
+export interface ForbiddenRequest {
+  readonly dialect: string;
+  readonly address: string;
+  readonly reason: GatewayRefusal;
+}
+
+const BASE = '/api/ussd';
+const SIMULATOR_BASE = '/simulator/dial';
+const PLAIN_DIALECT = 'africastalking';
+const NO_QUERY = new URLSearchParams();
+
+export type UssdRoutes = Middleware & {
+  readonly routes: readonly ServedRoute[];
+  /** Answers the one URL that almost every request has, and hands all others to `app`. */
+  ahead(app: RequestListener): RequestListener;
+  /** The plain endpoint for the phones of operators: the caller has made sure that it is one of them who asks. */
+  readonly simulated: Middleware;
+};
+
+/** The routes of all dialects; other requests go on to what comes next. */
+export function ussdRoutes(door: UssdDoor): UssdRoutes {
+  const router = new Router({ sensitive: true, strict: true });
+  const plain = door.adapters[PLAIN_DIALECT]!;
+  addRoutes(router, BASE, { door, adapter: plain });
+  for (const [name, adapter] of Object.entries(door.adapters)) addRoutes(router, `${BASE}/${name}`, { door, adapter });
+  const serve = server(BASE, { method: 'POST', path: '' }, { door, adapter: plain });
+  // What the router would say of this URL is known without asking it, and nothing that Koa makes of a request is needed.
+  const ahead: UssdRoutes['ahead'] = (app) => (req, res) => {
+    const isPlain = req.url === BASE && req.method === 'POST' && req.headers.origin === undefined;
+    if (!isPlain) return app(req, res);
+    serve(req, res).catch((error) => {
+      door.log.warn({ err: error }, 'a response failed');
+      res.destroy();
+    });
+  };
+  const routes = router.routes() as Middleware;
+  const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(BASE) ? routes(ctx, next) : next());
+  // Koa's own middleware has counted this request, and read its body.
+  const trusted: UssdDoor = { ...door, gateways: EVERYBODY, limiter: async () => 0 };
+  const dial = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: plain });
+  const simulated: Middleware = async (ctx) => {
+    const body: UssdBody = { kind: 'text', text: (ctx.request.rawBody as string | undefined) ?? '' };
+    const { raw } = (await dial({ req: ctx.req, id: ctx.state.requestId, read: async () => body }))!;
+    ctx.status = raw.status;
+    ctx.set({ 'Content-Type': raw.type, 'Cache-Control': 'no-store' });
+    ctx.body = raw.body;
+  };
+  return Object.assign(answer, { routes: routesOf(router), ahead, simulated });
+}
+
+interface Dialect {
+  readonly door: UssdDoor;
+  readonly adapter: Adapter;
+}
+
+function addRoutes(router: Router, base: string, dialect: Dialect): void {
+  for (const route of dialect.adapter.routes) {
+    const serve = server(base, route, dialect);
+    const answer: Middleware = async (ctx) => {
+      ctx.respond = false;
+      if (ctx.req.headers.origin !== undefined) await dialect.door.cors(ctx, async () => {});
+      await serve(ctx.req, ctx.res);
+    };
+    const layer = router.register(base + route.path, [route.method], [answer], router.opts);
+    // The router adds HEAD to GET, and a dialect that asks with GET would take a turn that nobody sees.
+    if (layer) layer.methods = [route.method];
+  }
+}
+
+type Serve = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+function server(base: string, route: AdapterRoute, dialect: Dialect): Serve {
+  const take = taker(base, route, dialect);
+  return async (req, res) => {
+    const id = requestId(req);
+    const answered = await take({ req, id, read: readUssdBody });
+    if (answered) send(res, answered, id);
+  };
+}
+
+/** Takes a request and counts it; undefined when its sender has gone. Never rejects. */
+type Take = (arrival: Arrival) => Promise<Answer | undefined>;
+
+interface Arrival {
+  readonly req: IncomingMessage;
+  readonly id: string;
+  readonly read: (req: IncomingMessage) => Promise<UssdBody>;
+}
+
+function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): Take {
+  const { gateway, gateways, onForbidden, clientOf, limiter, overload, metrics, log, errorStatus } = door;
+  const check = gateways.checkOf(adapter.name);
+  const isDebug = log.isLevelEnabled('debug');
+  const template = base + route.path;
+
+  const refuse = (raw: RawRequest, reply: UssdReply, outcome: TurnOutcome): Answer => {
+    const status = reply === TOO_MANY ? 429 : reply === UNAVAILABLE ? errorStatus : 200;
+    return { raw: { ...adapter.refuse(reply, raw), status }, outcome };
+  };
+
+  const forbid = (address: string, reason: GatewayRefusal): Answer => {
+    onForbidden({ dialect: adapter.name, address, reason });
+    return { raw: { ...conEnd(FORBIDDEN), status: 403 }, outcome: 'forbidden' };
+  };
+
+  const answer: Take = async ({ req, id, read }) => {
+    const raw = rawRequest(req, { base, method: route.method });
+    if (overload.isOver()) return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: 1 };
+    const client = clientOf(req);
+    let retryAfter = client.exempt ? 0 : await limiter(client.bucket);
+    if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
+    const credential = check(req, client.address);
+    if (credential.kind === 'refused') return forbid(client.address, credential.reason);
+    const body = await read(req);
+    if (body.kind === 'gone') return undefined;
+    if (credential.kind === 'signed' && !(body.kind === 'text' && credential.fits(body.text)))
+      return forbid(client.address, 'signature');
+    if (body.kind === 'refused') return refuse(raw, INVALID_INPUT, 'invalid');
+    raw.body = body.text;
+    let request: UssdRequest;
+    try {
+      request = adapter.read(raw);
+    } catch (error) {
+      log.info({ err: error, dialect: adapter.name }, 'refused a USSD request');
+      return refuse(raw, INVALID_INPUT, 'invalid');
+    }
+    // Word of an ended session may come without a phone: those of all callers must not count as one.
+    const caller = request.phoneNumber === '' ? `session ${request.sessionId}` : `phone ${request.phoneNumber}`;
+    if (client.exempt) retryAfter = await limiter(caller);
+    if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
+    if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
+    const reply = await gateway.turn(request, adapter.name, { requestId: id });
+    if (reply === UNAVAILABLE) {
+      return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
+    }
+    return { raw: adapter.write(reply, request), outcome: reply === INVALID_INPUT ? 'invalid' : reply.kind };
+  };
+
+  return async (arrival) => {
+    const { req, id } = arrival;
+    const begun = performance.now();
+    let answered: Answer | undefined;
+    try {
+      answered = await answer(arrival);
+    } catch (error) {
+      metrics.problem('ussd');
+      log.error({ err: error, dialect: adapter.name }, 'a USSD request failed');
+      answered = refuse(rawRequest(req, { base, method: route.method }), UNAVAILABLE, 'unavailable');
+    }
+    if (!answered) return undefined;
+    const ms = Math.round((performance.now() - begun) * 100) / 100;
+    metrics.turn(adapter.name, answered.outcome, ms);
+    const { status } = answered.raw;
+    if (isDebug) log.debug({ method: req.method, route: template, status, ms, requestId: id });
+    return answered;
+  };
+}
+
+interface Answer {
+  readonly raw: RawReply;
+  readonly outcome: TurnOutcome;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+function rawRequest(req: IncomingMessage, { base, method }: { base: string; method: string }): Writable<RawRequest> {
+  const url = req.url!;
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return {
+    method,
+    path:
+      path.length > base.length
+        ? path
+            .slice(base.length + 1)
+            .split('/')
+            .map(decoded)
+        : [],
+    query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
+    headers: req.headers as Readonly<Record<string, string | undefined>>,
+    body: '',
+  };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+// One array of raw headers: nothing is looked up, merged or checked twice.
+function send(res: ServerResponse, { raw, retryAfter }: Answer, id: string): void {
+  const { status, type, headers, body } = raw;
+  const list = [
+    'Content-Type',
+    type,
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
+    'X-Request-Id',
+    id,
+  ];
+  if (headers) for (const name in headers) list.push(name, headers[name]!);
+  if (retryAfter !== undefined) list.push('Retry-After', String(retryAfter));
+  res.writeHead(status, list);
+  res.end(body);
+}

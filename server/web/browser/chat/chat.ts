@@ -1,0 +1,212 @@
+// The page of chats: which one is open, what is sent, and the run that answers, found again after a reload.
+
+import type { RunView } from '../../../../lib/agent/run/run.ts';
+import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
+import { found } from '../element.ts';
+import { runFrames } from './chat-frames.ts';
+import type { ReplyView } from './chat-reply.ts';
+import {
+  abortRun,
+  messageIdOf,
+  messagePage,
+  newSession,
+  openRun,
+  ServiceError,
+  sendMessage,
+  user,
+} from './chat-service.ts';
+import { side } from './chat-side.ts';
+import { thread } from './chat-thread.ts';
+
+const composer = found<HTMLFormElement>('composer');
+const message = found<HTMLTextAreaElement>('message');
+const stop = found<HTMLButtonElement>('abort');
+const send = found<HTMLButtonElement>('send');
+const state = found('state');
+const trouble = found('trouble');
+
+/** The chat that is open, and the run of it that is read. */
+let open: string | undefined;
+let run: string | undefined;
+let reading = new AbortController();
+
+const shown = thread(found('messages'), (key) => void say(key));
+const list = side({
+  list: found('sessions'),
+  more: found('more'),
+  onDeleted: (session) => {
+    if (session === open) location.hash = '';
+    void refresh();
+  },
+  onTrouble: tellTrouble,
+});
+
+function tellTrouble(error: unknown): void {
+  const isOurs = error instanceof ServiceError;
+  trouble.textContent = isOurs ? error.message : 'The server does not answer. Is it running?';
+  trouble.hidden = false;
+}
+
+function setRun(next: string | undefined): void {
+  run = next;
+  stop.hidden = next === undefined;
+  send.hidden = next !== undefined;
+  state.textContent = next === undefined ? '' : 'Answering…';
+}
+
+/** Shows a chat from the transcript, and goes on with the reply that is being written. */
+async function show(session: string | undefined): Promise<void> {
+  reading.abort();
+  reading = new AbortController();
+  const { signal } = reading;
+  open = session;
+  setRun(undefined);
+  trouble.hidden = true;
+  shown.older(undefined);
+  list.mark(session);
+  title();
+  shown.clear(session === undefined ? 'Say something, and a new chat begins.' : 'Reading…');
+  if (session === undefined) return;
+  try {
+    // In this order: a run that has ended by now has left its answer in the transcript.
+    const live = await openRun(session);
+    const page = await messagePage(session);
+    if (signal.aborted) return;
+    shown.clear('Nothing was said so far.');
+    const [question, answer] = live ? await Promise.all([idOf(live, 'human'), idOf(live, 'ai')]) : [];
+    shown.prepend(page.messages.filter(({ id }) => id !== answer));
+    offerOlder(session, page.hasOlder ? page.prevCursor : null);
+    if (!live) return;
+    const isAsked = question === undefined || page.messages.some(({ id }) => id === question);
+    const onFirst = isAsked ? undefined : async () => tellQuestion(await messagePage(session), question);
+    await read(live.runId, { signal, ...(onFirst && { onFirst }) });
+    // Where nobody can tell which message is its answer, the transcript is read once more.
+    if (question === undefined && !signal.aborted) await show(session);
+  } catch (error) {
+    if (!signal.aborted) tellTrouble(error);
+  }
+}
+
+const idOf = ({ runId }: RunView, type: Message['type']) => messageIdOf(runId, type);
+
+// A run that stood in line had not been taken into the transcript.
+function tellQuestion({ messages }: MessagePage, id: string): void {
+  const question = messages.find((one) => one.id === id);
+  if (question) shown.said(question.content);
+}
+
+function offerOlder(session: string, cursor: string | null): void {
+  const load = async () => {
+    try {
+      const page = await messagePage(session, cursor!);
+      if (session !== open) return;
+      shown.prepend(page.messages);
+      offerOlder(session, page.hasOlder ? page.prevCursor : null);
+    } catch (error) {
+      tellTrouble(error);
+    }
+  };
+  shown.older(cursor === null ? undefined : load);
+}
+
+interface Reading {
+  readonly signal: AbortSignal;
+  /** The answer that has the first frames. */
+  readonly answer?: Response;
+  /** Done before the first frame is shown. */
+  readonly onFirst?: () => Promise<void>;
+}
+
+/** Shows a reply as it comes; the run goes on when nobody reads it. */
+async function read(runId: string, { signal, answer, onFirst }: Reading): Promise<void> {
+  setRun(runId);
+  const onConnected = (isConnected: boolean) => {
+    state.textContent = isConnected ? 'Answering…' : 'The connection is lost. Trying again…';
+  };
+  let reply: ReplyView | undefined;
+  try {
+    for await (const frame of runFrames(runId, { signal, onConnected, ...(answer && { answer }) })) {
+      if (!reply) await onFirst?.();
+      if (signal.aborted) return;
+      reply ??= shown.reply();
+      const { take } = reply;
+      shown.growing(() => take(frame));
+    }
+  } catch (error) {
+    reply?.end('interrupted');
+    tellTrouble(error);
+  }
+  if (signal.aborted) return;
+  setRun(undefined);
+  message.focus();
+  await refresh();
+}
+
+async function say(text: string): Promise<void> {
+  if (run !== undefined || text.trim() === '') return;
+  trouble.hidden = true;
+  const { signal } = reading;
+  try {
+    const session = open ?? (await begin());
+    shown.said(text);
+    setRun('');
+    const answer = await sendMessage(session, text);
+    await read(answer.headers.get('X-Run-Id')!, { signal, answer });
+  } catch (error) {
+    if (signal.aborted) return;
+    // Whether it has arrived, the transcript says.
+    await show(open);
+    message.value = text;
+    tellTrouble(error);
+  }
+}
+
+async function begin(): Promise<string> {
+  const { sessionId } = await newSession();
+  open = sessionId;
+  history.pushState(null, '', `#${sessionId}`);
+  await list.refresh();
+  list.mark(sessionId);
+  return sessionId;
+}
+
+async function refresh(): Promise<void> {
+  await list.refresh().catch(tellTrouble);
+  list.mark(open);
+  title();
+}
+
+function title(): void {
+  found('title').textContent = (open !== undefined && list.titleOf(open)) || 'New chat';
+}
+
+const fromAddress = () => (/^#[0-9a-f]{32}$/.test(location.hash) ? location.hash.slice(1) : undefined);
+
+composer.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (run !== undefined) return;
+  const text = message.value;
+  message.value = '';
+  void say(text);
+});
+message.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  composer.requestSubmit();
+});
+stop.addEventListener('click', () => {
+  if (open !== undefined && run) abortRun(open, run).catch(tellTrouble);
+});
+found('new').addEventListener('click', () => {
+  location.hash = '';
+  message.focus();
+});
+addEventListener('hashchange', () => {
+  if (fromAddress() !== open) void show(fromAddress());
+});
+
+user().then((did) => {
+  found('user').textContent = `You are ${did}`;
+}, tellTrouble);
+void refresh();
+void show(fromAddress());

@@ -1,0 +1,159 @@
+// One phone: its number, its session, what it has sent, and the ways in which a network makes that go wrong.
+
+import type { TextMode } from '../../../../lib/ussd/request.ts';
+import { type Answer, type Fields, post, type Standing, standing } from './phone-line.ts';
+import { sentText, shownText, type Typed } from './phone-typed.ts';
+
+/** How the next request travels. */
+export type Fault = 'none' | 'twice' | 'drop';
+
+/** A request and its answer, without secrets. */
+export interface Exchange {
+  readonly what: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly ms: number;
+  readonly fields: Fields;
+  readonly answer: string;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly typed: readonly Typed[];
+  /** What the screen shows; undefined before the first answer. */
+  readonly screen?: { readonly kind: Answer['kind']; readonly text: string };
+  /** Undefined when nobody knows: then whatever is typed counts as a secret. */
+  readonly standing?: Standing | undefined;
+  /** How much was typed when the server was told to forget it: what comes after is no part of the dialogue. */
+  readonly forgottenAt?: number;
+}
+
+/** All of a phone that outlives a reload. */
+export interface PhoneState {
+  readonly number: string;
+  readonly code: string;
+  /** Milliseconds before each request leaves. */
+  readonly delay: number;
+  readonly session?: Session | undefined;
+  /** The newest last. */
+  readonly log: readonly Exchange[];
+}
+
+const LOG_KEPT = 40;
+
+export class Phone {
+  state: PhoneState;
+  busy = false;
+  fault: Fault = 'none';
+  readonly #mode: TextMode;
+  readonly #changed: () => void;
+
+  constructor(state: PhoneState, { mode, changed }: { mode: TextMode; changed: () => void }) {
+    this.state = state;
+    this.#mode = mode;
+    this.#changed = changed;
+  }
+
+  set(part: Partial<PhoneState>): void {
+    this.state = { ...this.state, ...part };
+    this.#changed();
+  }
+
+  setFault(fault: Fault): void {
+    this.fault = fault;
+    this.#changed();
+  }
+
+  /** Whether the screen waits for an answer. */
+  get isOpen(): boolean {
+    return this.state.session?.screen?.kind === 'continue';
+  }
+
+  /** Whether what is typed now is to be hidden. */
+  get asksForSecret(): boolean {
+    const { session } = this.state;
+    return this.isOpen && (session?.standing?.secret ?? true);
+  }
+
+  dial(): Promise<void> {
+    const session: Session = { id: `sim-${crypto.getRandomValues(new Uint32Array(3)).join('-')}`, typed: [] };
+    this.set({ session });
+    return this.#send('dial');
+  }
+
+  answer(text: string): Promise<void> {
+    const { session } = this.state;
+    if (!session || this.busy) return Promise.resolve();
+    const secret = this.asksForSecret && !session.standing?.keys.includes(text);
+    this.set({ session: { ...session, typed: [...session.typed, { text, secret }] } });
+    return this.#send('answer');
+  }
+
+  /** The same request once more. */
+  retry(): Promise<void> {
+    return this.#send('retry');
+  }
+
+  /** The network says that the session is over; the phone does not know. */
+  async expire(): Promise<void> {
+    const { session } = this.state;
+    if (!session || this.busy) return;
+    const { text: _, ...fields } = { ...this.#fields(session), status: 'Incomplete', durationInMillis: '180000' };
+    await this.#travel([{ what: 'time-out', fields, shown: fields }]);
+    this.busy = false;
+    this.set({ session: { ...session, forgottenAt: session.forgottenAt ?? session.typed.length } });
+  }
+
+  #fields({ id, typed }: Session): Fields & { readonly text: string } {
+    const { number, code } = this.state;
+    return { sessionId: id, serviceCode: code, phoneNumber: number, text: sentText(typed, this.#mode) };
+  }
+
+  async #send(what: 'dial' | 'answer' | 'retry'): Promise<void> {
+    const { session } = this.state;
+    if (!session || this.busy) return;
+    const fields = this.#fields(session);
+    const request = { what, fields, shown: { ...fields, text: shownText(session.typed, this.#mode) } };
+    const fault = what === 'retry' ? 'none' : this.fault;
+    this.fault = 'none';
+    // Of a page that is left now, the answer is lost.
+    this.set({ session: { ...session, screen: LOST } });
+    const requests = fault === 'twice' ? [request, { ...request, what: `${what}, its copy` }] : [request];
+    const { kind, text } = await this.#travel(requests);
+    if (fault === 'drop') return this.#rest();
+    const known = kind === 'continue' ? await standing(session.id) : undefined;
+    this.busy = false;
+    this.set({ session: { ...session, screen: { kind, text }, standing: known } });
+  }
+
+  #rest(): void {
+    this.busy = false;
+    this.#changed();
+  }
+
+  /** All of them at once; the answer to the first. From here on nothing else is sent. */
+  async #travel(requests: readonly Request[]): Promise<Answer> {
+    this.busy = true;
+    this.#changed();
+    await new Promise((resolve) => setTimeout(resolve, this.state.delay));
+    const [answer] = await Promise.all(requests.map((request) => this.#exchange(request)));
+    return answer!;
+  }
+
+  async #exchange({ what, fields, shown }: Request): Promise<Answer> {
+    const at = Date.now();
+    const answer = await post(fields);
+    const exchange = { what, at, ms: Date.now() - at, fields: shown, answer: answer.raw || answer.text };
+    this.set({ log: [...this.state.log, exchange].slice(-LOG_KEPT) });
+    return answer;
+  }
+}
+
+interface Request {
+  readonly what: string;
+  readonly fields: Fields;
+  /** The same fields as people may see them. */
+  readonly shown: Fields;
+}
+
+const LOST = { kind: 'trouble', text: 'The answer was lost on its way.\nRetry asks for it again.' } as const;

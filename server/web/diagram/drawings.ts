@@ -1,0 +1,89 @@
+// The diagrams of a running server: every flow that is loaded and every lifecycle, kept as SVG while they are the same.
+
+import { LRUCache } from 'lru-cache';
+import type { Drawing } from '../../../lib/diagram/drawing.ts';
+import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
+import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
+import { type ViewOptions, viewOf } from '../../../lib/diagram/view.ts';
+import { TwinlineError } from '../../../lib/errors.ts';
+import { suggest } from '../../../lib/flow/expression/suggest.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { drawSvg } from './draw.ts';
+import { layout } from './layout.ts';
+import { LIFECYCLES } from './lifecycles.ts';
+
+export interface Diagram {
+  /** For a page that has DRAWING_STYLE in a sheet of its own. */
+  readonly svg: string;
+  /** States of the machine, and how many of them are shown. */
+  readonly states: number;
+  readonly shown: number;
+  /** The state around which this is, when not all is shown. */
+  readonly focus?: string;
+}
+
+export interface Machine {
+  readonly id: string;
+  readonly kind: 'flow' | 'lifecycle';
+}
+
+export interface Drawings {
+  /** The flows first, then the lifecycles; a lifecycle gives way to a flow of the same name. */
+  machines(): Machine[];
+  /** Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
+  svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
+  /** Ends the worker. */
+  close(): Promise<void>;
+}
+
+export interface DrawingsOptions {
+  /** The flows as they are now, by name. */
+  flows(): ReadonlyMap<string, CompiledFlow>;
+}
+
+/** Diagrams that are made when somebody asks, each once, in a worker that ends when it is closed. */
+export function drawings({ flows }: DrawingsOptions): Drawings {
+  const worker = layout();
+  const kept = new LRUCache<string, Promise<Diagram>>({ max: LIMITS.diagramsKept });
+  return {
+    machines: () => {
+      const loaded = [...flows().keys()].map((id): Machine => ({ id, kind: 'flow' }));
+      const others = Object.keys(LIFECYCLES).filter((id) => !flows().has(id));
+      return [...loaded, ...others.map((id): Machine => ({ id, kind: 'lifecycle' }))];
+    },
+    svg: (machineId, view = {}) => {
+      const flow = flows().get(machineId);
+      const version = flow ? `${flow.version}:${flow.hash}` : '';
+      const known = (key: string) => kept.get(key);
+      const asked = JSON.stringify([machineId, version, view.focus, view.narrow]);
+      const before = known(asked);
+      if (before) return before;
+      const made = make(machineId, view);
+      kept.set(asked, made);
+      // What has failed once may succeed later.
+      made.catch(() => kept.delete(asked));
+      return made;
+    },
+    close: () => worker.close(),
+  };
+
+  async function make(machineId: string, options: ViewOptions): Promise<Diagram> {
+    const whole = drawingOf(machineId, flows());
+    const { drawing, focus } = viewOf(whole, options);
+    const svg = await drawSvg(drawing, { layout: worker, dress: 'embedded' });
+    const shown = drawing.states.length;
+    return { svg, states: whole.states.length, shown, ...(focus !== undefined && { focus }) };
+  }
+}
+
+/** The drawing of a flow, or else of a lifecycle. Throws ERR_NOT_FOUND with what there is. */
+export function drawingOf(machineId: string, flows: ReadonlyMap<string, CompiledFlow>): Drawing {
+  const flow = flows.get(machineId);
+  if (flow) return flowDrawing(flow);
+  const lifecycle = Object.hasOwn(LIFECYCLES, machineId) ? LIFECYCLES[machineId] : undefined;
+  if (lifecycle) return machineDrawing(lifecycle.machine());
+  const names = [...flows.keys(), ...Object.keys(LIFECYCLES)];
+  const words = `There is no flow and no machine "${machineId}".${suggest(machineId, names)}`;
+  throw new TwinlineError('ERR_NOT_FOUND', `${words} There are: ${names.join(', ')}.`);
+}

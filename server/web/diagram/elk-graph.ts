@@ -1,0 +1,120 @@
+// A drawing as the graph that elkjs lays out, and what it answers as places.
+
+import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs';
+import { cardOf, labelOf } from '../../../lib/diagram/card.ts';
+import { childrenOf, type Drawing, type DrawnState } from '../../../lib/diagram/drawing.ts';
+import type { Box, Placed, Point } from '../../../lib/diagram/placed.ts';
+
+const ROOT = 'root';
+
+/**
+ * `neat`: each state as near to the start as it can be reached. `plain`: with less of elkjs, which has faults where arrows
+ * cross the border of a state that holds others.
+ */
+export type Manner = 'neat' | 'plain';
+
+// From top to bottom as people read, the words of an arrow near where it begins.
+const LAYERED: LayoutOptions = {
+  'elk.algorithm': 'layered',
+  'elk.direction': 'DOWN',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.separateConnectedComponents': 'false',
+  'elk.layered.layering.strategy': 'LONGEST_PATH_SOURCE',
+  'elk.layered.edgeLabels.centerLabelPlacementStrategy': 'TAIL_LAYER',
+  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+  'elk.layered.nodePlacement.favorStraightEdges': 'true',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '34',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '16',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '10',
+  'elk.spacing.nodeNode': '30',
+  'elk.spacing.edgeNode': '18',
+  'elk.spacing.edgeEdge': '12',
+  'elk.spacing.edgeLabel': '3',
+  'elk.spacing.nodeSelfLoop': '14',
+};
+
+const MANNERS: { readonly [manner in Manner]: LayoutOptions } = {
+  neat: {
+    ...LAYERED,
+    'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
+    'elk.layered.considerModelOrder.strategy': 'PREFER_NODES',
+  },
+  plain: { ...LAYERED, 'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST' },
+};
+
+// The straighter placement takes three times as long.
+const QUICK: LayoutOptions = { 'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF' };
+const PLACED_STATES = 40;
+
+const WHOLE: LayoutOptions = {
+  'elk.padding': '[top=34,left=24,bottom=24,right=24]',
+  'elk.json.shapeCoords': 'ROOT',
+  'elk.json.edgeCoords': 'ROOT',
+};
+const HOLDER: LayoutOptions = { 'elk.padding': '[top=62,left=20,bottom=20,right=20]' };
+
+/** The graph of a drawing. */
+export function elkGraph(drawing: Drawing, asked: Manner = 'neat'): ElkNode {
+  const crosses = hasCrossing(drawing);
+  const isLarge = drawing.states.length > PLACED_STATES;
+  const options = { ...MANNERS[crosses ? 'plain' : asked], ...(isLarge && QUICK) };
+  const held = childrenOf({ ...drawing, states: nearestFirst(drawing) });
+  const reached = new Set(drawing.arrows.filter(({ from, to }) => from !== to).map(({ to }) => to));
+  const node = (state: DrawnState): ElkNode => {
+    const inside = held.get(state.id);
+    if (inside) return { id: `s:${state.id}`, children: inside.map(node), layoutOptions: { ...options, ...HOLDER } };
+    const { width, height } = cardOf(state);
+    const layer = drawing.starts.has(state.id) ? 'FIRST' : reached.has(state.id) ? undefined : 'LAST';
+    return {
+      ...{ id: `s:${state.id}`, width, height },
+      ...(layer && { layoutOptions: { 'elk.layered.layering.layerConstraint': layer } }),
+    };
+  };
+  const edges = drawing.arrows.map((arrow, at): ElkExtendedEdge => {
+    const { width, height, lines } = labelOf(arrow);
+    const label = { id: `l:${at}`, text: lines.join(' '), width, height };
+    return { id: `a:${at}`, sources: [`s:${arrow.from}`], targets: [`s:${arrow.to}`], labels: [label] };
+  });
+  const hierarchyHandling = crosses ? 'INCLUDE_CHILDREN' : 'SEPARATE_CHILDREN';
+  const layoutOptions = { ...options, ...WHOLE, 'elk.hierarchyHandling': hierarchyHandling };
+  return { id: ROOT, layoutOptions, children: (held.get(undefined) ?? []).map(node), edges };
+}
+
+function hasCrossing({ states, arrows }: Drawing): boolean {
+  const parents = new Map(states.map(({ id, parent }) => [id, parent]));
+  return arrows.some(({ from, to }) => parents.get(from) !== parents.get(to));
+}
+
+/**
+ * The states in the order of how many arrows lead to them from a start, and last those that lead nowhere: arrows against
+ * this order are drawn upwards.
+ */
+function nearestFirst({ states, arrows, starts }: Drawing): DrawnState[] {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of arrows) if (from !== to) next.set(from, [...(next.get(from) ?? []), to]);
+  const order = new Set(starts);
+  for (const id of order) for (const to of next.get(id) ?? []) order.add(to);
+  const places = new Map([...order].map((id, at) => [id, at]));
+  const place = ({ id }: DrawnState) => (next.has(id) ? 0 : order.size + 1) + (places.get(id) ?? order.size);
+  return [...states].sort((one, other) => place(one) - place(other));
+}
+
+/** What elkjs made of the graph of this drawing. */
+export function placedBy(drawing: Drawing, laid: ElkNode): Placed {
+  const boxes = new Map<string, Box>();
+  const note = (node: ElkNode): void => {
+    if (node.id !== ROOT) boxes.set(node.id.slice(2), boxOf(node));
+    for (const child of node.children ?? []) note(child);
+  };
+  note(laid);
+  const arrows = (laid.edges ?? []).map(({ sections = [], labels = [] }) => {
+    const [section] = sections;
+    const points: Point[] = section ? [section.startPoint, ...(section.bendPoints ?? []), section.endPoint] : [];
+    return { points, label: boxOf(labels[0] ?? {}) };
+  });
+  return { drawing, width: laid.width ?? 0, height: laid.height ?? 0, boxes, arrows };
+}
+
+function boxOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box {
+  return { x, y, width, height };
+}

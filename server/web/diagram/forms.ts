@@ -1,0 +1,65 @@
+// The forms in which a machine can be drawn: SVG for people, Mermaid for texts, JSON for Stately's tools.
+
+import { coverageOverlay } from '../../../lib/diagram/coverage-overlay.ts';
+import { machineConfig } from '../../../lib/diagram/machine-config.ts';
+import { mermaidText } from '../../../lib/diagram/mermaid.ts';
+import { viewOf } from '../../../lib/diagram/view.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
+import { drawSvg } from './draw.ts';
+import { drawingOf } from './drawings.ts';
+import type { Layout } from './layout.ts';
+import { LIFECYCLES } from './lifecycles.ts';
+
+export type FormName = 'svg' | 'mermaid' | 'xstate';
+
+export interface Asked {
+  readonly machine: string;
+  readonly flows: ReadonlyMap<string, CompiledFlow>;
+  /** The state around which a part is drawn. */
+  readonly focus?: string | undefined;
+  readonly coverage?: Coverage | undefined;
+  readonly layout: Layout;
+}
+
+export interface Made {
+  readonly text: string;
+  /** When only a part is shown, unasked. */
+  readonly notice?: string;
+}
+
+interface Form {
+  /** Of files. */
+  readonly ending: string;
+  make(asked: Asked): Promise<Made>;
+}
+
+export const FORMS: { readonly [form in FormName]: Form } = {
+  svg: {
+    ending: '.svg',
+    make: async ({ machine, flows, focus, coverage, layout }) => {
+      const whole = drawingOf(machine, flows);
+      const { drawing, focus: around } = viewOf(whole, { focus, narrow: 'always' });
+      const overlay = coverage ? coverageOverlay(whole, coverage) : {};
+      const text = await drawSvg(drawing, { ...overlay, layout });
+      if (around === undefined || focus !== undefined) return { text };
+      const shown = `${drawing.states.length} of its ${whole.states.length} states are drawn, around "${around}"`;
+      const others = '--focus <state> shows others; --mermaid and --xstate have all of them';
+      return { text, notice: `${machine} is large: ${shown}. ${others}.` };
+    },
+  },
+  mermaid: {
+    ending: '.mmd',
+    make: async ({ machine, flows, focus }) => {
+      const whole = drawingOf(machine, flows);
+      return { text: mermaidText(focus === undefined ? whole : viewOf(whole, { focus, narrow: 'always' }).drawing) };
+    },
+  },
+  xstate: {
+    ending: '.machine.json',
+    make: async ({ machine, flows }) => {
+      const config = flows.get(machine)?.config ?? machineConfig(LIFECYCLES[machine]!.machine());
+      return { text: `${JSON.stringify(config, null, 2)}\n` };
+    },
+  },
+};

@@ -1,0 +1,102 @@
+// A session that was watched, as a flow test: the same inputs, services that answer the same, and the screens of a run.
+
+import { ERROR_CODES, TwinlineError } from '../../../lib/errors.ts';
+import { compileAccept } from '../../../lib/flow/run/accept.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import type { FlowTest, FlowTestFile, MockAnswer } from '../../../lib/flow/testing/file.ts';
+import { recordFlowTest } from '../../../lib/flow/testing/run.ts';
+import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import { DOT } from './mask.ts';
+import type { Moment, Typed } from './moment.ts';
+
+/** The file of one test; throws ERR_INPUT where a test cannot be made of what was seen. */
+export async function flowTestOf(compiled: CompiledFlow, moments: readonly Moment[]): Promise<FlowTestFile> {
+  const { flow } = compiled.flow;
+  const turns = lastDial(moments);
+  const first = turns[0];
+  if (!first) throw refused('Its beginning was not seen. Keep this page open and dial again');
+  const services = answersOf(compiled, turns);
+  const name = `as ${first.label} went on ${new Date(first.at).toISOString().slice(0, 16).replace('T', ' ')}`;
+  const test = await recordFlowTest(compiled, {
+    name,
+    inputs: ['', ...inputsOf(compiled, turns)],
+    ...(Object.keys(services).length && { services }),
+  });
+  return { $schema: './test.schema.json', flow, tests: [noted(test, turns)] };
+}
+
+const refused = (why: string) => new TwinlineError('ERR_INPUT', `No test can be made of this session: ${why}.`);
+
+function lastDial(moments: readonly Moment[]): readonly Moment[] {
+  const at = moments.findLastIndex(isDial);
+  return at < 0 ? [] : moments.slice(at);
+}
+
+const isDial = ({ kind, edges }: Moment) => kind === 'turn' && edges[0]?.from === null;
+
+// While a call lasts, callers send something to hear more; in a test no call lasts.
+function inputsOf(compiled: CompiledFlow, turns: readonly Moment[]): string[] {
+  const secrets = stand(compiled);
+  return turns.flatMap(({ typed = [], edges }, at) => {
+    const waited = turns[at - 1]?.waiting === true && !edges.some(({ event }) => event === 'exit');
+    return waited ? [] : typed.map((one) => one.text?.replaceAll(DOT, '0') ?? secrets(one, edges));
+  });
+}
+
+const CANDIDATES = ['24680', '2468', '246802', '2468024', '24680246', '246', '24', '2', 'secret', 'a long secret'];
+const REFUSED = ['?', '2', '0123456789012345678901234567890'];
+
+/** What stands for secrets: something that the screen takes, or refuses where it was refused. */
+function stand({ screens }: CompiledFlow): (typed: Typed, edges: Moment['edges']) => string {
+  const given = new Map<string, string>();
+  return ({ at }, edges) => {
+    const node = screens.get(at);
+    if (node?.screen.type !== 'input') return CANDIDATES[0]!;
+    const { save, accept = {} } = node.screen;
+    const { sameAs, ...rule } = accept as { sameAs?: string } & JsonObject;
+    const check = Object.keys(rule).length ? compileAccept(rule) : undefined;
+    const fits = (text: string) => check?.check(text, 0).ok ?? true;
+    const isRefused = edges.some(({ event, from, to }) => event === 'text' && from === at && to === at);
+    const same = sameAs === undefined ? undefined : given.get(sameAs);
+    const sample = node.scope.flow.vars?.[save]?.sample;
+    const all = [...(typeof sample === 'string' ? [sample] : []), ...CANDIDATES];
+    if (isRefused)
+      return [...REFUSED, ...all].find((text) => !fits(text) || (same !== undefined && text !== same)) ?? '?';
+    const chosen = same ?? all.find(fits);
+    if (chosen === undefined) throw refused(`nothing can be put in the place of the secret that "${at}" asks for`);
+    given.set(save, chosen);
+    return chosen;
+  };
+}
+
+function answersOf({ callPolicy }: CompiledFlow, turns: readonly Moment[]): Record<string, MockAnswer[]> {
+  const services: Record<string, MockAnswer[]> = {};
+  for (const { call, service, outcome } of turns.flatMap(({ answers = [] }) => answers)) {
+    services[service] ??= [];
+    services[service].push('code' in outcome ? failure(outcome.code, callPolicy(call).retries) : given(outcome.output));
+  }
+  return services;
+}
+
+const given = (output: Json): MockAnswer => ({ return: inDigits(output) });
+
+function failure(code: string, retries: number): MockAnswer {
+  const fail = Object.hasOwn(ERROR_CODES, code) ? code : 'ERR_SERVICE';
+  return retries ? { fail, times: retries + 1 } : { fail };
+}
+
+// A shortened number is no number: rules and texts would take it for something else.
+function inDigits(output: Json): Json {
+  return JSON.parse(JSON.stringify(output).replaceAll(DOT, '0')) as Json;
+}
+
+// What rests on a secret or a hidden number may have gone another way.
+function noted(test: FlowTest, turns: readonly Moment[]): FlowTest {
+  const seen = turns.filter(({ waiting, reply }) => !waiting && reply !== undefined).at(-1)?.state;
+  const last = test.steps.at(-1)?.screen;
+  if (seen === undefined || seen === last) return test;
+  return {
+    ...test,
+    note: `The session that was watched came to "${seen}"; with what stands for its secrets, this does not.`,
+  };
+}

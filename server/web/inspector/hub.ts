@@ -1,0 +1,126 @@
+// The hub: what the engines of this process store goes in, and out to those who watch. While nobody does it is asleep.
+//
+// A turn only puts what it stored on a list; masking and sending come later, off the turn's way. A viewer is handed each
+// moment and keeps its own bounded queue, so that a slow one delays nobody.
+
+import { randomBytes } from 'node:crypto';
+import type { Sighting, Watch } from '../../../lib/engine/watch.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { type Moment, momentOf } from './moment.ts';
+
+/** Is given moments in the order in which they are stored. It must not throw. */
+export type Viewer = (moments: readonly Moment[]) => void;
+
+export interface Hub extends Watch {
+  /** The last moments, the oldest first. */
+  moments(): readonly Moment[];
+  /** Hands on what happens from now on, of all instances; the function ends that. */
+  attach(viewer: Viewer): () => void;
+  readonly viewers: number;
+  /** Moments of other instances. */
+  receive(moments: readonly Moment[]): void;
+  /** Somebody watches on another instance, for so many milliseconds from now. */
+  watchedElsewhere(ms: number): void;
+  close(): void;
+}
+
+export interface HubOptions {
+  /** Makes the names of sessions. */
+  readonly secret: Buffer;
+  /** The first viewer has come, or the last one has left. */
+  readonly onPresence?: (isWatched: boolean) => void;
+  /** Own moments while somebody watches on another instance. */
+  readonly onForOthers?: (moments: readonly Moment[]) => void;
+  readonly onProblem?: (error: unknown) => void;
+}
+
+/** A hub without viewers. */
+export function createHub(options: HubOptions): Hub {
+  const { secret, onPresence = () => {}, onForOthers = () => {}, onProblem = () => {} } = options;
+  const instance = randomBytes(6).toString('base64url');
+  const viewers = new Set<Viewer>();
+  const ring: Moment[] = [];
+  let pending: Sighting[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let leaving: NodeJS.Timeout | undefined;
+  let elsewhereUntil = 0;
+  let number = 0;
+  /** Viewers are here, or have just left: one that reads its page anew finds what it saw. */
+  let isHere = false;
+  let watched = false;
+
+  const isElsewhere = () => performance.now() < elsewhereUntil;
+
+  function keep(moments: readonly Moment[]): void {
+    ring.push(...moments);
+    ring.splice(0, ring.length - LIMITS.inspectorMoments);
+    for (const viewer of viewers) viewer(moments);
+  }
+
+  function flush(): void {
+    timer = undefined;
+    const sightings = pending;
+    pending = [];
+    const moments = sightings.flatMap((sighting) => {
+      try {
+        return [momentOf(sighting, { id: `${instance}.${++number}`, secret })];
+      } catch (error) {
+        onProblem(error);
+        return [];
+      }
+    });
+    if (isHere) keep(moments);
+    if (isElsewhere()) onForOthers(moments);
+    watched = isHere || isElsewhere();
+  }
+
+  function forget(): void {
+    isHere = false;
+    watched = isElsewhere();
+    ring.length = 0;
+  }
+
+  return {
+    isWatched: () => watched,
+    saw(sighting) {
+      // More than anybody could be shown: the oldest go unseen.
+      if (pending.length >= LIMITS.inspectorQueue) pending.shift();
+      pending.push(sighting);
+      timer ??= setTimeout(flush, LIMITS.inspectorBatchMs);
+    },
+    moments: () => ring,
+    attach(viewer) {
+      clearTimeout(leaving);
+      viewers.add(viewer);
+      isHere = true;
+      watched = true;
+      if (viewers.size === 1) onPresence(true);
+      return () => {
+        if (!viewers.delete(viewer) || viewers.size > 0) return;
+        onPresence(false);
+        leaving = setTimeout(forget, LIMITS.inspectorLingerMs).unref();
+      };
+    },
+    get viewers() {
+      return viewers.size;
+    },
+    receive: (moments) => {
+      if (isHere) keep(moments);
+    },
+    watchedElsewhere(ms) {
+      elsewhereUntil = performance.now() + ms;
+      watched = true;
+      // Whoever watched may be gone without a word, and then nothing may happen here for long.
+      setTimeout(() => {
+        watched = isHere || isElsewhere();
+      }, ms + 1).unref();
+    },
+    close() {
+      clearTimeout(timer);
+      clearTimeout(leaving);
+      viewers.clear();
+      forget();
+      watched = false;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// The page of the inspector; its script fills it with what the server tells.
+
+import type { Page } from '../kit/frame.ts';
+import { html } from '../kit/html.ts';
+import { toolHeader } from '../kit/tool-header.ts';
+
+const TABS = [
+  ['side', 'Sessions'],
+  ['stage', 'Diagram'],
+  ['detail', 'Events'],
+] as const;
+
+export function inspectorPage(): Page {
+  return {
+    title: 'Inspector · Twinline',
+    layout: 'wide',
+    sheets: ['inspector.css'],
+    modules: ['inspector.js'],
+    body: html`${toolHeader('/inspector')}
+<header class="inspector-head"><h1>Inspector</h1>
+<p id="state" class="live-state" role="status">Connecting …</p>
+<a class="hand" href="/inspector/stately">Open in Stately …</a></header>
+<nav class="tabs" aria-label="Parts of this page">${TABS.map(
+      ([id, name]) => html`<button type="button" data-part="${id}">${name}</button>\n`,
+    )}</nav>
+<div class="inspector" id="inspector" data-part="stage">
+<aside id="side" aria-label="Machines and sessions">
+<label class="search"><span class="hidden">Search</span><input id="search" type="search" placeholder="Search  /"></label>
+<h2>Machines</h2><ul id="machines" class="lines"></ul>
+<h2>Sessions <small id="count"></small></h2><ul id="sessions" class="lines"></ul>
+<p id="quiet" class="quiet">Nobody is in a session. Dial, and it appears here.</p>
+</aside>
+<section id="stage" aria-label="Diagram">
+<div class="stage-bar"><h2 id="machine">…</h2><span id="part-shown" class="quiet"></span>
+<button id="heat" type="button" aria-pressed="false" title="How often each way was taken (h)">Heat</button>
+<button id="smaller" type="button" aria-label="Smaller">−</button><button id="fit" type="button" title="As large as fits (f)">Fit</button>
+<button id="larger" type="button" aria-label="Larger">+</button></div>
+<div id="drawing" tabindex="0" role="region" aria-label="The machine"></div>
+<div class="time"><button id="pause" type="button" class="primary" title="Space">Pause</button>
+<button id="earlier" type="button" aria-label="Earlier">‹</button>
+<input id="time" type="range" min="0" max="0" value="0" aria-label="Time">
+<button id="later" type="button" aria-label="Later">›</button><output id="moment" for="time"></output></div>
+</section>
+<aside id="detail" aria-label="Session">
+<div class="detail-head"><h2 id="who">No session chosen</h2>
+<button id="copy" type="button" hidden>Copy as flow test</button></div>
+<p id="told" role="status"></p>
+<h3>Screen</h3><pre id="screen" tabindex="0">–</pre>
+<h3>Events</h3><ol id="events" class="events" tabindex="0"></ol>
+<h3>Variables</h3><dl id="context" class="context"></dl>
+</aside>
+</div>
+<p class="keys"><kbd>j</kbd> <kbd>k</kbd> session · <kbd>←</kbd> <kbd>→</kbd> time · <kbd>space</kbd> pause · <kbd>h</kbd> heat · <kbd>f</kbd> fit · <kbd>/</kbd> search</p>
+<noscript><p class="card">The inspector needs JavaScript.</p></noscript>`,
+  };
+}

@@ -1,0 +1,115 @@
+// The pages of proposals over HTTP: for keys that ask for HTML, and for browsers that come by a signed link.
+
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Caller } from '../../../lib/domain/caller.ts';
+import { findDomain } from '../../../lib/domain/find.ts';
+import { PROPOSAL } from '../../../lib/domain/kinds.ts';
+import type { VerificationService } from '../../../lib/domain/verification.ts';
+import type { Proposal, StoredProposal } from '../../../lib/domain/voting/proposal.ts';
+import type { Keyring } from '../../../lib/keyring.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
+import { messagePage, sendPage } from '../kit/frame.ts';
+import { html } from '../kit/html.ts';
+import { type PageView, pagePasses } from '../kit/page-pass.ts';
+import { proposalPage } from './page.ts';
+
+export interface ProposalPages {
+  /** Answers with the page of a proposal that the caller may read. */
+  show(ctx: Context, proposal: Proposal, view: PageView): Promise<void>;
+  /** A link to the page, as it is answered. */
+  link(proposal: Proposal, view: PageView): { url: string; expiresAt: string; rationales: boolean };
+  /** Answers browsers, which have a pass and no key; others pass. */
+  readonly browsers: Middleware;
+}
+
+export interface ProposalPageOptions {
+  readonly documents: DocumentStore;
+  readonly verification: VerificationService;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  /** How others reach this server, without a slash at the end; undefined: links begin with the path. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Whether the client would rather have HTML than JSON. */
+export function prefersHtml(ctx: Pick<Context, 'accepts'>): boolean {
+  return ctx.accepts('application/json', 'text/html') === 'text/html';
+}
+
+export function proposalPages(options: ProposalPageOptions): ProposalPages {
+  const { documents, verification, keyring, clock, publicUrl = '' } = options;
+  const passes = pagePasses({ keyring, clock });
+
+  const show: ProposalPages['show'] = async (ctx, proposal, { rationales }) => {
+    const { tenant, subject } = proposal.body;
+    const domain = await findDomain(documents, tenant, subject);
+    const given = rationales ? await rationalesOf(proposal) : undefined;
+    ctx.set('Cache-Control', 'private, no-store');
+    await sendPage(ctx, proposalPage({ proposal, domain, rationales: given, now: clock.now() }));
+  };
+
+  async function rationalesOf({ id, body, context }: Proposal): Promise<Map<string, string>> {
+    const query = { id, limit: LIMITS.pageSizeMax };
+    const { items } = await verification.votes(readerOf(body.tenant), query);
+    const last = new Map(context.voters.map(({ did, at }) => [did, at]));
+    // Of a voter who has voted twice, only the reason for the vote that counts.
+    const counting = items.filter(({ voter, at }) => Date.parse(at) === last.get(voter));
+    return new Map(
+      counting.flatMap(({ voter, rationale }) => (typeof rationale === 'string' ? [[voter, rationale]] : [])),
+    );
+  }
+
+  async function byPass(ctx: Context, id: string, pass: unknown): Promise<void> {
+    ctx.set('Cache-Control', 'private, no-store');
+    const reading = typeof pass === 'string' ? passes.read(id, pass) : ({ kind: 'wrong' } as const);
+    if (reading.kind !== 'valid') return turnedAway(ctx, reading.kind);
+    const stored = await documents.get<StoredProposal>(PROPOSAL, id);
+    if (!stored) return turnedAway(ctx, 'wrong');
+    await show(ctx, await verification.get(readerOf(stored.body.tenant), id), reading);
+  }
+
+  const router = new Router({ sensitive: true, strict: true });
+  router.get('/v1/proposals/:id', (ctx, next) => {
+    const { pass } = ctx.query;
+    if (pass !== undefined) return byPass(ctx, ctx.params.id!, pass);
+    if (ctx.get('authorization') !== '' || !prefersHtml(ctx)) return next();
+    return turnedAway(ctx, 'none', ctx.params.id);
+  });
+
+  return {
+    show,
+    link({ id }, view) {
+      const { pass, expiresAt } = passes.issue(id, view);
+      const url = `${publicUrl}/v1/proposals/${id}?pass=${pass}`;
+      return { url, expiresAt: new Date(expiresAt).toISOString(), ...view };
+    },
+    browsers: router.routes() as Middleware,
+  };
+}
+
+const TITLES = {
+  none: 'This page opens by a link',
+  expired: 'This link is too old',
+  wrong: 'This link leads nowhere',
+} as const;
+
+async function turnedAway(ctx: Context, why: keyof typeof TITLES, id = '{id}'): Promise<void> {
+  ctx.status = 401;
+  ctx.set('WWW-Authenticate', 'Bearer realm="twinline"');
+  ctx.set('Cache-Control', 'private, no-store');
+  const words = {
+    none: html`<p>Whoever has an API key can make one, which is good for an hour:</p>
+<p><code>curl -H "Authorization: Bearer $KEY" ${ctx.origin}/v1/proposals/${id}/page-link</code></p>`,
+    expired: html`<p>It was good for an hour. Ask for a new one.</p>`,
+    wrong: html`<p>It is damaged, or for another page. Open it exactly as it was sent.</p>`,
+  };
+  await sendPage(ctx, messagePage(TITLES[why], words[why]));
+}
+
+// Whoever holds a pass reads what the tenant reads, and does nothing.
+function readerOf(tenant: string): Caller {
+  return { principal: 'did:ixo:reader', roles: new Set(), tenant };
+}

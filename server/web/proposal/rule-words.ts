@@ -1,0 +1,73 @@
+// The rules and the state of a vote in plain words.
+
+import type { ProposalKind } from '../../../lib/domain/voting/execution.ts';
+import type { Rules } from '../../../lib/domain/voting/governance.ts';
+import type { ProposalState } from '../../../machines/proposal.ts';
+import { span } from '../kit/countdown.ts';
+import { fractionWords, percentOf } from './tally-chart.ts';
+
+/** What a proposal of each kind would do. */
+export const KIND_WORDS: { readonly [Kind in ProposalKind]: string } = {
+  verify: 'Verify',
+  suspend: 'Suspend',
+  reinstate: 'Reinstate',
+  revoke: 'Revoke',
+};
+
+export const STATE_WORDS: { readonly [State in ProposalState]: { readonly badge: string; readonly means: string } } = {
+  open: { badge: 'Open', means: 'Votes can be cast.' },
+  timelock: { badge: 'Passed, waiting', means: 'It has passed and takes effect after a wait, unless it is stopped.' },
+  passed: { badge: 'Passed', means: 'It has passed and is being carried out.' },
+  executed: { badge: 'Carried out', means: 'It has passed and has taken effect.' },
+  execution_failed: { badge: 'Not carried out yet', means: 'It has passed, but could not be carried out so far.' },
+  rejected: { badge: 'Rejected', means: 'It was voted down, or not enough have voted.' },
+  withdrawn: { badge: 'Withdrawn', means: 'Who proposed it has taken it back.' },
+  vetoed: { badge: 'Vetoed', means: 'An operator has stopped it.' },
+  invalidated: { badge: 'No longer valid', means: 'What was voted on has changed meanwhile.' },
+};
+
+const REASON_WORDS: { readonly [reason: string]: string } = {
+  'quorum-not-met': 'Too few have taken part.',
+  'no-votes': 'Nobody has voted.',
+  'all-abstained': 'All who voted have abstained.',
+  'threshold-not-met': 'Too few have said yes.',
+  'domain-changed': 'The domain has changed since the proposal was made.',
+  'domain-deactivated': 'The domain was deactivated.',
+  'status-changed': 'The status of the domain has changed since the proposal was made.',
+  vetoed: '',
+};
+
+/** A reason that the service gives, in words; one that a person gave, as it is. */
+export function reasonWords(reason: string): string {
+  return Object.hasOwn(REASON_WORDS, reason) ? REASON_WORDS[reason]! : reason;
+}
+
+/** The rules, a sentence each. */
+export function ruleWords(rules: Rules): string[] {
+  const { quorum, votingPeriodSeconds, allowRevoting, timelockSeconds, recuseController } = rules;
+  return [
+    thresholdWords(rules),
+    percentOf(quorum) > 0
+      ? `At least ${fractionWords(quorum)} of all voting power must take part; abstentions count as taking part.`
+      : 'It does not matter how many take part.',
+    `The vote is open for ${span(votingPeriodSeconds)}.`,
+    allowRevoting
+      ? 'Voters may change their vote until it closes, so nothing is decided before.'
+      : 'A vote cannot be changed. The vote ends early when the votes still missing cannot change the result.',
+    timelockSeconds > 0
+      ? `What has passed takes effect after ${span(timelockSeconds)}; until then an operator can stop it.`
+      : 'What has passed takes effect at once.',
+    ...(recuseController ? ['Who controls the domain does not vote on it.'] : []),
+  ];
+}
+
+function thresholdWords({ threshold }: Rules): string {
+  switch (threshold.kind) {
+    case 'majority':
+      return 'More than half of the yes and no votes must say yes; a tie is a rejection.';
+    case 'percent':
+      return `At least ${fractionWords(threshold.value)} of the yes and no votes must say yes.`;
+    case 'count':
+      return `A voting power of at least ${threshold.value} must say yes, however many say no.`;
+  }
+}

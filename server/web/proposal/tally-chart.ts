@@ -1,0 +1,116 @@
+// The bars of a vote: who has taken part and who is for it, with the lines that they must reach. Drawn as SVG, for a
+// strict policy of content lets no page set the width of an element.
+
+import { parseFraction } from '../../../lib/domain/voting/fraction.ts';
+import type { Rules } from '../../../lib/domain/voting/governance.ts';
+import type { Count } from '../../../lib/domain/voting/tally.ts';
+import { type Html, html } from '../kit/html.ts';
+
+interface Segment {
+  readonly kind: 'yes' | 'no' | 'abstain';
+  readonly power: bigint;
+}
+
+interface Bar {
+  readonly title: string;
+  /** In words, for those who do not see it. */
+  readonly label: string;
+  readonly whole: bigint;
+  readonly segments: readonly Segment[];
+  /** What must be reached: percent of the bar, and its name. */
+  readonly line?: { readonly at: number; readonly name: string } | undefined;
+}
+
+/** Both bars. */
+export function tallyChart(count: Count, rules: Rules): Html {
+  return html`${drawn(participation(count, rules))}${drawn(approval(count, rules))}`;
+}
+
+function participation(count: Count, rules: Rules): Bar {
+  const { yes, no, abstain, cast, totalPower } = count;
+  const quorum = percentOf(rules.quorum);
+  return {
+    title: 'Taken part',
+    label: `${percent(cast, totalPower)} of all voting power has voted; the quorum is ${fractionWords(rules.quorum)}`,
+    whole: totalPower,
+    segments: [
+      { kind: 'yes', power: yes },
+      { kind: 'no', power: no },
+      { kind: 'abstain', power: abstain },
+    ],
+    line: quorum > 0 ? { at: quorum, name: `Quorum ${fractionWords(rules.quorum)}` } : undefined,
+  };
+}
+
+function approval({ yes, no, totalPower }: Count, { threshold }: Rules): Bar {
+  if (threshold.kind === 'count') {
+    const at = totalPower === 0n ? 100 : Math.min(100, share(BigInt(threshold.value), totalPower));
+    return {
+      title: 'In favour',
+      label: `${yes} of ${threshold.value} that are needed say yes`,
+      whole: totalPower,
+      segments: [{ kind: 'yes', power: yes }],
+      line: { at, name: `Needed ${threshold.value}` },
+    };
+  }
+  const at = threshold.kind === 'majority' ? 50 : percentOf(threshold.value);
+  const name = threshold.kind === 'majority' ? 'More than half' : `Needed ${fractionWords(threshold.value)}`;
+  return {
+    title: 'In favour, of yes and no',
+    label: `${percent(yes, yes + no)} of yes and no say yes; ${name.toLowerCase()}`,
+    whole: yes + no,
+    segments: [
+      { kind: 'yes', power: yes },
+      { kind: 'no', power: no },
+    ],
+    line: { at, name },
+  };
+}
+
+function drawn({ title, label, whole, segments, line }: Bar): Html {
+  let from = 0;
+  const rects = segments.map(({ kind, power }) => {
+    const width = share(power, whole);
+    const rect = width > 0 && html`<rect class="${kind}" x="${from}%" width="${width}%" height="100%"></rect>`;
+    from += width;
+    return rect;
+  });
+  const anchor = line && (line.at < 20 ? 'start' : line.at > 80 ? 'end' : 'middle');
+  return html`<figure>
+<figcaption>${title}</figcaption>
+<svg class="bar" role="img" aria-label="${label}" height="58" width="100%">
+<svg y="22" height="26" width="100%"><rect class="track" width="100%" height="100%"></rect>${rects}</svg>
+${
+  line &&
+  html`<line class="halo" x1="${line.at}%" x2="${line.at}%" y1="16" y2="54"></line>
+<line class="line" x1="${line.at}%" x2="${line.at}%" y1="16" y2="54"></line>
+<text class="name" x="${line.at}%" y="11" text-anchor="${anchor}">${line.name}</text>`
+}
+</svg>
+</figure>
+`;
+}
+
+/** Percent of a whole, with two places. */
+export function share(part: bigint, whole: bigint): number {
+  return whole === 0n ? 0 : Number((part * 10_000n) / whole) / 100;
+}
+
+/** The same in words; little is not nothing, and almost all is not all. */
+export function percent(part: bigint, whole: bigint): string {
+  const shown = share(part, whole);
+  if (part > 0n && shown < 0.1) return 'under 0.1 %';
+  if (part < whole && shown > 99.9) return 'over 99.9 %';
+  return `${Number(shown.toFixed(1))} %`;
+}
+
+/** A fraction such as `0.5` or `2/3` as a number of percent. */
+export function percentOf(text: string): number {
+  const fraction = parseFraction(text);
+  return fraction ? share(fraction.over, fraction.under) : 100;
+}
+
+/** A fraction as rules give it, in words: `50 %`, `2/3`. */
+export function fractionWords(text: string): string {
+  return text.includes('/') ? text : `${Number((Number(text) * 100).toFixed(6))} %`;
+}

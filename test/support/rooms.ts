@@ -1,0 +1,227 @@
+// The rooms of the source: for each folder, which others it may use, and of which it may know types only. The test of layers
+// holds the source to it, and fails on a row or a word that nothing needs any more.
+
+export interface Room {
+  /** Folders whose values it imports, with spaces between them. */
+  readonly uses: string;
+  /** Folders of which it imports types, and no values. */
+  readonly types: string;
+}
+
+const room = (uses: string, types = ''): Room => ({ uses, types });
+
+export const ROOMS: { readonly [folder: string]: Room } = {
+  lib: room(
+    'lib/engine lib/engine/machine lib/engine/session lib/flow/format lib/flow/run lib/store/memory',
+    'lib/store',
+  ),
+  'lib/account': room('lib', 'lib/engine lib/store'),
+  'lib/agent': room(
+    'lib lib/agent/mcp lib/agent/responders lib/agent/run lib/agent/session',
+    'lib/engine lib/store machines',
+  ),
+  'lib/agent/mcp': room('lib lib/agent lib/delegation lib/http', 'lib/delegation/token lib/store'),
+  'lib/agent/responders': room(
+    'lib lib/agent lib/engine lib/engine/session lib/flow/format lib/http',
+    'lib/agent/run lib/agent/session lib/flow/run lib/store',
+  ),
+  'lib/agent/run': room(
+    'lib lib/agent lib/agent/session lib/engine/lifecycle lib/engine/machine machines',
+    'lib/engine lib/store',
+  ),
+  'lib/agent/session': room('lib lib/agent lib/store', 'lib/agent/run'),
+  'lib/delegation': room(
+    'lib lib/delegation/issuer lib/delegation/proof lib/delegation/token lib/engine/lifecycle lib/engine/machine machines',
+    'lib/engine lib/store',
+  ),
+  'lib/delegation/issuer': room('lib lib/delegation/proof lib/http'),
+  'lib/delegation/proof': room('lib lib/delegation', 'lib/delegation/token'),
+  'lib/delegation/token': room('lib lib/delegation lib/delegation/proof'),
+  'lib/diagram': room('lib lib/diagram/svg lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
+  'lib/diagram/svg': room('lib/diagram'),
+  'lib/domain': room(
+    'lib lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
+    'lib/engine lib/json lib/store',
+  ),
+  'lib/domain/bulk': room(
+    'lib lib/domain lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
+    'lib/store',
+  ),
+  'lib/domain/credential': room('lib lib/domain lib/domain/feed lib/domain/twin lib/domain/voting', 'lib/store'),
+  'lib/domain/did': room(
+    'lib/domain lib/domain/feed lib/domain/twin lib/domain/voting lib/http',
+    'lib lib/domain/protocol lib/store',
+  ),
+  'lib/domain/feed': room('lib lib/domain lib/domain/twin', 'lib/store'),
+  'lib/domain/protocol': room(
+    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/json',
+    'lib/store',
+  ),
+  'lib/domain/schema': room(
+    'lib lib/domain lib/domain/did lib/domain/twin lib/domain/voting lib/http lib/json machines',
+    'lib/store',
+  ),
+  'lib/domain/twin': room(
+    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/json',
+    'lib/store',
+  ),
+  'lib/domain/voting': room(
+    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin',
+    'lib/engine lib/engine/lifecycle lib/engine/machine lib/store machines',
+  ),
+  'lib/domain/webhook': room('lib lib/domain lib/domain/feed lib/domain/schema lib/http', 'lib/store'),
+  'lib/engine': room('lib lib/engine/session', 'lib/engine/machine lib/store'),
+  'lib/engine/lifecycle': room('lib lib/engine/machine lib/engine/session', 'lib/engine lib/store'),
+  'lib/engine/machine': room('lib', 'lib/store'),
+  'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/store'),
+  'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
+  'lib/flow/expression': room('lib', 'lib/store'),
+  'lib/flow/format': room(
+    'lib lib/flow/expression lib/flow/lint lib/flow/run lib/json',
+    'lib/engine/machine lib/store',
+  ),
+  'lib/flow/lint': room('lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib lib/store'),
+  'lib/flow/lint/rules': room(
+    'lib lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
+    'lib/store',
+  ),
+  'lib/flow/run': room(
+    'lib lib/engine/machine lib/flow/expression lib/flow/format lib/flow/screens machines',
+    'lib/engine lib/store',
+  ),
+  'lib/flow/screens': room('lib lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/store'),
+  'lib/flow/testing': room(
+    'lib lib/engine lib/engine/machine lib/engine/session lib/flow/expression lib/flow/format lib/flow/run lib/store/memory',
+    'lib/store',
+  ),
+  'lib/gateway': room(
+    'lib lib/gateway/cache lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/request lib/gateway/route lib/json',
+  ),
+  'lib/gateway/cache': room('lib', 'lib/gateway/channel'),
+  'lib/gateway/channel': room('lib lib/gateway/http2 lib/gateway/http2/streams', 'lib/gateway/cache'),
+  'lib/gateway/descriptors': room('lib lib/gateway/channel', 'lib/gateway/cache'),
+  'lib/gateway/http2': room('lib lib/gateway/http2/headers lib/gateway/http2/streams', 'lib/gateway/channel'),
+  'lib/gateway/http2/headers': room('lib lib/gateway/channel lib/gateway/http2', 'lib/gateway/http2/streams'),
+  'lib/gateway/http2/streams': room('lib lib/gateway/channel lib/gateway/http2', 'lib/gateway/http2/headers'),
+  'lib/gateway/json': room('lib lib/gateway/descriptors lib/gateway/request'),
+  'lib/gateway/request': room('lib lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/route'),
+  'lib/gateway/route': room('lib lib/gateway/descriptors lib/gateway/request'),
+  'lib/http': room('lib', 'lib/engine lib/store'),
+  'lib/json': room('lib', 'lib/store'),
+  'lib/store': room('lib'),
+  'lib/store/index': room('lib lib/store'),
+  'lib/store/lmdb': room('lib lib/store lib/store/log'),
+  'lib/store/log': room('lib lib/store'),
+  'lib/store/memory': room('lib lib/store lib/store/index lib/store/log'),
+  'lib/store/mongo': room('lib lib/store lib/store/index'),
+  'lib/store/redis': room('lib lib/store lib/store/log lib/store/memory'),
+  'lib/store/sqlite': room('lib lib/store lib/store/index'),
+  'lib/ussd': room('lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters', 'lib/store'),
+  'lib/ussd/adapters': room('lib/ussd'),
+  machines: room(''),
+  server: room('server/boot server/config'),
+  'server/agent': room(
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/plugins/host server/sockets server/user',
+    'lib/engine lib/flow/run lib/http lib/store server/stores',
+  ),
+  'server/boot': room(
+    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
+    'lib/flow/run lib/store/redis server/sockets',
+  ),
+  'server/cli': room(
+    'lib lib/flow/expression server/boot server/cli/verbs server/config server/http server/http/middleware',
+  ),
+  'server/cli/output': room('lib/flow/format', 'lib/flow/testing'),
+  'server/cli/phone': room(
+    'lib lib/engine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
+    'lib/store server/boot',
+  ),
+  'server/cli/verbs': room(
+    'lib lib/account lib/delegation lib/delegation/issuer lib/flow/expression lib/flow/format lib/flow/testing lib/gateway lib/ussd server/boot server/cli server/cli/output server/cli/phone server/config server/doctor server/gateway server/health server/http server/menus server/stores server/ussd server/web/diagram',
+    'lib/flow/run lib/store server/openapi',
+  ),
+  'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
+  'server/docs': room('lib lib/domain lib/domain/did lib/flow/format server/http server/web/kit', 'server/openapi'),
+  'server/doctor': room(
+    'lib lib/account lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
+  ),
+  'server/domain': room(
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/domain/routes server/http server/web/proposal',
+    'lib/engine lib/store server/health',
+  ),
+  'server/domain/routes': room(
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/domain/webhook server/domain server/http server/web/proposal',
+    'lib/store',
+  ),
+  'server/gateway': room(
+    'lib lib/gateway lib/gateway/channel lib/gateway/route server/gateway/answers server/health server/http server/http/middleware server/openapi/parts',
+    'server/config server/openapi',
+  ),
+  'server/gateway/answers': room(
+    'lib lib/gateway lib/gateway/cache lib/gateway/channel server/http server/http/middleware',
+    'server/gateway',
+  ),
+  'server/health': room('lib server/stores', 'lib/store server/config server/http server/ussd'),
+  'server/http': room('lib server/http/middleware', 'lib/store/redis server/boot server/config server/health'),
+  'server/http/middleware': room('lib lib/json server/http', 'lib/store lib/store/redis server/config server/health'),
+  'server/menus': room(
+    'lib lib/engine/session lib/flow/format lib/flow/run lib/flow/testing server/config server/health',
+    'lib/engine',
+  ),
+  'server/openapi': room(
+    'lib lib/domain lib/domain/did server/http server/openapi/parts',
+    'lib/domain/schema server/config',
+  ),
+  'server/openapi/parts': room(
+    'lib lib/domain/schema lib/gateway lib/gateway/descriptors lib/gateway/request lib/ussd server/health server/openapi',
+    'server/gateway',
+  ),
+  'server/packaging': room('server/docs'),
+  'server/plugins': room(
+    'lib lib/flow/expression server/config server/http server/openapi server/openapi/parts server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
+    'lib/agent lib/agent/run lib/delegation lib/domain/schema lib/engine lib/http lib/store server/health',
+  ),
+  'server/plugins/claims': room(
+    'lib lib/domain/schema server/openapi/parts server/plugins/host',
+    'lib/engine lib/store server/plugins',
+  ),
+  'server/plugins/credits': room(
+    'lib/domain/schema lib/engine/session server/openapi server/openapi/parts server/plugins/host',
+    'lib/agent lib/store server/plugins',
+  ),
+  'server/plugins/host': room(
+    'lib lib/agent lib/http server/http/middleware server/user',
+    'lib/agent/run lib/engine lib/store server/config server/health server/plugins',
+  ),
+  'server/plugins/team-chat': room(
+    'lib lib/agent lib/domain/schema server/openapi/parts server/plugins/host server/user',
+    'lib/store server/plugins',
+  ),
+  'server/plugins/user-preferences': room('server/plugins/host', 'lib/store server/plugins'),
+  'server/sockets': room('lib lib/agent lib/json lib/store/redis server/http server/user', 'lib/store server/config'),
+  'server/stores': room(
+    'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/config',
+    'lib/store server/health',
+  ),
+  'server/user': room('lib server/http', 'lib/agent lib/delegation lib/store'),
+  'server/ussd': room('lib lib/account lib/ussd server/config server/http server/http/middleware', 'server/health'),
+  'server/web/browser': room(''),
+  'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
+  'server/web/browser/inspector': room('server/web/browser'),
+  'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
+  'server/web/chat': room('lib lib/delegation lib/delegation/issuer server/web/kit'),
+  'server/web/diagram': room(
+    'lib lib/diagram lib/diagram/svg lib/flow/expression machines',
+    'lib/flow/run lib/flow/testing',
+  ),
+  'server/web/inspector': room(
+    'lib lib/diagram/svg lib/engine lib/flow/run lib/flow/testing lib/store/redis server/http server/http/middleware server/web/diagram server/web/kit',
+    'lib/store',
+  ),
+  'server/web/kit': room(
+    'lib lib/delegation/issuer server/http server/http/middleware server/web/chat server/web/inspector server/web/proposal server/web/simulator',
+    'server/config',
+  ),
+  'server/web/proposal': room('lib lib/domain lib/domain/voting server/web/kit', 'lib/domain/twin lib/store machines'),
+  'server/web/simulator': room('lib lib/flow/testing lib/ussd server/http server/web/kit', 'lib/engine lib/flow/run'),
+};
