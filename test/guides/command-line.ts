@@ -15,7 +15,10 @@ const HEAD = `# The command line
 export function commandLineGuide(): string {
   const sections = Object.entries(VERBS).map(([name, { summary, usage, options }]) => {
     const call = `npx twinline ${name} ${usage}`.trimEnd();
-    const rows = Object.entries(options).map(([flag, words]) => [`\`${flag}\``, words]);
+    const rows = Object.entries(options).map(([flag, words]) => [
+      `\`${flag}\``,
+      words.replace(/https?:[^\s,;]+/g, '`$&`'),
+    ]);
     const table = rows.length ? ['', ...markdownTable(['option', 'what it does'], rows)] : [];
     return [`## ${name}`, '', `${summary}.`, '', '```sh elsewhere', call, '```', ...table].join('\n');
   });

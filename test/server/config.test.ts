@@ -58,7 +58,7 @@ test('an empty environment gives the documented defaults', () => {
     operatorToken: undefined,
     trustedProxies: [],
     corsOrigins: '*',
-    rateLimit: { max: 100, windowMs: 60_000, exempt: [] },
+    rateLimit: { max: 100, windowMs: 60_000, exempt: [], countsLoopback: false },
     services: [],
     serviceHosts: [],
     ussd: {

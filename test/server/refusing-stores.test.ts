@@ -6,11 +6,14 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
 import { watchWrites } from '../../server/health/write-watch.ts';
+import { KEYS } from '../package/keys.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { DIAL, type Served, withServer } from './serve.ts';
 
 const test = suite('refusing stores', { timeoutMs: 60_000 });
 
+/** One for all: a store that is kept knows its key. */
+const { PIN_ENCRYPTION_KEY } = KEYS;
 const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
 const KIND = { name: 'paper', indexes: {} };
 
@@ -50,7 +53,7 @@ async function readiness(server: Served): Promise<unknown[]> {
 
 for (const [what, [on, off]] of Object.entries(REFUSALS))
   test(`Redis, ${what}`, () =>
-    withServer({ env: { REDIS_URL: redis.url } }, async (server) => {
+    withServer({ env: { REDIS_URL: redis.url, PIN_ENCRYPTION_KEY } }, async (server) => {
       assert.match(await server.ussd({ ...DIAL, sessionId: `${what} 1` }), /^CON /);
       await client.call(...(on as [string, ...string[]]));
       try {
