@@ -26,6 +26,19 @@ test('every path in it exists', () => {
   assert.equal(missing, []);
 });
 
+test('every path in the pages for contributors exists', () => {
+  for (const page of ['.github/CONTRIBUTING.md', '.github/SECURITY.md']) {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    const named = text.matchAll(/`((?:lib|server|machines|menus|test)\/[^`\s<]*)`|\]\((?!https?:)([^)#\s]+)/g);
+    const missing = [...named].filter(([, path, link]) => !existsSync(join(ROOT, path ?? join('.github', link!))));
+    assert.equal(
+      missing.map(([whole]) => whole),
+      [],
+      page,
+    );
+  }
+});
+
 test('every npm command in it has its script', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
