@@ -80,7 +80,7 @@ async function heldBy({ pid, printed }: RunningServer): Promise<Held> {
   const before = printed().length;
   process.kill(pid, 'SIGUSR2');
   for (;;) {
-    const [, held, native] = /^held (\d+) native (\d+)$/m.exec(printed().slice(before)) ?? [];
+    const [, held, native] = /^held (\d+) native (-?\d+)$/m.exec(printed().slice(before)) ?? [];
     if (held !== undefined) return { held: Number(held), native: Number(native) };
     await pause(20);
   }
