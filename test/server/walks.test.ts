@@ -19,8 +19,13 @@ const WARM = WALKS / 4;
 const HEAP_MIB = 96;
 // From the first quarter to the end. Below 1 MiB on Node 20 and 24; a KiB and a half kept for each caller is 4.
 const HELD_MAX_BYTES = 4 * 1_048_576;
-// Allocators keep what was freed for the next use: some 50 MiB after PINs were hashed.
-const NATIVE_MAX_BYTES = 128 * 1_048_576;
+const NATIVE_MAX_BYTES = 16 * 1_048_576;
+// Memory beside the heap goes back to the system when it is freed; else buffers for the hashing of PINs look as if they were held.
+const ALLOCATOR = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
 
 const KEYS = [
   '1',
@@ -95,6 +100,7 @@ for (const flow of ['main', 'wallet', 'assistant'])
         USSD_FLOW: flow,
         LOG_LEVEL: 'error',
         NODE_OPTIONS: options,
+        ...ALLOCATOR,
       });
       try {
         let next = 0;
