@@ -19,7 +19,8 @@ const WARM = WALKS / 4;
 const HEAP_MIB = 96;
 // From the first quarter to the end. Below 1 MiB on Node 20 and 24; a KiB and a half kept for each caller is 4.
 const HELD_MAX_BYTES = 4 * 1_048_576;
-const NATIVE_MAX_BYTES = 16 * 1_048_576;
+// V8 of Node 24 keeps up to 90 MiB of pages for later, besides what it calls its heap.
+const NATIVE_MAX_BYTES = 192 * 1_048_576;
 // Memory beside the heap goes back to the system when it is freed; else buffers for the hashing of PINs look as if they were held.
 const ALLOCATOR = {
   MALLOC_ARENA_MAX: '1',
