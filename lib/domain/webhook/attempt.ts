@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { Post } from '../../http/pinned-address.ts';
+import type { Post } from '../../http/client.ts';
 import type { Keyring } from '../../keyring.ts';
 import { LIMITS } from '../../limits.ts';
 import type { JsonObject } from '../../store/store.ts';
