@@ -1,6 +1,9 @@
 // How tries at a PIN are counted: pure functions over a small record that is stored with the account.
 
 import { LIMITS } from '../limits.ts';
+import { retryDelay } from '../retry.ts';
+
+const LOCK = { firstMs: LIMITS.pinLockMs, maxMs: LIMITS.pinLockMaxMs };
 
 /** The tries on one phone number. */
 export type Attempts = {
@@ -64,7 +67,7 @@ export function reserve(attempts: Attempts, now: number, key: string | null): Re
     attempts: {
       consecutive,
       locks: attempts.locks + (locks ? 1 : 0),
-      lockedUntil: locks ? now + Math.min(LIMITS.pinLockMs * 2 ** attempts.locks, LIMITS.pinLockMaxMs) : 0,
+      lockedUntil: locks ? now + retryDelay(attempts.locks + 1, LOCK) : 0,
       held: failures.length >= LIMITS.pinFailuresPerWindow,
       failures,
       last: key === null ? null : { key, at: now, repeats: 0, failed: false },

@@ -1,9 +1,11 @@
-// Which hosts flows may call over HTTP, and which addresses those names may lead to.
+// Which hosts and URLs may be called: lists of hosts, what is public, and the addresses that a name leads to.
 
 import { lookup as systemLookup } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 
 /**
  * Where a listed host may lead: a name to public addresses only, `localhost` to the loopback, and an address that is
@@ -55,7 +57,7 @@ export function parseHosts(hosts: readonly string[]): (url: URL) => Reach | unde
  * answer of the name server cannot lead elsewhere. Fails with ERR_SERVICE when any of them is outside `reach`.
  */
 export function guardedLookup(resolve: Resolve, reach: Reach): LookupFunction {
-  const inReach = reach === 'loopback' ? isLoopback : isPublic;
+  const inReach = reach === 'loopback' ? isLoopback : isPublicAddress;
   return (host, options, done) => {
     const refuse = (error: Error): void => done(error, '');
     const connect = (addresses: Awaited<ReturnType<Resolve>>): void => {
@@ -87,7 +89,11 @@ function hostProblem(host: string, name: string, wildcard: boolean): string | un
 }
 
 function isLiteral(host: string): boolean {
-  return ipaddr.isValid(host.replace(/^\[|\]$/g, ''));
+  return ipaddr.isValid(withoutBrackets(host));
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
 }
 
 function isLoopback(address: string): boolean {
@@ -96,9 +102,58 @@ function isLoopback(address: string): boolean {
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
-/** Whether `address` is an ordinary one of the public internet: not private, local, shared, mapped, tunnelled or reserved. */
-export function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
+/**
+ * Whether `address` is an ordinary one of the public internet: not private, local, shared, mapped, tunnelled, reserved or
+ * for documentation. False for what is no address, and for other spellings of one (0x7f.1, 2130706433, 010.8.8.8).
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!isIP(address)) return false;
   const parsed = ipaddr.parse(address);
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6));
+}
+
+const PRIVATE_NAMES = /^(.*\.)?(localhost|local|internal|intranet|home\.arpa)\.?$/i;
+
+/** Whether the host of a URL, a name or an address, may be public, as far as its text tells. */
+export function isPublicHost(hostname: string): boolean {
+  const host = canonicalHost(hostname);
+  if (isLiteral(host)) return host === hostname.toLowerCase() && isPublicAddress(withoutBrackets(host));
+  return host !== '' && !PRIVATE_NAMES.test(host);
+}
+
+const SCHEMES = new Set(['https:', 'http:', 'wss:', 'ws:', 'mqtts:', 'mqtt:']);
+const HOSTLESS = new Set(['ipfs:', 'did:']);
+
+/** Whether a URL has a scheme that is no script and no file, and a host that is not this machine's or a private one. */
+export function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (HOSTLESS.has(url.protocol)) return true;
+  return SCHEMES.has(url.protocol) && !url.username && !url.password && isPublicHost(url.hostname);
+}
+
+const NOT_PUBLIC = 'must lead to the public internet; private, loopback and link-local addresses are refused';
+
+/** Why nothing is posted to this URL of a webhook, as far as its text tells; undefined when it may be. */
+export function addressProblem(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'is no URL such as https://example.com/hooks';
+  const { protocol, username, password, hostname, port } = new URL(text);
+  if (protocol !== 'https:') return 'must begin with https://';
+  if (username || password) return 'must not hold a user name or a password';
+  if (port === '0') return 'has no such port';
+  const isWhole = isLiteral(hostname) || /\.[^.]/.test(hostname);
+  return isWhole && isPublicHost(hostname) ? undefined : NOT_PUBLIC;
+}
+
+/** The same, with what the name leads to now; a name that leads nowhere yet is asked again when something is sent. */
+export async function resolvedProblem(text: string, resolve: Resolve = systemResolve): Promise<string | undefined> {
+  const problem = addressProblem(text);
+  if (problem !== undefined) return problem;
+  const host = new URL(text).hostname;
+  if (isLiteral(host)) return undefined;
+  const late = new AbortController();
+  const nothing = systemClock.wait(LIMITS.webhookResolveMs, late.signal).then(() => []);
+  const addresses = await Promise.race([resolve(host).catch(() => []), nothing]);
+  late.abort();
+  return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : NOT_PUBLIC;
 }

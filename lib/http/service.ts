@@ -5,7 +5,7 @@ import type { ServiceCall, Services } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import { type HttpAnswer, type HttpRequest, httpExchange, httpFailure } from './exchange.ts';
+import { type HttpAnswer, type HttpRequest, httpExchange, httpFailure } from './client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from './hosts.ts';
 
 export interface HttpServiceOptions {

@@ -12,7 +12,7 @@ import { type Ends, opening } from '../../lib/ends.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { Watch } from '../../lib/engine/watch.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
-import type { SenderOptions } from '../../lib/http/pinned-address.ts';
+import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';

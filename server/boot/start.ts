@@ -6,7 +6,7 @@ import type { DestinationStream } from 'pino';
 import { type Ends, opening } from '../../lib/ends.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
-import type { SenderOptions } from '../../lib/http/pinned-address.ts';
+import type { SenderOptions } from '../../lib/http/client.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { createAdapters } from '../../lib/ussd/adapter.ts';

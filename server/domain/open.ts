@@ -14,7 +14,7 @@ import { credits } from '../../lib/domain/voting/credits.ts';
 import { deliveries } from '../../lib/domain/webhook/delivery.ts';
 import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import type { Watch } from '../../lib/engine/watch.ts';
-import { type SenderOptions, webhookSender } from '../../lib/http/pinned-address.ts';
+import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';

@@ -9,7 +9,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import type { Services } from '../../lib/engine/service.ts';
-import type { Posted, Reply } from '../../lib/http/pinned-address.ts';
+import type { Posted, Reply } from '../../lib/http/client.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Log } from '../health/log.ts';
 import type { Parameter, Route } from '../openapi/operation.ts';

@@ -14,7 +14,7 @@ import {
   tokenGuard,
 } from '../../lib/delegation/index.ts';
 import { issuerKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
-import { type Exchange, httpExchange } from '../../lib/http/exchange.ts';
+import { type Exchange, httpExchange } from '../../lib/http/client.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { alice, bob, clockAt, mallory, oracle, text } from './tokens.ts';
 

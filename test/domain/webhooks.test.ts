@@ -13,7 +13,7 @@ import type { StoredProgress } from '../../lib/domain/webhook/record.ts';
 import { openSecret, sealSecret } from '../../lib/domain/webhook/secret.ts';
 import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Post } from '../../lib/http/pinned-address.ts';
+import type { Post } from '../../lib/http/client.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';

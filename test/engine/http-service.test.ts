@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServiceCall } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { isPublic, type Resolve } from '../../lib/http/hosts.ts';
+import { isPublicAddress, type Resolve } from '../../lib/http/hosts.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
@@ -376,7 +376,7 @@ test('a listed name that leads to a private address is not called, also when onl
     'not an address',
   ];
   for (const address of addresses) {
-    assert.not(isPublic(address), address);
+    assert.not(isPublicAddress(address), address);
     const family = address.includes(':') ? 6 : 4;
     const lookup: Resolve = async () => [
       { address: '93.184.215.14', family: 4 },
@@ -389,7 +389,8 @@ test('a listed name that leads to a private address is not called, also when onl
     assert.is(error.code, 'ERR_SERVICE');
     assert.not(error.retry, address);
   }
-  for (const address of ['8.8.8.8', '93.184.215.14', '2606:4700:4700::1111']) assert.ok(isPublic(address), address);
+  for (const address of ['8.8.8.8', '93.184.215.14', '2606:4700:4700::1111'])
+    assert.ok(isPublicAddress(address), address);
   assert.is(seen.length, 0);
 });
 

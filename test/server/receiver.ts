@@ -75,7 +75,7 @@ function end(server: Server): Promise<unknown> {
   return new Promise((resolve) => server.close(resolve));
 }
 
-function certificate(folder: string): { key: string; cert: string } {
+export function certificate(folder: string): { key: string; cert: string } {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   const names = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];

@@ -9,8 +9,8 @@ import { type TurnResult, takeTurn } from '../../engine/session/turn.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryUntilAborted } from '../../retry.ts';
 import type { Json, JsonObject, SnapshotStore } from '../../store/store.ts';
-import { patiently } from '../patiently.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { decisionOf, meaningOf } from './flow-input.ts';
 import { partQueue } from './part-queue.ts';
@@ -99,7 +99,7 @@ function answer(
   engine: Engine,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<string> {
-  return patiently({ clock: engine.clock, signal: turn.signal }, async () =>
+  return retryUntilAborted({ clock: engine.clock, signal: turn.signal }, async () =>
     replyOf(await taken(engine, { flow, key, turn })),
   );
 }

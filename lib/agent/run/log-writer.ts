@@ -3,6 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryDelay, STORE_BACKOFF } from '../../retry.ts';
 import type { AppendResult, LogStore } from '../../store/log-store.ts';
 import { type AnyFrame, frameText, logOf } from './frames.ts';
 
@@ -121,7 +122,7 @@ async function appended(
   texts: string[],
   { expected, end }: { expected: number; end: boolean },
 ): Promise<number | 'full'> {
-  for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
+  for (let tries = 1; ; tries++) {
     const expiresAt = clock.now() + (end ? LIMITS.runLogKeepMs : LIMITS.runLogAliveMs);
     const result = await logs.append(logOf(run), texts, { fence, expiresAt, expected, end }).catch(away);
     if (result?.kind === 'appended') return result.last;
@@ -129,7 +130,7 @@ async function appended(
     if (result?.kind === 'fenced') onFenced();
     if (result) throw refused(run, result);
     if (lost.aborted) throw new TwinlineError('ERR_STORE', `The log of run ${run} could not be written in time.`);
-    await clock.wait(pause, lost);
+    await clock.wait(retryDelay(tries, STORE_BACKOFF), lost);
   }
 }
 

@@ -6,8 +6,8 @@ import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryUntilAborted } from '../../retry.ts';
 import type { LogStore } from '../../store/log-store.ts';
-import { patiently } from '../patiently.ts';
 import type { Responder, TurnSecrets, Usage } from '../responder.ts';
 import type { Room, RoomEvent } from '../room.ts';
 import { answerOf, questionOf } from '../session/answer.ts';
@@ -242,7 +242,7 @@ function partialText(status: RunEnd, text: string): string | undefined {
 
 /** Tries again what a store refuses for the moment, as long as the run is held. */
 function whileHeld<T>({ lost }: HeldRun, clock: Clock, work: () => Promise<T>): Promise<T> {
-  return patiently({ clock, signal: lost }, work);
+  return retryUntilAborted({ clock, signal: lost }, work);
 }
 
 const TOLD: { readonly [name in FrameName]?: RoomEvent } = {

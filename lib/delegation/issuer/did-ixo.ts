@@ -1,7 +1,7 @@
 // did:ixo: the keys of such a DID, as the GraphQL service that indexes its chain tells them.
 
 import { TwinlineError } from '../../errors.ts';
-import { type Exchange, httpExchange } from '../../http/exchange.ts';
+import { type Exchange, httpExchange } from '../../http/client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { didDocumentKeys } from './did-document.ts';
 import type { ResolveKeys } from './issuer-keys.ts';

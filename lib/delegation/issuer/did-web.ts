@@ -1,7 +1,7 @@
 // did:web: where the document of such a DID is, and the keys that it may sign tokens with. Never from a private address.
 
 import { TwinlineError } from '../../errors.ts';
-import { type Exchange, httpExchange } from '../../http/exchange.ts';
+import { type Exchange, httpExchange } from '../../http/client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { didDocumentKeys } from './did-document.ts';
 import type { ResolveKeys } from './issuer-keys.ts';

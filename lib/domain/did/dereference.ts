@@ -1,6 +1,6 @@
 // Following a DID URL into a document: the services that it selects, their addresses, or the part that it names.
 
-import { isPublicUrl } from '../../http/public-url.ts';
+import { isPublicUrl } from '../../http/hosts.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { type DidDocument, DOCUMENT_LISTS } from './document.ts';
 import { type Failed, failed } from './resolution-errors.ts';

@@ -4,7 +4,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Detail } from '../../errors.ts';
-import { isPublicUrl } from '../../http/public-url.ts';
+import { isPublicUrl } from '../../http/hosts.ts';
 import { escapeStep } from '../../json/pointer.ts';
 import { isDid, isReference } from '../did/did.ts';
 import { isFragmentOrUri, isUri } from '../did/uri.ts';

@@ -1,11 +1,11 @@
 // One try to deliver an event to a webhook, and what its outcome means for the next one.
 
-import { randomInt } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { Post } from '../../http/pinned-address.ts';
+import type { Post } from '../../http/client.ts';
 import type { Keyring } from '../../keyring.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { Failure, Webhook } from './record.ts';
 import { openSecret, signatureHeaders } from './secret.ts';
@@ -55,8 +55,9 @@ export async function attempt(
   }
 }
 
+const BACKOFF = { firstMs: LIMITS.webhookBackoffMs, maxMs: LIMITS.webhookBackoffMaxMs, jitter: 0.5 };
+
 /** Milliseconds until the next try after so many failed ones: doubling, less up to a half so that tries spread out. */
 export function pauseAfter(attempts: number): number {
-  const whole = Math.min(LIMITS.webhookBackoffMaxMs, LIMITS.webhookBackoffMs * 2 ** (attempts - 1));
-  return Math.ceil(whole * (1 - randomInt(0, 1_000) / 2_000));
+  return Math.ceil(retryDelay(attempts, BACKOFF));
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Detail } from '../../errors.ts';
 import type { Resolve } from '../../http/hosts.ts';
-import { resolvedProblem } from '../../http/pinned-address.ts';
+import { resolvedProblem } from '../../http/hosts.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';

@@ -4,9 +4,12 @@ import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
 import type { Services } from '../service.ts';
 import { type Answer, callRunner } from '../session/calls.ts';
 import type { LifecycleCall } from './record.ts';
+
+const BACKOFF = { firstMs: LIMITS.callBackoffMs, maxMs: LIMITS.lifecycleBackoffMaxMs };
 
 /** By the id of a call. */
 export interface LifecyclePolicies {
@@ -53,12 +56,8 @@ export function lifecycleCalls(
         return { event: { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output } as EventObject };
       const { retry } = ERROR_CODES[answer.error.code as ErrorCode];
       if (retry && call.tries < (policies[actorId]?.tries ?? LIMITS.lifecycleTries))
-        return { again: { ...call, at: clock.now() + pauseAfter(call.tries) } };
+        return { again: { ...call, at: clock.now() + retryDelay(call.tries, BACKOFF) } };
       return { event: { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error } as EventObject };
     },
   };
-}
-
-function pauseAfter(tries: number): number {
-  return Math.min(LIMITS.callBackoffMs * 2 ** (tries - 1), LIMITS.lifecycleBackoffMaxMs);
 }

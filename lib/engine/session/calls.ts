@@ -3,6 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { CallPolicy } from '../conversation.ts';
 import type { Service, ServiceSession, Services } from '../service.ts';
@@ -22,6 +23,8 @@ export interface CallRequest {
   /** Texts that must not come back in answers and errors. @default none */
   readonly secrets?: readonly string[];
 }
+
+const BACKOFF = { firstMs: LIMITS.callBackoffMs };
 
 /** Longest time that a call can take with all its tries, in milliseconds. */
 export function longest(policy: CallPolicy): number {
@@ -86,10 +89,10 @@ async function makeCall(services: Services, clock: Clock, request: CallRequest):
   const name = request.call.service;
   const service = Object.hasOwn(services, name) ? services[name] : undefined;
   if (!service) return refusal(new TwinlineError('ERR_SERVICE_UNKNOWN', `No service is registered as "${name}".`));
-  for (let left = request.policy.retries, pause: number = LIMITS.callBackoffMs; ; left--, pause *= 2) {
+  for (let tries = 1; ; tries++) {
     const answer = await oneTry(service, clock, request);
-    if (answer.ok || left <= 0 || !answer.retry) return answer.ok ? answer : refusal(answer.error);
-    await clock.wait(pause);
+    if (answer.ok || tries > request.policy.retries || !answer.retry) return answer.ok ? answer : refusal(answer.error);
+    await clock.wait(retryDelay(tries, BACKOFF));
   }
 }
 

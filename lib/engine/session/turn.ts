@@ -6,6 +6,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
@@ -250,13 +251,13 @@ function deliverLater(engine: Engine, key: string, calls: readonly WorkingCall[]
   for (const call of calls) void call.answer?.then((answer) => deliver(engine, key, { call, answer }));
 }
 
-const DELIVERY_PAUSE_MS = 100;
-const DELIVERY_PAUSE_MAX_MS = 400;
+const DELIVERY_BACKOFF = { firstMs: 100, maxMs: 400 };
 
 // Nobody else has this answer, and a call that held a secret is not made again: while its lease lasts, a store that was
 // away for a moment must not cost it.
 async function deliver(engine: Engine, key: string, late: { call: WorkingCall; answer: Answer }): Promise<void> {
-  for (let pause = DELIVERY_PAUSE_MS; ; pause = Math.min(2 * pause, DELIVERY_PAUSE_MAX_MS)) {
+  for (let tries = 1; ; tries++) {
+    const pause = retryDelay(tries, DELIVERY_BACKOFF);
     try {
       await engine.inOrder(key, () => inBackground(engine, key, late));
       return;

@@ -2,6 +2,7 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
 import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
 import { endedStream } from './message-stream.ts';
 import { CROWDED, FULL, made, unmade } from './statuses.ts';
@@ -47,13 +48,13 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
   const refused = { open: 0, full: 0 };
   let inARow = 0;
   let running = 0;
-  // The pause after the last failure that counted; 0 while the breaker is closed.
-  let pause = 0;
+  // How often in a row it opened; 0 while it is closed.
+  let openings = 0;
   let openUntil = 0;
   let isTrying = false;
 
   function state(): BreakerState['state'] {
-    if (!pause) return 'closed';
+    if (!openings) return 'closed';
     return clock.now() < openUntil ? 'open' : 'half-open';
   }
 
@@ -79,13 +80,12 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
 
   function judge(how: Verdict, isTrial: boolean): void {
     // Calls that began before the breaker opened come back late: they neither close it nor lengthen its pause.
-    if (pause && !isTrial) return;
+    if (openings && !isTrial) return;
     if (how === 'reached') {
       inARow = 0;
-      pause = 0;
+      openings = 0;
     } else if (how === 'failed' && (++inARow >= failures || isTrial)) {
-      pause = Math.min(pause ? pause * 2 : pauseMs, pauseMaxMs);
-      openUntil = clock.now() + pause;
+      openUntil = clock.now() + retryDelay(++openings, { firstMs: pauseMs, maxMs: pauseMaxMs });
     }
   }
 

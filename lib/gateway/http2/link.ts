@@ -1,6 +1,7 @@
 // The connection of a channel that comes back: connects when needed, pauses after failures, finds dead ones by a ping.
 
 import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
 import type { ChannelHealth, ChannelOptions } from '../channel/channel.ts';
 import { Connection } from './connection.ts';
 import { dial } from './dial.ts';
@@ -77,9 +78,7 @@ export function http2Link(options: ChannelOptions): Link {
   }
 
   function pauseBeforeNext(): void {
-    const pause = Math.min(backoffMs * 2 ** failures, backoffMaxMs);
-    failures++;
-    retryAt = performance.now() + pause * (1 - Math.random() / 5);
+    retryAt = performance.now() + retryDelay(++failures, { firstMs: backoffMs, maxMs: backoffMaxMs, jitter: 0.2 });
   }
 
   function suspect(suspected: Connection): void {

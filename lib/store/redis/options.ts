@@ -2,6 +2,7 @@
 
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
 import type { RedisAddress } from './url.ts';
 
 export interface RedisTimes {
@@ -81,6 +82,5 @@ function clusterOptions({ tls }: RedisAddress, { options, times }: ClusterParts)
 
 /** Milliseconds before the next attempt to connect: 50, doubled each time up to a bound, less up to a half by chance. */
 export function backoff(times: number): number {
-  const full = Math.min(50 * 2 ** Math.min(times - 1, 20), LIMITS.redisBackoffMaxMs);
-  return full * (0.5 + Math.random() / 2);
+  return retryDelay(times, { firstMs: 50, maxMs: LIMITS.redisBackoffMaxMs, jitter: 0.5 });
 }

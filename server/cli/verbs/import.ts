@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
+import { retryDelay } from '../../../lib/retry.ts';
 import { type Chunk, chunksOf } from '../chunks.ts';
 import type { Progress } from '../output/progress.ts';
 import { codeOf, failure, REMOTE_FLAGS, type Remote, remote } from '../remote.ts';
@@ -23,8 +24,7 @@ const OPTIONS = {
 const PATH = '/v1/bulk';
 const LINES = { 'content-type': 'application/x-ndjson' };
 const TRIES = 8;
-const PAUSE_MS = 500;
-const PAUSE_MAX_MS = 15_000;
+const BACKOFF = { firstMs: 500, maxMs: 15_000 };
 
 interface Row {
   readonly line: number;
@@ -104,7 +104,7 @@ async function take(server: Remote, { first, bytes }: Chunk, sum: Sum): Promise<
       );
     if (!trouble) return sum.rows(rows);
     if (!trouble.retry || tries >= TRIES) throw trouble;
-    await pause(Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** (tries - 1)));
+    await pause(retryDelay(tries, BACKOFF));
   }
 }
 

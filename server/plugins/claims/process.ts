@@ -5,6 +5,7 @@
 
 import type { Service } from '../../../lib/engine/service.ts';
 import { LIMITS } from '../../../lib/limits.ts';
+import { retryDelay } from '../../../lib/retry.ts';
 import { isObject } from '../../../lib/shape.ts';
 import type { PluginContext } from '../plugin.ts';
 import { CLAIM, type Claim, type StoredClaim } from './claim.ts';
@@ -16,7 +17,7 @@ const AT_ONCE = 8;
 const LEASE_MS = 60_000;
 const TRIES = 5;
 /** Milliseconds before the second try; doubles with each further one. */
-const BACKOFF_MS = 30_000;
+const BACKOFF = { firstMs: 30_000 };
 
 export type Counts = { approved: number; rejected: number; failed: number; postponed: number };
 type Verdict = Pick<StoredClaim, 'status' | 'reason' | 'dueAt'>;
@@ -64,7 +65,7 @@ async function verdictOf(ctx: PluginContext, service: Service, { id, body }: Cla
   } catch (error) {
     ctx.log.warn({ err: error, claim: id, tries }, 'a claim could not be evaluated');
     if (tries >= TRIES) return { status: 'failed', reason: 'It could not be evaluated.', dueAt: null };
-    return { status: 'pending', reason: null, dueAt: ctx.clock.now() + BACKOFF_MS * 2 ** (tries - 1) };
+    return { status: 'pending', reason: null, dueAt: ctx.clock.now() + retryDelay(tries, BACKOFF) };
   }
 }
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Services } from '../../../lib/engine/service.ts';
-import { publicExchange, type SenderOptions } from '../../../lib/http/pinned-address.ts';
+import { publicExchange, type SenderOptions } from '../../../lib/http/client.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../../health/log.ts';

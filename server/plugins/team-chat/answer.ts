@@ -3,6 +3,7 @@
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
+import { retryDelay } from '../../../lib/retry.ts';
 import { NestError } from '../../user/errors.ts';
 import type { PluginContext } from '../plugin.ts';
 import { changeTurn, KEEP_MS, LEASE_MS, ownerOf, runOf, type StoredTurn, sessionOf, TURN, type Turn } from './turn.ts';
@@ -18,7 +19,7 @@ const REPLY_CHARS = 39_000;
 /** With the pauses between them about 17 minutes. */
 const TRIES = 11;
 /** Milliseconds before the second try; doubles with each further one. */
-const BACKOFF_MS = 1_000;
+const BACKOFF = { firstMs: 1_000 };
 const FAILED = 'The reply could not be made. Please try again.';
 
 /** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by whoever comes by. */
@@ -100,5 +101,5 @@ async function putOff(ctx: PluginContext, turn: Turn): Promise<void> {
   const tries = turn.body.tries + 1;
   const now = ctx.clock.now();
   if (tries >= TRIES) await changeTurn(ctx, turn, { tries, state: 'failed', text: '', dueAt: now + KEEP_MS });
-  else await changeTurn(ctx, turn, { tries, dueAt: now + BACKOFF_MS * 2 ** (tries - 1) });
+  else await changeTurn(ctx, turn, { tries, dueAt: now + retryDelay(tries, BACKOFF) });
 }

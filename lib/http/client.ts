@@ -1,0 +1,202 @@
+// One HTTP request and its bounded answer: no redirects, an answer of limited size, and an end when its signal aborts.
+
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { addressProblem, guardedLookup, systemResolve } from './hosts.ts';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: string;
+}
+
+export interface HttpAnswer {
+  /** 200 to 299. */
+  readonly status: number;
+  readonly contentType: string;
+  /** The body as UTF-8. */
+  readonly text: string;
+}
+
+/** Sends a request; rejects with ERR_SERVICE for anything but a 2xx answer, and ERR_TIMEOUT when `signal` aborts. */
+export type Exchange = (
+  request: HttpRequest,
+  options: { readonly lookup: LookupFunction; readonly signal: AbortSignal },
+) => Promise<HttpAnswer>;
+
+/** An exchange with its own connections, kept open between requests for a few seconds. Messages show origin and path only. */
+export function httpExchange(): Exchange {
+  const options = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, timeout: 5_000 };
+  const agents = { plain: new PlainAgent(options), tls: new TlsAgent(options) };
+  return (request, { lookup, signal }) =>
+    send(request, { lookup, signal, agents }, (incoming) => readAnswer(request, incoming)).catch((error) => {
+      if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', `${nameOf(request)} did not answer in time.`);
+      if (error instanceof TwinlineError) throw error;
+      throw httpFailure(request, `failed: ${error.code ?? 'the connection broke'}`, { retry: true });
+    });
+}
+
+/**
+ * ERR_SERVICE about one request. Unlike the code itself, one such error knows whether trying again can help: its `retry`.
+ * The `cause` holds the HTTP status where there is one.
+ */
+export function httpFailure(
+  request: HttpRequest,
+  problem: string,
+  about: { retry: boolean; status?: number },
+): TwinlineError {
+  const cause = about.status === undefined ? {} : { cause: { status: about.status } };
+  return withRetry(new TwinlineError('ERR_SERVICE', `${nameOf(request)} ${problem}.`, cause), about.retry);
+}
+
+export interface Posted {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+}
+
+/** What was answered: a status, and up to LIMITS.httpAnswerBytes of text. */
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Sends a POST request; the status of the answer. Rejects with ERR_SERVICE or ERR_TIMEOUT, in words that hold no secret. */
+export type Post = (posted: Posted, signal: AbortSignal) => Promise<number>;
+
+export interface SenderOptions {
+  /** Gives the addresses to connect to. @default the system's, refusing all that are not public */
+  readonly lookup?: LookupFunction;
+  /** Authorities of certificates, in PEM. @default those of Node */
+  readonly ca?: string;
+  /** Milliseconds after its status that a receiver may go on with its answer. @default LIMITS.webhookAnswerMs */
+  readonly restMs?: number;
+}
+
+/** A sender of webhooks, over https to public addresses only; each request has a connection and a lookup of its own. */
+export function webhookSender({ restMs = LIMITS.webhookAnswerMs, ...options }: SenderOptions = {}): Post {
+  return poster(options, async (incoming) => {
+    // What a receiver says beside its status is read so that it can finish, and not used.
+    const timer = setTimeout(() => incoming.destroy(), restMs);
+    readText(incoming).then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+    return incoming.statusCode ?? 0;
+  });
+}
+
+/** The same for services whose answers are read. */
+export function publicExchange(options: SenderOptions = {}): (posted: Posted, signal: AbortSignal) => Promise<Reply> {
+  return poster(options, async (incoming) => {
+    const text = await readText(incoming);
+    if (text === undefined) throw Object.assign(new Error('too long'), { code: 'ANSWER_TOO_LONG' });
+    return { status: incoming.statusCode ?? 0, text };
+  });
+}
+
+function poster<T>({ lookup = guardedLookup(systemResolve, 'public'), ca }: SenderOptions, read: Read<T>) {
+  return async ({ url, headers: given, body }: Posted, signal: AbortSignal): Promise<T> => {
+    // A literal address is connected to without a lookup.
+    const problem = addressProblem(url);
+    if (problem !== undefined) throw new TwinlineError('ERR_SERVICE', `the URL ${problem}`);
+    const headers = { 'content-type': 'application/json', 'user-agent': 'Twinline', ...given };
+    const request = { method: 'POST', url: new URL(url), headers, body } as const;
+    return send(request, { lookup, signal, ca }, read).catch((error) => {
+      const late = `no answer within ${LIMITS.webhookAnswerMs / 1_000} s`;
+      if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', late);
+      const isRefused = error instanceof TwinlineError;
+      const broken = `the connection failed: ${error.code ?? 'it broke'}`;
+      const words = isRefused ? 'the name leads to an address that is not public' : broken;
+      throw new TwinlineError('ERR_SERVICE', words);
+    });
+  };
+}
+
+/** Takes from an answer what is wanted; the answer may go on after that. */
+type Read<T> = (incoming: IncomingMessage) => Promise<T>;
+
+interface Connecting {
+  readonly lookup: LookupFunction;
+  readonly signal: AbortSignal;
+  /** Connections that are kept. @default each request has its own */
+  readonly agents?: { readonly plain: PlainAgent; readonly tls: TlsAgent };
+  readonly ca?: string | undefined;
+}
+
+// Rejects with the system's error, with the lookup's or the reader's, or with any when the signal aborts. The texts of
+// system errors can hold addresses: only their codes may be shown.
+function send<T>(request: HttpRequest, connecting: Connecting, read: Read<T>): Promise<T> {
+  const { url, method, headers, body } = request;
+  const { lookup, signal, agents, ca } = connecting;
+  return new Promise((resolve, reject) => {
+    const secure = url.protocol === 'https:';
+    const agent = agents?.[secure ? 'tls' : 'plain'] ?? false;
+    const settings = { method, headers, lookup, agent, ...(ca !== undefined && { ca }) };
+    const outgoing = (secure ? tlsRequest : plainRequest)(url, settings);
+    let answered = false;
+    const settle = () => signal.removeEventListener('abort', stop);
+    const stop = (error: unknown) => {
+      settle();
+      reject(error);
+      outgoing.destroy();
+    };
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed a kept connection just as it was used again; it answered nothing, so a new one is tried.
+      if (outgoing.reusedSocket && error.code === 'ECONNRESET' && !answered && !signal.aborted) {
+        settle();
+        resolve(send(request, connecting, read));
+        return;
+      }
+      stop(error instanceof TwinlineError ? withRetry(error, false) : error);
+    });
+    outgoing.on('response', (incoming) => {
+      answered = true;
+      read(incoming).then((value) => {
+        settle();
+        resolve(value);
+      }, stop);
+    });
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop(signal.reason);
+    else outgoing.end(body);
+  });
+}
+
+// Reads to the end before it judges, so that the connection can be used again.
+async function readAnswer(request: HttpRequest, incoming: IncomingMessage): Promise<HttpAnswer> {
+  const status = incoming.statusCode ?? 0;
+  const fail = (problem: string, retry = false) => httpFailure(request, problem, { retry, status });
+  const { 'content-encoding': coding = 'identity', 'content-type': contentType = '' } = incoming.headers;
+  const text = await readText(incoming);
+  if (status >= 300 && status < 400)
+    throw fail(`answered ${status}; redirects are not followed. Call the target itself`);
+  if (status < 200 || status > 299) throw fail(`answered ${status}`, status >= 500 || status === 429);
+  if (text === undefined) throw fail(`answered more than ${LIMITS.httpAnswerBytes} bytes. Ask for less`);
+  if (coding !== 'identity') throw fail(`answered in the coding "${coding}", which was not asked for`);
+  return { status, contentType, text };
+}
+
+/** The body as UTF-8; undefined when it has more than LIMITS.httpAnswerBytes, which also ends the connection. */
+async function readText(incoming: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > LIMITS.httpAnswerBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function nameOf({ method, url }: HttpRequest): string {
+  return `${method} ${url.origin}${url.pathname}`;
+}
+
+function withRetry(error: TwinlineError, retry: boolean): TwinlineError {
+  return Object.defineProperty(error, 'retry', { value: retry });
+}
