@@ -1,4 +1,4 @@
-// A channel to the node on our own HTTP/2, which writes once for many calls: a tenth of the CPU of grpc-js for each.
+// A channel to the node on our own HTTP/2 client (lib/gateway/http2): a call costs less than a tenth of the CPU of grpc-js.
 
 import { LIMITS } from '../../limits.ts';
 import { openHttp2 } from '../http2/open.ts';
