@@ -440,8 +440,8 @@ export const LIMITS = {
   /** Bytes of large messages that a channel holds at the same time for all calls: what came of them, and whole ones. */
   grpcHeldBytes: 67_108_864,
   /**
-   * Calls of one channel at the same time; more fail at once. On grpc-js fewer: it does not tell how much it holds of the
-   * answers that come.
+   * Calls of one channel at the same time on `http2`, and on `grpc-js`; more fail at once. On grpc-js fewer: it does not
+   * tell how much it holds of the answers that come.
    */
   grpcCallsAtOnce: 1_024,
   grpcJsCallsAtOnce: 256,

@@ -34,7 +34,7 @@ export const CHECKS: { readonly [name: string]: Check } = {
     if (typeof value !== 'boolean') report(at, `must be true, false or {"ca":"file.pem"}; it is ${shownValue(value)}`);
     return value;
   },
-  channel: oneOf('http2', 'grpc-js'),
+  channel: oneOf('grpc-js', 'http2'),
   descriptors: path,
   reflection: yesOrNo,
   json: oneOf('cosmos', 'proto3'),

@@ -56,7 +56,7 @@ async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
       await floor('hello', String(size)),
       await floor('es', upstream),
       await floor('loader', upstream),
-      await ours('http2', {}),
+      await ours('http2', { channel: 'http2' }),
       await ours('grpc-js', { channel: 'grpc-js' }),
       await ours('cached', { cache: { ttlMs: 3_600_000, maxBytes: 1_000_000 } }),
     ]);
@@ -68,9 +68,9 @@ async function rowsOf(set: Uint8Array, scale: number): Promise<Row[]> {
       target: atLeast === undefined ? undefined : { atLeast },
     });
     return [
-      row('query gateway against grpc-js + @bufbuild/protobuf toJson', http2!, es!, 1.9),
-      row('query gateway against grpc-js + proto-loader', http2!, loader!),
-      row('the same on its channel of grpc-js against grpc-js + @bufbuild/protobuf toJson', grpcJs!, es!),
+      row('query gateway on http2 against grpc-js + @bufbuild/protobuf toJson', http2!, es!, 1.9),
+      row('query gateway on http2 against grpc-js + proto-loader', http2!, loader!),
+      row('query gateway on grpc-js (the default) against grpc-js + @bufbuild/protobuf toJson', grpcJs!, es!),
       row('answer from the cache against a hello of the same size on node:http', cached!, hello!),
     ];
   } finally {

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
+import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
 import { data, GREETING, head, messageOf, type Peer, rawFrame, rawNode } from './raw-node.ts';
 import { SHAPES_SET } from './shapes.ts';
 import { TURN_MS, type Watched, withWatched } from './watched.ts';

@@ -47,7 +47,7 @@ test('only the node and its descriptors are needed; the rest has defaults', () =
       forwardHeaders: [],
       deadlineMs: 10_000,
       cache: undefined,
-      channel: 'http2',
+      channel: 'grpc-js',
     },
   });
 });
@@ -60,7 +60,7 @@ test('a whole file is read as it stands', () => {
     ...{ legacy: ['ixo-v0.20'], disabled: ['ixo.bonds.*'], unknownRoute: 501 },
     gate: { keys: ['k1', `sha256:${'a'.repeat(64)}`], forbid: ['ixo.token.*'] },
     ...{ forwardHeaders: ['X-Trace'], deadlineMs: 5_000, cache: { ttlMs: 1_000, maxBytes: 67_108_864 } },
-    channel: 'grpc-js',
+    channel: 'http2',
   };
   assert.equal(parse(whole), {
     ...whole,

@@ -29,7 +29,7 @@ const told = ({ status, bytes, headers, trailers }: Answer) => ({
   trailers: plain(trailers),
 });
 
-// Around frames, windows and what a page of the outbox holds.
+// Around frames, windows and what a page of the frame writer holds.
 const EDGES = [
   0, 1, 16_374, 16_379, 16_380, 16_384, 65_525, 65_530, 65_531, 65_536, 131_072, 1_048_571, 1_048_576, 2_000_000,
 ];

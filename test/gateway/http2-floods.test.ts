@@ -4,11 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createStop } from '../../lib/gateway/cache/stop.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
-import type { Outbox } from '../../lib/gateway/http2/outbox.ts';
-import { Sender } from '../../lib/gateway/http2/sender.ts';
-import { StreamBook } from '../../lib/gateway/http2/streams/book.ts';
-import { Stream, type StreamUser } from '../../lib/gateway/http2/streams/stream.ts';
+import { Sender } from '../../lib/gateway/http2/flow-control.ts';
+import type { FrameWriter } from '../../lib/gateway/http2/frames.ts';
+import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
+import { Stream, type StreamHandler, StreamTable } from '../../lib/gateway/http2/stream-table.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import {
   answer,
@@ -193,27 +192,27 @@ test('large answers together have a bound; the call beyond it ends, the others g
   await node.stop();
 });
 
-const USER: StreamUser = {
+const HANDLER: StreamHandler = {
   path: '/',
   metadata: [],
   requests: [Buffer.alloc(100)],
   leftMs: () => 1_000,
-  head: () => {},
-  data: () => {},
-  ended: () => {},
-  broken: () => {},
-  reset: () => {},
-  lost: () => {},
+  onHeaders: () => {},
+  onData: () => {},
+  onEnd: () => {},
+  onFailure: () => {},
+  onReset: () => {},
+  onLost: () => {},
 };
 
 test('room for the connection costs nothing for streams that have no room of their own', () => {
   const page = Buffer.alloc(100_000);
-  const outbox = { page, isFull: false, place: () => 0, placed: () => {} } as unknown as Outbox;
-  const sender = new Sender(outbox);
-  sender.setFirstWindow(0, []);
+  const frames = { page, isFull: false, reserve: () => 0, commit: () => {} } as unknown as FrameWriter;
+  const sender = new Sender(frames);
+  sender.setInitialWindow(0, []);
   let looks = 0;
   const streams = Array.from({ length: 1_000 }, () => {
-    const stream = new Stream(USER);
+    const stream = new Stream(HANDLER);
     let window = 0;
     Object.defineProperty(stream, 'window', {
       get: () => {
@@ -224,28 +223,28 @@ test('room for the connection costs nothing for streams that have no room of the
         window = value;
       },
     });
-    sender.begin(stream);
+    sender.start(stream);
     return stream;
   });
   assert.ok(sender.isBlocked);
   looks = 0;
-  for (let nth = 0; nth < 1_000; nth++) sender.widen(100);
+  for (let nth = 0; nth < 1_000; nth++) sender.addWindow(100);
   assert.is(looks, 0);
-  sender.widenStream(streams[500]!, 1_000);
+  sender.addStreamWindow(streams[500]!, 1_000);
   assert.is(streams[500]!.body.left, 0, 'one that gets room is sent');
-  sender.setFirstWindow(200, streams);
+  sender.setInitialWindow(200, streams);
   assert.equal([sender.isBlocked, streams.every(({ body }) => !body.left)], [false, true]);
 });
 
 test('calls that ended before their time are known for long, and what is known is bounded', () => {
-  const book = new StreamBook();
+  const table = new StreamTable();
   for (let nth = 0; nth < LIMITS.grpcBrokenKept + 10; nth++) {
-    const stream = new Stream(USER);
-    book.begin(stream);
-    book.end(stream, 'us');
+    const stream = new Stream(HANDLER);
+    table.add(stream);
+    table.remove(stream, 'client');
   }
   const last = 2 * (LIMITS.grpcBrokenKept + 10) - 1;
-  assert.equal([book.brokenBy(19), book.brokenBy(21), book.brokenBy(last)], [undefined, 'us', 'us']);
+  assert.equal([table.abortedBy(19), table.abortedBy(21), table.abortedBy(last)], [undefined, 'client', 'client']);
 });
 
 test.run();

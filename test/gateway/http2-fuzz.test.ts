@@ -7,17 +7,15 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
-import { Connection } from '../../lib/gateway/http2/connection.ts';
-import type { Hearing } from '../../lib/gateway/http2/dial.ts';
-import { Heads } from '../../lib/gateway/http2/headers/head.ts';
-import { RequestHeads } from '../../lib/gateway/http2/headers/request-head.ts';
-import { Stream } from '../../lib/gateway/http2/streams/stream.ts';
+import { Connection, type SocketHandler } from '../../lib/gateway/http2/connection.ts';
+import { HeaderDecoder, HeaderEncoder } from '../../lib/gateway/http2/headers.ts';
+import { FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
+import { Stream } from '../../lib/gateway/http2/stream-table.ts';
 import { answer, blockOf, END, GREETING, HEAD, messageOf, rawFrame, rawNode } from './raw-node.ts';
 
 const test = suite('http2 fuzz', { timeoutMs: 120_000 });
 const STREAMS = 4;
-const shared = { heads: new Heads(), requestHeads: new RequestHeads('node:1', 'http') };
+const shared = { headerDecoder: new HeaderDecoder(), headerEncoder: new HeaderEncoder('node:1', 'http') };
 
 interface Heard {
   /** What each stream was told, in order. */
@@ -38,36 +36,36 @@ async function hear(pieces: readonly Buffer[]): Promise<Heard> {
       done();
     },
   });
-  let hearing: Hearing | undefined;
+  let handler: SocketHandler | undefined;
   const connection = new Connection({
     ...shared,
-    user: { ready() {}, leaving() {}, closed() {} },
+    handler: { onReady() {}, onLeaving() {}, onClosed() {} },
     dial: (given) => {
-      hearing = given;
+      handler = given;
       return socket as Socket;
     },
   });
-  hearing!.stands();
-  hearing!.heard(GREETING, GREETING.length);
+  handler!.onConnect();
+  handler!.onBytes(GREETING, GREETING.length);
   const told = Array.from({ length: STREAMS }, () => {
     const events: string[] = [];
-    connection.streams.begin(
+    connection.streams.start(
       new Stream({
         path: '/t/T',
         metadata: [],
         requests: [Buffer.alloc(30_000)],
         leftMs: () => 1_000,
-        head: ({ http }) => events.push(`head ${http}`),
-        data: ({ bytes, from, to }) => events.push(`data ${bytes.toString('hex', from, to)}`),
-        ended: (trailers) => events.push(`ended ${trailers?.status?.code}`),
-        broken: ({ message }) => events.push(`broken ${message}`),
-        reset: (code) => events.push(`reset ${code}`),
-        lost: (isUntouched) => events.push(`lost ${isUntouched}`),
+        onHeaders: ({ http }) => events.push(`head ${http}`),
+        onData: ({ bytes, from, to }) => events.push(`data ${bytes.toString('hex', from, to)}`),
+        onEnd: (trailers) => events.push(`ended ${trailers?.status?.code}`),
+        onFailure: ({ message }) => events.push(`broken ${message}`),
+        onReset: (code) => events.push(`reset ${code}`),
+        onLost: (isUnprocessed) => events.push(`lost ${isUnprocessed}`),
       }),
     );
     return events;
   });
-  for (const piece of pieces) hearing!.heard(piece, piece.length);
+  for (const piece of pieces) handler!.onBytes(piece, piece.length);
   await nextTurn();
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.destroy();

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
+import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
 import {
   answer,
   blockOf,

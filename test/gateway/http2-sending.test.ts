@@ -6,10 +6,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Channel, GRPC, type Metadata } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/codes.ts';
-import { Outbox } from '../../lib/gateway/http2/outbox.ts';
-import { StreamBook } from '../../lib/gateway/http2/streams/book.ts';
-import { Stream, type StreamUser } from '../../lib/gateway/http2/streams/stream.ts';
+import { FrameWriter } from '../../lib/gateway/http2/frames.ts';
+import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
+import { Stream, type StreamHandler, StreamTable } from '../../lib/gateway/http2/stream-table.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import {
   answer,
@@ -384,28 +383,28 @@ test('after a body was sent piece by piece, windows that grow for nothing are to
 
 test('a node that asks and does not read the replies is cut off when many wait', () => {
   const socket = { writable: true, writableLength: LIMITS.grpcUnsentBytes + 1, write: () => true };
-  const outbox = new Outbox(socket as unknown as Socket);
-  const reply = () => outbox.reply({ type: FRAME.ping, flags: FLAG.ack, id: 0 }, Buffer.alloc(8));
+  const frames = new FrameWriter(socket as unknown as Socket);
+  const reply = () => frames.reply({ type: FRAME.ping, flags: FLAG.ack, id: 0 }, Buffer.alloc(8));
   for (let sent = 0; sent < LIMITS.grpcRepliesWaiting; sent++) assert.is(reply(), undefined);
   assert.is(reply()?.code, ERROR.calm);
   socket.writableLength = 0;
-  outbox.flush();
+  frames.flush();
   assert.is(reply(), undefined);
 });
 
 test('the number of a stream that lasts is left out when its turn comes again', () => {
-  const book = new StreamBook();
+  const table = new StreamTable();
   const begun = () => {
-    const stream = new Stream({ requests: [] } as unknown as StreamUser);
-    book.begin(stream);
+    const stream = new Stream({ requests: [] } as unknown as StreamHandler);
+    table.add(stream);
     return stream;
   };
   const lasting = begun();
-  for (let count = 1; count < LIMITS.grpcStreamsAtOnce; count++) book.end(begun());
+  for (let count = 1; count < LIMITS.grpcStreamsAtOnce; count++) table.remove(begun());
   const next = begun();
   assert.equal([lasting.id, next.id], [1, 2 * LIMITS.grpcStreamsAtOnce + 3]);
-  assert.equal([book.get(1), book.get(next.id), book.get(next.id - 2)], [lasting, next, undefined]);
-  assert.equal([book.all(), book.running], [[lasting, next], 2]);
+  assert.equal([table.get(1), table.get(next.id), table.get(next.id - 2)], [lasting, next, undefined]);
+  assert.equal([table.all(), table.running], [[lasting, next], 2]);
 });
 
 test('a call that the node refuses after it has answered is not sent again', async () => {
@@ -435,13 +434,13 @@ test('all frames of one turn go out in one write, and a page that is full goes w
       corked = undefined;
     },
   };
-  const outbox = new Outbox(socket as unknown as Socket);
+  const frames = new FrameWriter(socket as unknown as Socket);
   for (const [times, parts] of [
     [100, 1],
     [5, 2],
   ] as const) {
     const payload = Buffer.alloc(parts === 1 ? 50 : 16_000, 'x');
-    for (let sent = 0; sent < times; sent++) outbox.frame({ type: 99, flags: 0, id: sent }, payload);
+    for (let sent = 0; sent < times; sent++) frames.frame({ type: 99, flags: 0, id: sent }, payload);
     assert.is(writes.length, 0);
     await nextTurn();
     assert.equal(

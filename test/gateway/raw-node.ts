@@ -1,7 +1,7 @@
 // A node that speaks HTTP/2 in frames made by hand: it sends whatever a test wants, and remembers what came.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { FLAG, FRAME, PREFACE } from '../../lib/gateway/http2/codes.ts';
+import { FLAG, FRAME, PREFACE } from '../../lib/gateway/http2/protocol.ts';
 
 export interface RawFrame {
   readonly type: number;

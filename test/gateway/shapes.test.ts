@@ -1,13 +1,12 @@
 // Size × shape: whatever a node answers, the event loop of the server goes on, memory has a bound, refusals are declared.
 
-import { suite } from 'uvu';
+import { suite, type Test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { GatewaySettings } from '../../lib/gateway/index.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { type GroveNode, groveNode, metadataOf, type Scripted } from '../server/gateway/node.ts';
 import { field, SHAPES, SHAPES_SET } from './shapes.ts';
 import { type Answered, TURN_MS, type Watched, withWatched } from './watched.ts';
-
-const test = suite('size and shape of replies', { timeoutMs: 900_000 });
 
 const RSS_MB = 1_500;
 const MEGABYTE = 1_000_000;
@@ -17,29 +16,37 @@ const DECLARED = [200, 500, 502, 503, 504];
 
 let node: GroveNode;
 let server: Watched;
-let done = () => {};
-let ended: Promise<void>;
 
-test.before(
-  () =>
-    new Promise<void>((ready, failed) => {
-      ended = open(ready);
-      ended.catch(failed);
-    }),
-);
-test.after(async () => {
-  done();
-  await ended;
-});
+/** A suite with a node and a server that calls it over this channel. */
+function shapesSuite(channel: GatewaySettings['channel']): Test {
+  const made = suite(`size and shape of replies, ${channel}`, { timeoutMs: 900_000 });
+  let done = () => {};
+  let ended: Promise<void>;
+  made.before(
+    () =>
+      new Promise<void>((ready, failed) => {
+        const whenOpen = () => {
+          ready();
+          return new Promise<void>((resolve) => {
+            done = resolve;
+          });
+        };
+        ended = withPlace(channel, whenOpen);
+        ended.catch(failed);
+      }),
+  );
+  made.after(async () => {
+    done();
+    await ended;
+  });
+  return made;
+}
 
-async function open(ready: () => void): Promise<void> {
+async function withPlace(channel: GatewaySettings['channel'], whenOpen: () => Promise<void>): Promise<void> {
   node = await groveNode(0, SHAPES_SET);
-  await withWatched({ upstream: node.upstream, deadlineMs: 20_000 }, SHAPES_SET, (made) => {
+  await withWatched({ upstream: node.upstream, deadlineMs: 20_000, channel }, SHAPES_SET, (made) => {
     server = made;
-    ready();
-    return new Promise((resolve) => {
-      done = resolve;
-    });
+    return whenOpen();
   });
   node.stop();
 }
@@ -66,76 +73,84 @@ function isDeclared({ status, text }: Answered): void {
   if (status !== 200) assert.match(text, /^\{"code":(4|8|13|14),"message":"[^"]/);
 }
 
-test('the server is warm', async () => {
-  scripted({ bytes: SHAPES['a map of many']!(200_000) });
-  for (let nth = 0; nth < 5; nth++) assert.is((await server.ask(path())).status, 200);
-});
-
-for (const [name, shape] of Object.entries(SHAPES))
-  for (const size of [LIMITS.gatewayBriefBytes, MEGABYTE, LARGEST])
-    test(`${name}, ${size} bytes`, async () => {
-      scripted({ bytes: shape(size) });
-      isDeclared(await bounded(() => server.ask(path())));
-    });
-
-test('a message beyond the limit is refused as such', async () => {
-  scripted({ bytes: field(1, Buffer.alloc(LIMITS.grpcAnswerBytes)) });
-  const { status, text } = await bounded(() => server.ask(path()));
-  assert.equal([status, (JSON.parse(text) as { code: number }).code], [502, 8]);
-});
-
-for (const type of ['a text of control characters', 'a map of messages'])
-  test(`a stream with one huge message: ${type}`, async () => {
-    scripted({ bytes: SHAPES[type]!(4 * MEGABYTE), replies: [{ text: 'after' }] });
-    const { status, bytes, text } = await bounded(() => server.ask(`${path()}/follow`));
-    assert.is(status, 200);
-    assert.ok(bytes > 10 * MEGABYTE || text.includes('"error"'), `${bytes} bytes: ${text}`);
-  });
-
-test('many large replies at once: each is told or refused as declared, and others are served meanwhile', async () => {
-  scripted({ bytes: SHAPES['a map of many']!(MEGABYTE) });
-  await bounded(async () => {
-    let isOver = false;
-    const large = Promise.all(Array.from({ length: 30 }, () => server.ask(path()))).finally(() => {
-      isOver = true;
-    });
-    let served = 0;
-    while (!isOver) {
-      assert.is((await server.ask('/livez')).status, 200);
-      served++;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    const answers = await large;
-    for (const answer of answers) isDeclared(answer);
-    assert.ok(answers.some(({ status }) => status === 200));
-    assert.ok(served > 10, `${served} answers of /livez`);
-  });
-});
-
 const DETAIL = (bytes: Buffer) => field(3, Buffer.concat([field(1, 'x/shapes.Shape'), field(2, bytes)]));
 
-test('metadata of every kind and size', async () => {
-  const trailers: readonly Readonly<Record<string, string | Buffer>>[] = [
-    Object.fromEntries(Array.from({ length: 300 }, (_, nth) => [`x-${nth}`, 'y'])),
-    { 'x-long': 'y'.repeat(15_000) },
-    { 'grpc-status-details-bin': DETAIL(SHAPES['empty messages']!(11_000)) },
-    { 'grpc-status-details-bin': DETAIL(SHAPES['a text of quotes']!(11_000)) },
-    { 'grpc-status-details-bin': Buffer.concat(Array.from({ length: 350 }, () => DETAIL(Buffer.alloc(0)))) },
-    { 'grpc-status-details-bin': DETAIL(field(1, 'a-'.repeat(5_500))) },
-    { 'grpc-status-details-bin': DETAIL(field(1, '1.'.repeat(5_500))) },
-    { 'grpc-status-details-bin': DETAIL(field(1, '1:'.repeat(5_500))) },
-  ];
-  const texts = ['%'.repeat(4_000), 'a.'.repeat(2_000), '::'.repeat(2_000), '1:'.repeat(2_000), '🌳'.repeat(1_000)];
-  for (const metadata of trailers) {
-    scripted({ status: { code: 9, details: 'no', metadata: metadataOf(metadata) } });
-    const { status, bytes } = await bounded(() => server.ask(path()));
-    assert.ok([400, 502].includes(status), `${status}`);
-    assert.ok(bytes < 2 * LIMITS.gatewayDetailBytes + 1_000, `${bytes} bytes of details`);
-  }
-  for (const details of texts) {
-    scripted({ status: { code: 9, details } });
-    assert.is((await bounded(() => server.ask(path()))).status, 400);
-  }
-});
+/** The promises that hold on both channels. */
+function testShapes(test: Test, sizes: readonly number[]): void {
+  test('the server is warm', async () => {
+    scripted({ bytes: SHAPES['a map of many']!(200_000) });
+    for (let nth = 0; nth < 5; nth++) assert.is((await server.ask(path())).status, 200);
+  });
 
-test.run();
+  for (const [name, shape] of Object.entries(SHAPES))
+    for (const size of sizes)
+      test(`${name}, ${size} bytes`, async () => {
+        scripted({ bytes: shape(size) });
+        isDeclared(await bounded(() => server.ask(path())));
+      });
+
+  test('a message beyond the limit is refused as such', async () => {
+    scripted({ bytes: field(1, Buffer.alloc(LIMITS.grpcAnswerBytes)) });
+    const { status, text } = await bounded(() => server.ask(path()));
+    assert.equal([status, (JSON.parse(text) as { code: number }).code], [502, 8]);
+  });
+
+  for (const type of ['a text of control characters', 'a map of messages'])
+    test(`a stream with one huge message: ${type}`, async () => {
+      scripted({ bytes: SHAPES[type]!(4 * MEGABYTE), replies: [{ text: 'after' }] });
+      const { status, bytes, text } = await bounded(() => server.ask(`${path()}/follow`));
+      assert.is(status, 200);
+      assert.ok(bytes > 10 * MEGABYTE || text.includes('"error"'), `${bytes} bytes: ${text}`);
+    });
+
+  test('many large replies at once: each is told or refused as declared, and others are served meanwhile', async () => {
+    scripted({ bytes: SHAPES['a map of many']!(MEGABYTE) });
+    await bounded(async () => {
+      let isOver = false;
+      const large = Promise.all(Array.from({ length: 30 }, () => server.ask(path()))).finally(() => {
+        isOver = true;
+      });
+      let served = 0;
+      while (!isOver) {
+        assert.is((await server.ask('/livez')).status, 200);
+        served++;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const answers = await large;
+      for (const answer of answers) isDeclared(answer);
+      assert.ok(answers.some(({ status }) => status === 200));
+      assert.ok(served > 10, `${served} answers of /livez`);
+    });
+  });
+
+  test('metadata of every kind and size', async () => {
+    const trailers: readonly Readonly<Record<string, string | Buffer>>[] = [
+      Object.fromEntries(Array.from({ length: 300 }, (_, nth) => [`x-${nth}`, 'y'])),
+      { 'x-long': 'y'.repeat(15_000) },
+      { 'grpc-status-details-bin': DETAIL(SHAPES['empty messages']!(11_000)) },
+      { 'grpc-status-details-bin': DETAIL(SHAPES['a text of quotes']!(11_000)) },
+      { 'grpc-status-details-bin': Buffer.concat(Array.from({ length: 350 }, () => DETAIL(Buffer.alloc(0)))) },
+      { 'grpc-status-details-bin': DETAIL(field(1, 'a-'.repeat(5_500))) },
+      { 'grpc-status-details-bin': DETAIL(field(1, '1.'.repeat(5_500))) },
+      { 'grpc-status-details-bin': DETAIL(field(1, '1:'.repeat(5_500))) },
+    ];
+    const texts = ['%'.repeat(4_000), 'a.'.repeat(2_000), '::'.repeat(2_000), '1:'.repeat(2_000), '🌳'.repeat(1_000)];
+    for (const metadata of trailers) {
+      scripted({ status: { code: 9, details: 'no', metadata: metadataOf(metadata) } });
+      const { status, bytes } = await bounded(() => server.ask(path()));
+      assert.ok([400, 502].includes(status), `${status}`);
+      assert.ok(bytes < 2 * LIMITS.gatewayDetailBytes + 1_000, `${bytes} bytes of details`);
+    }
+    for (const details of texts) {
+      scripted({ status: { code: 9, details } });
+      assert.is((await bounded(() => server.ask(path()))).status, 400);
+    }
+  });
+}
+
+for (const channel of ['grpc-js', 'http2'] as const) {
+  const test = shapesSuite(channel);
+  // The sizes between are those of the writers of JSON, which no channel changes.
+  testShapes(test, channel === 'grpc-js' ? [LIMITS.gatewayBriefBytes, MEGABYTE, LARGEST] : [LARGEST]);
+  test.run();
+}

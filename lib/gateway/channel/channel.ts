@@ -1,5 +1,6 @@
 // What the gateway asks of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status.
 
+import { TwinlineError } from '../../errors.ts';
 import type { StopSignal } from '../cache/stop.ts';
 
 /** The codes of gRPC that a channel itself answers with; a node may send any number. */
@@ -124,4 +125,14 @@ export interface ChannelOptions {
   /** Milliseconds of the first pause, and of the longest. @default LIMITS.grpcBackoffMs, LIMITS.grpcBackoffMaxMs */
   readonly backoffMs?: number;
   readonly backoffMaxMs?: number;
+}
+
+/** Throws ERR_CONFIG for what is not `host:port`. */
+export function checkUpstream(upstream: string): void {
+  const [, port] = /^(?:[\w.-]+|\[[0-9a-f:.]+\]):(\d{1,5})$/i.exec(upstream) ?? [];
+  if (Number(port) > 0 && Number(port) < 65_536) return;
+  throw new TwinlineError(
+    'ERR_CONFIG',
+    `The address of the node, ${JSON.stringify(upstream.slice(0, 200))}, is not host:port. Write it as node.example:9090.`,
+  );
 }

@@ -1,11 +1,11 @@
-// A channel to the node on grpc-js: dearer per call than the one on HTTP/2, but resolves names, balances and unpacks.
+// A channel to the node on grpc-js: the default. It resolves names, balances over their addresses and unpacks compressed answers.
 
 import type { StatusObject } from '@grpc/grpc-js';
 import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
 import { LIMITS } from '../../limits.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { Answer, Call, Channel, ChannelHealth, ChannelOptions, Metadata, Status, StreamCall } from './channel.ts';
-import { checkUpstream } from './http2-channel.ts';
+import { checkUpstream } from './channel.ts';
 import { endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
 import * as statuses from './statuses.ts';
 
@@ -193,7 +193,7 @@ const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] =
   [status.UNAVAILABLE, /^Stream refused by server$/, statuses.REFUSED],
   [status.INTERNAL, /triggered by internal client error: Session closed/, statuses.LOST],
   [status.INTERNAL, /^Received RST_STREAM with code/, statuses.made(status.INTERNAL, 'The node reset the call.')],
-  [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, statuses.resetStatus(11)],
+  [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, statuses.LIMIT_EXCEEDED],
 ];
 
 function told(object: StatusObject, answerBytes: number): Status {

@@ -1,7 +1,6 @@
 // The statuses that a channel makes itself, and those that it reads from what the node sent.
 
 import { LIMITS } from '../../limits.ts';
-import { ERROR } from '../http2/codes.ts';
 import { type Answer, type Call, GRPC, type Status, type StreamCall } from './channel.ts';
 import { metadataTrouble } from './metadata.ts';
 
@@ -29,6 +28,7 @@ export const CROWDED = made(
   GRPC.unavailable,
   'Too many large answers of the node are on their way. Ask again later, or for smaller pages.',
 );
+export const LIMIT_EXCEEDED = made(GRPC.resourceExhausted, 'The node or its answer exceeds a limit.');
 export const NO_STATUS = made(GRPC.unknown, 'The node answered with headers only, and no status.');
 export const NO_MESSAGE = made(GRPC.internal, 'The node said OK but sent no message.');
 export const MESSAGES = made(GRPC.internal, 'The node sent more than one message.');
@@ -82,19 +82,6 @@ export function notGrpc(headers: ReadonlyMap<string, string>): Status | undefine
   if (http !== 200) return made(BY_HTTP[http] ?? GRPC.unknown, `The node answered with HTTP status ${http}.`);
   if (/^application\/grpc($|[+;])/.test(headers.get('content-type') ?? '')) return undefined;
   return made(GRPC.unknown, 'The node answered with something else than gRPC.');
-}
-
-const BY_RESET: { readonly [code: number]: Status } = {
-  [ERROR.none]: UNFINISHED,
-  [ERROR.refused]: REFUSED,
-  [ERROR.cancel]: made(GRPC.cancelled, 'The node cancelled the call.'),
-  [ERROR.calm]: made(GRPC.resourceExhausted, 'The node or its answer exceeds a limit.'),
-  [ERROR.security]: made(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
-};
-
-/** What the code of a stream that was reset means. */
-export function resetStatus(code: number): Status {
-  return BY_RESET[code] ?? made(GRPC.internal, `The node reset the call with code ${code}.`);
 }
 
 const TIMEOUT_DIGITS = 99_999_999;

@@ -1,80 +1,94 @@
-// One connection of HTTP/2 as a client: its first words, what it hears, and how it comes to its end.
+// One HTTP/2 connection as a client: preface and settings, received bytes, ping, and orderly or sudden end.
 
 import type { Socket } from 'node:net';
 import { LIMITS } from '../../limits.ts';
-import { ERROR, FIRST_WINDOW, FLAG, FRAME, PREFACE, STREAM_MAX, type Trouble, trouble } from './codes.ts';
-import type { Hearing } from './dial.ts';
-import { ReceiveWindow } from './flow.ts';
-import { FrameReader } from './frame-reader.ts';
-import type { Heads } from './headers/head.ts';
-import type { RequestHeads } from './headers/request-head.ts';
-import { takeFrame } from './incoming.ts';
-import { Outbox } from './outbox.ts';
-import { Patience } from './patience.ts';
-import { ownSettings } from './settings.ts';
-import type { HeadBlock } from './streams/response.ts';
-import { Streams } from './streams/streams.ts';
+import { ReceiveWindow } from './flow-control.ts';
+import { FrameReader, FrameWriter } from './frames.ts';
+import type { HeaderDecoder, HeaderEncoder } from './headers.ts';
+import { FloodGuard, type HeaderBlock, receiveFrame } from './incoming.ts';
+import {
+  ERROR,
+  encodeSettings,
+  FLAG,
+  FRAME,
+  INITIAL_WINDOW,
+  MAX_STREAM_ID,
+  PREFACE,
+  type ProtocolError,
+  protocolError,
+} from './protocol.ts';
+import { Streams } from './streams.ts';
 
-export interface ConnectionUser {
-  /** The settings of the node have come: calls may begin. */
-  ready(): void;
-  /** From now on it takes no calls; may be told again. `why` for logs, if it failed. */
-  leaving(why: string | undefined): void;
-  /** It is no more. */
-  closed(): void;
+export interface ConnectionHandler {
+  /** The settings of the node have come: calls may start. */
+  onReady(): void;
+  /** It takes no more calls; may be called more than once. `why` for logs, if it failed. */
+  onLeaving(why: string | undefined): void;
+  /** The socket is closed. */
+  onClosed(): void;
 }
 
-export interface ConnectionParts {
-  readonly user: ConnectionUser;
+/** What a connection needs to know of its socket. */
+export interface SocketHandler {
+  onConnect(): void;
+  /** The first `length` bytes are new; they are valid until this returns. */
+  onBytes(bytes: Buffer, length: number): void;
+}
+
+export interface ConnectionOptions {
+  readonly handler: ConnectionHandler;
   /** Both are shared by the connections of a channel. */
-  readonly heads: Heads;
-  readonly requestHeads: RequestHeads;
-  /** Makes its socket. */
-  dial(hearing: Hearing): Socket;
+  readonly headerDecoder: HeaderDecoder;
+  readonly headerEncoder: HeaderEncoder;
+  /** Opens the socket. */
+  dial(handler: SocketHandler): Socket;
 }
 
 const NOTHING = Buffer.alloc(0);
 const PING = Buffer.alloc(8);
 
 export class Connection {
-  readonly outbox: Outbox;
+  readonly frames: FrameWriter;
   readonly streams: Streams;
-  readonly heads: Heads;
-  readonly receive = new ReceiveWindow(LIMITS.grpcConnectionWindowBytes);
-  readonly patience = new Patience();
-  /** A block of headers of which a part has come. */
-  block: HeadBlock | undefined;
+  readonly headerDecoder: HeaderDecoder;
+  readonly receiveWindow = new ReceiveWindow(LIMITS.grpcConnectionWindowBytes);
+  readonly floodGuard = new FloodGuard();
+  /** A header block of which CONTINUATION frames are missing. */
+  headerBlock: HeaderBlock | undefined;
   /** Whether the settings of the node have come. */
   isReady = false;
   readonly #socket: Socket;
-  readonly #user: ConnectionUser;
-  readonly #reader = new FrameReader((frame) => takeFrame(this, frame));
+  readonly #handler: ConnectionHandler;
+  readonly #reader = new FrameReader((frame) => receiveFrame(this, frame));
   #isLeaving = false;
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ user, heads, requestHeads, dial }: ConnectionParts) {
-    const socket = dial({ stands: () => this.#greet(), heard: (bytes, length) => this.#hear(bytes, length) });
+  constructor({ handler, headerDecoder, headerEncoder, dial }: ConnectionOptions) {
+    const socket = dial({
+      onConnect: () => this.#sendPreface(),
+      onBytes: (bytes, length) => this.#receive(bytes, length),
+    });
     this.#socket = socket;
-    this.#user = user;
-    this.heads = heads;
-    this.outbox = new Outbox(socket);
+    this.#handler = handler;
+    this.headerDecoder = headerDecoder;
+    this.frames = new FrameWriter(socket);
     this.streams = new Streams({
-      outbox: this.outbox,
-      requestHeads,
-      patience: this.patience,
-      empty: () => this.#endIfEmpty(),
-      spent: () => void this.leave(STREAM_MAX, ERROR.none),
+      frames: this.frames,
+      headerEncoder,
+      floodGuard: this.floodGuard,
+      onEmpty: () => this.#closeIfEmpty(),
+      onExhausted: () => void this.receiveGoaway(MAX_STREAM_ID, ERROR.none),
     });
     socket.on('drain', () => {
       this.streams.sender.resume();
-      this.streams.admit();
+      this.streams.startWaiting();
     });
-    socket.on('error', (error) => this.#lost(error.message));
+    socket.on('error', (error) => this.#fail(error.message));
     socket.once('close', () => {
-      this.#lost(undefined);
+      this.#fail(undefined);
       clearTimeout(this.#timer);
-      user.closed();
+      handler.onClosed();
     });
   }
 
@@ -83,92 +97,92 @@ export class Connection {
     return this.isReady && !this.#isLeaving;
   }
 
-  /** The settings of the node were read. */
-  settled(): Trouble | undefined {
-    const found = this.streams.settled();
-    const unheard = this.outbox.reply({ type: FRAME.settings, flags: FLAG.ack, id: 0 }, NOTHING);
+  /** Applies and acknowledges settings of the node, which were read. */
+  acknowledgeSettings(): ProtocolError | undefined {
+    const error = this.streams.updateSettings();
+    const unread = this.frames.reply({ type: FRAME.settings, flags: FLAG.ack, id: 0 }, NOTHING);
     if (!this.isReady) {
       this.isReady = true;
-      this.#user.ready();
+      this.#handler.onReady();
     }
-    return found ?? unheard;
+    return error ?? unread;
   }
 
-  /** The node takes no more calls, and did nothing with streams after `last`; with a code, it ends at once. */
-  leave(last: number, code: number): Trouble | undefined {
+  /** The node takes no more calls and processed no stream above `last`. With an error code the connection ends at once. */
+  receiveGoaway(last: number, code: number): ProtocolError | undefined {
     const why = code ? `GOAWAY with code ${code}` : undefined;
     this.#leave(why);
-    this.streams.loseUntouched(last);
-    this.#endIfEmpty();
-    return why === undefined ? undefined : trouble('none', why);
+    this.streams.dropUnprocessed(last);
+    this.#closeIfEmpty();
+    return why === undefined ? undefined : protocolError('none', why);
   }
 
-  /** Asks for a sign of life, and cuts the connection when none comes within `ms`. */
-  probe(ms: number): void {
+  /** Sends a ping, and destroys the connection when no answer comes within `ms`. */
+  ping(ms: number): void {
     if (this.#isOver) return;
-    this.outbox.frame({ type: FRAME.ping, flags: 0, id: 0 }, PING);
+    this.frames.frame({ type: FRAME.ping, flags: 0, id: 0 }, PING);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.cut(`no answer to a ping within ${ms} ms`), ms);
+    this.#timer = setTimeout(() => this.destroy(`no answer to a ping within ${ms} ms`), ms);
   }
 
-  /** The answer to {@link probe}. */
-  ponged(): undefined {
+  /** The answer to {@link ping}. */
+  receivePong(): undefined {
     if (!this.#isOver) clearTimeout(this.#timer);
   }
 
-  /** Takes no more calls, lets those that there are end for a while, and resolves when it is closed. */
+  /** Takes no more calls, lets the running ones end within LIMITS.grpcCloseMs, and resolves when the socket is closed. */
   close(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.cut(undefined), this.isReady ? LIMITS.grpcCloseMs : 0);
+      const timer = setTimeout(() => this.destroy(undefined), this.isReady ? LIMITS.grpcCloseMs : 0);
       this.#socket.once('close', () => {
         clearTimeout(timer);
         resolve();
       });
       this.#leave(undefined);
-      if (this.isReady) this.#endIfEmpty();
+      if (this.isReady) this.#closeIfEmpty();
     });
   }
 
   /** Ends at once, with all calls. */
-  cut(why: string | undefined): void {
-    this.#lost(why);
+  destroy(why: string | undefined): void {
+    this.#fail(why);
     this.#socket.destroy();
   }
 
-  #greet(): void {
+  #sendPreface(): void {
     this.#socket.write(PREFACE);
-    this.outbox.frame({ type: FRAME.settings, flags: 0, id: 0 }, ownSettings());
-    this.outbox.control(FRAME.window, 0, [LIMITS.grpcConnectionWindowBytes - FIRST_WINDOW]);
+    this.frames.frame({ type: FRAME.settings, flags: 0, id: 0 }, encodeSettings());
+    this.frames.control(FRAME.window, 0, [LIMITS.grpcConnectionWindowBytes - INITIAL_WINDOW]);
   }
 
-  #hear(bytes: Buffer, length: number): void {
-    const found = this.#isOver ? undefined : this.#reader.write(bytes, length);
-    if (!found) return;
-    this.#goodbye(found.code);
-    this.#lost(found.why);
+  #receive(bytes: Buffer, length: number): void {
+    const error = this.#isOver ? undefined : this.#reader.write(bytes, length);
+    if (!error) return;
+    this.#sendGoaway(error.code);
+    this.#fail(error.why);
   }
 
   #leave(why: string | undefined): void {
     this.#isLeaving = true;
-    this.#user.leaving(why);
+    this.#handler.onLeaving(why);
   }
 
-  #lost(why: string | undefined): void {
+  #fail(why: string | undefined): void {
     this.#isOver = true;
     this.#leave(why);
-    this.streams.loseAll();
+    this.streams.dropAll();
   }
 
-  #endIfEmpty(): void {
-    if (this.#isLeaving && this.streams.isEmpty) this.#goodbye(ERROR.none);
+  #closeIfEmpty(): void {
+    if (this.#isLeaving && this.streams.isEmpty) this.#sendGoaway(ERROR.none);
   }
 
-  /** The last words; the node is to hang up, and gets a while to do so. */
-  #goodbye(code: number): void {
+  /** Sends GOAWAY and ends the socket; destroys it when the node has not closed it within LIMITS.grpcGoodbyeMs. */
+  #sendGoaway(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.outbox.goaway(code);
-    this.outbox.flush();
+    this.frames.goaway(code);
+    this.frames.flush();
     this.#socket.end();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#socket.destroy(), LIMITS.grpcGoodbyeMs);

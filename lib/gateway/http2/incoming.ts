@@ -1,135 +1,259 @@
-// What each kind of frame from the node does to a connection (RFC 9113, section 6), and when it may not come.
+// What each received frame does to a connection (RFC 9113, section 6), and which frames are protocol errors.
 
-import { FLAG, FRAME, type Trouble, trouble, WINDOW_MAX } from './codes.ts';
+import { LIMITS } from '../../limits.ts';
+import { GRPC } from '../channel/channel.ts';
+import * as statuses from '../channel/statuses.ts';
 import type { Connection } from './connection.ts';
-import type { Frame } from './frame-reader.ts';
-import { takeSettings } from './settings.ts';
-import { HeadBlock, takeData, takeHead } from './streams/response.ts';
+import type { ByteRange, Frame } from './frames.ts';
+import { applySettings, FLAG, FRAME, MAX_WINDOW, type ProtocolError, protocolError } from './protocol.ts';
 
-interface Kind {
+interface FrameRule {
   readonly on: 'stream' | 'connection' | 'either';
-  /** Bytes of the payload, when there is one size. */
+  /** Required bytes of the payload. @default any */
   readonly bytes?: number;
-  /** How many frames it counts for when it is no part of an answer. @default 1 */
+  /** For how many frames it counts in the {@link FloodGuard}. @default 1 */
   readonly cost?: number;
-  take(connection: Connection, frame: Frame): Trouble | undefined;
+  receive(connection: Connection, frame: Frame): ProtocolError | undefined;
 }
 
 const PRIORITY_BYTES = 5;
-/** The cost of a frame for which all streams are looked at. */
+/** The cost of a frame that makes this client visit all streams. */
 const ALL_STREAMS = 16;
-const PADDING = trouble('protocol', 'a frame has more padding than room');
-const SIZE = trouble('frameSize', 'a frame has a wrong size');
+const BAD_PADDING = protocolError('protocol', 'a frame has more padding than payload');
+const BAD_SIZE = protocolError('frameSize', 'a frame has a wrong size');
 
 /** By the type of the frame. */
-const KINDS: { readonly [type: number]: Kind } = {
+const RULES: { readonly [type: number]: FrameRule } = {
   [FRAME.data]: {
     on: 'stream',
-    take: (connection, frame) => {
+    receive: (connection, frame) => {
       const bytes = frame.to - frame.from;
-      // At once, and not when someone has taken them: a slow reader of one stream holds up no other.
-      const due = connection.receive.take(bytes);
-      if (due) connection.outbox.control(FRAME.window, 0, [due]);
-      if (!unpad(frame)) return PADDING;
-      return takeData(connection, frame, bytes);
+      // The window of the connection is returned at once: a slow reader of one stream must not block the others.
+      const increment = connection.receiveWindow.consume(bytes);
+      if (increment) connection.frames.control(FRAME.window, 0, [increment]);
+      if (!removePadding(frame)) return BAD_PADDING;
+      return receiveData(connection, frame, bytes);
     },
   },
   [FRAME.headers]: {
     on: 'stream',
-    take: (connection, frame) => {
-      if (!unpad(frame)) return PADDING;
+    receive: (connection, frame) => {
+      if (!removePadding(frame)) return BAD_PADDING;
       if (frame.flags & FLAG.priority) frame.from += PRIORITY_BYTES;
-      if (frame.from > frame.to) return SIZE;
-      if (frame.flags & FLAG.endHeaders) return takeHead(connection, frame);
-      connection.block = new HeadBlock(frame);
+      if (frame.from > frame.to) return BAD_SIZE;
+      if (frame.flags & FLAG.endHeaders) return receiveHeaders(connection, frame);
+      connection.headerBlock = new HeaderBlock(frame);
       return undefined;
     },
   },
   [FRAME.continuation]: {
     on: 'stream',
-    take: (connection, frame) => {
-      const { block } = connection;
-      if (!block) return trouble('protocol', 'the rest of a block of headers came without its beginning');
-      if (!block.add(frame)) return trouble('calm', 'a block of headers has no end');
+    receive: (connection, frame) => {
+      const { headerBlock } = connection;
+      if (!headerBlock) return protocolError('protocol', 'a CONTINUATION came without HEADERS');
+      if (!headerBlock.add(frame)) return protocolError('calm', 'a header block has too many frames or bytes');
       if (!(frame.flags & FLAG.endHeaders)) return undefined;
-      connection.block = undefined;
-      return takeHead(connection, block.whole());
+      connection.headerBlock = undefined;
+      return receiveHeaders(connection, headerBlock.join());
     },
   },
-  // This side has no use for it.
+  // Only checked: this client does not prioritize.
   [FRAME.priority]: {
     on: 'stream',
-    take: (connection, { id, from, to }) =>
-      to - from === PRIORITY_BYTES ? undefined : connection.streams.refuse(id, 'frameSize'),
+    receive: (connection, { id, from, to }) =>
+      to - from === PRIORITY_BYTES ? undefined : connection.streams.abort(id, 'frameSize'),
   },
   [FRAME.reset]: {
     on: 'stream',
     bytes: 4,
-    take: ({ streams }, { id, bytes, from }) => streams.abandoned(id, bytes.readUInt32BE(from)),
+    receive: ({ streams }, { id, bytes, from }) => streams.receiveReset(id, bytes.readUInt32BE(from)),
   },
   [FRAME.settings]: {
     on: 'connection',
     cost: ALL_STREAMS,
-    take: (connection, frame) => {
-      if (frame.flags & FLAG.ack) return frame.from === frame.to ? undefined : SIZE;
-      return takeSettings(connection.streams.settings, frame) ?? connection.settled();
+    receive: (connection, frame) => {
+      if (frame.flags & FLAG.ack) return frame.from === frame.to ? undefined : BAD_SIZE;
+      return applySettings(connection.streams.settings, frame) ?? connection.acknowledgeSettings();
     },
   },
-  [FRAME.push]: { on: 'stream', take: () => trouble('protocol', 'the node pushes what nobody asked for') },
+  [FRAME.push]: {
+    on: 'stream',
+    receive: () => protocolError('protocol', 'a PUSH_PROMISE came, though push is off'),
+  },
   [FRAME.ping]: {
     on: 'connection',
     bytes: 8,
-    take: (connection, { flags, bytes, from, to }) => {
-      if (flags & FLAG.ack) return connection.ponged();
-      return connection.outbox.reply({ type: FRAME.ping, flags: FLAG.ack, id: 0 }, bytes.subarray(from, to));
+    receive: (connection, { flags, bytes, from, to }) => {
+      if (flags & FLAG.ack) return connection.receivePong();
+      return connection.frames.reply({ type: FRAME.ping, flags: FLAG.ack, id: 0 }, bytes.subarray(from, to));
     },
   },
   [FRAME.goaway]: {
     on: 'connection',
     cost: ALL_STREAMS,
-    take: (connection, { bytes, from, to }) => {
-      if (to - from < 8) return SIZE;
-      return connection.leave(bytes.readUInt32BE(from) & WINDOW_MAX, bytes.readUInt32BE(from + 4));
+    receive: (connection, { bytes, from, to }) => {
+      if (to - from < 8) return BAD_SIZE;
+      return connection.receiveGoaway(bytes.readUInt32BE(from) & MAX_WINDOW, bytes.readUInt32BE(from + 4));
     },
   },
   [FRAME.window]: {
     on: 'either',
     bytes: 4,
-    take: (connection, { id, bytes, from }) => {
-      const more = bytes.readUInt32BE(from) & WINDOW_MAX;
+    receive: (connection, { id, bytes, from }) => {
+      const increment = bytes.readUInt32BE(from) & MAX_WINDOW;
       const { streams } = connection;
-      if (id === 0) return more ? streams.sender.widen(more) : trouble('protocol', 'a window grows by nothing');
+      if (id === 0)
+        return increment
+          ? streams.sender.addWindow(increment)
+          : protocolError('protocol', 'a WINDOW_UPDATE of the connection has the increment 0');
       const stream = streams.get(id);
-      if (!stream) return streams.begun(id);
-      if (!more) return streams.refuse(id, 'protocol');
-      return streams.sender.widenStream(stream, more) ? undefined : streams.refuse(id, 'flowControl');
+      if (!stream) return streams.checkStarted(id);
+      if (!increment) return streams.abort(id, 'protocol');
+      return streams.sender.addStreamWindow(stream, increment) ? undefined : streams.abort(id, 'flowControl');
     },
   },
 };
 
-/** Takes one frame; trouble ends the connection. */
-export function takeFrame(connection: Connection, frame: Frame): Trouble | undefined {
+/** Handles one frame; an error ends the connection. */
+export function receiveFrame(connection: Connection, frame: Frame): ProtocolError | undefined {
   const { type, id, flags } = frame;
-  if (connection.block && (type !== FRAME.continuation || id !== connection.block.id))
-    return trouble('protocol', 'something came between the parts of a block of headers');
+  if (connection.headerBlock && (type !== FRAME.continuation || id !== connection.headerBlock.id))
+    return protocolError('protocol', 'another frame came within a header block');
   if (!connection.isReady && (type !== FRAME.settings || flags & FLAG.ack))
-    return trouble('protocol', 'the node did not begin with SETTINGS');
-  const kind = KINDS[type];
-  // Each is counted; a part of an answer to a call that runs ends the count.
-  if (!connection.patience.bears(kind?.cost ?? 1, connection.streams.sender.isBlocked))
-    return trouble('calm', 'the node sends too much that is no answer');
-  // What nobody knows is left to who does.
-  if (!kind) return undefined;
-  if (id === 0 ? kind.on === 'stream' : kind.on === 'connection')
-    return trouble('protocol', 'a frame names a stream where it must not, or none where it must');
-  if (kind.bytes !== undefined && frame.to - frame.from !== kind.bytes) return SIZE;
-  return kind.take(connection, frame);
+    return protocolError('protocol', 'the node did not begin with SETTINGS');
+  const rule = RULES[type];
+  if (!connection.floodGuard.allow(rule?.cost ?? 1, connection.streams.sender.isBlocked))
+    return protocolError('calm', 'the node sends too many frames that are no part of an answer');
+  // Unknown frame types must be ignored (RFC 9113, section 4.1).
+  if (!rule) return undefined;
+  if (id === 0 ? rule.on === 'stream' : rule.on === 'connection')
+    return protocolError('protocol', 'a frame names a stream where it must not, or none where it must');
+  if (rule.bytes !== undefined && frame.to - frame.from !== rule.bytes) return BAD_SIZE;
+  return rule.receive(connection, frame);
 }
 
-/** Takes padding off the piece; false when there is more of it than bytes. */
-function unpad(frame: Frame): boolean {
+/** Removes padding from the payload; false when there is more padding than payload. */
+function removePadding(frame: Frame): boolean {
   if (!(frame.flags & FLAG.padded)) return true;
   if (frame.from === frame.to) return false;
   frame.to -= frame.bytes[frame.from++]!;
   return frame.from <= frame.to;
+}
+
+/** A complete header block of one stream. */
+export interface CompleteBlock extends ByteRange {
+  readonly id: number;
+  /** Of the HEADERS frame. */
+  readonly flags: number;
+}
+
+/** Joins a header block that arrives in several frames. A block above LIMITS.grpcMetadataBytes is read, but not kept. */
+export class HeaderBlock {
+  readonly id: number;
+  readonly #flags: number;
+  #parts: Buffer[] = [];
+  #frames = 0;
+  #bytes = 0;
+
+  constructor(first: Frame) {
+    this.id = first.id;
+    this.#flags = first.flags;
+    this.add(first);
+  }
+
+  /** False when there are more frames or bytes than LIMITS.grpcHeadFrames and LIMITS.grpcHeadBytes. */
+  add({ bytes, from, to }: ByteRange): boolean {
+    this.#frames++;
+    this.#bytes += to - from;
+    if (this.#bytes <= LIMITS.grpcMetadataBytes) this.#parts.push(Buffer.from(bytes.subarray(from, to)));
+    return this.#frames <= LIMITS.grpcHeadFrames && this.#bytes <= LIMITS.grpcHeadBytes;
+  }
+
+  /** The block with its full length, also when its bytes were not kept: the decoder then refuses it as too large. */
+  join(): CompleteBlock {
+    return { id: this.id, flags: this.#flags, bytes: Buffer.concat(this.#parts), from: 0, to: this.#bytes };
+  }
+}
+
+/** Handles the payload of a DATA frame; `bytes` is its size for flow control, with padding. */
+function receiveData(connection: Connection, frame: Frame, bytes: number): ProtocolError | undefined {
+  const { streams } = connection;
+  const stream = streams.get(frame.id);
+  if (!stream) return streams.checkClosed(frame.id);
+  if (!stream.receiveWindow.receive(bytes)) return streams.abort(frame.id, 'flowControl');
+  if (!stream.hasHeaders) return streams.abort(frame.id, 'protocol');
+  // Padding alone is no part of an answer.
+  if (frame.from < frame.to) connection.floodGuard.recordAnswer();
+  stream.handler.onData(frame);
+  if (stream.isOver) return undefined;
+  if (frame.flags & FLAG.endStream) streams.finish(stream, undefined);
+  else streams.consume(stream, bytes);
+  return undefined;
+}
+
+/** Handles a complete header block: interim headers, headers or trailers. */
+function receiveHeaders(connection: Connection, block: CompleteBlock): ProtocolError | undefined {
+  const { id } = block;
+  const { streams } = connection;
+  const stream = streams.get(id);
+  if (!stream) return streams.checkClosed(id);
+  const headers = connection.headerDecoder.decode(block);
+  if (headers === 'undecodable') return protocolError('compression', 'a header block cannot be decoded');
+  if (headers === 'too large') return streams.abort(id, 'cancel', TOO_LARGE);
+  const isEnd = (block.flags & FLAG.endStream) !== 0;
+  if (headers === 'malformed' || !isExpected(headers.http, { isFirst: !stream.hasHeaders, isEnd }))
+    return streams.abort(id, 'protocol');
+  // Interim responses (1xx) are ignored.
+  if (headers.http && headers.http < 200) return undefined;
+  connection.floodGuard.recordAnswer();
+  stream.hasHeaders ||= !isEnd;
+  if (isEnd) streams.finish(stream, headers);
+  else stream.handler.onHeaders(headers);
+  return undefined;
+}
+
+const TOO_LARGE = statuses.made(
+  GRPC.resourceExhausted,
+  `The metadata of the node are larger than ${LIMITS.grpcMetadataBytes} bytes.`,
+);
+
+/** Whether headers with this HTTP status may come now: headers have one, trailers have none, and 1xx never ends a stream. */
+function isExpected(http: number, { isFirst, isEnd }: { readonly isFirst: boolean; readonly isEnd: boolean }): boolean {
+  if (!isFirst) return http === 0 && isEnd;
+  return http >= 200 || (http >= 100 && http !== SWITCHING_PROTOCOLS && !isEnd);
+}
+
+const SWITCHING_PROTOCOLS = 101;
+
+/** The largest allowance: that of as many cancelled calls as can run at the same time. */
+const ALLOWANCE_MAX = LIMITS.grpcExcusedFrames * LIMITS.grpcStreamsAtOnce;
+
+/** Limits the frames that are no part of an answer: a node could keep this process busy with them. */
+export class FloodGuard {
+  #count = 0;
+  #startedAt = 0;
+
+  /** A part of an answer came for a running call: the count begins anew. */
+  recordAnswer(): void {
+    if (this.#count > 0) this.#count = 0;
+  }
+
+  /** This client cancelled a call: LIMITS.grpcExcusedFrames that the node may have sent for it are not counted. */
+  addAllowance(): void {
+    this.#count = Math.max(this.#count - LIMITS.grpcExcusedFrames, -ALLOWANCE_MAX);
+  }
+
+  /**
+   * Counts a frame as `cost` frames; false when there are too many within LIMITS.grpcIdleMs. While a request waits for a
+   * window (`isBlocked`) the limit is higher, since the node then has a reason to send WINDOW_UPDATE.
+   */
+  allow(cost: number, isBlocked: boolean): boolean {
+    this.#count += cost;
+    if (this.#count <= (isBlocked ? LIMITS.grpcIdleFramesBlocked : LIMITS.grpcIdleFrames)) return true;
+    const now = performance.now();
+    const isSlow = now - this.#startedAt > LIMITS.grpcIdleMs;
+    this.#startedAt = now;
+    this.#count = 0;
+    return isSlow;
+  }
 }

@@ -168,6 +168,14 @@ for (const channel of ['http2', 'grpc-js'])
     });
   });
 
+test('a file that names no channel is served on grpc-js', () =>
+  withGateway({}, async ({ server, node }) => {
+    node.script = () => ({});
+    await server.ask('/grove/params');
+    // Our own client sends no user-agent.
+    assert.match(String(node.last().metadata.get('user-agent')), /^grpc-node-js\//);
+  }));
+
 test('a node that is away is left alone after some tries, which clients and metrics are told', async () => {
   await withGateway({}, async ({ server, node }) => {
     node.stop();

@@ -1,0 +1,208 @@
+// Frames of HTTP/2 on a socket: the reader cuts received bytes into frames, the writer batches the frames that are sent.
+
+import type { Socket } from 'node:net';
+import { LIMITS } from '../../limits.ts';
+import { ERROR, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES, type ProtocolError, protocolError } from './protocol.ts';
+
+/** Bytes `from` to `to` (exclusive) of a buffer that belongs to someone else: copy them to keep them. */
+export interface ByteRange {
+  bytes: Buffer;
+  from: number;
+  to: number;
+}
+
+/** A received frame; its byte range is the payload. The reader uses one object for all frames. */
+export interface Frame extends ByteRange {
+  type: number;
+  flags: number;
+  id: number;
+}
+
+const TOO_LONG = protocolError('frameSize', 'a frame is longer than SETTINGS_MAX_FRAME_SIZE');
+
+/** Cuts received bytes into frames. Only a frame that arrives in parts is copied. */
+export class FrameReader {
+  readonly #onFrame: (frame: Frame) => ProtocolError | undefined;
+  readonly #partial = Buffer.allocUnsafeSlow(FRAME_HEADER_BYTES + FRAME_BYTES);
+  #partialBytes = 0;
+  readonly #frame: Frame = { type: 0, flags: 0, id: 0, bytes: this.#partial, from: 0, to: 0 };
+
+  /** `onFrame` gets one frame after the other, until it returns an error. */
+  constructor(onFrame: (frame: Frame) => ProtocolError | undefined) {
+    this.#onFrame = onFrame;
+  }
+
+  /** Reads the first `length` bytes. Must not be called again after an error. */
+  write(bytes: Buffer, length: number): ProtocolError | undefined {
+    let at = 0;
+    while (this.#partialBytes && at < length) {
+      const missing = this.#bytesNeeded() - this.#partialBytes;
+      if (missing > FRAME_BYTES) return TOO_LONG;
+      const end = Math.min(at + missing, length);
+      this.#keep(bytes, at, end);
+      at = end;
+      if (this.#partialBytes < this.#bytesNeeded()) continue;
+      const whole = this.#partialBytes;
+      this.#partialBytes = 0;
+      const error = this.#emit(this.#partial, 0, whole);
+      if (error) return error;
+    }
+    while (length - at >= FRAME_HEADER_BYTES) {
+      const size = payloadBytes(bytes, at);
+      if (size > FRAME_BYTES) return TOO_LONG;
+      const end = at + FRAME_HEADER_BYTES + size;
+      if (end > length) break;
+      const error = this.#emit(bytes, at, end);
+      if (error) return error;
+      at = end;
+    }
+    this.#keep(bytes, at, length);
+    return undefined;
+  }
+
+  /** Bytes until the frame header is complete, and then until the frame is. */
+  #bytesNeeded(): number {
+    return this.#partialBytes < FRAME_HEADER_BYTES
+      ? FRAME_HEADER_BYTES
+      : FRAME_HEADER_BYTES + payloadBytes(this.#partial, 0);
+  }
+
+  #keep(bytes: Buffer, from: number, to: number): void {
+    if (from < to) this.#partialBytes += bytes.copy(this.#partial, this.#partialBytes, from, to);
+  }
+
+  #emit(bytes: Buffer, at: number, end: number): ProtocolError | undefined {
+    const frame = this.#frame;
+    frame.type = bytes[at + 3]!;
+    frame.flags = bytes[at + 4]!;
+    frame.id = bytes.readUInt32BE(at + 5) & 0x7fffffff;
+    frame.bytes = bytes;
+    frame.from = at + FRAME_HEADER_BYTES;
+    frame.to = end;
+    return this.#onFrame(frame);
+  }
+}
+
+function payloadBytes(bytes: Buffer, at: number): number {
+  return bytes.readUIntBE(at, 3);
+}
+
+/** Bytes of an output page: some hundred small calls, and always at least one frame of the maximum size. */
+const PAGE_BYTES = 4 * FRAME_BYTES;
+
+const REPLIES_UNREAD = protocolError('calm', 'the node does not read the replies that it asks for');
+
+export interface FrameHeader {
+  readonly length: number;
+  readonly type: number;
+  readonly flags: number;
+  readonly id: number;
+}
+
+/** Writes the 9 bytes of a frame header. */
+export function writeFrameHeader(bytes: Buffer, at: number, { length, type, flags, id }: FrameHeader): void {
+  bytes.writeUInt32BE((length << 8) | type, at);
+  bytes[at + 4] = flags;
+  bytes.writeUInt32BE(id, at + 5);
+}
+
+/** Collects the frames of one turn of the event loop and writes them to the socket at once. */
+export class FrameWriter {
+  /** The page that is being filled, from the offset that {@link reserve} returns. */
+  page = Buffer.allocUnsafeSlow(PAGE_BYTES);
+  readonly #socket: Socket;
+  #from = 0;
+  #to = 0;
+  #fullPages: Buffer[] = [];
+  #fullBytes = 0;
+  #isScheduled = false;
+  #replies = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Whether more than LIMITS.grpcUnsentBytes wait for the network: only replies and control frames may be added then. */
+  get isFull(): boolean {
+    return this.#socket.writableLength + this.#fullBytes + this.#to - this.#from > LIMITS.grpcUnsentBytes;
+  }
+
+  /** Makes room for `bytes`, at most one frame of the maximum size; returns their offset in `page`. */
+  reserve(bytes: number): number {
+    if (this.#to + bytes > PAGE_BYTES) this.#startPage();
+    return this.#to;
+  }
+
+  /** Adds what was written into `page` up to offset `end`. */
+  commit(end: number): void {
+    this.#to = end;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(flushLater, this);
+  }
+
+  /** Adds a frame whose payload is a few 32-bit numbers. */
+  control(type: number, id: number, words: readonly number[]): void {
+    const at = this.reserve(FRAME_HEADER_BYTES + words.length * 4);
+    writeFrameHeader(this.page, at, { length: words.length * 4, type, flags: 0, id });
+    for (const [nth, word] of words.entries()) this.page.writeUInt32BE(word, at + FRAME_HEADER_BYTES + nth * 4);
+    this.commit(at + FRAME_HEADER_BYTES + words.length * 4);
+  }
+
+  /** Adds a frame with this payload. */
+  frame(header: Omit<FrameHeader, 'length'>, payload: Uint8Array): void {
+    const at = this.reserve(FRAME_HEADER_BYTES + payload.length);
+    writeFrameHeader(this.page, at, { ...header, length: payload.length });
+    this.page.set(payload, at + FRAME_HEADER_BYTES);
+    this.commit(at + FRAME_HEADER_BYTES + payload.length);
+  }
+
+  /** Adds a frame that answers one of the node; an error when the node lets too many replies wait unread. */
+  reply(header: Omit<FrameHeader, 'length'>, payload: Uint8Array): ProtocolError | undefined {
+    this.#replies = this.isFull ? this.#replies + 1 : 0;
+    this.frame(header, payload);
+    return this.#replies > LIMITS.grpcRepliesWaiting ? REPLIES_UNREAD : undefined;
+  }
+
+  reset(id: number, code: number): void {
+    this.control(FRAME.reset, id, [code]);
+  }
+
+  goaway(code: number = ERROR.none): void {
+    this.control(FRAME.goaway, 0, [0, code]);
+  }
+
+  /** Writes all collected frames to the socket. */
+  flush(): void {
+    this.#isScheduled = false;
+    const socket = this.#socket;
+    if (!socket.writable) return;
+    const last = this.page.subarray(this.#from, this.#to);
+    this.#from = this.#to;
+    if (!this.#fullPages.length) {
+      if (last.length) socket.write(last);
+      return;
+    }
+    socket.cork();
+    for (const page of this.#fullPages) socket.write(page);
+    if (last.length) socket.write(last);
+    socket.uncork();
+    this.#fullPages = [];
+    this.#fullBytes = 0;
+  }
+
+  /** Starts a new page; the socket owns the old one from now on. */
+  #startPage(): void {
+    if (this.#to > this.#from) {
+      this.#fullPages.push(this.page.subarray(this.#from, this.#to));
+      this.#fullBytes += this.#to - this.#from;
+    }
+    this.page = Buffer.allocUnsafeSlow(PAGE_BYTES);
+    this.#from = 0;
+    this.#to = 0;
+  }
+}
+
+function flushLater(writer: FrameWriter): void {
+  writer.flush();
+}

@@ -1,0 +1,176 @@
+// Headers of gRPC calls in HPACK: the decoder reads headers and trailers of the node, the encoder writes those of requests.
+
+import { LIMITS } from '../../limits.ts';
+import type { Metadata, Status } from '../channel/channel.ts';
+import { metadataText, readMetadata } from '../channel/metadata.ts';
+import { notGrpc, statusIn, timeoutText } from '../channel/statuses.ts';
+import { type ByteRange, type FrameWriter, writeFrameHeader } from './frames.ts';
+import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type Fields, fieldBytes } from './hpack.ts';
+import { FLAG, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES } from './protocol.ts';
+import type { Stream } from './stream-table.ts';
+
+/** Headers or trailers of an answer. */
+export interface Headers {
+  /** The HTTP status; 0 in trailers. */
+  readonly http: number;
+  readonly metadata: Metadata;
+  /** The gRPC status, if there is one. */
+  readonly status: Status | undefined;
+  /** Set when these are not the headers of a gRPC answer: the status that says why. */
+  readonly foreign: Status | undefined;
+}
+
+/** `undecodable` ends the connection, the others end the stream. */
+export type HeaderError = 'undecodable' | 'malformed' | 'too large';
+
+const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const BAD_VALUE = /[\0\r\n]|^[ \t]|[ \t]$/;
+const CONNECTION_SPECIFIC = /^(connection|proxy-connection|keep-alive|transfer-encoding|upgrade)$/;
+
+/** Decodes header blocks. Most blocks of a node are equal, so the results of short ones are cached. */
+export class HeaderDecoder {
+  readonly #cache = new Map<string, Headers>();
+
+  decode({ bytes, from, to }: ByteRange): Headers | HeaderError {
+    if (to - from > LIMITS.grpcMetadataBytes) return 'too large';
+    if (to - from > LIMITS.grpcKeptHeadBytes) return decodeBlock(bytes.subarray(from, to));
+    const key = bytes.toString('latin1', from, to);
+    const cached = this.#cache.get(key);
+    if (cached) return cached;
+    const headers = decodeBlock(bytes.subarray(from, to));
+    if (typeof headers === 'string') return headers;
+    if (this.#cache.size >= LIMITS.grpcKeptHeads) this.#cache.clear();
+    this.#cache.set(key, headers);
+    return headers;
+  }
+}
+
+function decodeBlock(block: Buffer): Headers | HeaderError {
+  const fields = decodeFields(block);
+  if (fields === 'malformed') return 'undecodable';
+  if (fields === 'too large') return fields;
+  const joined = joinFields(fields);
+  if (!joined) return 'malformed';
+  return {
+    http: Number(joined.get(':status') ?? 0),
+    metadata: readMetadata(joined),
+    status: statusIn(joined),
+    foreign: notGrpc(joined),
+  };
+}
+
+/** Each name once, its values joined by `, `; undefined for what is malformed (RFC 9113, sections 8.2 and 8.3). */
+function joinFields(fields: Fields): ReadonlyMap<string, string> | undefined {
+  const joined = new Map<string, string>();
+  for (let at = 0; at < fields.length; at += 2) {
+    const [name, value] = [fields[at]!, fields[at + 1]!];
+    const isStatus = name === ':status' && at === 0 && /^[1-9]\d\d$/.test(value);
+    if (!isStatus && (!NAME.test(name) || CONNECTION_SPECIFIC.test(name) || BAD_VALUE.test(value))) return undefined;
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return joined;
+}
+
+/** The part of a header block that all calls of one method share: all fields up to the name of the deadline. */
+interface MethodPrefix {
+  readonly block: Buffer;
+  /** Its size in the header list, as the node counts it; rounded up. */
+  readonly listBytes: number;
+}
+
+export interface EncodeOptions {
+  /** Whether the block must tell the node that this client uses no dynamic table. */
+  readonly resetsTable: boolean;
+  /** Bytes of the largest header list that the node accepts. */
+  readonly listBytes: number;
+}
+
+// Indexes in the static table of HPACK.
+const AUTHORITY = 1;
+const POST = 3;
+const PATH = 4;
+const SCHEMES = { http: 6, https: 7 } as const;
+const CONTENT_TYPE = 31;
+/** Bytes of the value of `grpc-timeout` with its length, at most. */
+const TIMEOUT_BYTES = 10;
+/** Bytes of all other names and values of a prefix, at most, both in the header list and in a block. */
+const PREFIX_BYTES = 512;
+
+/** Encodes the headers of requests; caches the prefix of each method. */
+export class HeaderEncoder {
+  readonly #authority: string;
+  readonly #scheme: 'http' | 'https';
+  readonly #prefixes = new Map<string, MethodPrefix>();
+  readonly #writer = new BlockWriter(Buffer.alloc(0));
+
+  constructor(authority: string, scheme: 'http' | 'https') {
+    this.#authority = authority;
+    this.#scheme = scheme;
+  }
+
+  /** Sends the headers of a call; false, and sends nothing, when they are larger than the node accepts. */
+  write(frames: FrameWriter, stream: Stream, { resetsTable, listBytes }: EncodeOptions): boolean {
+    const { path, metadata } = stream.handler;
+    const prefix = this.#prefixFor(path);
+    const texts: string[] = [];
+    let list = prefix.listBytes;
+    let room = 1 + prefix.block.length + TIMEOUT_BYTES;
+    for (const [name, value] of metadata) {
+      const text = metadataText(value);
+      texts.push(text);
+      list += name.length + text.length + FIELD_BYTES;
+      room += fieldBytes(name, text);
+    }
+    if (list > listBytes) return false;
+    const fitsFrame = room <= FRAME_BYTES;
+    const at = fitsFrame ? frames.reserve(FRAME_HEADER_BYTES + room) : 0;
+    const writer = this.#writer;
+    writer.bytes = fitsFrame ? frames.page : Buffer.allocUnsafe(room);
+    writer.at = fitsFrame ? at + FRAME_HEADER_BYTES : 0;
+    if (resetsTable) writer.bytes[writer.at++] = EMPTY_TABLE;
+    writer.block(prefix.block);
+    writer.text(timeoutText(Math.max(stream.handler.leftMs(), 1)));
+    for (const [nth, [name]] of metadata.entries()) writer.secret(name, texts[nth]!);
+    if (fitsFrame) {
+      const flags = stream.body.left ? FLAG.endHeaders : FLAG.endHeaders | FLAG.endStream;
+      const length = writer.at - at - FRAME_HEADER_BYTES;
+      writeFrameHeader(frames.page, at, { length, type: FRAME.headers, flags, id: stream.id });
+      frames.commit(writer.at);
+    } else writeContinued(frames, stream, writer.bytes.subarray(0, writer.at));
+    return true;
+  }
+
+  #prefixFor(path: string): MethodPrefix {
+    const cached = this.#prefixes.get(path);
+    if (cached) return cached;
+    const encoded = this.#encodePrefix(path);
+    if (this.#prefixes.size >= LIMITS.grpcKeptPaths) this.#prefixes.clear();
+    this.#prefixes.set(path, encoded);
+    return encoded;
+  }
+
+  #encodePrefix(path: string): MethodPrefix {
+    const writer = new BlockWriter(Buffer.allocUnsafe(path.length + this.#authority.length + PREFIX_BYTES));
+    writer.indexed(POST);
+    writer.indexed(SCHEMES[this.#scheme]);
+    writer.named(PATH, path);
+    writer.named(AUTHORITY, this.#authority);
+    writer.named(CONTENT_TYPE, 'application/grpc+proto');
+    writer.field('te', 'trailers');
+    writer.field('grpc-accept-encoding', 'identity');
+    writer.name('grpc-timeout');
+    const block = writer.bytes.subarray(0, writer.at);
+    return { block, listBytes: PREFIX_BYTES + path.length + this.#authority.length };
+  }
+}
+
+/** Sends a header block that is longer than a frame as HEADERS and CONTINUATION. */
+function writeContinued(frames: FrameWriter, { id, body }: Stream, block: Buffer): void {
+  for (let at = 0; at < block.length; at += FRAME_BYTES) {
+    const isLast = at + FRAME_BYTES >= block.length;
+    const type = at ? FRAME.continuation : FRAME.headers;
+    const flags = (isLast ? FLAG.endHeaders : 0) | (at || body.left ? 0 : FLAG.endStream);
+    frames.frame({ type, flags, id }, block.subarray(at, at + FRAME_BYTES));
+  }
+}

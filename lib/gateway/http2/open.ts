@@ -1,0 +1,186 @@
+// The entry of this folder: an HTTP/2 client for the calls of one channel, on one connection that is replaced when it ends.
+
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { LIMITS } from '../../limits.ts';
+import { retryDelay } from '../../retry.ts';
+import type { ByteBudget } from '../channel/byte-budget.ts';
+import type { Call, ChannelHealth, ChannelOptions, StreamCall } from '../channel/channel.ts';
+import type { Sink, Source } from '../channel/message-stream.ts';
+import { startCall } from './call.ts';
+import { Connection, type SocketHandler } from './connection.ts';
+import { HeaderDecoder, HeaderEncoder } from './headers.ts';
+
+export interface Http2Options extends ChannelOptions {
+  /** Milliseconds that a call may take that names no deadline. */
+  readonly deadlineMs: number;
+  /** Bytes of the largest message of an answer. */
+  readonly answerBytes: number;
+  /** Memory for the large messages of all calls. */
+  readonly budget: ByteBudget;
+}
+
+export interface Http2Client {
+  /** Starts a call; `sink.end` is called once, and nothing after it. */
+  startCall(call: Call | StreamCall, sink: Sink): Source;
+  /** Resolves when an attempt to connect has ended; at once when connected, or in the pause after a failed attempt. */
+  connect(): Promise<unknown>;
+  health(): ChannelHealth;
+  /** Lets running calls end within LIMITS.grpcCloseMs, then ends them. */
+  close(): Promise<void>;
+}
+
+/** Opens a client to `options.upstream`; returns at once and connects with the first call. */
+export function openHttp2(options: Http2Options): Http2Client {
+  const { deadlineMs, answerBytes, budget } = options;
+  const reconnector = createReconnector(options);
+  const context = { reconnector, deadlineMs, answerBytes, budget };
+  return {
+    startCall: (call, sink) => startCall(call, context, sink),
+    connect: reconnector.connect,
+    health: reconnector.health,
+    close: reconnector.close,
+  };
+}
+
+/** Keeps one connection: connects when needed, pauses after failures, and finds dead connections by a ping. */
+export interface Reconnector {
+  /** The connection that takes calls, or undefined: then use {@link connect}. */
+  current(): Connection | undefined;
+  /** Resolves with a connection; with undefined when the attempt failed, or at once in the pause after a failed one. */
+  connect(): Promise<Connection | undefined>;
+  /** Tests a connection on which a call got no answer in time: it is destroyed unless it answers a ping. */
+  test(connection: Connection): void;
+  health(): ChannelHealth;
+  close(): Promise<void>;
+}
+
+function createReconnector(options: ChannelOptions): Reconnector {
+  const { upstream, tls = false, connectMs = LIMITS.grpcConnectMs, pingMs = LIMITS.grpcPingMs } = options;
+  const { backoffMs = LIMITS.grpcBackoffMs, backoffMaxMs = LIMITS.grpcBackoffMaxMs } = options;
+  const headerDecoder = new HeaderDecoder();
+  const headerEncoder = new HeaderEncoder(upstream, tls ? 'https' : 'http');
+  let current: Connection | undefined;
+  let connecting: Promise<Connection | undefined> | undefined;
+  let trouble: string | undefined;
+  let failures = 0;
+  let retryAt = 0;
+  let pingedAt = Number.NEGATIVE_INFINITY;
+  let closing: Promise<void> | undefined;
+  const all = new Set<Connection>();
+
+  // A connection is ready when the node has sent its settings: a server that does not speak HTTP/2 never does.
+  function attempt(): Promise<Connection | undefined> {
+    return new Promise((resolve) => {
+      const connection: Connection = new Connection({
+        headerDecoder,
+        headerEncoder,
+        dial: (handler) => dial(options, handler),
+        handler: {
+          onReady: () => {
+            clearTimeout(timer);
+            failures = 0;
+            trouble = undefined;
+            current = connection;
+            resolve(connection);
+          },
+          onLeaving: (why) => retire(connection, why),
+          onClosed: () => {
+            clearTimeout(timer);
+            all.delete(connection);
+            retire(connection, undefined);
+            resolve(undefined);
+          },
+        },
+      });
+      const timer = setTimeout(() => connection.destroy(`no HTTP/2 settings within ${connectMs} ms`), connectMs);
+      all.add(connection);
+    });
+  }
+
+  function retire(connection: Connection, why: string | undefined): void {
+    trouble = why ?? trouble;
+    if (current === connection) current = undefined;
+  }
+
+  function connect(): Promise<Connection | undefined> {
+    if (current) return Promise.resolve(current);
+    if (closing || performance.now() < retryAt) return Promise.resolve(undefined);
+    connecting ??= attempt().then((connection) => {
+      connecting = undefined;
+      if (!connection) pauseBeforeNext();
+      return connection;
+    });
+    return connecting;
+  }
+
+  function pauseBeforeNext(): void {
+    retryAt = performance.now() + retryDelay(++failures, { firstMs: backoffMs, maxMs: backoffMaxMs, jitter: 0.2 });
+  }
+
+  function test(connection: Connection): void {
+    const now = performance.now();
+    if (now - pingedAt < LIMITS.grpcPingPauseMs || !all.has(connection)) return;
+    pingedAt = now;
+    connection.ping(pingMs);
+  }
+
+  async function closeAll(): Promise<void> {
+    current = undefined;
+    await Promise.all([...all].map((connection) => connection.close()));
+  }
+
+  function state(): ChannelHealth['state'] {
+    if (closing) return 'closed';
+    if (current) return 'ready';
+    if (connecting) return 'connecting';
+    return failures ? 'failing' : 'idle';
+  }
+
+  return {
+    current: () => current,
+    connect,
+    test,
+    health: () => ({ state: state(), ...(trouble !== undefined && { trouble }) }),
+    close: () => {
+      closing ??= closeAll();
+      return closing;
+    },
+  };
+}
+
+/** Bytes that are read from the socket at once. */
+const READ_BYTES = 65_536;
+
+/** Opens the socket, plain or TLS. A node that takes TLS but does not agree to HTTP/2 is an error of the socket. */
+function dial({ upstream, tls = false }: ChannelOptions, handler: SocketHandler): Socket {
+  const target = {
+    host: upstream.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''),
+    port: Number(/\d+$/.exec(upstream)),
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: LIMITS.grpcPingPauseMs,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      callback: (length: number, bytes: Uint8Array) => {
+        handler.onBytes(bytes as Buffer, length);
+        return true;
+      },
+    },
+  };
+  if (!tls) {
+    const socket = connectPlain(target);
+    return socket.once('connect', handler.onConnect);
+  }
+  const socket = connectTls({
+    ...target,
+    ALPNProtocols: ['h2'],
+    ...(tls !== true && { ca: tls.ca }),
+    // No server name (SNI) for an address: the certificate is checked against the address itself.
+    servername: isIP(target.host) ? '' : target.host,
+  });
+  return socket.once('secureConnect', () => {
+    if (socket.alpnProtocol === 'h2') handler.onConnect();
+    else socket.destroy(new Error('the node did not agree to HTTP/2 (ALPN)'));
+  });
+}

@@ -1,0 +1,123 @@
+// A stream of HTTP/2, and the table of the streams of one connection: running, waiting, and recently aborted.
+
+import { LRUCache } from 'lru-cache';
+import { LIMITS } from '../../limits.ts';
+import type { Metadata, Status } from '../channel/channel.ts';
+import { ReceiveWindow } from './flow-control.ts';
+import type { ByteRange } from './frames.ts';
+import type { Headers } from './headers.ts';
+import { RequestBody } from './messages.ts';
+import { MAX_STREAM_ID } from './protocol.ts';
+
+/** The call behind a stream. Exactly one of `onEnd`, `onFailure`, `onReset`, `onLost` is called, and it is the last. */
+export interface StreamHandler {
+  readonly path: string;
+  readonly metadata: Metadata;
+  readonly requests: readonly Uint8Array[];
+  /** Milliseconds until the deadline. */
+  leftMs(): number;
+  onHeaders(headers: Headers): void;
+  onData(data: ByteRange): void;
+  /** The node ended the stream. `trailers` are its only headers when no others came before. */
+  onEnd(trailers: Headers | undefined): void;
+  /** This client ended the stream because of an error. */
+  onFailure(status: Status): void;
+  /** The node sent RST_STREAM. */
+  onReset(code: number): void;
+  /** The connection ended. `isUnprocessed`: it is certain that the node did nothing with the request. */
+  onLost(isUnprocessed: boolean): void;
+}
+
+export class Stream {
+  readonly handler: StreamHandler;
+  readonly body: RequestBody;
+  readonly receiveWindow = new ReceiveWindow(LIMITS.grpcWindowBytes);
+  /** 0 while it waits. */
+  id = 0;
+  /** Bytes that may be sent; negative after the node reduced its initial window. */
+  window = 0;
+  hasHeaders = false;
+  isOver = false;
+  isPaused = false;
+  /** Bytes received while paused: not yet returned to the window. */
+  heldBytes = 0;
+
+  constructor(handler: StreamHandler) {
+    this.handler = handler;
+    this.body = new RequestBody(handler.requests);
+  }
+}
+
+/** Who ended a stream before both sides had finished. */
+type Aborter = 'node' | 'client';
+
+export class StreamTable {
+  /** Streams that wait for a free identifier or for the node's limit, in order. */
+  readonly waiting = new Set<Stream>();
+  /**
+   * Running streams, each in the slot that its identifier gives. Not a Map: its table keeps references to deleted entries
+   * after it has grown, which would delay garbage collection of half of all calls.
+   */
+  readonly #slots: (Stream | undefined)[] = new Array(LIMITS.grpcStreamsAtOnce).fill(undefined);
+  /** The last LIMITS.grpcBrokenKept aborted streams. */
+  readonly #aborted = new LRUCache<number, Aborter>({ max: LIMITS.grpcBrokenKept });
+  #running = 0;
+  #nextId = 1;
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Whether the identifiers are used up, except for those that may have to be skipped. */
+  get isExhausted(): boolean {
+    return this.#nextId > MAX_STREAM_ID - 2 * LIMITS.grpcStreamsAtOnce;
+  }
+
+  get isEmpty(): boolean {
+    return this.#running === 0 && this.waiting.size === 0;
+  }
+
+  /** The running stream with this identifier. */
+  get(id: number): Stream | undefined {
+    const stream = this.#slots[slotIndex(id)];
+    return stream?.id === id ? stream : undefined;
+  }
+
+  /** All running streams. */
+  all(): Stream[] {
+    return this.#slots.filter((stream) => stream !== undefined);
+  }
+
+  /** Gives a stream its identifier; there must be a free slot. Identifiers whose slot is taken are skipped. */
+  add(stream: Stream): void {
+    while (this.#slots[slotIndex(this.#nextId)]) this.#nextId += 2;
+    stream.id = this.#nextId;
+    this.#nextId += 2;
+    this.#slots[slotIndex(stream.id)] = stream;
+    this.#running++;
+  }
+
+  /** Removes a stream; `abortedBy` when not both sides had finished. */
+  remove(stream: Stream, abortedBy?: Aborter): void {
+    stream.isOver = true;
+    if (stream.id) {
+      this.#slots[slotIndex(stream.id)] = undefined;
+      this.#running--;
+    } else this.waiting.delete(stream);
+    if (abortedBy && stream.id) this.#aborted.set(stream.id, abortedBy);
+  }
+
+  /** Whether no stream with this identifier was ever started. Even identifiers are the node's, which starts none. */
+  isIdle(id: number): boolean {
+    return id % 2 === 0 || id >= this.#nextId;
+  }
+
+  /** Who aborted a stream that no longer runs; undefined when it ended in order or long ago. */
+  abortedBy(id: number): Aborter | undefined {
+    return this.#aborted.peek(id);
+  }
+}
+
+function slotIndex(id: number): number {
+  return ((id - 1) / 2) % LIMITS.grpcStreamsAtOnce;
+}
