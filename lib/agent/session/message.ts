@@ -165,13 +165,7 @@ async function put(
   { old, body }: { old: StoredDocument<StoredMessage> | undefined; body: StoredMessage },
 ): Promise<boolean> {
   if (old) return (await documents.replace(MESSAGE, id, old.revision, body)).kind === 'replaced';
-  try {
-    await documents.insert(MESSAGE, id, body);
-    return true;
-  } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
-    throw error;
-  }
+  return (await documents.insert(MESSAGE, id, body)).kind === 'inserted';
 }
 
 function placeOf(cursor: string): number {

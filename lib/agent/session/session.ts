@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { checkLimit } from '../../store/input.ts';
+import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { SESSION } from '../kinds.ts';
 
@@ -109,7 +110,7 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
     async create(owner) {
       const now = clock.now();
       const body = { owner, title: null, created: now, updated: now, turns: 0, state: {}, deletedAt: null };
-      return view(await documents.insert<StoredSession>(SESSION, randomBytes(16).toString('hex'), body));
+      return view(await insertNew<StoredSession>(documents, SESSION, { id: randomBytes(16).toString('hex'), body }));
     },
     async list(owner, { limit = 20, offset = 0 } = {}) {
       checkLimit(limit, LIMITS.pageSizeMax);

@@ -5,7 +5,7 @@
 
 import { type Line, workLine } from '../../../lib/engine/session/mutex.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
-import { changeDocument, inserted } from '../host/change.ts';
+import { changeDocument } from '../host/change.ts';
 import type { Premises } from '../plugin.ts';
 
 /** A millionth of a credit: what one token costs per credit of a million tokens. */
@@ -79,7 +79,7 @@ export function accounts({ documents, clock }: Pick<Premises, 'documents' | 'clo
 
   async function book({ id, did, amount, terms = {} }: Booking): Promise<Account> {
     const entry: Entry = { did, amount, at: clock.now(), isCounted: false };
-    await inserted(documents, { kind: ENTRY, id }, entry);
+    await documents.insert(ENTRY, id, entry);
     await changeDocument<Account>(documents, { kind: ACCOUNT, id: did }, async (account = EMPTY) => {
       if (account.counted.includes(id)) return undefined;
       // Looked at after the account: what the account has forgotten was marked before.

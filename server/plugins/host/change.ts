@@ -22,25 +22,11 @@ export async function changeDocument<Body extends JsonObject>(
     if (body === undefined) return undefined;
     const isWritten = found
       ? (await documents.replace(kind, id, found.revision, body)).kind === 'replaced'
-      : (await inserted(documents, { kind, id }, body)) !== undefined;
+      : (await documents.insert(kind, id, body)).kind === 'inserted';
     if (isWritten) return body;
   }
   throw new TwinlineError(
     'ERR_CONFLICT',
     `A document of the kind ${kind.name} was changed by others ${LIMITS.conflictsPerTurn} times in a row. Try again.`,
   );
-}
-
-/** The document that was inserted; undefined when its id or a unique value of it is taken. */
-export async function inserted<Body extends JsonObject>(
-  documents: Pick<Documents, 'insert'>,
-  { kind, id }: { readonly kind: Kind; readonly id: string },
-  body: Body,
-) {
-  try {
-    return await documents.insert(kind, id, body);
-  } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return undefined;
-    throw error;
-  }
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
-import { changeDocument, inserted } from '../host/change.ts';
+import { changeDocument } from '../host/change.ts';
 import type { Premises } from '../plugin.ts';
 import type { Said } from './event.ts';
 
@@ -43,7 +43,8 @@ export async function takeIn({ documents, clock }: Ground, said: Said): Promise<
   const message = hashOf(team, channel, ts);
   const dueAt = clock.now() + LEASE_MS;
   const body: StoredTurn = { message, team, channel, thread, text, state: 'open', tries: 0, dueAt };
-  return inserted(documents, { kind: TURN, id: hashOf(team, eventId) }, body);
+  const inserted = await documents.insert(TURN, hashOf(team, eventId), body);
+  return inserted.kind === 'inserted' ? inserted : undefined;
 }
 
 /** The next revision of a turn that this process holds; undefined when another one has it. */
