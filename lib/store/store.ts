@@ -176,6 +176,8 @@ export interface DocumentStore {
   count(kind: Kind, query?: Pick<Query, 'index' | 'where'>): Promise<number>;
   /** Up to `limit` changes after the one numbered `after`, oldest first. */
   changes(after: number, limit: number): Promise<Change[]>;
+  /** The number of the newest change, with every write that resolved before the call; 0 when there is none. */
+  lastChange(): Promise<number>;
   /** Resolves when the backend answers, rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
   /** Resolves when what was called before is done. Again: harmless. */

@@ -97,6 +97,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
       if (revision === 1) await store.insert(PERSON, 'a', { phone: '1', any: 0 });
       else await store.replace(PERSON, 'a', revision - 1, { phone: '1', any: revision });
       assert.is((await other.get(PERSON, 'a'))?.revision, revision);
+      assert.is(await other.lastChange(), (await store.changes(0, 100)).at(-1)?.seq);
       await other.replace(PERSON, 'a', revision, { phone: '1', any: -revision });
       assert.equal(await idsOf(store, { index: 'any', where: { any: -revision } }), ['a']);
     }
@@ -120,6 +121,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     assert.equal(await reopened.get(PERSON, 'a'), { id: 'a', revision: 2, body: { phone: '3', any: '😀' } });
     assert.equal(await idsOf(reopened, { index: 'any', where: { any: '😀' } }), ['a']);
     assert.equal(await reopened.changes(0, 10), changes);
+    assert.is(await reopened.lastChange(), changes.at(-1)?.seq);
     assert.equal(await reopened.insert(PERSON, 'c', { phone: '3' }), { kind: 'exists', index: 'phone' });
     await reopened.insert(PERSON, 'c', { phone: '1' });
     assert.ok((await reopened.changes(changes.at(-1)!.seq, 10)).length === 1);
@@ -141,6 +143,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     await refuses('ERR_STORE', () => store.find(PERSON));
     await refuses('ERR_STORE', () => store.count(PERSON));
     await refuses('ERR_STORE', () => store.changes(0, 1));
+    await refuses('ERR_STORE', () => store.lastChange());
     await refuses('ERR_STORE', () => store.ping());
   },
 };

@@ -32,6 +32,7 @@ export const DOCUMENT_WRITES: DocumentPromises = {
     assert.equal(await store.find(PERSON), { items: [] });
     assert.is(await store.count(PERSON), 0);
     assert.equal(await store.changes(0, 10), []);
+    assert.is(await store.lastChange(), 0);
     await store.ping();
   },
 
@@ -204,6 +205,21 @@ export const DOCUMENT_WRITES: DocumentPromises = {
     assert.ok(numbers.every((seq, place) => Number.isInteger(seq) && seq > (numbers[place - 1] ?? 0)));
     assert.equal(await store.changes(numbers[1]!, 2), changes.slice(2, 4));
     assert.equal(await store.changes(numbers.at(-1)!, 2), []);
+  },
+
+  'lastChange is the number of the newest change, of every write that resolved before': async ({ store }) => {
+    for (let at = 0; at < 5; at++) {
+      const before = await store.lastChange();
+      await Promise.all(Array.from({ length: 7 }, (_, n) => store.insert(PERSON, `a${at}-${n}`, {})));
+      const newest = await store.lastChange();
+      assert.is((await store.changes(before, 100)).length, 7);
+      assert.equal(await store.changes(newest, 100), []);
+      assert.is((await store.changes(before, 100)).at(-1)?.seq, newest);
+      await store.insert(PERSON, `a${at}-0`, {});
+      assert.is(await store.lastChange(), newest, 'an insert that answers exists is no change');
+    }
+    await store.remove(PERSON, 'a0-0');
+    assert.is(await store.lastChange(), (await store.changes(0, 100)).at(-1)?.seq);
   },
 
   'a document that is too large, half a surrogate pair and a malformed id are refused': async ({ store }) => {

@@ -47,7 +47,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
     'lib/store',
   ),
-  'lib/domain/credential': room('lib lib/domain lib/domain/feed lib/domain/twin lib/domain/voting', 'lib/store'),
+  'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting', 'lib/store'),
   'lib/domain/did': room(
     'lib/domain lib/domain/feed lib/domain/twin lib/domain/voting lib/http',
     'lib lib/domain/protocol lib/store',

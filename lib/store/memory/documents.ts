@@ -138,6 +138,10 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       checkLimit(limit);
       return changes.slice(after, after + limit);
     },
+    async lastChange() {
+      check();
+      return changes.length;
+    },
     async ping() {
       check();
     },

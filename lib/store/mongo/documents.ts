@@ -120,6 +120,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
         checkLimit(limit);
         return feed.changes(after, limit);
       }),
+    lastChange: () => run('read the newest change', feed.lastChange),
     ping: () => run('ping', async () => void (await db.command({ ping: 1 }))),
     close: () => close(feed.stop),
   };

@@ -157,6 +157,11 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
         return { seq, kind, id: Buffer.from(id).toString(), revision, at };
       });
     },
+    async lastChange() {
+      check();
+      const [newest] = attempt('lastChange', () => rows.newestChange.get([])) as [number | null];
+      return newest ?? 0;
+    },
     async ping() {
       check();
       attempt('ping', () => rows.changes.all([0, 1]));
