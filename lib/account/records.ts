@@ -95,6 +95,7 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
     return (await documents.replace(STRANGERS, slot, stored.revision, body)).kind === 'replaced';
   };
 
+  // Not `update` of the store: what is read is found by phone number, in one of two kinds, and that may change meanwhile.
   const update = async <T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T> => {
     for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
       const found = await look(phone);

@@ -29,6 +29,7 @@ export interface KeptMark {
  * ERR_CONFIG with the ids of both when it was not.
  */
 export async function agreeOnKey(place: MarkPlace, keyring: Keyring): Promise<void> {
+  // Not `update` of the store: the mark may be in Redis, and other processes write it once each, so this ends.
   for (;;) {
     const kept = await place.read();
     if (!kept) {

@@ -186,18 +186,18 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store server/plugins',
   ),
   'server/plugins/credits': room(
-    'lib/domain/schema lib/engine/session server/openapi server/openapi/parts server/plugins/host',
-    'lib/agent lib/store server/plugins',
+    'lib/domain/schema lib/engine/session lib/store server/openapi server/openapi/parts',
+    'lib/agent server/plugins',
   ),
   'server/plugins/host': room(
     'lib lib/agent lib/http server/http/middleware server/user',
     'lib/agent/run lib/engine lib/store server/config server/health server/plugins',
   ),
   'server/plugins/team-chat': room(
-    'lib lib/agent lib/domain/schema server/openapi/parts server/plugins/host server/user',
-    'lib/store server/plugins',
+    'lib lib/agent lib/domain/schema lib/store server/openapi/parts server/user',
+    'server/plugins',
   ),
-  'server/plugins/user-preferences': room('server/plugins/host', 'lib/store server/plugins'),
+  'server/plugins/user-preferences': room('lib/store', 'server/plugins'),
   'server/sockets': room('lib lib/agent lib/json lib/store/redis server/http server/user', 'lib/store server/config'),
   'server/stores': room(
     'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/config',

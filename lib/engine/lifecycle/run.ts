@@ -149,6 +149,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       const pending = new Set(opened.record.calls.map(({ key }) => key));
       return { ...opened, mine: mine.filter(({ key }) => pending.has(key)) };
     };
+    // Not `update` of the store: what is due is settled before each try, in writes of its own.
     for (let conflicts = 0; conflicts < LIMITS.conflictsPerTurn; conflicts++) {
       const settled = await settle(id);
       mine.push(...settled.mine);
