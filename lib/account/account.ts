@@ -126,6 +126,7 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
     if (before) return known(before);
     const sealed = await vault.seal(pin, phone);
     const draft = { phone, name, lang, pin: sealed, createdBy, changedBy: null, attempts: NO_ATTEMPTS };
+    // Not `update` of the store: nothing is replaced; each try takes another id.
     for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
       const customerId = id();
       if (await records.insert({ ...draft, customerId, createdAt: clock.now() })) return { created: true, customerId };

@@ -91,10 +91,11 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
     }
     const { stored, slot, alias, attempts } = found;
     const body: Stranger = { alias, attempts: changes.attempts ?? attempts };
-    if (!stored) return isNew(documents.insert(STRANGERS, slot, body));
+    if (!stored) return (await documents.insert(STRANGERS, slot, body)).kind === 'inserted';
     return (await documents.replace(STRANGERS, slot, stored.revision, body)).kind === 'replaced';
   };
 
+  // Not `update` of the store: what is read is found by phone number, in one of two kinds, and that may change meanwhile.
   const update = async <T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T> => {
     for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
       const found = await look(phone);
@@ -109,7 +110,7 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
 
   return {
     find,
-    insert: (account) => isNew(documents.insert(ACCOUNTS, account.customerId, account)),
+    insert: async (account) => (await documents.insert(ACCOUNTS, account.customerId, account)).kind === 'inserted',
     update,
     revise: (phone, change) =>
       update(phone, ({ attempts }) => {
@@ -123,14 +124,4 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
 /** The slot of the number with this alias. */
 export function slotOf(alias: string): string {
   return String(Buffer.from(alias, 'base64url').readUInt32BE() % LIMITS.strangerSlots);
-}
-
-async function isNew(insert: Promise<unknown>): Promise<boolean> {
-  try {
-    await insert;
-    return true;
-  } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
-    throw error;
-  }
 }

@@ -1,6 +1,5 @@
 // What was revoked: kept by signed content, so that no other encoding of a token brings it back.
 
-import { TwinlineError } from '../errors.ts';
 import type { DocumentStore } from '../store/store.ts';
 import { REVOCATION } from './kinds.ts';
 
@@ -14,16 +13,10 @@ export interface Revocations {
 }
 
 export function revocations({ documents }: { documents: DocumentStore }): Revocations {
-  async function insert(key: string, expiresAt: number): Promise<void> {
-    try {
-      await documents.insert(REVOCATION, key, { expiresAt });
-    } catch (error) {
-      if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
-    }
-  }
   return {
     has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
-    add: async (keys, expiresAt) => void (await Promise.all(keys.map((key) => insert(key, expiresAt)))),
+    add: async (keys, expiresAt) =>
+      void (await Promise.all(keys.map((key) => documents.insert(REVOCATION, key, { expiresAt })))),
     async sweep(now, limit) {
       const where = { expiresAt: { lte: now } };
       const { items } = await documents.find(REVOCATION, { index: 'expiry', where, limit });

@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
 import { mintDid } from './did/did.ts';
@@ -50,12 +49,8 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
       since: now,
       expiresAt: now + LIMITS.idempotencyMs,
     };
-    try {
-      return await documents.insert(IDEMPOTENCY, id, memory);
-    } catch (error) {
-      if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return undefined;
-      throw error;
-    }
+    const inserted = await documents.insert(IDEMPOTENCY, id, memory);
+    return inserted.kind === 'inserted' ? inserted : undefined;
   }
 
   // Of one whose worker died, or whose time is over.

@@ -94,10 +94,18 @@ export interface StoredDocument<Body extends JsonObject = JsonObject> {
   readonly body: Body;
 }
 
+/** Not written: the id is taken, or the value of the unique index that is named. */
+export type Exists = { readonly kind: 'exists'; readonly index?: string };
+
+export type InsertResult<Body extends JsonObject = JsonObject> =
+  /** Written; the document as it is stored, at revision 1. */
+  ({ readonly kind: 'inserted' } & StoredDocument<Body>) | Exists;
+
 export type ReplaceResult =
   | { readonly kind: 'replaced'; readonly revision: number }
   /** Not written: the stored revision is not the expected one (0: there is no such document). */
-  | { readonly kind: 'conflict'; readonly revision: number };
+  | { readonly kind: 'conflict'; readonly revision: number }
+  | Exists;
 
 /**
  * A comparison of one indexed field; a plain value means equality: `true`, `1` and `"1"` are three values. A range has
@@ -138,8 +146,9 @@ export interface Change {
 
 /**
  * Keeps documents with declared indexes. Rules that every backend keeps:
- * - `insert` rejects with ERR_EXISTS when the id or a unique value is taken, naming kind, index and id, not the value.
- * - `replace` writes only at the expected revision; a taken unique value rejects with ERR_EXISTS and changes nothing.
+ * - `insert` answers `exists`, and changes nothing, when the id or a unique value is taken.
+ * - `replace` writes only at the expected revision: otherwise it answers `conflict`. It answers `exists`, and changes
+ *   nothing, when a unique value is taken.
  * - Document, indexes and change number are written in one atomic step, durable as `durability` says when it resolves.
  * - Bodies come back as JSON carries them, each time as a new object that nobody else holds.
  * - Values are data, never operators: `{ "$gt": "" }` in a body is a value like any other.
@@ -157,7 +166,7 @@ export interface DocumentStore {
    * in a new unique index; then nothing of it is declared. An index that is no longer declared is kept.
    */
   declare(kinds: readonly Kind[]): Promise<void>;
-  insert<B extends JsonObject>(kind: Kind, id: string, body: B): Promise<StoredDocument<B>>;
+  insert<B extends JsonObject>(kind: Kind, id: string, body: B): Promise<InsertResult<B>>;
   get<B extends JsonObject>(kind: Kind, id: string): Promise<StoredDocument<B> | undefined>;
   replace<B extends JsonObject>(kind: Kind, id: string, expected: number, body: B): Promise<ReplaceResult>;
   /** True if there was such a document (at `expected`, when given). */
@@ -167,6 +176,8 @@ export interface DocumentStore {
   count(kind: Kind, query?: Pick<Query, 'index' | 'where'>): Promise<number>;
   /** Up to `limit` changes after the one numbered `after`, oldest first. */
   changes(after: number, limit: number): Promise<Change[]>;
+  /** The number of the newest change, with every write that resolved before the call; 0 when there is none. */
+  lastChange(): Promise<number>;
   /** Resolves when the backend answers, rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
   /** Resolves when what was called before is done. Again: harmless. */

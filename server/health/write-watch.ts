@@ -75,7 +75,7 @@ export function watchWrites({ snapshots, documents }: Stores): WatchedStores {
     },
     documents: {
       ...documents,
-      insert: (...given) => papers.note(documents.insert(...given), () => true),
+      insert: (...given) => papers.note(documents.insert(...given), ({ kind }) => kind === 'inserted'),
       replace: (...given) => papers.note(documents.replace(...given), ({ kind }) => kind === 'replaced'),
       remove: (...given) => papers.note(documents.remove(...given), (removed) => removed),
     },

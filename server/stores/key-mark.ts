@@ -5,7 +5,6 @@
 // first, the old key gone. From the second step on, an instance that only knows the old key does not start any more.
 
 import { canary, checkCanary } from '../../lib/account/canary.ts';
-import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Kind } from '../../lib/store/store.ts';
@@ -30,6 +29,7 @@ export interface KeptMark {
  * ERR_CONFIG with the ids of both when it was not.
  */
 export async function agreeOnKey(place: MarkPlace, keyring: Keyring): Promise<void> {
+  // Not `update` of the store: the mark may be in Redis, and other processes write it once each, so this ends.
   for (;;) {
     const kept = await place.read();
     if (!kept) {
@@ -58,15 +58,7 @@ export async function documentMark(documents: DocumentStore): Promise<MarkPlace>
         (await documents.replace(SERVER, MARK, kept.revision, { text })).kind === 'replaced';
       return { text: kept.body.text, replace };
     },
-    async insert(text) {
-      try {
-        await documents.insert(SERVER, MARK, { text });
-        return true;
-      } catch (error) {
-        if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
-        throw error;
-      }
-    },
+    insert: async (text) => (await documents.insert(SERVER, MARK, { text })).kind === 'inserted',
   };
 }
 

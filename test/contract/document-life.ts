@@ -53,7 +53,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     await store.declare([later]);
     assert.is(await store.count(later, { index: 'n', where: { n: 3 } }), 86);
     assert.equal(await idsOf(store, { index: 'u', where: { u: 599 } }, later), ['k599']);
-    await refuses('ERR_EXISTS', () => store.insert(later, 'new', { u: 5 }));
+    assert.equal(await store.insert(later, 'new', { u: 5 }), { kind: 'exists', index: 'u' });
     // The old declaration still works, and what it writes is in the new index.
     await store.declare([PLAIN]);
     await store.insert(PLAIN, 'new', { n: 3 });
@@ -74,7 +74,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     );
     await store.remove(shape, 'z');
     await store.declare([{ name: 'shape', indexes: { i: { fields: ['b'], unique: true } } }]);
-    await refuses('ERR_EXISTS', () => store.insert(shape, 'z', { b: 1 }));
+    assert.equal(await store.insert(shape, 'z', { b: 1 }), { kind: 'exists', index: 'i' });
     await store.declare([shape]);
     await store.insert(shape, 'z', { b: 1 });
   },
@@ -97,10 +97,11 @@ export const DOCUMENT_LIFE: DocumentPromises = {
       if (revision === 1) await store.insert(PERSON, 'a', { phone: '1', any: 0 });
       else await store.replace(PERSON, 'a', revision - 1, { phone: '1', any: revision });
       assert.is((await other.get(PERSON, 'a'))?.revision, revision);
+      assert.is(await other.lastChange(), (await store.changes(0, 100)).at(-1)?.seq);
       await other.replace(PERSON, 'a', revision, { phone: '1', any: -revision });
       assert.equal(await idsOf(store, { index: 'any', where: { any: -revision } }), ['a']);
     }
-    await refuses('ERR_EXISTS', () => other.insert(PERSON, 'b', { phone: '1' }));
+    assert.equal(await other.insert(PERSON, 'b', { phone: '1' }), { kind: 'exists', index: 'phone' });
     const both = await Promise.all([store, other].map((one) => one.replace(PERSON, 'a', 20, { phone: '2' })));
     assert.is(both.filter(({ kind }) => kind === 'replaced').length, 1);
     const kind: Kind = { name: 'person', indexes: { n: { fields: ['n'] } } };
@@ -120,7 +121,8 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     assert.equal(await reopened.get(PERSON, 'a'), { id: 'a', revision: 2, body: { phone: '3', any: '😀' } });
     assert.equal(await idsOf(reopened, { index: 'any', where: { any: '😀' } }), ['a']);
     assert.equal(await reopened.changes(0, 10), changes);
-    await refuses('ERR_EXISTS', () => reopened.insert(PERSON, 'c', { phone: '3' }));
+    assert.is(await reopened.lastChange(), changes.at(-1)?.seq);
+    assert.equal(await reopened.insert(PERSON, 'c', { phone: '3' }), { kind: 'exists', index: 'phone' });
     await reopened.insert(PERSON, 'c', { phone: '1' });
     assert.ok((await reopened.changes(changes.at(-1)!.seq, 10)).length === 1);
   },
@@ -129,8 +131,8 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     const under = ['a', 'b', 'c'].map((id) => store.insert(PERSON, id, {}));
     await store.close();
     assert.equal(
-      (await Promise.all(under)).map(({ revision }) => revision),
-      [1, 1, 1],
+      (await Promise.all(under)).map(({ kind }) => kind),
+      ['inserted', 'inserted', 'inserted'],
     );
     await store.close();
     await refuses('ERR_STORE', () => store.declare([PERSON]));
@@ -141,6 +143,7 @@ export const DOCUMENT_LIFE: DocumentPromises = {
     await refuses('ERR_STORE', () => store.find(PERSON));
     await refuses('ERR_STORE', () => store.count(PERSON));
     await refuses('ERR_STORE', () => store.changes(0, 1));
+    await refuses('ERR_STORE', () => store.lastChange());
     await refuses('ERR_STORE', () => store.ping());
   },
 };

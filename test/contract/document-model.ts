@@ -75,16 +75,16 @@ export function documentModel(run: (keep: (store: DocumentStore) => Promise<void
 const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promise<void> } = {
   async insert({ id, body }, { store, held }) {
     const free = !held.has(id) && isFree(held, id, body);
-    const result = await store.insert(PERSON, id, body).catch((error: { code: string }) => error.code);
-    assert.equal(result, free ? { id, revision: 1, body } : 'ERR_EXISTS');
+    const taken = held.has(id) ? { kind: 'exists' } : { kind: 'exists', index: 'phone' };
+    assert.equal(await store.insert(PERSON, id, body), free ? { kind: 'inserted', id, revision: 1, body } : taken);
     if (free) held.set(id, { revision: 1, body });
   },
   async replace({ id, off, body }, { store, held }) {
     const revision = held.get(id)?.revision ?? 0;
     const expected = Math.max(0, revision + off);
-    const result = await store.replace(PERSON, id, expected, body).catch((error: { code: string }) => error.code);
+    const result = await store.replace(PERSON, id, expected, body);
     if (revision === 0 || expected !== revision) return assert.equal(result, { kind: 'conflict', revision });
-    if (!isFree(held, id, body)) return assert.is(result, 'ERR_EXISTS');
+    if (!isFree(held, id, body)) return assert.equal(result, { kind: 'exists', index: 'phone' });
     assert.equal(result, { kind: 'replaced', revision: revision + 1 });
     held.set(id, { revision: revision + 1, body });
   },

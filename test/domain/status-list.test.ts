@@ -13,6 +13,7 @@ import { DOMAIN, DOMAIN_KINDS, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
 import type { Domain, Status, StoredDomain } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
+import { insertNew } from '../../lib/store/insert-new.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
 
@@ -50,7 +51,7 @@ const bodyOf = (did: string, status: Status, verifiedBy?: string) =>
 
 function insert(documents: DocumentStore, status: Status, verifiedBy?: string): Promise<Domain> {
   const did = mintDid();
-  return documents.insert(DOMAIN, did, bodyOf(did, status, verifiedBy));
+  return insertNew(documents, DOMAIN, { id: did, body: bodyOf(did, status, verifiedBy) });
 }
 
 async function bitsOf(lists: ReturnType<typeof statusLists>, list = 1) {
@@ -172,7 +173,7 @@ test('places of one list never clash; where none of several is free, the next li
   let refused = 0;
   documents.insert = async (kind, id, body) => {
     const isTaken = kind === STATUS_ENTRY && refused++ < LIMITS.statusListTries;
-    if (isTaken) throw new TwinlineError('ERR_EXISTS', 'taken');
+    if (isTaken) return { kind: 'exists', index: 'place' };
     return put(kind, id, body);
   };
   assert.is((await placeOf(documents, twin)).list, 2);
@@ -180,10 +181,8 @@ test('places of one list never clash; where none of several is free, the next li
   assert.is(await lists().credential({ list: 1, purpose: 'revocation', url: 'https://x/1' }), undefined);
   assert.ok(await lists().credential({ list: 2, purpose: 'revocation', url: 'https://x/2' }));
   const same = { ...(await placeOf(documents, twin)) };
-  await put(STATUS_ENTRY, 'another', { ...same, did: 'another' }).then(
-    () => assert.unreachable('one place for two'),
-    (error) => assert.is(error.code, 'ERR_EXISTS'),
-  );
+  const second = await put(STATUS_ENTRY, 'another', { ...same, did: 'another' });
+  assert.equal(second, { kind: 'exists', index: 'place' }, 'one place for two');
 });
 
 test.run();

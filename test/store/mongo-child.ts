@@ -9,11 +9,11 @@ const TURNS = 60;
 
 const store = mongoDocuments({ url, prefix });
 await store.declare([PERSON]);
-const claims = await Promise.allSettled(
+const claims = await Promise.all(
   Array.from({ length: TURNS }, (_, at) => store.insert(PERSON, `${name}${at}`, { phone: at })),
 );
 await Promise.all(Array.from({ length: TURNS }, (_, at) => increment(store, `counter${at % 3}`)));
-process.send?.({ claimed: claims.filter(({ status }) => status === 'fulfilled').length });
+process.send?.({ claimed: claims.filter(({ kind }) => kind === 'inserted').length });
 // Goes on until it is killed, relays as it goes, and tells of every write once it is acknowledged.
 for (let revision = 1; process.connected; revision++) {
   if (revision === 1) await store.insert(PERSON, name, { any: 1 });
@@ -27,8 +27,8 @@ async function increment(on: DocumentStore, id: string): Promise<void> {
     const found = await on.get<{ n: number }>(PERSON, id);
     const n = (found?.body.n ?? 0) + 1;
     if (!found) {
-      const inserted = await on.insert(PERSON, id, { n }).catch(() => undefined);
-      if (inserted) return;
+      const inserted = await on.insert(PERSON, id, { n });
+      if (inserted.kind === 'inserted') return;
     } else if ((await on.replace(PERSON, id, found.revision, { n })).kind === 'replaced') return;
   }
 }

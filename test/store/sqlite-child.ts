@@ -9,12 +9,12 @@ const TURNS = 200;
 
 const store = sqliteDocuments({ path });
 await store.declare([PERSON]);
-const claims = await Promise.allSettled(
+const claims = await Promise.all(
   Array.from({ length: TURNS }, (_, at) => store.insert(PERSON, `${name}${at}`, { phone: at })),
 );
 const turns = await Promise.all(Array.from({ length: TURNS }, (_, at) => increment(store, `counter${at % 3}`)));
 process.send?.({
-  claimed: claims.filter(({ status }) => status === 'fulfilled').length,
+  claimed: claims.filter(({ kind }) => kind === 'inserted').length,
   conflicts: turns.reduce((sum, conflicts) => sum + conflicts, 0),
 });
 // Goes on until it is killed, and tells of every write once it is acknowledged.
@@ -29,8 +29,8 @@ async function increment(on: DocumentStore, id: string): Promise<number> {
     const found = await on.get<{ n: number }>(PERSON, id);
     const n = (found?.body.n ?? 0) + 1;
     if (!found) {
-      const inserted = await on.insert(PERSON, id, { n }).catch(() => undefined);
-      if (inserted) return conflicts;
+      const inserted = await on.insert(PERSON, id, { n });
+      if (inserted.kind === 'inserted') return conflicts;
     } else if ((await on.replace(PERSON, id, found.revision, { n })).kind === 'replaced') return conflicts;
   }
 }

@@ -1,7 +1,6 @@
 // Tokens that count once: which were used, known to all processes until they expire on their own.
 
 import type { Clock } from '../../clock.ts';
-import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { SPENT_TOKEN } from '../kinds.ts';
 
@@ -19,13 +18,7 @@ export interface SpentTokens {
 export function spentTokens({ documents, clock }: { documents: DocumentStore; clock: Clock }): SpentTokens {
   return {
     async spend(key, expiresAt) {
-      try {
-        await documents.insert(SPENT_TOKEN, key, { expiresAt });
-        return true;
-      } catch (error) {
-        if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
-        throw error;
-      }
+      return (await documents.insert(SPENT_TOKEN, key, { expiresAt })).kind === 'inserted';
     },
     async sweep(limit) {
       const where = { expiresAt: { lte: clock.now() } };

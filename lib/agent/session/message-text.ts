@@ -67,11 +67,7 @@ export async function removePieces(documents: DocumentStore, session: string): P
 const pieceId = (id: string, fence: number, at: number) => `${id}/${fence}/${at}`;
 
 async function keepPiece(documents: DocumentStore, id: string, body: Piece): Promise<void> {
-  try {
-    await documents.insert(MESSAGE_PIECE, id, body);
-  } catch (error) {
-    if (!(error instanceof TwinlineError && error.code === 'ERR_EXISTS')) throw error;
-    const old = await documents.get<Piece>(MESSAGE_PIECE, id);
-    if (old && old.body.text !== body.text) await documents.replace(MESSAGE_PIECE, id, old.revision, body);
-  }
+  if ((await documents.insert(MESSAGE_PIECE, id, body)).kind === 'inserted') return;
+  const old = await documents.get<Piece>(MESSAGE_PIECE, id);
+  if (old && old.body.text !== body.text) await documents.replace(MESSAGE_PIECE, id, old.revision, body);
 }

@@ -8,6 +8,7 @@ import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { checkLimit } from '../../store/input.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
+import { update } from '../../store/update.ts';
 import { MESSAGE } from '../kinds.ts';
 import { type Kept, keepMessage, readMessage, removePieces } from './message-text.ts';
 
@@ -108,14 +109,9 @@ export function transcript(documents: DocumentStore): Transcript {
       const place = turn * 2 + (message.type === 'ai' ? 1 : 0);
       const kept = await keepMessage(documents, message, session, fence);
       const body: StoredMessage = { session, place, fence, ...kept };
-      for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
-        const old = await documents.get<StoredMessage>(MESSAGE, message.id);
-        if (old && old.body.fence >= fence) return;
-        if (await put(documents, message.id, { old, body })) return;
-      }
-      throw new TwinlineError(
-        'ERR_CONFLICT',
-        `A message was written by others ${LIMITS.conflictsPerTurn} times in a row.`,
+      // What a lower fence wrote is replaced; what this one or a higher one wrote stays.
+      await update<StoredMessage>(documents, MESSAGE, message.id, (old) =>
+        old && old.fence >= fence ? undefined : body,
       );
     },
 
@@ -157,22 +153,6 @@ export function transcript(documents: DocumentStore): Transcript {
 }
 
 const LAST = Number.MAX_SAFE_INTEGER;
-
-/** False when another writer was first. */
-async function put(
-  documents: DocumentStore,
-  id: string,
-  { old, body }: { old: StoredDocument<StoredMessage> | undefined; body: StoredMessage },
-): Promise<boolean> {
-  if (old) return (await documents.replace(MESSAGE, id, old.revision, body)).kind === 'replaced';
-  try {
-    await documents.insert(MESSAGE, id, body);
-    return true;
-  } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') return false;
-    throw error;
-  }
-}
 
 function placeOf(cursor: string): number {
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);

@@ -5,7 +5,9 @@ import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { checkLimit } from '../../store/input.ts';
+import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
+import { update } from '../../store/update.ts';
 import { SESSION } from '../kinds.ts';
 
 /** What its document holds. Times are milliseconds since 1970. */
@@ -84,21 +86,17 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
     return found?.body.owner === owner ? found : undefined;
   };
 
-  /** Undefined when it is gone, or `of` refuses. */
+  /** The changed body of a living session; undefined when it is gone, or `isMeant` says no. */
   async function replace(
-    find: () => Promise<Session | undefined>,
+    id: string,
     of: (body: StoredSession) => Partial<StoredSession>,
+    isMeant: (body: StoredSession) => boolean = () => true,
   ): Promise<StoredSession | undefined> {
-    for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
-      const found = await find();
-      if (!found) return undefined;
-      const body = { ...found.body, ...of(found.body) } as StoredSession;
-      if ((await documents.replace(SESSION, found.id, found.revision, body)).kind === 'replaced') return body;
-    }
-    throw new TwinlineError(
-      'ERR_CONFLICT',
-      `A session was changed by others ${LIMITS.conflictsPerTurn} times in a row.`,
+    if (!isId(id)) return undefined;
+    const result = await update<StoredSession>(documents, SESSION, id, (body) =>
+      body?.deletedAt === null && isMeant(body) ? ({ ...body, ...of(body) } as StoredSession) : undefined,
     );
+    return result.kind === 'updated' ? result.document.body : undefined;
   }
 
   const used = ({ updated }: StoredSession) => Math.max(updated, clock.now());
@@ -109,7 +107,7 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
     async create(owner) {
       const now = clock.now();
       const body = { owner, title: null, created: now, updated: now, turns: 0, state: {}, deletedAt: null };
-      return view(await documents.insert<StoredSession>(SESSION, randomBytes(16).toString('hex'), body));
+      return view(await insertNew<StoredSession>(documents, SESSION, { id: randomBytes(16).toString('hex'), body }));
     },
     async list(owner, { limit = 20, offset = 0 } = {}) {
       checkLimit(limit, LIMITS.pageSizeMax);
@@ -130,16 +128,14 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
     owns: async (owner, id) => (await owned(owner, id)) !== undefined,
     async nextTurn(owner, id) {
       const body = await replace(
-        () => owned(owner, id),
+        id,
         (before) => ({ turns: before.turns + 1, updated: used(before) }),
+        (before) => before.owner === owner,
       );
       return body?.turns;
     },
     change: async (id, change) =>
-      (await replace(
-        () => read(id),
-        (body) => ({ updated: used(body), ...change(body) }),
-      )) !== undefined,
+      (await replace(id, (body) => ({ updated: used(body), ...change(body) }))) !== undefined,
     stateOf: async (id, responder) => {
       const state = (await read(id))?.body.state;
       return state && Object.hasOwn(state, responder) ? state[responder] : undefined;
@@ -151,15 +147,13 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
           'ERR_INPUT',
           `Responder "${responder}" wants to keep ${bytes} bytes in a session; ${LIMITS.responderStateBytes} are the most.`,
         );
-      await replace(
-        () => read(id),
-        ({ state }) => ({ state: { ...state, [responder]: value } }),
-      );
+      await replace(id, ({ state }) => ({ state: { ...state, [responder]: value } }));
     },
     bury: async (owner, id) =>
       (await replace(
-        () => owned(owner, id),
+        id,
         () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
+        (before) => before.owner === owner,
       )) !== undefined,
     async buried(limit) {
       const where = { deletedAt: { gt: 0, lte: clock.now() - LIMITS.sessionRemainsMs } };

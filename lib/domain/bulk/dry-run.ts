@@ -1,7 +1,6 @@
 // A store on which imports can be tried: what they write is seen by what comes after, and goes nowhere.
 
 import { isDeepStrictEqual } from 'node:util';
-import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, JsonObject, Kind, Query, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { DOMAIN, PROTOCOL } from '../kinds.ts';
 
@@ -114,16 +113,15 @@ function layered(
     close: async () => {},
     remove: async () => true,
     async insert(kind, id, body) {
-      if (await get(kind, id)) throw taken(kind, id);
+      if (await get(kind, id)) return { kind: 'exists' };
       for (const { index, field, path } of NAMED)
         for (const value of [body[field]].flat())
           if (typeof value === 'string' && kind.indexes[index]) {
             const where = { tenant: body.tenant as string, [path]: value };
-            if ((await find(kind, { index, where, limit: 1 })).items.length) throw taken(kind, id);
+            if ((await find(kind, { index, where, limit: 1 })).items.length) return { kind: 'exists', index };
           }
-      const document = { id, revision: 1, body };
-      put(kind, document);
-      return document;
+      put(kind, { id, revision: 1, body });
+      return { kind: 'inserted', id, revision: 1, body };
     },
     async replace(kind, id, expected, body): Promise<ReplaceResult> {
       const revision = (await get(kind, id))?.revision ?? 0;
@@ -154,8 +152,4 @@ function nameAsked({ name }: Kind, { index, where }: Query): string | undefined 
 function stubOf(body: JsonObject): JsonObject {
   const differs = (field: string) => body[field] !== undefined && !isDeepStrictEqual(body[field], USUAL[field]);
   return Object.fromEntries(ASKED.filter(differs).map((field) => [field, body[field]!]));
-}
-
-function taken({ name }: Kind, id: string): TwinlineError {
-  return new TwinlineError('ERR_EXISTS', `The ${name} ${id} or one of its names is there already.`);
 }

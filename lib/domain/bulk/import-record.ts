@@ -6,7 +6,6 @@ import { isObject } from '../../shape.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { archive, type Journaled, keptRevision } from '../feed/journal.ts';
-import { guarded } from '../guarded-write.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checked } from '../schema/check.ts';
@@ -100,9 +99,10 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
   else await refuseForeignDids(documents, { did: id, names: namesIn(body) });
   for (; count < revision; count++) {
     const next = at(count + 1);
-    if (count === 0)
-      await guarded(() => documents.insert(kind, id, next), `${id} or one of its names is there already.`);
-    else if ((await documents.replace(kind, id, count, next)).kind === 'conflict') throw busy(id);
+    const written =
+      count === 0 ? await documents.insert(kind, id, next) : await documents.replace(kind, id, count, next);
+    if (written.kind === 'exists') throw refuse('already-exists', `${id} or one of its names is there already.`);
+    if (written.kind === 'conflict') throw busy(id);
   }
   return true;
 }

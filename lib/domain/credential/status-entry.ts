@@ -1,7 +1,6 @@
 // The place of a credential in a status list: picked at random, kept for good, and what its bits mean.
 
 import { randomInt } from 'node:crypto';
-import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { STATUS_ENTRY } from '../kinds.ts';
@@ -54,11 +53,7 @@ export async function placeOf(documents: DocumentStore, { id: did, body }: Domai
   for (let list = await lastList(documents), tries = 1; ; tries++) {
     const index = randomInt(LIMITS.statusListBits);
     const entry: StatusEntry = { tenant: body.tenant, did, verifiedBy: by, list, index };
-    try {
-      return (await documents.insert(STATUS_ENTRY, id, entry)).body;
-    } catch (error) {
-      if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
-    }
+    if ((await documents.insert(STATUS_ENTRY, id, entry)).kind === 'inserted') return entry;
     // Either another was faster, or the place is taken.
     const other = await find();
     if (other) return other;

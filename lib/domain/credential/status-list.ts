@@ -5,7 +5,6 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
-import { lastChange } from '../feed/feed.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
 import { isoTime, type StoredDomain } from '../twin/record.ts';
 import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
@@ -98,7 +97,7 @@ async function listCredential({ url, purpose, bits, now }: Unsigned): Promise<Js
 
 async function load(documents: DocumentStore, list: number): Promise<Loaded | undefined> {
   // First the number, then the state: what changes in between is looked at twice.
-  const seq = await lastChange(documents);
+  const seq = await documents.lastChange();
   const empty = () => Buffer.alloc(LIMITS.statusListBits / 8);
   const loaded: Loaded = { seq, entries: new Map(), bits: { revocation: empty(), suspension: empty() } };
   for (let cursor: string | undefined; ; ) {

@@ -82,20 +82,5 @@ export async function hasReached(documents: DocumentStore, seq: number): Promise
 
 /** The number after which only what happens from now on comes. */
 export async function endOfFeed(documents: DocumentStore): Promise<number> {
-  return (await lastChange(documents)) * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1;
-}
-
-/** The number of the last change of the store. */
-export async function lastChange(documents: DocumentStore): Promise<number> {
-  const isBeyond = async (seq: number) => (await documents.changes(seq, 1)).length === 0;
-  let high = 1;
-  while (!(await isBeyond(high))) high *= 2;
-  // The last change is above `low` and at most `high`.
-  let low = Math.floor(high / 2) - 1;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (await isBeyond(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
+  return (await documents.lastChange()) * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1;
 }

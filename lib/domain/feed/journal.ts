@@ -1,7 +1,6 @@
 // Exact history: before a document is overwritten, the revision that it had is kept for good.
 
 import type { Clock } from '../../clock.ts';
-import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { JOURNAL } from '../kinds.ts';
 
@@ -50,12 +49,8 @@ export async function replaceJournaled<B extends Journaled>(
 // Who loses the race for the replace has kept the very same revision; that it is there already is no harm.
 /** Keeps a revision for good; again: harmless. */
 export async function archive(documents: DocumentStore, kind: Kind, old: StoredDocument<Journaled>): Promise<void> {
-  try {
-    const of = `${kind.name}/${old.id}`;
-    await documents.insert(JOURNAL, entryId(of, old.revision), { of, at: old.body.journal.at, body: old.body });
-  } catch (error) {
-    if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
-  }
+  const of = `${kind.name}/${old.id}`;
+  await documents.insert(JOURNAL, entryId(of, old.revision), { of, at: old.body.journal.at, body: old.body });
 }
 
 /** The time of the next write of a document: never before its last one. */

@@ -9,7 +9,7 @@ import { type Caller, requireRole } from '../caller.ts';
 import { isDid, mintDid, pathSegment } from '../did/did.ts';
 import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from '../feed/journal.ts';
 import { mayBeId } from '../find.ts';
-import { guarded, insertOnce } from '../guarded-write.ts';
+import { insertOnce } from '../guarded-write.ts';
 import { PROTOCOL } from '../kinds.ts';
 import { findPage } from '../page.ts';
 import { invalid, refuse, requireFits } from '../problems.ts';
@@ -154,9 +154,10 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       const old = { id: before.did, revision: expected, body: before };
       const result =
         version === expected
-          ? await guarded(() => replaceJournaled(documents, { kind: PROTOCOL, old, body: next }), ALIAS_TAKEN)
+          ? await replaceJournaled(documents, { kind: PROTOCOL, old, body: next })
           : { kind: 'conflict' as const, revision: version };
       if (result.kind === 'replaced') return { version: result.revision, body: next };
+      if (result.kind === 'exists') throw refuse('already-exists', ALIAS_TAKEN);
       throw refuse(
         'revision-changed',
         `The protocol is at version ${result.revision}, not ${expected}. Read it again.`,

@@ -11,7 +11,7 @@ import { listOf, requireController } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
 import { refuseForeignDids } from './alias-rules.ts';
-import { isMembershipGroup, isOrganisation } from './create.ts';
+import { isMembershipGroup, isOrganisation, NAME_TAKEN } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.ts';
 import { MATERIAL } from './material.ts';
 import { addPart, removePart } from './parts.ts';
@@ -222,6 +222,7 @@ async function replace(ground: ChangeGround, old: Domain, body: StoredDomain, ma
   const result = await replaceJournaled(ground.documents, { kind: DOMAIN, old, body });
   if (result.kind === 'conflict')
     throw refuse('revision-changed', `The record is at revision ${result.revision} by now. Read it again.`);
+  if (result.kind === 'exists') throw refuse('already-exists', NAME_TAKEN);
   const domain = { id: old.id, revision: result.revision, body };
   if (material) await ground.onMaterialChange(domain);
   return domain;

@@ -130,7 +130,7 @@ function controllersOf(caller: Caller, given: NewTwin['controller']): readonly s
   ]);
 }
 
-const NAME_TAKEN = 'An alsoKnownAs or the externalId belongs to another domain. Use other names.';
+export const NAME_TAKEN = 'An alsoKnownAs or the externalId belongs to another domain. Use other names.';
 
 function insert({ documents }: Ground, twin: StoredDomain): Promise<Domain> {
   return insertOnce(documents, { kind: DOMAIN, body: twin, taken: NAME_TAKEN });

@@ -12,6 +12,7 @@ type Change = (body: StoredDomain) => StoredDomain | undefined;
 
 /** Replaces the twin by what `change` makes of it, again when another was first. Undefined means: as it is. */
 export async function rewrite({ documents }: Ground, first: Domain, change: Change): Promise<Domain> {
+  // Not `update` of the store: the first try is on what the caller has read, and the refusals are those of the interface.
   for (let old = first, tries = 0; ; tries++) {
     const body = change(old.body);
     if (!body) return old;

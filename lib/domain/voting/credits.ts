@@ -1,7 +1,7 @@
 // Carbon credits: the activity that only verified domains may take part in.
 
 import type { Clock } from '../../clock.ts';
-import { TwinlineError } from '../../errors.ts';
+import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { mintDid } from '../did/did.ts';
@@ -54,14 +54,12 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
   const reading = { documents, settleVotes };
 
   async function write(id: string, body: StoredCredit): Promise<Credit> {
-    try {
-      return await documents.insert(CREDIT, id, body);
-    } catch (error) {
-      const known = error instanceof TwinlineError && error.code === 'ERR_EXISTS';
-      const earlier = known ? await documents.get<StoredCredit>(CREDIT, id) : undefined;
-      if (earlier) return earlier;
-      throw error;
-    }
+    const inserted = await documents.insert(CREDIT, id, body);
+    if (inserted.kind === 'inserted') return inserted;
+    const earlier = await documents.get<StoredCredit>(CREDIT, id);
+    if (earlier) return earlier;
+    // A refused try has taken it away meanwhile.
+    return insertNew(documents, CREDIT, { id, body });
   }
 
   async function settle(caller: Caller, credit: Credit): Promise<Credit> {

@@ -6,13 +6,12 @@
 
 import type { Clock } from '../../clock.ts';
 import type { ServiceCall } from '../../engine/service.ts';
-import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import { update } from '../../store/update.ts';
 import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
 import { materialHash } from '../twin/material.ts';
-import type { Domain, Status, StoredDomain } from '../twin/record.ts';
+import type { Status, StoredDomain } from '../twin/record.ts';
 import type { Proposal } from './proposal.ts';
 
 export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
@@ -198,27 +197,29 @@ function service(ground: ExecutionGround, decide: Decide): Noting {
   return async (input, { session }) => {
     // A deadline has its own time, however late it is met. Calls of earlier versions do not say.
     const { subject, at = ground.clock.now(), ...about } = input as Input;
-    for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
-      const old = await ground.documents.get<StoredDomain>(DOMAIN, subject);
-      if (!old) return { changed: 'domain-deactivated' };
-      const answer = decide({ ...(about as unknown as Omit<About, 'id'>), id: session.id }, old.body);
-      if (answer.status === undefined) return answer as Json;
-      if (await write(ground, old, { ...answer, at })) return {};
-    }
-    throw new TwinlineError(
-      'ERR_CONFLICT',
-      `${subject} was changed by others ${LIMITS.conflictsPerTurn} times in a row.`,
-    );
+    let unchanged: Unchanged = {};
+    const change = (body: StoredDomain | undefined) => {
+      if (!body) {
+        unchanged = { changed: 'domain-deactivated' };
+        return undefined;
+      }
+      const answer = decide({ ...(about as unknown as Omit<About, 'id'>), id: session.id }, body);
+      if (answer.status !== undefined) return changedDomain(body, { ...answer, at });
+      unchanged = answer;
+      return undefined;
+    };
+    const result = await update<StoredDomain>(ground.documents, DOMAIN, subject, change, {
+      replace: (old, body) => replaceJournaled(ground.documents, { kind: DOMAIN, old, body }),
+    });
+    return result.kind === 'updated' ? {} : (unchanged as Json);
   };
 }
 
-async function write(
-  { documents }: ExecutionGround,
-  old: Domain,
+function changedDomain(
+  body: StoredDomain,
   { status, verification, action, event, at: wanted }: Change & { readonly at: number },
-): Promise<boolean> {
-  const at = stamp(old.body, { now: () => wanted });
+): StoredDomain {
+  const at = stamp(body, { now: () => wanted });
   const journal = { at, by: 'system', action, events: event ? [event] : [] };
-  const body = { ...old.body, status, verification, updated: at, journal } as unknown as StoredDomain;
-  return (await replaceJournaled(documents, { kind: DOMAIN, old, body })).kind === 'replaced';
+  return { ...body, status, verification, updated: at, journal } as unknown as StoredDomain;
 }

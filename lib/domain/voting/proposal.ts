@@ -2,7 +2,7 @@
 
 import type { ProposalContext, ProposalState } from '../../../machines/proposal.ts';
 import type { Instance } from '../../engine/lifecycle/lifecycle.ts';
-import type { Write } from '../../engine/lifecycle/write.ts';
+import { type Write, writtenAs } from '../../engine/lifecycle/write.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import { pathSegment } from '../did/did.ts';
@@ -97,14 +97,14 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
 export const writeProposal: Write = async ({ documents, kind, id, old, body, entry }) => {
   const { facts, ...noted } = entry;
   const next = { ...body, journal: { ...noted, events: facts as readonly DomainEvent[] } } as unknown as StoredProposal;
-  if (!old) return documents.insert(kind, id, next);
+  if (!old) return writtenAs({ id, body: next }, await documents.insert(kind, id, next));
   const result = await replaceJournaled(documents, {
     kind,
     old: old as StoredDocument<StoredProposal>,
     body: next,
     keep: ({ subject, kind: of, status }) => ({ subject, kind: of, status }),
   });
-  return result.kind === 'replaced' ? { id, revision: result.revision, body: next } : undefined;
+  return writtenAs({ id, body: next }, result);
 };
 
 // With milliseconds: a vote at the very moment of the close comes too late.

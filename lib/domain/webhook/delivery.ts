@@ -6,7 +6,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { wantsType } from '../feed/event-types.ts';
@@ -157,12 +156,8 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       created: now,
       dueAt: now + LIMITS.webhookLetterMs,
     };
-    try {
-      await documents.insert(DELIVERY, letterId(webhook, letter.seq), body);
-    } catch (error) {
-      // Put aside already, by somebody who died before noting it.
-      if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
-    }
+    // `exists`: put aside already, by somebody who died before noting it.
+    await documents.insert(DELIVERY, letterId(webhook, letter.seq), body);
   }
 
   async function note({ id, revision }: Progress, body: StoredProgress): Promise<Progress | undefined> {

@@ -5,6 +5,7 @@ import type { Detail } from '../../errors.ts';
 import type { Resolve } from '../../http/hosts.ts';
 import { resolvedProblem } from '../../http/hosts.ts';
 import { LIMITS } from '../../limits.ts';
+import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { typeProblems } from '../feed/event-types.ts';
@@ -119,7 +120,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
       const secret = body.secret ?? makeSecret();
       const now = clock.now();
       // Where it begins comes first: a webhook without it would not be delivered to.
-      const progress = await documents.insert(DELIVERY, id, newProgress(await feed.end()));
+      const progress = await insertNew(documents, DELIVERY, { id, body: newProgress(await feed.end()) });
       const stored: StoredWebhook = {
         tenant,
         url: body.url,
@@ -130,7 +131,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
         created: now,
         updated: now,
       };
-      const webhook = await documents.insert(WEBHOOK, id, stored);
+      const webhook = await insertNew(documents, WEBHOOK, { id, body: stored });
       await deliveries.look();
       return { webhook, progress, secret };
     },
@@ -161,7 +162,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
       const sealed = secret === undefined ? {} : { secret: sealSecret(keyring, { tenant: caller.tenant, id }, secret) };
       const body: StoredWebhook = { ...old.body, ...changes, ...sealed, updated: clock.now() };
       const result = await documents.replace(WEBHOOK, id, old.revision, body);
-      if (result.kind === 'conflict')
+      if (result.kind !== 'replaced')
         throw refuse('revision-changed', 'The webhook was changed by somebody else just now. Read it again.');
       await tryNow(documents, id);
       await deliveries.look();
@@ -203,8 +204,9 @@ export function webhooks(options: WebhookOptions): Webhooks {
       const tried = { ...letter.body, attempts: letter.body.attempts + 1 };
       const body: StoredLetter =
         outcome.kind === 'failed' ? { ...tried, failure: outcome.failure } : { ...tried, status: 'delivered' };
-      const { revision } = await documents.replace(DELIVERY, letter.id, letter.revision, body);
-      return { id: letter.id, revision, body };
+      const result = await documents.replace(DELIVERY, letter.id, letter.revision, body);
+      // A letter has no unique value: what is there has a revision.
+      return { id: letter.id, revision: result.kind === 'exists' ? letter.revision : result.revision, body };
     },
   };
 }

@@ -8,6 +8,7 @@ import type { EventObject, StateValue } from 'xstate';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import { takenError } from '../../store/insert-new.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
@@ -91,7 +92,8 @@ export interface LifecycleOptions {
 
 /**
  * Every function throws ERR_STORE when the store is away, ERR_RECORD for a document that holds no such machine,
- * ERR_CONFLICT when other writers were first LIMITS.conflictsPerTurn times, ERR_BUSY when too many wait.
+ * ERR_CONFLICT when other writers were first LIMITS.conflictsPerTurn times, ERR_EXISTS when another document has a
+ * unique value of this one, ERR_BUSY when too many wait.
  */
 export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
   /** Inserts the document; one with this id that exists already is given back. Waits for the first try of its calls. */
@@ -150,14 +152,11 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     id: string,
     { input, body = {}, by = 'system', action = 'begin' }: Beginning,
   ): Promise<Taken<Context, Body>> {
-    try {
-      return { instance: await finish(await runner.insert(id, body, { input, by, action })), repeated: false };
-    } catch (error) {
-      if (!(error instanceof TwinlineError && error.code === 'ERR_EXISTS')) throw error;
-      const document = await documents.get(kind, id);
-      if (!document) throw error;
-      return { instance: await wake(document), repeated: true };
-    }
+    const begun = await runner.insert(id, body, { input, by, action });
+    if (!('kind' in begun)) return { instance: await finish(begun), repeated: false };
+    const document = await documents.get(kind, id);
+    if (!document) throw takenError(kind.name, id, begun.index);
+    return { instance: await wake(document), repeated: true };
   }
 
   async function take(

@@ -4,7 +4,8 @@ import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import { takenError } from '../../store/insert-new.ts';
+import type { DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { Answer } from '../session/calls.ts';
 import type { Watch } from '../watch.ts';
@@ -74,17 +75,19 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     id: string,
     kept: JsonObject,
     { input, ...noted }: Omit<Noted, 'at'> & { input: JsonObject },
-  ): Promise<Settled> {
+  ): Promise<Settled | Exists> {
     const at = clock.now();
     const { record, facts, event } = firstStep(input, options(id, at));
     const entry = { ...noted, at, facts };
-    const document = await write({ documents, kind, id, old: undefined, body: bodyOf(kept, record), entry });
-    const settled = { document: document!, record, mine: record.calls };
+    const written = await write({ documents, kind, id, old: undefined, body: bodyOf(kept, record), entry });
+    // An insert expects no revision: nothing is in conflict with it.
+    if (written.kind !== 'written') return { ...written, kind: 'exists' };
+    const settled = { document: written.document, record, mine: record.calls };
     show(settled, undefined, event);
     return settled;
   }
 
-  /** Undefined when another writer was first. */
+  /** Undefined when another writer was first. Throws ERR_EXISTS when a unique value of the document is taken. */
   async function replace(
     { document, record: before }: Opened,
     { record, facts, event }: Stepped,
@@ -92,15 +95,12 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
   ): Promise<Settled | undefined> {
     const body = bodyOf(document.body, record);
     const written = await write({ documents, kind, id: document.id, old: document, body, entry: { ...noted, facts } });
-    if (written) show({ document: written, record }, before, event);
+    if (written.kind === 'exists') throw takenError(kind.name, document.id, written.index);
+    if (written.kind === 'conflict') return undefined;
+    show({ document: written.document, record }, before, event);
     const known = new Set(before.calls.map(({ key, tries }) => `${key} ${tries}`));
-    return (
-      written && {
-        document: written,
-        record,
-        mine: record.calls.filter(({ key, tries }) => !known.has(`${key} ${tries}`)),
-      }
-    );
+    const mine = record.calls.filter(({ key, tries }) => !known.has(`${key} ${tries}`));
+    return { document: written.document, record, mine };
   }
 
   function fire(opened: Opened, at: number, event: EventObject) {
@@ -149,6 +149,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       const pending = new Set(opened.record.calls.map(({ key }) => key));
       return { ...opened, mine: mine.filter(({ key }) => pending.has(key)) };
     };
+    // Not `update` of the store: what is due is settled before each try, in writes of its own.
     for (let conflicts = 0; conflicts < LIMITS.conflictsPerTurn; conflicts++) {
       const settled = await settle(id);
       mine.push(...settled.mine);

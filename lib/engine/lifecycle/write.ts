@@ -1,7 +1,15 @@
 // How one step of a machine in a document is written; the rooms that keep a journal bring their own way.
 
 import { TwinlineError } from '../../errors.ts';
-import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type {
+  DocumentStore,
+  Exists,
+  InsertResult,
+  JsonObject,
+  Kind,
+  ReplaceResult,
+  StoredDocument,
+} from '../../store/store.ts';
 import type { LifecycleFact } from './step.ts';
 
 /** What is to be noted about a step, in the same write. */
@@ -24,14 +32,27 @@ export interface StepWrite {
   readonly entry: Entry;
 }
 
-/** What was stored, or undefined when another writer was first. An insert rejects with ERR_EXISTS instead. */
-export type Write = (write: StepWrite) => Promise<StoredDocument | undefined>;
+/** `conflict`: another writer was first. `exists`: the id, for an insert, or a unique value of the document is taken. */
+export type Written =
+  | { readonly kind: 'written'; readonly document: StoredDocument }
+  | { readonly kind: 'conflict' }
+  | Exists;
+
+export type Write = (write: StepWrite) => Promise<Written>;
+
+/** What an insert or a replace of `body` by the store comes to. */
+export function writtenAs({ id, body }: Pick<StepWrite, 'id' | 'body'>, result: InsertResult | ReplaceResult): Written {
+  if (result.kind === 'conflict' || result.kind === 'exists') return result;
+  return { kind: 'written', document: { id, revision: result.revision, body } };
+}
 
 /** Inserts or replaces the document and drops the entry. */
-export const plainWrite: Write = async ({ documents, kind, id, old, body }) => {
-  if (!old) return documents.insert(kind, id, body);
-  const result = await documents.replace(kind, id, old.revision, body);
-  return result.kind === 'replaced' ? { id, revision: result.revision, body } : undefined;
+export const plainWrite: Write = async (write) => {
+  const { documents, kind, id, old, body } = write;
+  return writtenAs(
+    write,
+    old ? await documents.replace(kind, id, old.revision, body) : await documents.insert(kind, id, body),
+  );
 };
 
 export function notFound(kind: Kind, id: string): TwinlineError {

@@ -99,15 +99,6 @@ export function missingIn<I extends Index>(others: readonly IndexEntry<I>[], ent
   return entries.filter((entry) => !known.has(name(entry)));
 }
 
-/** The error of a taken id (`index` undefined) or unique value; it never names the value. */
-export function takenError(kind: string, id: string, index?: string): TwinlineError {
-  const what = index === undefined ? 'the id is taken' : `index "${index}" is unique and its value is taken`;
-  return new TwinlineError(
-    'ERR_EXISTS',
-    `Kind "${kind}": cannot write the document ${JSON.stringify(id)}: ${what}. Read the other document first.`,
-  );
-}
-
 function rowsOf({ name, fields }: Index, body: JsonObject): IndexValue[][] {
   const list = fields.findIndex(isList);
   const values = fields.map((field) => (isList(field) ? null : scalarOf(valueAt(body, field))));

@@ -2,19 +2,11 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Interval } from '../index/index-key.ts';
-import {
-  bodyText,
-  type Declared,
-  declaredKind,
-  entriesOf,
-  type Index,
-  indexesOf,
-  sameIndex,
-  takenError,
-} from '../index/kinds.ts';
+import { bodyText, type Declared, declaredKind, entriesOf, type Index, indexesOf, sameIndex } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
-import type { Change, DocumentStore, JsonObject, Kind, StoredDocument } from '../store.ts';
+import { takenError } from '../insert-new.ts';
+import type { Change, DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../store.ts';
 import { type SortedList, sortedList } from './sorted.ts';
 
 interface Place {
@@ -65,13 +57,20 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     changes.push({ seq: changes.length + 1, kind: name, id, revision, at: clock.now() });
   }
 
-  function write(collection: Collection, id: string, { revision, text }: { revision: number; text: string }): void {
+  /** What another document has already, or undefined once it is written. */
+  function write(
+    collection: Collection,
+    id: string,
+    { revision, text }: { revision: number; text: string },
+  ): Exists | undefined {
     const body = JSON.parse(text);
-    checkClaims(collection, id, body);
+    const index = takenIndex(collection, id, body);
+    if (index !== undefined) return { kind: 'exists', index };
     unfile(collection, id);
     file(collection, id, body);
     collection.documents.set(id, { revision, text });
     record(collection, id, revision);
+    return undefined;
   }
 
   return {
@@ -89,9 +88,9 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     async insert(kind, id, body) {
       const collection = collectionOf(kind, id);
       const text = bodyText(kind.name, id, body);
-      if (collection.documents.has(id)) throw takenError(kind.name, id);
-      write(collection, id, { revision: 1, text });
-      return { id, revision: 1, body: JSON.parse(text) };
+      if (collection.documents.has(id)) return { kind: 'exists' };
+      const taken = write(collection, id, { revision: 1, text });
+      return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     },
     async get(kind, id) {
       const found = collectionOf(kind, id).documents.get(id);
@@ -102,8 +101,8 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       const text = bodyText(kind.name, id, body);
       const found = collection.documents.get(id);
       if (!found || found.revision !== expected) return { kind: 'conflict', revision: found?.revision ?? 0 };
-      write(collection, id, { revision: expected + 1, text });
-      return { kind: 'replaced', revision: expected + 1 };
+      const taken = write(collection, id, { revision: expected + 1, text });
+      return taken ?? { kind: 'replaced', revision: expected + 1 };
     },
     async remove(kind, id, expected) {
       const collection = collectionOf(kind, id);
@@ -139,6 +138,10 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       checkLimit(limit);
       return changes.slice(after, after + limit);
     },
+    async lastChange() {
+      check();
+      return changes.length;
+    },
     async ping() {
       check();
     },
@@ -158,17 +161,20 @@ function build(collection: Collection, index: Index): MemoryIndex {
   const built: MemoryIndex = { ...index, places: sortedList(byKey), claims: new Map() };
   const alone: Collection = { ...collection, indexes: new Map([[index.name, built]]), ids: sortedList(byKey) };
   for (const [id, { text }] of collection.documents) {
-    checkClaims(alone, id, JSON.parse(text));
-    file(alone, id, JSON.parse(text));
+    const body = JSON.parse(text);
+    if (takenIndex(alone, id, body) !== undefined) throw takenError(collection.name, id, index.name);
+    file(alone, id, body);
   }
   return built;
 }
 
-function checkClaims({ name, indexes }: Collection, id: string, body: JsonObject): void {
-  for (const { index, claim } of entriesOf(indexes.values(), id, body)) {
+/** The name of the unique index in which another document holds one of the values. */
+function takenIndex({ indexes }: Collection, id: string, body: JsonObject): string | undefined {
+  const taken = entriesOf(indexes.values(), id, body).find(({ index, claim }) => {
     const holder = claim && index.claims.get(claim.toString('latin1'));
-    if (holder !== undefined && holder !== id) throw takenError(name, id, index.name);
-  }
+    return holder !== undefined && holder !== id;
+  });
+  return taken?.index.name;
 }
 
 function file({ indexes, ids }: Collection, id: string, body: JsonObject): void {

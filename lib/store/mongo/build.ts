@@ -3,7 +3,7 @@
 import type { Collection, IndexDescription } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { takenError } from '../index/kinds.ts';
+import { takenError } from '../insert-new.ts';
 import { isConflict, isDuplicate, isLate } from './errors.ts';
 import type { IndexEntry, KindEntry } from './registry.ts';
 import { keysOf, listed, type Row } from './rows.ts';

@@ -6,7 +6,7 @@ import { LIMITS } from '../../limits.ts';
 import { bodyText } from '../index/kinds.ts';
 import { type Plan, planQuery } from '../index/query.ts';
 import { checkKey, checkLimit } from '../input.ts';
-import type { DocumentStore, JsonObject, Kind, Query, StoredDocument } from '../store.ts';
+import type { DocumentStore, InsertResult, JsonObject, Kind, Query, StoredDocument } from '../store.ts';
 import { checkPrefix, type MongoSource, workOn } from './connection.ts';
 import { declareKinds } from './declare.ts';
 import { openFeed } from './feed.ts';
@@ -71,13 +71,13 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     durability: 'replicated',
     declare: (kinds) =>
       run('declare kinds', () => declareKinds(kinds, { db, prefix, registry }), { ms: LIMITS.mongoDeclareMs }),
-    insert: async <B extends JsonObject>(kind: Kind, id: string, body: B) => {
+    insert: async <B extends JsonObject>(kind: Kind, id: string, body: B): Promise<InsertResult<B>> => {
       // At once: what the caller does to the body later is no part of it.
       const text = bodyText(kind.name, id, body);
-      return run('insert a document', async () => {
+      return run('insert a document', async (): Promise<InsertResult<B>> => {
         checkKey(id, 'document id');
-        await writer.insert(kind, id, text);
-        return { id, revision: 1, body: JSON.parse(text) as B };
+        const written = await writer.insert(kind, id, text);
+        return written === true ? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) as B } : written;
       });
     },
     get: <B extends JsonObject>(kind: Kind, id: string) =>
@@ -120,6 +120,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
         checkLimit(limit);
         return feed.changes(after, limit);
       }),
+    lastChange: () => run('read the newest change', feed.lastChange),
     ping: () => run('ping', async () => void (await db.command({ ping: 1 }))),
     close: () => close(feed.stop),
   };

@@ -28,6 +28,8 @@ interface Published {
  */
 export interface Feed {
   changes(after: number, limit: number): Promise<Change[]>;
+  /** The number of the newest change, once all that wait are published; 0 when there is none. */
+  lastChange(): Promise<number>;
   /** A change waits: relays it soon, unless somebody else does. */
   nudge(): void;
   /** Ends relaying. */
@@ -110,6 +112,10 @@ export function openFeed(db: Db, { prefix, registry, bounded }: FeedOptions): Fe
         more = await relay();
       }
     },
+    async lastChange() {
+      for (let more = true; more; ) more = await relay();
+      return newestNumber(feed);
+    },
     nudge,
     async stop() {
       stopped = true;
@@ -122,8 +128,7 @@ export function openFeed(db: Db, { prefix, registry, bounded }: FeedOptions): Fe
 async function publish(feed: Collection<Published>, found: readonly Found[]): Promise<void> {
   let left = found;
   for (let tries = 0; left.length; tries++) {
-    const [newest] = await feed.find({}, { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 }).toArray();
-    const first = (newest?._id ?? 0) + 1;
+    const first = (await newestNumber(feed)) + 1;
     try {
       // In order: the first that is refused ends it, and no number is left out.
       await feed.insertMany(left.map((one, at) => published(first + at, one)));
@@ -139,6 +144,11 @@ async function publish(feed: Collection<Published>, found: readonly Found[]): Pr
     left = left.filter(({ change }) => !known.has(change.x));
     await systemClock.wait(AGAIN_MS * Math.random());
   }
+}
+
+async function newestNumber(feed: Collection<Published>): Promise<number> {
+  const [newest] = await feed.find({}, { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 }).toArray();
+  return newest?._id ?? 0;
 }
 
 function published(seq: number, { kind, id, change }: Found): Published {

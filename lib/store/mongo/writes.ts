@@ -1,15 +1,14 @@
 // The three writes of documents in MongoDB: each one atomic write of one row, tried again when the world has moved on.
 
 import { TwinlineError } from '../../errors.ts';
-import { takenError } from '../index/kinds.ts';
-import type { Kind, ReplaceResult } from '../store.ts';
+import type { Exists, Kind, ReplaceResult } from '../store.ts';
 import { isDuplicate } from './errors.ts';
 import type { Registry } from './registry.ts';
 import { type Keys, keysOf, type MongoKind, type Waiting } from './rows.ts';
 
 export interface Writer {
-  /** Rejects with ERR_EXISTS. */
-  insert(kind: Kind, id: string, text: string): Promise<void>;
+  /** True when it is written. */
+  insert(kind: Kind, id: string, text: string): Promise<true | Exists>;
   replace(kind: Kind, id: string, next: { expected: number; text: string }): Promise<ReplaceResult>;
   remove(kind: Kind, id: string, expected: number | undefined): Promise<boolean>;
 }
@@ -46,8 +45,12 @@ export function openWriter(registry: Registry, recorder: Recorder): Writer {
     );
   }
 
-  // True when `act` wrote; false when it wrote nothing, or was refused by what has changed already.
-  async function attempt(write: Write, act: (change: Waiting) => Promise<boolean>, revision: number): Promise<boolean> {
+  // True when `act` wrote; false when it wrote nothing, or was refused by what has changed already; or what a replace met.
+  async function attempt(
+    write: Write,
+    act: (change: Waiting) => Promise<boolean>,
+    revision: number,
+  ): Promise<boolean | Exists> {
     try {
       const written = await act(recorder.change(revision));
       if (written) recorder.done();
@@ -55,8 +58,7 @@ export function openWriter(registry: Registry, recorder: Recorder): Writer {
     } catch (error) {
       if (!isDuplicate(error)) throw error;
       if (await registry.isOld(write.kind)) return false;
-      if (revision > 1) await refuseTaken(write);
-      return false;
+      return (revision > 1 && (await findTaken(write))) || false;
     }
   }
 
@@ -66,7 +68,7 @@ export function openWriter(registry: Registry, recorder: Recorder): Writer {
     return row ?? undefined;
   }
 
-  async function insertOnce(write: Write): Promise<true | undefined> {
+  async function insertOnce(write: Write): Promise<true | Exists | undefined> {
     const { kind, id } = write;
     const { rows } = kind;
     const inserted = await attempt(
@@ -77,11 +79,11 @@ export function openWriter(registry: Registry, recorder: Recorder): Writer {
       },
       1,
     );
-    if (inserted) return true;
+    if (inserted) return inserted;
     const there = await revisionOf(kind, id);
-    if (there && there.v > 0) throw takenError(kind.name, id);
-    await refuseTaken(write);
-    if (!there) return undefined;
+    if (there && there.v > 0) return { kind: 'exists' };
+    const taken = await findTaken(write);
+    if (taken || !there) return taken;
     // The row of a removal that is not relayed yet: it becomes the document, and keeps the removal.
     const revived = await attempt(
       write,
@@ -107,14 +109,13 @@ export function openWriter(registry: Registry, recorder: Recorder): Writer {
         },
         expected + 1,
       ));
-    if (replaced) return { kind: 'replaced', revision: expected + 1 };
+    if (replaced) return replaced === true ? { kind: 'replaced', revision: expected + 1 } : replaced;
     const revision = (await revisionOf(kind, id))?.v ?? 0;
     return revision === expected && revision > 0 ? undefined : { kind: 'conflict', revision };
   }
 
   return {
-    insert: async (kind, id, text) =>
-      void (await trying(kind, (own) => insertOnce({ kind: own, id, text, keys: keysOf(own, id, text) }))),
+    insert: (kind, id, text) => trying(kind, (own) => insertOnce({ kind: own, id, text, keys: keysOf(own, id, text) })),
     replace: (kind, id, { expected, text }) =>
       trying(kind, (own) => replaceOnce({ kind: own, id, text, keys: keysOf(own, id, text) }, expected)),
     async remove(kind, id, expected) {
@@ -135,12 +136,13 @@ function rowOf({ kind, keys, text }: Write, { r, t }: Waiting) {
   return { v: r, e: kind.epoch, t, body: text, ...keys };
 }
 
-/** Rejects with ERR_EXISTS when another document holds one of the unique values. */
-async function refuseTaken({ kind, id, keys }: Write): Promise<void> {
+/** The index in which another document holds one of the unique values, if one does. */
+async function findTaken({ kind, id, keys }: Write): Promise<Exists | undefined> {
   for (const index of kind.written) {
     const claims = keys.u[index.field];
     const holders = claims && { [`u.${index.field}`]: { $in: claims }, _id: { $ne: id } };
     if (holders && (await kind.rows.findOne(holders, { projection: { _id: 1 } })))
-      throw takenError(kind.name, id, index.name);
+      return { kind: 'exists', index: index.name };
   }
+  return undefined;
 }

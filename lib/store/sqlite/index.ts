@@ -5,10 +5,10 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { bodyText, declaredKind, entriesOf, missingIn, takenError } from '../index/kinds.ts';
+import { bodyText, declaredKind, entriesOf, missingIn } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
-import type { Change, DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
+import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
 import { groupWriter } from './group-writer.ts';
 import { openFiling, openRows } from './rows.ts';
 import { openDatabase, openRegistry, type SqlKind } from './schema.ts';
@@ -53,14 +53,15 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   }
 
   // In one transaction, and nothing is written before all is checked.
-  function insert(kind: SqlKind, id: string, text: string): void {
-    if (rows.read(kind, id)) throw takenError(kind.name, id);
+  function insert(kind: SqlKind, id: string, text: string): Exists | undefined {
+    if (rows.read(kind, id)) return { kind: 'exists' };
     const entries = entriesOf(kind.indexes.values(), id, JSON.parse(text));
-    const clash = filing.clash(entries, id);
-    if (clash !== undefined) throw takenError(kind.name, id, clash);
+    const index = filing.clash(entries, id);
+    if (index !== undefined) return { kind: 'exists', index };
     const { lastInsertRowid } = rows.insert.run([kind.n, Buffer.from(id), text]);
     filing.add(entries, { n: Number(lastInsertRowid), id });
     record(kind, id, 1);
+    return undefined;
   }
 
   function replace(kind: SqlKind, id: string, { expected, text }: { expected: number; text: string }): ReplaceResult {
@@ -68,8 +69,8 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     if (!old || old.revision !== expected) return { kind: 'conflict', revision: old?.revision ?? 0 };
     const before = entriesOf(kind.indexes.values(), id, JSON.parse(old.text));
     const after = entriesOf(kind.indexes.values(), id, JSON.parse(text));
-    const clash = filing.clash(after, id);
-    if (clash !== undefined) throw takenError(kind.name, id, clash);
+    const index = filing.clash(after, id);
+    if (index !== undefined) return { kind: 'exists', index };
     rows.update.run([expected + 1, text, old.n]);
     filing.drop(missingIn(after, before));
     filing.add(missingIn(before, after), { n: old.n, id });
@@ -96,8 +97,8 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     async insert(kind, id, body) {
       check(id);
       const text = bodyText(kind.name, id, body);
-      await writer.write(() => insert(kindOf(kind), id, text));
-      return { id, revision: 1, body: JSON.parse(text) };
+      const taken = await writer.write(() => insert(kindOf(kind), id, text));
+      return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     },
     async get(kind, id) {
       check(id);
@@ -155,6 +156,11 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
       return (found as [number, string, ArrayBuffer, number, number][]).map(([seq, kind, id, revision, at]): Change => {
         return { seq, kind, id: Buffer.from(id).toString(), revision, at };
       });
+    },
+    async lastChange() {
+      check();
+      const [newest] = attempt('lastChange', () => rows.newestChange.get([])) as [number | null];
+      return newest ?? 0;
     },
     async ping() {
       check();

@@ -22,6 +22,7 @@ export interface Rows {
   readonly delete: Statement;
   readonly addChange: Statement;
   readonly changes: Statement;
+  readonly newestChange: Statement;
   /** Key, id, revision and body of the documents of one stretch. */
   readonly walks: Readonly<Record<'id' | 'index', Readonly<Record<'up' | 'down', Statement>>>>;
   readonly counters: Readonly<Record<'id' | 'index', Statement>>;
@@ -59,6 +60,7 @@ export function openRows(db: Database.Database): Rows {
     delete: writing('DELETE FROM document WHERE n = ?'),
     addChange: writing('INSERT INTO change (kind, id, revision, at) VALUES (?, ?, ?, ?)'),
     changes: reading('SELECT seq, kind, id, revision, at FROM change WHERE seq > ? ORDER BY seq LIMIT ?'),
+    newestChange: reading('SELECT max(seq) FROM change'),
     walks: {
       id: { up: walkIds('ASC'), down: walkIds('DESC') },
       index: { up: walkIndex('ASC'), down: walkIndex('DESC') },

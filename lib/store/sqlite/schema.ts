@@ -1,7 +1,8 @@
 // The SQLite file under the document store: its tables, and which kinds and indexes it knows.
 
 import Database from 'libsql';
-import { type Declared, entriesOf, type Index, indexesOf, sameIndex, takenError } from '../index/kinds.ts';
+import { type Declared, entriesOf, type Index, indexesOf, sameIndex } from '../index/kinds.ts';
+import { takenError } from '../insert-new.ts';
 import type { Kind } from '../store.ts';
 import { isBusy } from './group-writer.ts';
 import { openFiling } from './rows.ts';

@@ -2,7 +2,6 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
-import { inserted } from '../host/change.ts';
 import type { Premises } from '../plugin.ts';
 
 export type ClaimStatus = 'pending' | 'approved' | 'rejected' | 'failed';
@@ -51,7 +50,8 @@ export function claims({ documents, clock }: Pick<Premises, 'documents' | 'clock
         dueAt: now,
       };
       const id = key === undefined ? randomUUID() : idOf(did, key);
-      return (await inserted(documents, { kind: CLAIM, id }, body)) ?? (await documents.get<StoredClaim>(CLAIM, id))!;
+      const inserted = await documents.insert(CLAIM, id, body);
+      return inserted.kind === 'inserted' ? inserted : (await documents.get<StoredClaim>(CLAIM, id))!;
     },
 
     /** The newest of a user. */

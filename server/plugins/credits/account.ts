@@ -5,7 +5,7 @@
 
 import { type Line, workLine } from '../../../lib/engine/session/mutex.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
-import { changeDocument, inserted } from '../host/change.ts';
+import { update } from '../../../lib/store/update.ts';
 import type { Premises } from '../plugin.ts';
 
 /** A millionth of a credit: what one token costs per credit of a million tokens. */
@@ -60,7 +60,7 @@ export function accounts({ documents, clock }: Pick<Premises, 'documents' | 'clo
   const read = async (did: string): Promise<Account | undefined> => (await documents.get<Account>(ACCOUNT, did))?.body;
 
   async function mark(id: string): Promise<void> {
-    await changeDocument<Entry>(documents, { kind: ENTRY, id }, (entry) =>
+    await update<Entry>(documents, ENTRY, id, (entry) =>
       entry && !entry.isCounted ? { ...entry, isCounted: true } : undefined,
     );
   }
@@ -79,8 +79,8 @@ export function accounts({ documents, clock }: Pick<Premises, 'documents' | 'clo
 
   async function book({ id, did, amount, terms = {} }: Booking): Promise<Account> {
     const entry: Entry = { did, amount, at: clock.now(), isCounted: false };
-    await inserted(documents, { kind: ENTRY, id }, entry);
-    await changeDocument<Account>(documents, { kind: ACCOUNT, id: did }, async (account = EMPTY) => {
+    await documents.insert(ENTRY, id, entry);
+    await update<Account>(documents, ACCOUNT, did, async (account = EMPTY) => {
       if (account.counted.includes(id)) return undefined;
       // Looked at after the account: what the account has forgotten was marked before.
       const written = await documents.get<Entry>(ENTRY, id);

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
-import { changeDocument, inserted } from '../host/change.ts';
+import { update } from '../../../lib/store/update.ts';
 import type { Premises } from '../plugin.ts';
 import type { Said } from './event.ts';
 
@@ -43,7 +43,8 @@ export async function takeIn({ documents, clock }: Ground, said: Said): Promise<
   const message = hashOf(team, channel, ts);
   const dueAt = clock.now() + LEASE_MS;
   const body: StoredTurn = { message, team, channel, thread, text, state: 'open', tries: 0, dueAt };
-  return inserted(documents, { kind: TURN, id: hashOf(team, eventId) }, body);
+  const inserted = await documents.insert(TURN, hashOf(team, eventId), body);
+  return inserted.kind === 'inserted' ? inserted : undefined;
 }
 
 /** The next revision of a turn that this process holds; undefined when another one has it. */
@@ -73,12 +74,12 @@ export async function sessionOf(
   turn: StoredTurn,
 ): Promise<string> {
   const owner = ownerOf(turn);
-  const place = { kind: THREAD, id: hashOf(turn.team, turn.channel, turn.thread) };
-  const thread = await changeDocument<{ session: string }>(documents, place, async (known) => {
+  const id = hashOf(turn.team, turn.channel, turn.thread);
+  const thread = await update<{ session: string }>(documents, THREAD, id, async (known) => {
     if (known && (await agent.sessions.owns(owner, known.session))) return known;
     return { session: (await agent.sessions.create(owner)).sessionId };
   });
-  if (thread) return thread.session;
+  if (thread.kind === 'updated') return thread.document.body.session;
   throw new TwinlineError('ERR_CONFLICT', 'The session of a thread was changed by others. Try again.');
 }
 

@@ -1,7 +1,7 @@
 // Preferences as they are stored, one document for each user.
 
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
-import { changeDocument } from '../host/change.ts';
+import { update } from '../../../lib/store/update.ts';
 import type { Premises } from '../plugin.ts';
 
 export type Preferences = JsonObject & {
@@ -29,9 +29,10 @@ export async function mergePreferences(
   { documents, clock }: Ground,
   { did, changes }: { readonly did: string; readonly changes: JsonObject },
 ): Promise<Preferences> {
-  const merged = await changeDocument<Preferences>(documents, { kind: KIND, id: did }, (known) => {
+  const merged = await update<Preferences>(documents, KIND, did, (known) => {
     const all = { ...known, ...changes, updatedAt: new Date(clock.now()).toISOString() };
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as Preferences;
   });
-  return merged!;
+  // `change` always gives a body.
+  return (merged as Extract<typeof merged, { kind: 'updated' }>).document.body;
 }

@@ -206,6 +206,10 @@ test('a name that belongs to another is 409; what was deactivated is 410 and sta
   const { did } = await domain({ alsoKnownAs: 'did:ixo:org/taken', externalId: 'ext-1' });
   for (const body of [{ alsoKnownAs: ['did:ixo:org/taken'] }, { externalId: 'ext-1' }])
     problem(await ask('owner', 'POST /v1/domains', { ...MINE, ...body }), 409, 'already-exists');
+  const other = await domain({});
+  const renamed = { alsoKnownAs: ['did:ixo:org/taken'] };
+  const match = { 'if-match': '"1"' };
+  problem(await ask('owner', `PATCH ${path(other.did)}`, renamed, match), 409, 'already-exists');
   problem(await ask('owner', 'POST /v1/protocols', { type: 'Protocol', alsoKnownAs: COOKING }), 409, 'already-exists');
   assert.is(view(await ask('owner', `DELETE ${path(did)}`)).status, 'Deactivated');
   for (const [name, line] of [

@@ -1,0 +1,59 @@
+// Changing one document as a whole, whoever else is changing it: read, change, write at the revision that was read.
+
+import { systemClock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { takenError } from './insert-new.ts';
+import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from './store.ts';
+
+export type UpdateResult<Body extends JsonObject = JsonObject> =
+  /** Written: the document as it is now. */
+  | { readonly kind: 'updated'; readonly document: StoredDocument<Body> }
+  /** `change` gave undefined: the document as it was left. */
+  | { readonly kind: 'unchanged'; readonly document: StoredDocument<Body> }
+  /** There is no such document, and `change` made none. */
+  | { readonly kind: 'missing' };
+
+/**
+ * What the document is to be; undefined leaves it as it is. Gets undefined when there is no such document: a body is
+ * inserted then. Called anew for each revision that is read, so it must do nothing that may not be repeated.
+ */
+export type ChangeBody<Body> = (body: Body | undefined) => Promise<Body | undefined> | Body | undefined;
+
+export interface UpdateOptions<Body extends JsonObject> {
+  /** Writes the next body in place of `old`, at its revision. @default `documents.replace` */
+  readonly replace?: (old: StoredDocument<Body>, body: Body) => Promise<ReplaceResult>;
+}
+
+/** Milliseconds of the longest pause before another try; pauses are random and double from 1 ms. */
+const PAUSE_MAX_MS = 32;
+
+/**
+ * Writes what `change` makes of the document, and tries again when another writer was first. Throws ERR_CONFLICT after
+ * LIMITS.conflictsPerTurn tries, and ERR_EXISTS when another document has a unique value that the change asks for.
+ */
+export async function update<Body extends JsonObject>(
+  documents: Pick<DocumentStore, 'get' | 'insert' | 'replace'>,
+  kind: Kind,
+  id: string,
+  change: ChangeBody<Body>,
+  options: UpdateOptions<Body> = {},
+): Promise<UpdateResult<Body>> {
+  const { replace = (old, body) => documents.replace(kind, id, old.revision, body) } = options;
+  for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
+    // The first conflict is rarely followed by another one.
+    if (tries > 1) await systemClock.wait(Math.random() * Math.min(PAUSE_MAX_MS, 2 ** (tries - 2)));
+    const old = await documents.get<Body>(kind, id);
+    const body = await change(old?.body);
+    if (body === undefined) return old ? { kind: 'unchanged', document: old } : { kind: 'missing' };
+    const result = old ? await replace(old, body) : await documents.insert(kind, id, body);
+    if (result.kind === 'replaced' || result.kind === 'inserted')
+      return { kind: 'updated', document: { id, revision: result.revision, body } };
+    // A taken id means that another writer has made the document meanwhile.
+    if (result.kind === 'exists' && result.index !== undefined) throw takenError(kind.name, id, result.index);
+  }
+  throw new TwinlineError(
+    'ERR_CONFLICT',
+    `A document of the kind ${kind.name} was changed by others ${LIMITS.conflictsPerTurn} times in a row. Try again.`,
+  );
+}

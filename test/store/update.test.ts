@@ -1,0 +1,79 @@
+// `update`: one document is changed as a whole, whoever else changes it, and callers are told what became of it.
+
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LIMITS } from '../../lib/limits.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import type { DocumentStore } from '../../lib/store/store.ts';
+import { update } from '../../lib/store/update.ts';
+import { PERSON } from '../contract/document-bench.ts';
+import { refuses } from '../contract/snapshot-bench.ts';
+
+type Count = { readonly n: number };
+
+async function place(): Promise<DocumentStore> {
+  const documents = memoryDocuments();
+  await documents.declare([PERSON]);
+  return documents;
+}
+
+test('it writes what the change makes, leaves what the change leaves, and says when nothing is there', async () => {
+  const documents = await place();
+  assert.equal(await update<Count>(documents, PERSON, 'a', () => undefined), { kind: 'missing' });
+  const made = await update<Count>(documents, PERSON, 'a', (body) => ({ n: (body?.n ?? 0) + 1 }));
+  assert.equal(made, { kind: 'updated', document: { id: 'a', revision: 1, body: { n: 1 } } });
+  const changed = await update<Count>(documents, PERSON, 'a', async (body) => ({ n: body!.n + 1 }));
+  assert.equal(changed, { kind: 'updated', document: { id: 'a', revision: 2, body: { n: 2 } } });
+  const left = await update<Count>(documents, PERSON, 'a', () => undefined);
+  assert.equal(left, { kind: 'unchanged', document: { id: 'a', revision: 2, body: { n: 2 } } });
+  assert.is(await documents.lastChange(), 2);
+});
+
+test('of writers at once none is lost, from the insert on', async () => {
+  const documents = await place();
+  const add = () => update<Count>(documents, PERSON, 'a', (body) => ({ n: (body?.n ?? 0) + 1 }));
+  await Promise.all(Array.from({ length: 10 }, add));
+  assert.equal((await documents.get<Count>(PERSON, 'a'))?.body, { n: 10 });
+});
+
+test('it gives up after as many conflicts as a turn may have', async () => {
+  const documents = await place();
+  await documents.insert(PERSON, 'a', { n: 0 });
+  let tries = 0;
+  const error = await refuses('ERR_CONFLICT', () =>
+    update<Count>(documents, PERSON, 'a', async () => {
+      tries++;
+      const { revision } = (await documents.get(PERSON, 'a'))!;
+      await documents.replace(PERSON, 'a', revision, { n: -tries });
+      return { n: 1 };
+    }),
+  );
+  assert.match(error.message, PERSON.name);
+  assert.is(tries, LIMITS.conflictsPerTurn);
+  assert.equal((await documents.get<Count>(PERSON, 'a'))?.body, { n: -tries });
+});
+
+test('a unique value that another document has is refused at once, by the name of its index', async () => {
+  const documents = await place();
+  await documents.insert(PERSON, 'a', { phone: '+2541' });
+  await documents.insert(PERSON, 'b', {});
+  for (const id of ['b', 'c']) {
+    const error = await refuses('ERR_EXISTS', () => update(documents, PERSON, id, () => ({ phone: '+2541' })));
+    assert.match(error.message, '"phone"');
+    assert.not.match(error.message, '2541');
+  }
+});
+
+test('the write may be another than a plain replace', async () => {
+  const documents = await place();
+  await documents.insert(PERSON, 'a', { n: 0 });
+  const replaced: number[] = [];
+  const replace = (old: { id: string; revision: number }, body: Count) => {
+    replaced.push(old.revision);
+    return documents.replace(PERSON, old.id, old.revision, body);
+  };
+  await update<Count>(documents, PERSON, 'a', (body) => ({ n: body!.n + 1 }), { replace });
+  assert.equal(replaced, [1]);
+});
+
+test.run();
