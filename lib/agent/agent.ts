@@ -9,7 +9,7 @@ import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import type { Responder, TurnSecrets } from './responder.ts';
-import { type Room, rooms } from './room.ts';
+import { type Room, rooms, type Told } from './room.ts';
 import { type Follower, follower } from './run/follow.ts';
 import { type Offers, openOffers } from './run/offer.ts';
 import { waitingLine } from './run/queue.ts';
@@ -19,7 +19,6 @@ import { isEnded, type NewRun, type Run, type RunRequest, type RunView, runs as 
 import { makeRunner, newHolder, type RunReport } from './run/runner.ts';
 import { type Transcript, transcript as transcriptOf } from './session/message.ts';
 import { type Oracle, type Sessions, sessions as sessionsOf } from './session/session.ts';
-import type { Told } from './told.ts';
 import { callResult, type HostTool } from './tool.ts';
 import { fitsJson, fitsLevels } from './well-formed.ts';
 

@@ -1,9 +1,10 @@
-// The room of a session: what its sockets are told, on every instance, now or never.
+// The room of a session: the events that its sockets get, on every instance, and that listeners in this process get.
 
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import type { Run } from './run/run.ts';
 
 /** The typed events that sockets get, by their documented names. */
 export const ROOM_EVENTS = [
@@ -72,3 +73,40 @@ export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject 
 /** Whether sockets can be told this in one piece. */
 export const fits = (event: RoomEvent, payload: JsonObject) =>
   Buffer.byteLength(JSON.stringify({ event, payload })) <= LIMITS.channelMessageBytes;
+
+/** A typed event of a run, as the sockets of its session are told. */
+export interface Told {
+  readonly runId: string;
+  readonly owner: string;
+  readonly session: string;
+  readonly requestId: string;
+  readonly event: RoomEvent;
+  readonly payload: JsonObject;
+}
+
+export interface ToldOptions {
+  readonly room: Room;
+  readonly onTold?: ((told: Told) => void) | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** The room of one run's session, with the listener. */
+export function toldRoom({ room, onTold, onProblem }: ToldOptions, { id: runId, body }: Run): Room {
+  if (!onTold) return room;
+  const { owner, requestId } = body;
+  const note: Room['note'] = (session, event, payload) => {
+    try {
+      onTold({ runId, owner, session, requestId, event, payload });
+    } catch (error) {
+      onProblem(error);
+    }
+  };
+  return {
+    ...room,
+    note,
+    tell: (session, event, payload) => {
+      note(session, event, payload);
+      return room.tell(session, event, payload);
+    },
+  };
+}

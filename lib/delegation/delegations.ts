@@ -1,4 +1,4 @@
-// The delegations that users have stored: checked before, sealed at rest, expired and revoked in time.
+// Delegations that users have stored: verified on arrival, sealed at rest, removed when they expire or are revoked.
 
 import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
@@ -13,10 +13,9 @@ import { openText, type Seal, sealText } from '../sealed-text.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
-import { DELEGATION } from './kinds.ts';
+import { DELEGATION, REVOCATION } from './kinds.ts';
 import { mintInvocation } from './mint.ts';
 import { TOKEN_REASONS } from './reason.ts';
-import type { Revocations } from './revocations.ts';
 import type { Capability } from './token/ucan.ts';
 
 export interface DelegationsOptions {
@@ -167,4 +166,33 @@ function sealOf(user: string): Seal {
 
 function refused(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
+}
+
+export interface Revocations {
+  /** Whether any of these keys was revoked, by whichever instance. */
+  has(keys: readonly string[]): Promise<boolean>;
+  /** Revokes the keys; `expiresAt` (milliseconds since 1970) is when nobody could use them any more. Again: harmless. */
+  add(keys: readonly string[], expiresAt: number): Promise<void>;
+  /** Forgets what has expired on its own; how many. */
+  sweep(now: number, limit: number): Promise<number>;
+}
+
+export function revocations({ documents }: { documents: DocumentStore }): Revocations {
+  async function insert(key: string, expiresAt: number): Promise<void> {
+    try {
+      await documents.insert(REVOCATION, key, { expiresAt });
+    } catch (error) {
+      if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
+    }
+  }
+  return {
+    has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
+    add: async (keys, expiresAt) => void (await Promise.all(keys.map((key) => insert(key, expiresAt)))),
+    async sweep(now, limit) {
+      const where = { expiresAt: { lte: now } };
+      const { items } = await documents.find(REVOCATION, { index: 'expiry', where, limit });
+      await Promise.all(items.map(({ id, revision }) => documents.remove(REVOCATION, id, revision)));
+      return items.length;
+    },
+  };
 }

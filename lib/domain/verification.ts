@@ -11,9 +11,8 @@ import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { pathSegment } from './did/did.ts';
 import { revisionsOf } from './feed/journal.ts';
-import { requireDomain } from './find.ts';
+import { findPage, requireDomain, requireLimit } from './find.ts';
 import { PROPOSAL } from './kinds.ts';
-import { findPage, requireLimit } from './page.ts';
 import type { Domain } from './twin/record.ts';
 import {
   execute,

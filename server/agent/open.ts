@@ -3,11 +3,10 @@
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { delegations } from '../../lib/delegation/delegations.ts';
+import { delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
-import { revocations } from '../../lib/delegation/revocations.ts';
 import { type Ends, opening } from '../../lib/ends.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import type { Watch } from '../../lib/engine/watch.ts';

@@ -1,4 +1,4 @@
-// The plugins of a server, opened: their routes examined, their tools offered, their gates and ears asked in order.
+// Opens the plugins of a server: checks their routes, offers their tools, calls their gates and listeners in order.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type Router from '@koa/router';
@@ -11,13 +11,13 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { ServedRoute } from '../http/route-list.ts';
 import type { Part } from '../openapi/operation.ts';
 import { documentedParts } from '../openapi/parts.ts';
+import { nest } from '../user/errors.ts';
 import { pluginPart } from './documentation.ts';
 import { exclusions } from './exclusions.ts';
 import { ownDocuments, pluginContext } from './host/context.ts';
 import { type Listeners, listenersOf } from './host/listeners.ts';
 import { occasionOf } from './host/occasion.ts';
 import { type PluginGround, premisesOf } from './host/premises.ts';
-import { koaRefusals } from './host/refusals.ts';
 import { loadPlugins } from './load.ts';
 import { closeRoutes, type Mounted, mount, routeProblems } from './mount.ts';
 import type { Occasion, Plugin, PluginContext } from './plugin.ts';
@@ -142,5 +142,19 @@ function doorOf(router: Router, current: AsyncLocalStorage<Occasion>): Middlewar
   return (ctx, next) => {
     if (!router.match(ctx.path, ctx.method).route) return next();
     return current.run(occasionOf(ctx), () => told(ctx, () => routes(ctx, next)));
+  };
+}
+
+/** Hands on refusals of 400 to 499 whose words are meant to be shown; all else stays as it is. */
+function koaRefusals(): Middleware {
+  return async (_ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: unknown };
+      if (expose === true && typeof status === 'number' && status >= 400 && status <= 499)
+        throw nest(status, String(message));
+      throw error;
+    }
   };
 }

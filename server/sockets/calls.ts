@@ -1,8 +1,8 @@
-// Calls of tools and actions that wait for a client, at the moment when one comes.
+// Calls of tools and actions that wait for a client, sent when one connects.
 
 import type { Agent } from '../../lib/agent/agent.ts';
-import { sendDirect } from './direct.ts';
 import type { Member } from './member.ts';
+import { sendDirect } from './recovery.ts';
 import { wordsOf } from './room-events.ts';
 
 type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };

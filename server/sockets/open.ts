@@ -7,10 +7,9 @@ import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
 import { isStillOf, offerCalls } from './calls.ts';
-import { sendDirect } from './direct.ts';
 import { type Leaving, type LeavingOptions, openLeaving } from './leaving.ts';
 import { type Member, newMembers, roomOf } from './member.ts';
-import { heldRecovery } from './recovery.ts';
+import { heldRecovery, sendDirect } from './recovery.ts';
 import type { SocketServer } from './socket-server.ts';
 
 export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &

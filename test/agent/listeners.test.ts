@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Told } from '../../lib/agent/room.ts';
 import type { RunReport } from '../../lib/agent/run/runner.ts';
-import type { Told } from '../../lib/agent/told.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { ANN, asleep, framesOf, ground, newSession, say, scripted, settled } from './ground.ts';

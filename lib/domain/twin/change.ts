@@ -1,6 +1,7 @@
-// Changes of a twin: patch, transfer, deactivation. Who votes on it votes on what it was: a material change counts.
+// Changes of a twin: patch, transfer, deactivation; and the hash of the fields that a vote is held on.
 
 import { isDeepStrictEqual } from 'node:util';
+import { canonicalHash } from '../../json/canonical.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
@@ -13,7 +14,6 @@ import { checked } from '../schema/check.ts';
 import { refuseForeignDids } from './alias-rules.ts';
 import { isMembershipGroup, isOrganisation } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.ts';
-import { MATERIAL } from './material.ts';
 import { addPart, removePart } from './parts.ts';
 import { type Patch, patched } from './patch.ts';
 import { type Domain, domainView, type StoredDomain, type SubDomain } from './record.ts';
@@ -225,4 +225,17 @@ async function replace(ground: ChangeGround, old: Domain, body: StoredDomain, ma
   const domain = { id: old.id, revision: result.revision, body };
   if (material) await ground.onMaterialChange(domain);
   return domain;
+}
+
+/** The fields that a vote is held on. */
+export const MATERIAL = ['type', 'class', 'controllers', 'properties', 'relationships'] as const;
+
+/** Of everything that is material about a domain; see MATERIAL. */
+export function materialHash(body: Pick<StoredDomain, (typeof MATERIAL)[number]>): string {
+  return canonicalHash(Object.fromEntries(MATERIAL.map((field) => [field, body[field]])) as JsonObject);
+}
+
+/** Of the domain together with the package that a proposal brings along. */
+export function packageHash(material: string, content: Json | undefined): string {
+  return canonicalHash({ material, package: content ?? null });
 }

@@ -11,7 +11,7 @@ import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
-import { materialHash } from '../twin/material.ts';
+import { materialHash } from '../twin/change.ts';
 import type { Domain, Status, StoredDomain } from '../twin/record.ts';
 import type { Proposal } from './proposal.ts';
 

@@ -12,7 +12,7 @@ import { PROPOSAL } from '../kinds.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checked } from '../schema/check.ts';
 import { NEW_PROPOSAL } from '../schema/votes.ts';
-import { materialHash, packageHash } from '../twin/material.ts';
+import { materialHash, packageHash } from '../twin/change.ts';
 import { type Domain, validityOf } from '../twin/record.ts';
 import type { SettleVotes } from './due-votes.ts';
 import { mayBecome, type ProposalKind, statusBeneath, verificationOf } from './execution.ts';

@@ -1,8 +1,8 @@
 // The ears of plugins: what they are told of runs, what they settle before one ends, what they say to models.
 
 import type { AgentOptions } from '../../../lib/agent/agent.ts';
+import type { Told } from '../../../lib/agent/room.ts';
 import type { RunReport } from '../../../lib/agent/run/runner.ts';
-import type { Told } from '../../../lib/agent/told.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { Occasion, Plugin, PluginContext, PluginEvent } from '../plugin.ts';

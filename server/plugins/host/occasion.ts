@@ -1,10 +1,10 @@
-// What is known of a request that plugins answer, or that their gates are asked about.
+// What plugins and their gates are told of a request. A Matrix homeserver is passed on only if it is a public address.
 
 import type { Context } from 'koa';
+import { isPublicHost, isPublicUrl } from '../../../lib/http/public-url.ts';
 import type { AgentUser } from '../../user/authenticate.ts';
 import { zoneOf } from '../../user/time-zone.ts';
 import type { Occasion } from '../plugin.ts';
-import { publicHomeserver } from './homeserver.ts';
 
 /** What is known of a request. On a public route no header says who asks. */
 export function occasionOf(ctx: Pick<Context, 'state' | 'get' | 'method' | 'path'>): Occasion {
@@ -19,4 +19,13 @@ export function occasionOf(ctx: Pick<Context, 'state' | 'get' | 'method' | 'path
     method: ctx.method,
     path: ctx.path,
   };
+}
+
+/** The URL or host name as it was given; undefined when it is none, or its text leads to a private place. */
+export function publicHomeserver(given: string | undefined): string | undefined {
+  if (given === undefined || given.length > 512) return undefined;
+  const isPublic = /^https?:\/\//i.test(given)
+    ? isPublicUrl(given)
+    : /^[\w-]+(\.[\w-]+)+(:\d{1,5})?$/.test(given) && isPublicHost(given.replace(/:\d+$/, ''));
+  return isPublic ? given : undefined;
 }
