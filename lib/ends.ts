@@ -1,21 +1,21 @@
 // What has been opened and must be closed again: all of it when the server ends, or as far as a start came that failed.
 
-export interface Ends {
+export interface Disposables {
   /** Something to end when all ends; the last one first. */
-  readonly later: (end: () => Promise<unknown> | unknown) => void;
-  readonly endAll: () => Promise<void>;
+  readonly defer: (end: () => Promise<unknown> | unknown) => void;
+  readonly disposeAll: () => Promise<void>;
 }
 
 /** Opens something of several parts; when that fails, those that were open are closed before it is told. */
-export async function opening<T>(open: (ends: Ends) => Promise<T>): Promise<T> {
+export async function openWithDisposables<T>(open: (ends: Disposables) => Promise<T>): Promise<T> {
   const ends: (() => Promise<unknown> | unknown)[] = [];
-  const endAll = async () => {
+  const disposeAll = async () => {
     for (let end = ends.pop(); end; end = ends.pop()) await end();
   };
   try {
-    return await open({ later: (end) => ends.push(end), endAll });
+    return await open({ defer: (end) => ends.push(end), disposeAll });
   } catch (error) {
-    await endAll();
+    await disposeAll();
     throw error;
   }
 }

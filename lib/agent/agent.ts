@@ -1,7 +1,7 @@
 // The agent service without HTTP: sessions, messages that are answered by runs, and everything that can be asked of them.
 
 import { type Clock, systemClock } from '../clock.ts';
-import type { Watch } from '../engine/watch.ts';
+import type { Inspector } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel } from '../store/channel.ts';
@@ -9,10 +9,10 @@ import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import type { Responder, TurnSecrets } from './responder.ts';
-import { type Room, rooms, type Told } from './room.ts';
+import { type Room, type RunRoomEvent, rooms } from './room.ts';
 import { type Follower, follower } from './run/follow.ts';
 import { type Offers, openOffers } from './run/offer.ts';
-import { waitingLine } from './run/queue.ts';
+import { runQueue } from './run/queue.ts';
 import { recovery as recoveryOf } from './run/recovery.ts';
 import type { Asked } from './run/respond.ts';
 import { isEnded, type NewRun, type Run, type RunRequest, type RunView, runs as runsOf, runView } from './run/run.ts';
@@ -39,7 +39,7 @@ export interface AgentOptions {
   /** Whether a client listens to a session through this process. @default always */
   readonly isHeard?: Room['isHeard'];
   /** Whoever looks on at runs. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: Inspector | undefined;
   /**
    * Awaited before a run ends, and tried again while the store is away; once more by whoever takes over when this process
    * dies meanwhile: must act once per run.
@@ -48,7 +48,7 @@ export interface AgentOptions {
   /** What models should know of a user before they answer. */
   readonly instructions?: (asked: Asked) => Promise<readonly string[]>;
   /** Told of every typed event of the runs that this process drives. */
-  readonly onTold?: (told: Told) => void;
+  readonly onEvent?: (told: RunRoomEvent) => void;
   /** Told of every run that has ended, by the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
   /** Told of what fails when nobody waits for it. */
@@ -155,21 +155,21 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     replyBytes: options.replyBytes ?? LIMITS.agentReplyBytes,
     settle: options.settle,
     instructions: options.instructions,
-    onTold: options.onTold,
+    onEvent: options.onEvent,
     onEnd: options.onEnd,
     onFree: (session) => onFree(session).catch(onProblem),
   });
-  const line = waitingLine({ runs, clock, drive, onProblem });
+  const waitingRuns = runQueue({ runs, clock, drive, onProblem });
   const recovery = recoveryOf({
     ...common,
-    drive: (run) => drive(run, line.secretsOf(run.id)),
+    drive: (run) => drive(run, waitingRuns.secretsOf(run.id)),
     room: () => (closing ? 0 : LIMITS.runsAtOnce - driven.size),
   });
   const unsubscribe = await channel.subscribe(holderTopic(runs.holder), {
-    onMessage: (run) => void (runner.look(run) || line.call(run)),
+    onMessage: (run) => void (runner.look(run) || waitingRuns.call(run)),
     onGap: () => {
       runner.lookAtAll();
-      line.callAll();
+      waitingRuns.callAll();
     },
   });
 
@@ -189,7 +189,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 
   async function queue(run: NewRun, secrets: TurnSecrets): Promise<Run> {
     const queued = await runs.queue(run);
-    line.join(queued.id, secrets);
+    waitingRuns.join(queued.id, secrets);
     return queued;
   }
 
@@ -241,7 +241,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       return true;
     },
     async deleteSession(owner, session) {
-      if (!(await sessions.bury(owner, session))) return false;
+      if (!(await sessions.softDelete(owner, session))) return false;
       for (const run of (await runs.open(session)).reverse()) await stopRun(run);
       // What is still being written goes when the sweep looks once more.
       await recovery.clear(session).catch(onProblem);
@@ -257,7 +257,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     async close(waitMs = 0) {
       if (closing) return;
       closing = true;
-      line.close();
+      waitingRuns.close();
       const over = new AbortController();
       await Promise.race([Promise.all(driven), clock.wait(waitMs, over.signal)]);
       over.abort('over');

@@ -75,7 +75,7 @@ export const fits = (event: RoomEvent, payload: JsonObject) =>
   Buffer.byteLength(JSON.stringify({ event, payload })) <= LIMITS.channelMessageBytes;
 
 /** A typed event of a run, as the sockets of its session are told. */
-export interface Told {
+export interface RunRoomEvent {
   readonly runId: string;
   readonly owner: string;
   readonly session: string;
@@ -84,19 +84,19 @@ export interface Told {
   readonly payload: JsonObject;
 }
 
-export interface ToldOptions {
+export interface RunRoomOptions {
   readonly room: Room;
-  readonly onTold?: ((told: Told) => void) | undefined;
+  readonly onEvent?: ((told: RunRoomEvent) => void) | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 
 /** The room of one run's session, with the listener. */
-export function toldRoom({ room, onTold, onProblem }: ToldOptions, { id: runId, body }: Run): Room {
-  if (!onTold) return room;
+export function runRoom({ room, onEvent, onProblem }: RunRoomOptions, { id: runId, body }: Run): Room {
+  if (!onEvent) return room;
   const { owner, requestId } = body;
   const note: Room['note'] = (session, event, payload) => {
     try {
-      onTold({ runId, owner, session, requestId, event, payload });
+      onEvent({ runId, owner, session, requestId, event, payload });
     } catch (error) {
       onProblem(error);
     }

@@ -5,7 +5,7 @@ import { type DelegationContext, delegationMachine, type StoreEvent } from '../.
 import type { Clock } from '../clock.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
-import type { Watch } from '../engine/watch.ts';
+import type { Inspector } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
 import { LIMITS } from '../limits.ts';
@@ -31,7 +31,7 @@ export interface DelegationsOptions {
   /** The DID that issues them, when it is not that of the key. */
   readonly issuer?: string;
   /** Whoever looks on at delegations. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: Inspector | undefined;
   /** After a token was revoked: whoever came in with it has to go. */
   readonly onRevoked?: (revoked: { readonly user: string; readonly keys: readonly string[] }) => void;
 }

@@ -7,7 +7,7 @@ import { currentConversation, type Engine } from './engine.ts';
 import { openStored } from './session/open.ts';
 import { encodeRecord } from './session/record.ts';
 
-export interface Placement {
+export interface Seed {
   readonly conversation: string;
   readonly state: StateValue;
   /** Of the conversation itself; its `migrate` fills what is missing. Secrets are not kept. */
@@ -23,7 +23,7 @@ const NO_EDITION = '';
  * Stores a session that rests there, under a key that has none; the next turn shows it. Throws ERR_FLOW_UNKNOWN, or
  * ERR_INPUT when the conversation has no such state or the key has a session.
  */
-export async function placeSession(engine: Engine, key: string, placement: Placement): Promise<void> {
+export async function seedSession(engine: Engine, key: string, placement: Seed): Promise<void> {
   const { state, context, door } = placement;
   const { id, version, shelve } = currentConversation(engine, placement.conversation);
   const now = engine.clock.now();
@@ -35,7 +35,7 @@ export async function placeSession(engine: Engine, key: string, placement: Place
       hash: NO_EDITION,
       rest: { state, context: shelve(context, (secret) => engine.prove(key, secret)) },
       turn: 1,
-      born: now,
+      startedAt: now,
       door,
       timers: [],
       calls: [],

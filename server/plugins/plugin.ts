@@ -39,7 +39,7 @@ export interface PluginEvent {
 }
 
 /** What is known of the request, the call of a tool or the event that a plugin works for now. */
-export interface Occasion {
+export interface RequestInfo {
   /** The user whose token was checked; undefined on a public route. */
   readonly did?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -61,7 +61,7 @@ export interface Occasion {
 }
 
 /** What a plugin may use of the server. */
-export interface Premises {
+export interface PluginHost {
   /** Of the plugin's own kinds. */
   readonly documents: Pick<DocumentStore, 'insert' | 'get' | 'replace' | 'remove' | 'find' | 'count'>;
   readonly clock: Clock;
@@ -98,7 +98,7 @@ export interface NewTurn {
 }
 
 /** Handed to everything that a plugin has: the server, and what is going on now. */
-export interface PluginContext extends Occasion, Premises {
+export interface PluginContext extends RequestInfo, PluginHost {
   /**
    * Tells the sockets of a session; `sessionId` and `requestId` are filled in, where there is a current session with its
    * own. Rejects with ERR_INPUT when there is none and the payload names none. `false`: nobody could be told.

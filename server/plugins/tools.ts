@@ -4,10 +4,10 @@ import type { HostTool, ToolContext } from '../../lib/agent/tool.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { argumentCheck } from './host/arguments.ts';
 import { publicHomeserver } from './host/occasion.ts';
-import type { Occasion, PluginContext, PluginTool } from './plugin.ts';
+import type { PluginContext, PluginTool, RequestInfo } from './plugin.ts';
 
 /** The tool; `contextOf` gives the context of its plugin. Its schema has been compiled once before. */
-export function hostTool(tool: PluginTool, contextOf: (occasion: Occasion) => PluginContext): HostTool {
+export function hostTool(tool: PluginTool, contextOf: (request: RequestInfo) => PluginContext): HostTool {
   const { name, description, schema } = tool;
   const checked = argumentCheck(schema);
   return {
@@ -22,7 +22,7 @@ export function hostTool(tool: PluginTool, contextOf: (occasion: Occasion) => Pl
   };
 }
 
-function occasionOf({ owner, session, requestId, request, secrets, idempotencyKey, signal }: ToolContext): Occasion {
+function occasionOf({ owner, session, requestId, request, secrets, idempotencyKey, signal }: ToolContext): RequestInfo {
   return {
     did: owner,
     sessionId: session,

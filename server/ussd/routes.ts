@@ -7,7 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
-import type { UssdGateway } from '../../lib/ussd/gateway.ts';
+import type { UssdService } from '../../lib/ussd/gateway.ts';
 import {
   conEnd,
   FORBIDDEN,
@@ -29,7 +29,7 @@ import { readUssdBody, type UssdBody } from './body.ts';
 import { EVERYBODY, type GatewayRefusal, type UssdGateways } from './gateways.ts';
 
 export interface UssdDoor {
-  readonly gateway: UssdGateway;
+  readonly gateway: UssdService;
   /** Who may speak for callers. */
   readonly gateways: UssdGateways;
   /** Told of each request of a gateway that may not. */

@@ -57,7 +57,7 @@ export function recovery(options: RecoveryOptions): Recovery {
     for (const id of isOpen ? [] : await runs.ofSession(session, LIMITS.sweepBatch)) await remove(id);
   }
 
-  async function clearBuried(session: string): Promise<void> {
+  async function clearTombstone(session: string): Promise<void> {
     if ((await runs.open(session)).length) return;
     await clear(session);
     if ((await runs.ofSession(session, 1)).length === 0) await sessions.forget(session);
@@ -74,7 +74,7 @@ export function recovery(options: RecoveryOptions): Recovery {
     async sweep(limit = LIMITS.sweepBatch) {
       const places = Math.min(limit, room());
       const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
-      const cleared = await each(await sessions.buried(limit), clearBuried);
+      const cleared = await each(await sessions.tombstones(limit), clearTombstone);
       return taken + cleared + (await logs.sweep(clock.now(), limit));
     },
   };

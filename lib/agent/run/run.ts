@@ -14,7 +14,7 @@ import {
 import type { Clock } from '../../clock.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
-import type { Watch } from '../../engine/watch.ts';
+import type { Inspector } from '../../engine/watch.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
@@ -120,7 +120,7 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly holder: string;
   /** Whoever looks on at runs. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: Inspector | undefined;
 }
 
 export function runs({ documents, clock, holder, watch }: RunOptions): Runs {

@@ -61,9 +61,9 @@ export interface Sessions {
   /** Throws ERR_INPUT when it is larger than LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
   /** From now on it does not exist for anybody; false when it did not before. */
-  bury(owner: string, id: string): Promise<boolean>;
+  softDelete(owner: string, id: string): Promise<boolean>;
   /** Ids of deleted sessions whose remains are due to be cleared away. */
-  buried(limit: number): Promise<string[]>;
+  tombstones(limit: number): Promise<string[]>;
   forget(id: string): Promise<void>;
 }
 
@@ -156,12 +156,12 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
         ({ state }) => ({ state: { ...state, [responder]: value } }),
       );
     },
-    bury: async (owner, id) =>
+    softDelete: async (owner, id) =>
       (await replace(
         () => owned(owner, id),
         () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
       )) !== undefined,
-    async buried(limit) {
+    async tombstones(limit) {
       const where = { deletedAt: { gt: 0, lte: clock.now() - LIMITS.sessionRemainsMs } };
       const { items } = await documents.find(SESSION, { index: 'deleted', where, limit });
       return items.map(({ id }) => id);

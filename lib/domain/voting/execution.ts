@@ -92,7 +92,7 @@ export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | unde
 /** Does on the domain what one of the machine's calls does, for a call that nobody has answered yet. */
 export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;
 
-export interface ExecutionGround {
+export interface ExecutionDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -105,10 +105,10 @@ interface Change {
 }
 
 /** The calls of the machine in machines/domain-verification.ts. */
-export function executionServices(ground: ExecutionGround) {
+export function executionServices(deps: ExecutionDeps) {
   return {
     /** A domain that is voted on for its verification is under review. */
-    present: service(ground, (about, body) => {
+    present: service(deps, (about, body) => {
       const verification = verificationOf(body);
       const changed = endOf(body, about) ?? changeOf(body, about);
       if (changed !== undefined) return { changed };
@@ -118,7 +118,7 @@ export function executionServices(ground: ExecutionGround) {
     }),
 
     /** Gives the domain its new status. */
-    execute: service(ground, (about, body) => {
+    execute: service(deps, (about, body) => {
       const { id, kind, hash } = about;
       const { review: _, ...verification } = verificationOf(body);
       const end = endOf(body, about);
@@ -137,7 +137,7 @@ export function executionServices(ground: ExecutionGround) {
     }),
 
     /** A vote that ended without an execution leaves the domain as it was, or rejected. */
-    release: service(ground, (about, body) => {
+    release: service(deps, (about, body) => {
       const { review, ...verification } = verificationOf(body);
       if (endOf(body, about) !== undefined || body.status === 'Deactivated') return {};
       const settled = settledBy(body, about);
@@ -176,8 +176,8 @@ function shown(body: StoredDomain, change: Change): Change {
 }
 
 /** Notes the calls of proposals that others make, or were making when they died. */
-export function noteOnDomain(ground: ExecutionGround): NoteOnDomain {
-  const services = executionServices(ground);
+export function noteOnDomain(deps: ExecutionDeps): NoteOnDomain {
+  const services = executionServices(deps);
   return async (call, { id, at, state, context }) => {
     const { kind, subject, hash, packageHash, subjectRevision } = context;
     const input = { kind, subject, hash, packageHash, subjectRevision, at, outcome: state as string };
@@ -194,16 +194,16 @@ type Unchanged = { readonly status?: never; readonly changed?: string };
 /** As a service; nothing of the call but the session, whose id is the proposal's, is needed. */
 type Noting = (input: JsonObject, call: Partial<ServiceCall> & Pick<ServiceCall, 'session'>) => Promise<Json>;
 
-function service(ground: ExecutionGround, decide: Decide): Noting {
+function service(deps: ExecutionDeps, decide: Decide): Noting {
   return async (input, { session }) => {
     // A deadline has its own time, however late it is met. Calls of earlier versions do not say.
-    const { subject, at = ground.clock.now(), ...about } = input as Input;
+    const { subject, at = deps.clock.now(), ...about } = input as Input;
     for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
-      const old = await ground.documents.get<StoredDomain>(DOMAIN, subject);
+      const old = await deps.documents.get<StoredDomain>(DOMAIN, subject);
       if (!old) return { changed: 'domain-deactivated' };
       const answer = decide({ ...(about as unknown as Omit<About, 'id'>), id: session.id }, old.body);
       if (answer.status === undefined) return answer as Json;
-      if (await write(ground, old, { ...answer, at })) return {};
+      if (await write(deps, old, { ...answer, at })) return {};
     }
     throw new TwinlineError(
       'ERR_CONFLICT',
@@ -213,7 +213,7 @@ function service(ground: ExecutionGround, decide: Decide): Noting {
 }
 
 async function write(
-  { documents }: ExecutionGround,
+  { documents }: ExecutionDeps,
   old: Domain,
   { status, verification, action, event, at: wanted }: Change & { readonly at: number },
 ): Promise<boolean> {

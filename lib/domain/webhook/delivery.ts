@@ -13,17 +13,17 @@ import { wantsType } from '../feed/event-types.ts';
 import { eventView, type FeedEvent } from '../feed/feed.ts';
 import type { Feed } from '../feed/follow.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
-import { type AttemptGround, attempt, type Outcome, pauseAfter } from './attempt.ts';
+import { type AttemptDeps, attempt, type Outcome, pauseAfter } from './attempt.ts';
 import {
-  letterId,
+  deadLetterId,
   type Progress,
-  type StoredLetter,
+  type StoredDeadLetter,
   type StoredProgress,
   type StoredWebhook,
   type Webhook,
 } from './record.ts';
 
-export interface DeliveryOptions extends AttemptGround {
+export interface DeliveryOptions extends AttemptDeps {
   /** With DOMAIN_KINDS declared. */
   readonly documents: DocumentStore;
   readonly feed: Feed;
@@ -141,24 +141,24 @@ export function deliveries(options: DeliveryOptions): Deliveries {
     const attempts = body.attempts + 1;
     if (attempts < LIMITS.webhookTries)
       return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
-    await putAside(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
+    await storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
   }
 
-  async function putAside(
+  async function storeDeadLetter(
     webhook: string,
-    letter: Pick<StoredLetter, 'seq' | 'event' | 'attempts' | 'failure'>,
+    deadLetter: Pick<StoredDeadLetter, 'seq' | 'event' | 'attempts' | 'failure'>,
   ): Promise<void> {
     const now = clock.now();
-    const body: StoredLetter = {
-      ...letter,
+    const body: StoredDeadLetter = {
+      ...deadLetter,
       webhook,
       status: 'dead',
       created: now,
       dueAt: now + LIMITS.webhookLetterMs,
     };
     try {
-      await documents.insert(DELIVERY, letterId(webhook, letter.seq), body);
+      await documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
     } catch (error) {
       // Put aside already, by somebody who died before noting it.
       if (!(error instanceof TwinlineError) || error.code !== 'ERR_EXISTS') throw error;
@@ -219,7 +219,11 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       held.clear();
       for (const id of waitedFor) kick(id);
       const where = { dueAt: { lte: now } };
-      const { items } = await documents.find<StoredProgress | StoredLetter>(DELIVERY, { index: 'due', where, limit });
+      const { items } = await documents.find<StoredProgress | StoredDeadLetter>(DELIVERY, {
+        index: 'due',
+        where,
+        limit,
+      });
       const letters = items.filter(({ body }) => 'webhook' in body);
       for (const { id, body } of items) if (!('webhook' in body)) kick(id);
       await Promise.all(letters.map(({ id, revision }) => documents.remove(DELIVERY, id, revision)));

@@ -11,8 +11,8 @@ import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
-import { workLine } from '../session/mutex.ts';
-import type { Watch } from '../watch.ts';
+import { keyedMutex } from '../session/mutex.ts';
+import type { Inspector } from '../watch.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
 import type { Expected } from './record.ts';
 import { lifecycleRunner, type Opened, type Settled } from './run.ts';
@@ -84,7 +84,7 @@ export interface LifecycleOptions {
   /** Writes one step. @default a plain insert or replace, which drops the facts */
   readonly write?: Write;
   /** Whoever looks on: is shown each event that is stored. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: Inspector | undefined;
   /** Told of what fails when nobody waits for it. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
@@ -117,7 +117,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
   const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
   const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch: options.watch });
-  const line = workLine(LIMITS.lifecycleQueue, 'requests for one thing');
+  const mutex = keyedMutex(LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
 
   /** Makes the calls that this process has to make, and those that follow from their answers. */
@@ -129,7 +129,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
       while (todo.length > 0) {
         const call = todo.shift()!;
         const answer = await calls.make(id, call);
-        const next: Settled = await line.run(id, () => runner.answer(id, call, answer));
+        const next: Settled = await mutex.run(id, () => runner.answer(id, call, answer));
         todo.push(...next.mine);
         last = next;
       }
@@ -143,7 +143,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   async function wake(document: StoredDocument): Promise<Current> {
     const opened = runner.open(document);
     if (!runner.isDue(opened)) return instanceOf(opened);
-    return finish(await line.run(document.id, () => runner.settle(document.id)));
+    return finish(await mutex.run(document.id, () => runner.settle(document.id)));
   }
 
   async function begin(
@@ -166,7 +166,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   ): Promise<Taken<Context, Body>> {
     let refusal: TwinlineError | undefined;
     let repeated = false;
-    const taken = await line.run(id, () =>
+    const taken = await mutex.run(id, () =>
       runner.take(id, (opened, at) => {
         repeated = key !== undefined && opened.record.commands.includes(key);
         const event = repeated ? undefined : decide(instanceOf(opened), at);

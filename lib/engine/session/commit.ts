@@ -5,7 +5,7 @@ import type { CommitResult, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import type { AtRest } from '../machine/transition.ts';
-import type { Sighting } from '../watch.ts';
+import type { InspectionEvent } from '../watch.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
 import { viewOf, type Work } from './work.ts';
 
@@ -113,14 +113,14 @@ function encode(engine: Engine, work: Work, { ended, owed }: { ended: boolean; o
     hash: conversation.hash,
     rest: { state, context: ended ? {} : shelved(engine, work), history },
     turn: work.turn,
-    born: work.born,
+    startedAt: work.startedAt,
     door: work.door,
     timers: work.timers,
     calls: work.calls.map(({ call }) => call),
     busy: owed.busy,
     waiting: owed.waiting,
     isOvertaken: owed.isOvertaken,
-    hops: work.calls.length ? work.hops : undefined,
+    steps: work.calls.length ? work.steps : undefined,
   };
   return encodeRecord(work.key, record, engine.seals[0]);
 }
@@ -140,7 +140,7 @@ interface Committed {
 function publish(engine: Engine, work: Work, committed: Committed): void {
   try {
     report(engine, work, committed);
-    if (work.trail) engine.watch?.saw(sightingOf(engine, work, committed));
+    if (work.trace) engine.watch?.emit(inspectionEvent(engine, work, committed));
   } catch (error) {
     engine.onProblem?.({ key: work.key, reason: 'background', error });
   }
@@ -154,9 +154,9 @@ function report(engine: Engine, work: Work, { revision, ended }: Committed): voi
   engine.onTurn({ key, conversation: id, version, turn, events, rest: shownRest(engine, work), revision, ended });
 }
 
-function sightingOf(engine: Engine, work: Work, { revision, ended, reply }: Committed): Sighting {
-  const { key, conversation, born, door, waiting } = work;
-  const { passages, typed, answers } = work.trail!;
+function inspectionEvent(engine: Engine, work: Work, { revision, ended, reply }: Committed): InspectionEvent {
+  const { key, conversation, startedAt, door, waiting } = work;
+  const { transitions, typed, answers } = work.trace!;
   return {
     kind: 'turn',
     machine: conversation.id,
@@ -166,8 +166,8 @@ function sightingOf(engine: Engine, work: Work, { revision, ended, reply }: Comm
     at: engine.clock.now(),
     rest: shownRest(engine, work),
     ended,
-    passages,
-    turn: { born, door, reply, waiting, typed, answers },
+    transitions,
+    turn: { startedAt, door, reply, waiting, typed, answers },
   };
 }
 

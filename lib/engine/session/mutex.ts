@@ -2,7 +2,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 
-export interface Line {
+export interface KeyedMutex {
   /** Runs `work` once everything that was called before for this key is done. Rejects with ERR_BUSY when too many wait. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Keys that somebody works on. */
@@ -12,7 +12,7 @@ export interface Line {
 const NOBODY = Promise.resolve();
 
 /** At most `waitingMax` wait for one key; `what` names them to who is turned away, such as `requests of one session`. */
-export function workLine(waitingMax: number, what: string): Line {
+export function keyedMutex(waitingMax: number, what: string): KeyedMutex {
   const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
   // Every turn of the engine passes here: one promise, and no async frame around the work.
   const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {

@@ -210,14 +210,14 @@ async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }
   const leave =
     work.calls.length && inputs.length ? work.conversation.interrupt?.(viewOf(work), inputs[0]!) : undefined;
   if (leave) {
-    if (work.trail) noteTyped(work.trail, inputs[0]!, { conversation: work.conversation, view: viewOf(work) });
+    if (work.trace) noteTyped(work.trace, inputs[0]!, { conversation: work.conversation, view: viewOf(work) });
     feed(engine, work, leave);
   }
   let settled: Settled = work.calls.length ? await settle(engine, work, { writer, until }) : 'rested';
   for (const input of leave ? [] : inputs) {
     if (settled !== 'rested') break;
     const view = viewOf(work);
-    if (work.trail) noteTyped(work.trail, input, { conversation: work.conversation, view });
+    if (work.trace) noteTyped(work.trace, input, { conversation: work.conversation, view });
     const event = work.conversation.read(view, input, (secret) => engine.prove(attempt.key, secret));
     if (event) feed(engine, work, event);
     fireDue(engine, work);
@@ -234,14 +234,14 @@ async function proceed(engine: Engine, attempt: Attempt, { opened, work }: Run):
   const { background, until } = attempt;
   const before = storedOf(opened)!;
   const writer = sessionWriter(engine, work, { before, turnKey: undefined });
-  const { hops } = work;
+  const { steps } = work;
   fireDue(engine, work);
   if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
   fireDue(engine, work);
   const settled = await settle(engine, work, { writer, until });
   if (settled === 'conflict' || settled === 'poll') return settled;
   if (settled === 'late') deliverLater(engine, work.key, work.calls);
-  const hasMoved = work.hops !== hops;
+  const hasMoved = work.steps !== steps;
   return !hasMoved || (await writer.commitQuietly()) ? replied(before, true) : 'conflict';
 }
 

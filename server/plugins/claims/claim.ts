@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
 import { inserted } from '../host/change.ts';
-import type { Premises } from '../plugin.ts';
+import type { PluginHost } from '../plugin.ts';
 
 export type ClaimStatus = 'pending' | 'approved' | 'rejected' | 'failed';
 
@@ -31,7 +31,7 @@ export const CLAIM: Kind = {
 
 const LISTED = 100;
 
-export function claims({ documents, clock }: Pick<Premises, 'documents' | 'clock'>) {
+export function claims({ documents, clock }: Pick<PluginHost, 'documents' | 'clock'>) {
   return {
     /** Submits a claim; of one `key` of a user there is one. */
     async submit(

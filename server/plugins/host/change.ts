@@ -3,9 +3,9 @@
 import { TwinlineError } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
-import type { Premises } from '../plugin.ts';
+import type { PluginHost } from '../plugin.ts';
 
-type Documents = Pick<Premises['documents'], 'get' | 'insert' | 'replace'>;
+type Documents = Pick<PluginHost['documents'], 'get' | 'insert' | 'replace'>;
 
 /**
  * Writes what `change` makes of the document, or of undefined when there is none, and gives it; asked again when another

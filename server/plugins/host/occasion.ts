@@ -4,10 +4,10 @@ import type { Context } from 'koa';
 import { isPublicHost, isPublicUrl } from '../../../lib/http/public-url.ts';
 import type { AgentUser } from '../../user/authenticate.ts';
 import { zoneOf } from '../../user/time-zone.ts';
-import type { Occasion } from '../plugin.ts';
+import type { RequestInfo } from '../plugin.ts';
 
 /** What is known of a request. On a public route no header says who asks. */
-export function occasionOf(ctx: Pick<Context, 'state' | 'get' | 'method' | 'path'>): Occasion {
+export function requestInfo(ctx: Pick<Context, 'state' | 'get' | 'method' | 'path'>): RequestInfo {
   const { user, requestId } = ctx.state as { user?: AgentUser; requestId?: string };
   const token = ctx.get('x-matrix-access-token');
   return {
