@@ -1,7 +1,7 @@
 // The agent service without HTTP: sessions, messages that are answered by runs, and everything that can be asked of them.
 
 import { type Clock, systemClock } from '../clock.ts';
-import type { Inspector } from '../engine/watch.ts';
+import type { Inspector } from '../engine/inspection.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel } from '../store/channel.ts';

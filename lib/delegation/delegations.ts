@@ -3,9 +3,9 @@
 import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
+import type { Inspector } from '../engine/inspection.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
-import type { Inspector } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
 import { LIMITS } from '../limits.ts';

@@ -6,7 +6,7 @@ import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import { methodsAt, routesOf, type ServedRoute } from '../http/route-list.ts';
-import { requestInfo } from '../plugins/host/occasion.ts';
+import { requestInfo } from '../plugins/host/request-info.ts';
 import { emptyRouter, keyOf, routeAt } from '../plugins/mount.ts';
 import type { Plugins } from '../plugins/open.ts';
 import { type AuthOptions, authenticateUsers } from '../user/authenticate.ts';

@@ -5,7 +5,7 @@ import Koa, { type Middleware } from 'koa';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
-import type { UssdService } from '../../lib/ussd/gateway.ts';
+import type { UssdService } from '../../lib/ussd/service.ts';
 import type { AgentDoor } from '../agent/door.ts';
 import type { Config } from '../config/config.ts';
 import { versionOf } from '../config/version.ts';

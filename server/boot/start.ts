@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
-import { type Disposables, openWithDisposables } from '../../lib/ends.ts';
+import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/pinned-address.ts';

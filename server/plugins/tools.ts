@@ -3,7 +3,7 @@
 import type { HostTool, ToolContext } from '../../lib/agent/tool.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { argumentCheck } from './host/arguments.ts';
-import { publicHomeserver } from './host/occasion.ts';
+import { publicHomeserver } from './host/request-info.ts';
 import type { PluginContext, PluginTool, RequestInfo } from './plugin.ts';
 
 /** The tool; `contextOf` gives the context of its plugin. Its schema has been compiled once before. */

@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import type { UssdService } from '../../lib/ussd/gateway.ts';
+import type { UssdService } from '../../lib/ussd/service.ts';
 
 /** `GET /api/ussd/debug/:sessionId` and `GET /api/ussd/sessions`, behind `operators`. */
 export function ussdDebugRoutes(router: Router, gateway: UssdService, operators: Middleware): void {

@@ -7,7 +7,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
-import type { UssdService } from '../../lib/ussd/gateway.ts';
 import {
   conEnd,
   FORBIDDEN,
@@ -18,6 +17,7 @@ import {
   type UssdReply,
 } from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
+import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics, TurnOutcome } from '../health/metrics.ts';
 import type { ClientOf } from '../http/middleware/client.ts';

@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
+import type { InspectionEvent, Inspector } from '../../lib/engine/inspection.ts';
 import { lifecycle } from '../../lib/engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import type { InspectionEvent, Inspector } from '../../lib/engine/watch.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';

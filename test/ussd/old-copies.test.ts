@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
-import { ussdService } from '../../lib/ussd/gateway.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
+import { ussdService } from '../../lib/ussd/service.ts';
 import { conversation } from '../simulation/machine.ts';
 
 const test = suite('old copies');

@@ -12,9 +12,9 @@ import {
   type RunState,
 } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
+import type { Inspector } from '../../engine/inspection.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
-import type { Inspector } from '../../engine/watch.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';

@@ -4,8 +4,8 @@ import { LIMITS } from '../../limits.ts';
 import type { CommitResult, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
+import type { InspectionEvent } from '../inspection.ts';
 import type { AtRest } from '../machine/transition.ts';
-import type { InspectionEvent } from '../watch.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
 import { viewOf, type Work } from './work.ts';
 

@@ -9,7 +9,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
-import { noteTyped } from '../watch.ts';
+import { noteTyped } from '../inspection.ts';
 import type { Answer } from './calls.ts';
 import { sessionWriter } from './commit.ts';
 import { type Live, type Opened, openStored } from './open.ts';

@@ -1,14 +1,14 @@
 // The other end of a phone in the terminal: a server somewhere, or an engine in this process.
 
 import { randomUUID } from 'node:crypto';
-import { seedSession } from '../../../lib/engine/place.ts';
+import { seedSession } from '../../../lib/engine/seed.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { stateOf } from '../../../lib/flow/run/node.ts';
 import { asksForSecret } from '../../../lib/flow/testing/mask.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { ussdKey } from '../../../lib/ussd/gateway.ts';
 import type { UssdReply } from '../../../lib/ussd/reply.ts';
 import type { UssdRequest } from '../../../lib/ussd/request.ts';
+import { ussdKey } from '../../../lib/ussd/service.ts';
 import type { Host } from '../../boot/host.ts';
 
 export interface Phone {

@@ -4,7 +4,7 @@
 // moment and keeps its own bounded queue, so that a slow one delays nobody.
 
 import { randomBytes } from 'node:crypto';
-import type { InspectionEvent, Inspector } from '../../../lib/engine/watch.ts';
+import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { type Moment, momentOf } from './moment.ts';
 

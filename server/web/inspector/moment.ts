@@ -1,7 +1,7 @@
 // A moment: a stored turn or step as the inspector shows it, already masked, so that it may go to any viewer and instance.
 
 import type { StateValue } from 'xstate';
-import type { InspectionEvent, TurnInspection } from '../../../lib/engine/watch.ts';
+import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
 import { pathOf } from '../../../lib/flow/run/node.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { LIMITS } from '../../../lib/limits.ts';

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InspectionEvent } from '../../../lib/engine/watch.ts';
+import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { feed } from '../../../server/web/inspector/feed.ts';
 import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
