@@ -1,12 +1,12 @@
-// What has been opened and must be closed again: all of it when the server ends, or as far as a start came that failed.
+// Disposables: what was opened is closed again in reverse order, when the server ends or when its start fails halfway.
 
 export interface Disposables {
-  /** Something to end when all ends; the last one first. */
+  /** Registers what disposeAll calls; the last registered one first. */
   readonly defer: (end: () => Promise<unknown> | unknown) => void;
   readonly disposeAll: () => Promise<void>;
 }
 
-/** Opens something of several parts; when that fails, those that were open are closed before it is told. */
+/** Opens something of several parts; when that fails, the parts already open are closed before it rejects. */
 export async function openWithDisposables<T>(open: (ends: Disposables) => Promise<T>): Promise<T> {
   const ends: (() => Promise<unknown> | unknown)[] = [];
   const disposeAll = async () => {

@@ -38,7 +38,7 @@ export interface AgentOptions {
   readonly tell?: Room['tell'];
   /** Whether a client listens to a session through this process. @default always */
   readonly isHeard?: Room['isHeard'];
-  /** Whoever looks on at runs. */
+  /** Receives the inspection events of runs. */
   readonly watch?: Inspector | undefined;
   /**
    * Awaited before a run ends, and tried again while the store is away; once more by whoever takes over when this process
@@ -51,7 +51,7 @@ export interface AgentOptions {
   readonly onEvent?: (told: RunRoomEvent) => void;
   /** Told of every run that has ended, by the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
-  /** Told of what fails when nobody waits for it. */
+  /** Called with errors of background work. */
   readonly onProblem?: (error: unknown) => void;
 }
 
@@ -141,7 +141,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const work = runner.drive(run, secrets).finally(() => driven.delete(work));
     driven.add(work);
   };
-  // The next in line is called by whoever took it in: that process has what came with the request.
+  // The next queued run is started by the process that accepted it: only that one has the secrets of its request.
   const onFree = async (session: string) => {
     const [next] = await runs.open(session);
     if (next?.state === 'queued') await tell(next.context.holder, next.id);

@@ -48,7 +48,7 @@ export interface ResponderTurn {
   /** What plugins want a model to know of the user, each a few sentences. */
   instructions?(): Promise<readonly string[]>;
   readonly tools: ToolBox;
-  /** Aborts when nobody wants the reply any more: stop, and give no further parts. */
+  /** Aborts when the reply is no longer wanted: stop, and yield no further parts. */
   readonly signal: AbortSignal;
   /** An earlier process may have given some parts already: those that are the same are not shown twice. */
   readonly isResumed: boolean;

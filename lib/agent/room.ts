@@ -19,11 +19,11 @@ export const ROOM_EVENTS = [
 export type RoomEvent = (typeof ROOM_EVENTS)[number];
 
 export interface Room {
-  /** Never rejects: who is not there gets nothing. `false`: nobody was told. */
+  /** Sends an event to the sockets of a session. Never rejects; `false`: it could not be published. */
   tell(session: string, event: RoomEvent, payload: JsonObject): Promise<boolean>;
-  /** Whether this process knows that a client is there. A call that nobody hears is kept for the first who comes. */
+  /** Whether a client may be connected. When none is, a call is kept for the next client that connects. */
   isHeard(session: string): boolean;
-  /** Something happens that is not told to sockets now; whoever else listens is told. */
+  /** Passes an event to the listeners in this process without sending it to sockets. */
   note(session: string, event: RoomEvent, payload: JsonObject): void;
   /** The events of one session, in the order of each sender, until it is unsubscribed. */
   listen(session: string, onEvent: (event: RoomEvent, payload: JsonObject) => void): Promise<Unsubscribe>;
@@ -41,7 +41,7 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
         return false;
       }
     },
-    // Who listens through a channel is not known.
+    // The channel does not say whether it has subscribers.
     isHeard: () => true,
     note: () => {},
     listen: (session, onEvent) =>

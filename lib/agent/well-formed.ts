@@ -41,7 +41,7 @@ export function shortJson(value: Json): string {
   return bytes <= LIMITS.frameJsonBytes ? text : JSON.stringify({ tooLong: true, bytes });
 }
 
-/** Whether no part of the value lies deeper than so many levels: what is deeper could end whoever walks it. */
+/** Whether the value is nested at most so many levels deep: deeper ones could overflow the stack of recursive code. */
 export function fitsLevels(value: Json, levels: number): boolean {
   let parts: Json[] = [value];
   for (let level = 0; parts.length; level++) {

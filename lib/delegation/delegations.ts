@@ -30,9 +30,9 @@ export interface DelegationsOptions {
   readonly key: OracleKey;
   /** The DID that issues them, when it is not that of the key. */
   readonly issuer?: string;
-  /** Whoever looks on at delegations. */
+  /** Receives the inspection events of delegations. */
   readonly watch?: Inspector | undefined;
-  /** After a token was revoked: whoever came in with it has to go. */
+  /** Called after a token was revoked: connections opened with it must be closed. */
   readonly onRevoked?: (revoked: { readonly user: string; readonly keys: readonly string[] }) => void;
 }
 
@@ -171,7 +171,7 @@ function refused(why: string): TwinlineError {
 export interface Revocations {
   /** Whether any of these keys was revoked, by whichever instance. */
   has(keys: readonly string[]): Promise<boolean>;
-  /** Revokes the keys; `expiresAt` (milliseconds since 1970) is when nobody could use them any more. Again: harmless. */
+  /** Revokes the keys; `expiresAt` (milliseconds since 1970) is when they would have expired. Idempotent. */
   add(keys: readonly string[], expiresAt: number): Promise<void>;
   /** Forgets what has expired on its own; how many. */
   sweep(now: number, limit: number): Promise<number>;

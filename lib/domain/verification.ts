@@ -49,9 +49,9 @@ export interface VerificationOptions {
   readonly governance: Governance;
   /** Who may vote in a tenant when the rules name no voters. @default nobody */
   readonly electorate?: (tenant: string) => readonly VoterPower[];
-  /** Whoever looks on at proposals. */
+  /** Receives the inspection events of proposals. */
   readonly watch?: Inspector | undefined;
-  /** Told of what fails when nobody waits for it. */
+  /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
 
@@ -93,7 +93,7 @@ export interface VerificationService {
   verificationOf(caller: Caller, did: string): Promise<JsonObject>;
   /** A domain has changed, or was deactivated: proposals that are about what it was end. */
   subjectChanged(domain: Pick<Domain, 'id'>): Promise<void>;
-  /** For whoever reads domains. */
+  /** For readers of domains. */
   readonly settle: SettleVotes;
   /** Closes what is over and repairs what a crash has left, up to `limit`; how many. @default LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;

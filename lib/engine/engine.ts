@@ -21,7 +21,7 @@ export interface Fact {
   readonly params: Json;
 }
 
-/** A committed turn, for whoever watches. Holds no input and no secret. */
+/** A committed turn, for observers. Holds no input and no secret. */
 export interface TurnReport {
   readonly key: string;
   readonly conversation: string;
@@ -45,9 +45,9 @@ export interface EngineOptions {
   readonly ttlSeconds?: number;
   readonly onFact?: (fact: Fact) => void;
   readonly onTurn?: (report: TurnReport) => void;
-  /** Whoever looks on: is shown each turn that is stored. */
+  /** Receives an inspection event for each stored turn. */
   readonly watch?: Inspector | undefined;
-  /** Something went wrong where nobody waits for an answer. */
+  /** An error in background work, where no caller waits for an answer. */
   readonly onProblem?: (problem: EngineProblem) => void;
 }
 

@@ -1,4 +1,4 @@
-// Watching: what a turn or a step shows to somebody who looks on, once it is stored. While nobody does, nothing is noted.
+// Inspection events: what a turn or a lifecycle step did, emitted after its write. While nothing inspects, none is built.
 
 import type { StateValue } from 'xstate';
 import type { Json, JsonObject } from '../store/store.ts';
@@ -53,7 +53,7 @@ export interface TurnInspection extends Omit<Trace, 'transitions'> {
   /** Milliseconds since 1970 when the dial began. */
   readonly startedAt: number;
   readonly door: JsonObject;
-  /** What the caller reads now; undefined when nobody was answered. */
+  /** What the caller reads now; undefined when the turn answered no request. */
   readonly reply: string | undefined;
   /** The caller was told to wait. */
   readonly waiting: boolean;

@@ -1,4 +1,4 @@
-// A session that begins in the middle, where somebody wants to look: by a record like any other, read back like any other.
+// Seeds a session at a given state, for tools that show a screen: stores an ordinary record, read back like any other.
 
 import type { StateValue } from 'xstate';
 import { TwinlineError } from '../errors.ts';
@@ -15,8 +15,8 @@ export interface Seed {
   readonly door: JsonObject;
 }
 
-// No edition has it, so the session counts as one of an earlier edition: what an edit may do to sessions is checked and
-// filled in, and the calls of a state that nobody entered are made.
+// No edition has this hash, so the session is migrated like one of an earlier edition: missing variables are filled in,
+// and the calls of its state are made although the state was not entered by an event.
 const NO_EDITION = '';
 
 /**

@@ -1,4 +1,4 @@
-// The USSD door without HTTP: a phone request in, a screen out, always, within the deadline.
+// The USSD service without HTTP: takes a phone request and always answers with a screen within the deadline.
 
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -137,7 +137,7 @@ export function ussdService(options: UssdServiceOptions): UssdService {
   return { turn, inspect, locate, sessions };
 }
 
-// What no store could keep is nobody's.
+// An id that no store could keep belongs to no session.
 function keysOf(sessionId: string): string[] {
   return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= LIMITS.keyChars);
 }

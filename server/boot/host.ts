@@ -39,7 +39,7 @@ export interface HostOptions {
   readonly log: Log;
   /** Counts what went wrong. */
   readonly onProblem?: (where: 'ussd' | 'background') => void;
-  /** Whoever looks on at sessions. */
+  /** Receives the inspection events of sessions. */
   readonly watch?: Inspector | undefined;
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
@@ -114,7 +114,7 @@ const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } =
 async function allServices(config: Config, kept: Accounts): Promise<Services> {
   const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
   const loaded = await loadServices(config.services, { builtIn, folder: process.cwd() });
-  // Innermost: whoever records or logs what services say is told no secret either.
+  // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, isBuiltIn);
 }
 

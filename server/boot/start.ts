@@ -66,7 +66,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   };
   const inspector = createInspector({ keyring: parseKeyring(config.pinKeys), onProblem: onUnseen });
   defer(inspector.close);
-  // Where nobody may open the pages of operators, nothing is kept for them.
+  // Without access to operator pages nothing is recorded for them.
   const recorder = serviceRecorder();
   const isOperated = !config.production || config.operatorToken !== undefined;
   const watch = isOperated ? inspector.hub : undefined;

@@ -48,7 +48,7 @@ async function workOnce(rounds: readonly Round[], onProblem: (error: unknown) =>
   return results.some((result) => result.status === 'fulfilled' && result.value);
 }
 
-/** Fires the timers of sessions that nobody waits for, and throws away sessions that are over. */
+/** Fires due timers of sessions without a waiting request, and deletes expired sessions. */
 export function sweepSessions(engine: Engine): Round {
   const { store, clock } = engine;
   let first: string | undefined;

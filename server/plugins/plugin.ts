@@ -1,4 +1,4 @@
-// What a plugin is: routes, tools, gates and ears that a deployment adds to the agent service. Plugins are trusted code.
+// The plugin interface: routes, tools, gates and listeners that a deployment adds to the agent service. Plugins are trusted.
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
@@ -56,7 +56,7 @@ export interface RequestInfo {
   readonly path?: string | undefined;
   /** Of the call of a tool. */
   readonly idempotencyKey?: string | undefined;
-  /** Of the call of a tool: aborts when nobody waits for it any more. */
+  /** Of the call of a tool: aborts when the result is no longer wanted. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -101,7 +101,7 @@ export interface NewTurn {
 export interface PluginContext extends RequestInfo, PluginHost {
   /**
    * Tells the sockets of a session; `sessionId` and `requestId` are filled in, where there is a current session with its
-   * own. Rejects with ERR_INPUT when there is none and the payload names none. `false`: nobody could be told.
+   * own. Rejects with ERR_INPUT when there is none and the payload names none. `false`: it could not be sent.
    */
   readonly emit: { readonly [event in RoomEvent]: (payload: JsonObject) => Promise<boolean> };
   /** The user; throws 401 on a public route. */
@@ -135,7 +135,7 @@ export interface Plugin {
   onEvent?(event: PluginEvent, ctx: PluginContext): Promise<void> | void;
   /** Asked on every protected route, once the user is known; what it throws refuses the request. */
   gate?(ctx: PluginContext): Promise<void> | void;
-  /** Before a run ends, and again by whoever takes over when the process dies: must act once per `runId`. */
+  /** Called before a run ends, and again after a takeover when the process dies: must act once per `runId`. */
   settle?(report: RunReport, ctx: PluginContext): Promise<void> | void;
   /** What a model should know about the user before it answers. */
   instructions?(ctx: PluginContext): Promise<string | undefined> | string | undefined;

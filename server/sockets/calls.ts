@@ -21,7 +21,7 @@ export async function waitingCalls({ offers }: Offering, sessions: Iterable<stri
   return new Set(found.flat());
 }
 
-/** Whether a missed event is to be told: what nobody waits for any more must not be done. */
+/** Whether a missed event is still to be sent: a call that no longer waits must not be executed. */
 export function isStillOf(waiting: ReadonlySet<unknown>, [event, payload]: readonly [string, ...unknown[]]): boolean {
   return !CALLS.has(event) || waiting.has((payload as { readonly toolCallId?: unknown } | null)?.toolCallId);
 }

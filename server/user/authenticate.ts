@@ -91,7 +91,7 @@ export function authenticateUsers(options: AuthOptions): Middleware {
   };
 }
 
-/** The user of an authenticated request; throws 401 on a route that was made public, where nobody is asked who they are. */
+/** The user of an authenticated request; throws 401 on a route that was made public, where no token is checked. */
 export function agentUser(ctx: Pick<Context, 'state'>): AgentUser {
   const { user } = ctx.state as { user?: AgentUser };
   if (user) return user;

@@ -161,7 +161,7 @@ interface Telling {
   readonly secret: ReadonlySet<string>;
 }
 
-/** Services whose calls are told to whoever listens to the session. */
+/** Services that report their calls to the listeners of the session. */
 function told(services: Services, { listeners, secret }: Telling): Services {
   const wrap = (name: string, service: Service): Service => {
     return async (input, call) => {

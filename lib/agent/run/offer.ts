@@ -1,7 +1,7 @@
-// Calls that wait for the user's side: each is told to the clients that are there, or to the first that comes.
+// Calls of tools that run at the client: each is offered to the connected clients, or to the first one that connects.
 //
-// Clients act on every event of a call that they get. So a call is told once: to the room when somebody is in it, and
-// otherwise to whoever comes next, on whichever instance that is. The store decides who tells it.
+// Clients act on every event of a call that they get, so a call is offered once: to the room when a client is in it, and
+// otherwise to the next client, on any instance. A compare-and-set in the store decides which instance offers it.
 
 import type { RunCall } from '../../../machines/agent-stream.ts';
 import type { Channel, Unsubscribe } from '../../store/channel.ts';

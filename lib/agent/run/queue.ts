@@ -1,4 +1,4 @@
-// Runs that this process took in behind others of their sessions: it looks after them until each may begin.
+// The queue of runs that this process accepted while another run of their session was open: each starts when it can.
 
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';

@@ -1,5 +1,5 @@
-// What the living do for the dead: runs whose lease is over are taken over, logs without an end are closed, and what is
-// over for good is thrown away.
+// Recovery of runs after a crash: takes over runs whose lease expired, closes logs without an end, and removes expired
+// runs and deleted sessions.
 
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';

@@ -1,4 +1,4 @@
-// What the log of a run says already: what a process that takes the run over must not say again.
+// Reads the log of a run back into its text and calls, so that a process that takes the run over does not repeat them.
 
 import { LIMITS } from '../../limits.ts';
 import type { LogStore } from '../../store/log-store.ts';
@@ -10,7 +10,7 @@ export interface ReplayedCall {
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** Undefined while nobody has said how it went. */
+  /** Undefined while no result was logged. */
   readonly end?: { readonly output?: string; readonly error?: string };
 }
 

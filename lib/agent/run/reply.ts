@@ -24,7 +24,7 @@ export interface Reply {
   router(step: string): Promise<void>;
   /** There will be no more parts: what readers have is kept as it is. */
   adopt(): void;
-  /** Calls that nobody answered end, and so does the reasoning. Text that was replayed and not said again is taken back. */
+  /** Ends unanswered calls and the reasoning. Replayed text that the responder did not repeat is taken back. */
   close(fault?: RunFault): Promise<void>;
   /** True when the reply has as many bytes as it may have: what came after was dropped. */
   isFull(): boolean;

@@ -105,7 +105,7 @@ const added = (a: Usage, b: Usage): Usage => ({
 
 interface Parts {
   next(): Promise<IteratorResult<Part, unknown>>;
-  /** Nobody asks for more; what the responder still does is its own affair. */
+  /** No further parts are requested; errors of the responder from here on are ignored. */
   end(): void;
 }
 

@@ -119,7 +119,7 @@ export interface RunOptions {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly holder: string;
-  /** Whoever looks on at runs. */
+  /** Receives the inspection events of runs. */
   readonly watch?: Inspector | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Whoever holds a run drives it: the responder's parts become frames of its log, then the answer is kept, the run ends,
-// and its log is closed. In this order, and each so that doing it again changes nothing.
+// Drives a run whose lease this process holds: writes the responder's parts as frames of its log, stores the answer, ends
+// the run, closes its log. In this order, and each step is idempotent, so that another process can repeat it.
 
 import { randomBytes } from 'node:crypto';
 import type { RunEnd } from '../../../machines/agent-stream.ts';
@@ -21,7 +21,7 @@ import { makeReply, type Reply } from './reply.ts';
 import { type Asked, type Given, giveReply } from './respond.ts';
 import { isEnded, type Run, type Runs } from './run.ts';
 
-/** A run that has ended, for whoever counts; holds nothing of what was said. */
+/** A run that has ended, for metrics; holds no text of the conversation. */
 export interface RunReport {
   readonly runId: string;
   readonly owner: string;
@@ -77,7 +77,7 @@ export function makeRunner(options: RunnerOptions): Runner {
     try {
       await (isEnded(run) ? closeLog(options, lease) : carryOut(options, lease, secrets));
     } catch (error) {
-      // Whatever was not done is done by whoever claims the run next.
+      // The process that claims the run next does the rest.
       if (!lease.lost.aborted) onProblem(error);
     } finally {
       lease.letGo();

@@ -51,7 +51,7 @@ export interface Sessions {
   get(owner: string, id: string): Promise<ChatSession | undefined>;
   /** Whether this session is theirs. */
   owns(owner: string, id: string): Promise<boolean>;
-  /** The living session, whoever owns it. */
+  /** The session of any owner, unless it is deleted. */
   read(id: string): Promise<Session | undefined>;
   /** The number of the next turn, from 1; the session counts as used now. */
   nextTurn(owner: string, id: string): Promise<number | undefined>;
@@ -62,7 +62,7 @@ export interface Sessions {
   keepState(id: string, responder: string, value: Json): Promise<void>;
   /** From now on it does not exist for anybody; false when it did not before. */
   softDelete(owner: string, id: string): Promise<boolean>;
-  /** Ids of deleted sessions whose remains are due to be cleared away. */
+  /** Ids of soft-deleted sessions whose documents are due for removal. */
   tombstones(limit: number): Promise<string[]>;
   forget(id: string): Promise<void>;
 }

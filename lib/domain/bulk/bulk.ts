@@ -202,7 +202,7 @@ export async function* inOrder<T, A>(
       }
     }
   } finally {
-    // Whoever waits for more of a source that has gone silent is not waited for.
+    // Does not wait for a source that has stopped producing lines.
     next?.catch(() => {});
     void source.return?.().catch(() => {});
   }

@@ -204,7 +204,7 @@ async function write(deps: ChangeDeps, caller: Caller, { old, body, action }: Wr
   const changed = COMPARED.filter(differs);
   if (!changed.length) return old;
   const material = changed.some((field) => (MATERIAL as readonly string[]).includes(field));
-  // Nobody has voted on what it is now.
+  // The changed fields have not been voted on.
   const status = material && old.body.status === 'Verified' ? 'Created' : old.body.status;
   const at = stamp(old.body, deps.clock);
   const data = {

@@ -1,4 +1,4 @@
-// New twins. An organisation comes with its first membership group; nobody ever sees it without one.
+// New twins. An organisation comes with its first membership group; it is never visible without one.
 
 import { createHash } from 'node:crypto';
 import { type Caller, requireRole } from '../caller.ts';

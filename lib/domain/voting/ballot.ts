@@ -54,7 +54,7 @@ function requireProposer({ body }: Proposal, { principal, roles }: Caller): void
 
 const STOPPABLE: readonly ProposalState[] = ['open', 'timelock', 'execution_failed'];
 
-/** Ends a proposal whose domain has changed. Repairs what a crash has left: the change told nobody. */
+/** Ends a proposal whose domain has changed. Repairs the state after a crash between the change and its notification. */
 export async function reviewed(deps: VotingDeps, proposal: Proposal): Promise<Proposal> {
   const { id, state, context, body } = proposal;
   if (!STOPPABLE.includes(state as ProposalState)) return proposal;

@@ -89,7 +89,7 @@ export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | unde
   return EXECUTION[kind][from];
 }
 
-/** Does on the domain what one of the machine's calls does, for a call that nobody has answered yet. */
+/** Does on the domain what one of the machine's calls does, for a call without an answer. */
 export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;
 
 export interface ExecutionDeps {

@@ -54,7 +54,7 @@ export async function propose(deps: VotingDeps, caller: Caller, { did, body, id 
   const known = await deps.proposals.read(id);
   if (known) return known;
   requireUnexpired(deps, asked.kind, found);
-  // A vote that is over stands in nobody's way, and the domain is what it has made of it.
+  // A vote that is over is settled first: it does not block a new one, and the domain has its result.
   await deps.settle({ domain: subject });
   await refuseSecond(deps, subject, asked.kind);
   const domain = await requireDomain(deps.documents, caller, subject);

@@ -1,4 +1,4 @@
-// Delivering events to webhooks: each in order, at least once, by one process at a time; whoever is slow delays nobody.
+// Delivering events to webhooks: each in order, at least once, by one process at a time; a slow one does not delay others.
 //
 // Everything that must outlive a process is in one document per webhook, replaced by compare-and-set: how far it has
 // come, who delivers now and until when, when the next try is due. A process that dies leaves a due time behind, by
@@ -31,7 +31,7 @@ export interface DeliveryOptions extends AttemptDeps {
 }
 
 export interface Deliveries {
-  /** Takes notice of webhooks that are new or have changed; whoever has changed one calls it. */
+  /** Call it after creating or changing a webhook, so that its delivery starts at once. */
   look(): Promise<void>;
   /** Takes notice of what others have changed, goes on with what is due, throws away what is too old; how many of those. */
   sweep(now: number, limit: number): Promise<number>;
@@ -85,7 +85,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
     running.set(id, run);
   }
 
-  /** Delivers what there is, as long as nobody else does. */
+  /** Delivers pending events unless another process holds the lease of this webhook. */
   async function deliver(id: string): Promise<void> {
     while (!ending.signal.aborted) {
       const webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
@@ -101,7 +101,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       if (!event) {
         const upTo = scanned.get(id) ?? cursor;
         const isFar = upTo - cursor > NOTED_AFTER;
-        // Nobody needs to look again, and a restart need not read all that again.
+        // Saves another look, and a restart from reading these events again.
         if ((dueAt === null && !isFar) || (await note(progress, { ...free, cursor: isFar ? upTo : cursor }))) return;
         continue;
       }
@@ -110,7 +110,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
     }
   }
 
-  // With the webhook in our hands: event after event. `look` when somebody has changed something meanwhile.
+  // While this process holds the lease: event after event. `look`: the webhook was changed meanwhile.
   async function deliverFrom(first: Webhook, claim: Progress, event: FeedEvent): Promise<'rest' | 'look'> {
     const { id } = first;
     let webhook: Webhook | undefined = first;

@@ -211,7 +211,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
   };
 }
 
-// Whoever has repaired a webhook does not want to wait for the next try.
+// After an owner has repaired a webhook, the next try is made at once.
 async function tryNow(documents: DocumentStore, id: string): Promise<void> {
   const progress = await documents.get<StoredProgress>(DELIVERY, id);
   if (!progress || progress.body.holder !== null || progress.body.dueAt === null) return;

@@ -2,7 +2,7 @@
 //
 // Every event is one compare-and-set of the whole document, in which state, timers, pending calls and facts change
 // together. A call is stored before it is made, so that a crash leaves behind what has to be made again; its service
-// must act at most once per idempotency key. Timers fire at their own time, one write each, whoever comes by first.
+// must act at most once per idempotency key. Due timers are fired by the next reader or sweep, one write each.
 
 import type { EventObject, StateValue } from 'xstate';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -83,9 +83,9 @@ export interface LifecycleOptions {
   readonly fields?: (rest: AtRest, calling: readonly string[]) => JsonObject;
   /** Writes one step. @default a plain insert or replace, which drops the facts */
   readonly write?: Write;
-  /** Whoever looks on: is shown each event that is stored. */
+  /** Receives an inspection event for each stored event. */
   readonly watch?: Inspector | undefined;
-  /** Told of what fails when nobody waits for it. */
+  /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
 

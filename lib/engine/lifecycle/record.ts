@@ -18,7 +18,7 @@ export interface LifecycleCall {
   readonly key: string;
   /** Tries begun. */
   readonly tries: number;
-  /** Milliseconds since 1970: from then on whoever comes by makes the next try. */
+  /** Milliseconds since 1970: from then on the next reader or sweep makes the next try. */
   readonly at: number;
 }
 

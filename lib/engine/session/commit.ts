@@ -82,8 +82,9 @@ interface Owed {
 
 const owedBy = ({ busy, waiting, isOvertaken }: Work): Owed => ({ busy, waiting, isOvertaken });
 
-// An answer to the request that began the calls settles what it is owed, but not what others are that were told to wait
-// meanwhile. An answer to another request leaves the first one busy, so that it is not taken a second time.
+// `busy` is the request that began the pending calls. An answer to it clears `busy`; requests that were told to wait
+// meanwhile still have no outcome, so `waiting` stays. An answer to another request keeps `busy`, so that a retry of the
+// first one is not taken a second time.
 function owedAfter(work: Work, turnKey: string | undefined): Owed {
   const { busy, waiting, isOvertaken } = work;
   return busy === undefined || busy === turnKey
@@ -132,11 +133,11 @@ function shelved(engine: Engine, work: Work) {
 interface Committed {
   readonly revision: number;
   readonly ended: boolean;
-  /** What the caller reads; undefined when nobody waits for it. */
+  /** What the caller reads; undefined when the turn answers no request. */
   readonly reply: string | undefined;
 }
 
-// The turn is stored by now, so whoever watches cannot make it fail.
+// The turn is stored by now, so an observer that throws cannot make it fail.
 function publish(engine: Engine, work: Work, committed: Committed): void {
   try {
     report(engine, work, committed);

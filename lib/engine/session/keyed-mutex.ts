@@ -1,11 +1,11 @@
-// Work in line: for one key one after the other, in the order of the calls; for different keys at the same time.
+// A keyed mutex: work of one key runs one after the other, in the order of the calls; different keys run concurrently.
 
 import { TwinlineError } from '../../errors.ts';
 
 export interface KeyedMutex {
   /** Runs `work` once everything that was called before for this key is done. Rejects with ERR_BUSY when too many wait. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Keys that somebody works on. */
+  /** The number of keys with running work. */
   size(): number;
 }
 

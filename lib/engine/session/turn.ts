@@ -189,8 +189,8 @@ interface Run {
   readonly inputs: readonly Json[];
 }
 
-// Whatever becomes of the turn, the calls that it started are answered to the session: after a conflict the turn may
-// have nothing more to say, and after an error nobody may ask again.
+// Results of the calls that this turn started are delivered to the session even when the turn fails: after a conflict the
+// turn may have nothing left to do, and after an error the caller may not send another request.
 async function run(engine: Engine, attempt: Attempt, turn: Run): Promise<TurnResult | Again> {
   let result: TurnResult | Again = 'conflict';
   try {

@@ -100,7 +100,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     door: record.door,
     timers: record.timers,
     calls: record.calls.map((call) => ({ call, stored: true, ...(call.input && { input: call.input }) })),
-    // Also of a turn that was begun and never answered has nobody seen the outcome.
+    // The outcome of a turn that was begun and never answered was not shown to the caller either.
     waiting: record.waiting === true || record.calls.length > 0,
     busy: record.busy,
     isOvertaken: record.isOvertaken === true,

@@ -1,4 +1,4 @@
-// Changing one document of a plugin as a whole, whoever else is changing it.
+// Changes one document of a plugin atomically, also under concurrent changes.
 
 import { TwinlineError } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';

@@ -1,4 +1,4 @@
-// The ears of plugins: what they are told of runs, what they settle before one ends, what they say to models.
+// The hooks of plugins: events of runs, settlement before a run ends, instructions for models.
 
 import type { AgentOptions } from '../../../lib/agent/agent.ts';
 import type { RunRoomEvent } from '../../../lib/agent/room.ts';

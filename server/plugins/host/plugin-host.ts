@@ -1,4 +1,4 @@
-// What every plugin may use of the server, whichever it is.
+// The part of PluginContext that is the same for all plugins and requests.
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';

@@ -18,7 +18,7 @@ export type StoredTurn = JsonObject & {
   readonly text: string;
   readonly state: 'open' | 'done' | 'failed';
   readonly tries: number;
-  /** When somebody is to look at it: nobody does before, but who has put it off. */
+  /** Milliseconds since 1970 when the sweep looks at it next; the process that works on it moves this ahead. */
   readonly dueAt: number;
 };
 
