@@ -34,7 +34,7 @@ export interface AgentOptions {
   readonly clock?: Clock;
   /** Bytes of one reply. @default LIMITS.agentReplyBytes */
   readonly replyBytes?: number;
-  /** Tells the sockets of a session in the place of the channel; `room.listen` then hears nothing. @default over the channel */
+  /** Sends events to sockets instead of the channel; `room.listen` then gets none. @default over the channel */
   readonly tell?: Room['tell'];
   /** Whether a client listens to a session through this process. @default always */
   readonly isHeard?: Room['isHeard'];

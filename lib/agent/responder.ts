@@ -65,7 +65,7 @@ export interface Responder {
    * whose process died after it had begun to answer ends as interrupted.
    */
   readonly isResumable: boolean;
-  /** A rejection fails the run and is told as a fault of the operator: in words that say nothing. */
+  /** A rejection fails the run; users get a general error without its message. */
   respond(turn: ResponderTurn): AsyncIterable<Part>;
   /** Throws away what it keeps elsewhere for a session that was deleted. */
   forget?(session: string): Promise<void>;

@@ -70,11 +70,11 @@ export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject 
   );
 }
 
-/** Whether sockets can be told this in one piece. */
+/** Whether the event fits into one message of the channel. */
 export const fits = (event: RoomEvent, payload: JsonObject) =>
   Buffer.byteLength(JSON.stringify({ event, payload })) <= LIMITS.channelMessageBytes;
 
-/** A typed event of a run, as the sockets of its session are told. */
+/** A typed event of a run, as the sockets of its session get it. */
 export interface RunRoomEvent {
   readonly runId: string;
   readonly owner: string;

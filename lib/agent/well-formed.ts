@@ -34,7 +34,7 @@ export function isFirstHalf(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-/** A value as JSON text; one of more than LIMITS.frameJsonBytes bytes is told only by its size. */
+/** A value as JSON text; of one with more than LIMITS.frameJsonBytes bytes only the size is given. */
 export function shortJson(value: Json): string {
   const text = JSON.stringify(wellFormed(value));
   const bytes = Buffer.byteLength(text);

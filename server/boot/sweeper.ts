@@ -13,7 +13,7 @@ export interface Sweeper {
 const PAUSE_MS = 1_000;
 const AT_ONCE = 16;
 
-/** One round of work in the background; true when there is more to do at once. Problems with single items are told. */
+/** One round of work in the background; true when there is more to do at once. Problems with single items are reported. */
 export type Round = (onProblem: (error: unknown) => void) => Promise<boolean>;
 
 /** Works every second, give or take a fifth so that instances do not march in step. Rounds never overlap. */

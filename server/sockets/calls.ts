@@ -7,7 +7,7 @@ import { wordsOf } from './room-events.ts';
 
 type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };
 
-/** Tells a socket the calls of a session that no client has been told of. */
+/** Sends a socket the calls of a session that were not offered to any client yet. */
 export async function offerCalls({ offers }: Offering, { socket }: Member, session: string): Promise<void> {
   for (const { event, payload } of await offers.take(session))
     for (const [name, words] of wordsOf(event, payload)) sendDirect(socket, name, words);
@@ -15,7 +15,7 @@ export async function offerCalls({ offers }: Offering, { socket }: Member, sessi
 
 const CALLS: ReadonlySet<unknown> = new Set(['browser_tool_call', 'action_call']);
 
-/** The ids of the calls that a client which comes back may still be told of, of these sessions. */
+/** The ids of the calls of these sessions that a reconnecting client may still get. */
 export async function waitingCalls({ offers }: Offering, sessions: Iterable<string>): Promise<ReadonlySet<unknown>> {
   const found = await Promise.all([...sessions].map((session) => offers.waiting(session)));
   return new Set(found.flat());

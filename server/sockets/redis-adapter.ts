@@ -57,7 +57,7 @@ export function redisAdapter({ connection, onProblem }: RedisAdapterOptions): Re
   const asked = {
     options: {},
     duplicate: () => reader.asked,
-    // When this rejects, the sockets of this instance are told nevertheless.
+    // When this rejects, the sockets of this instance get the event nevertheless.
     xadd: (words: Words) => ask('tell other instances', ['XADD', ...words]),
     xrange: (...words: Words) => ask('find missed events', ['XRANGE', ...words]),
     set: (...words: Words) => ask('keep the state of a socket', ['SET', ...words]).catch(onProblem),

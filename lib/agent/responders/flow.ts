@@ -94,7 +94,7 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
 
 const keyOf = (session: string) => `agent/${session}`;
 
-/** The reply to a turn, tried again as long as somebody wants it and the store may come back. */
+/** The reply to a turn, retried while it is wanted and the failure of the store may be temporary. */
 function answer(
   engine: Engine,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },

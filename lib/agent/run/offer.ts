@@ -9,16 +9,16 @@ import type { JsonObject } from '../../store/store.ts';
 import type { Room } from '../room.ts';
 import type { Run, Runs } from './run.ts';
 
-/** How clients are told of a call. */
+/** How calls are offered to clients. */
 export interface CallEvent {
   readonly event: 'browser_tool_call' | 'action_call';
   readonly payload: JsonObject;
 }
 
 export interface Offers {
-  /** Ids of calls of the live run that clients have been told of and have not answered. */
+  /** Ids of calls of the live run that were offered and have no result. */
   waiting(session: string): Promise<string[]>;
-  /** The waiting calls that no client has been told of; the caller must tell one now. */
+  /** Takes the waiting calls that were not offered yet; the caller must offer them now. */
   take(session: string): Promise<CallEvent[]>;
   /** Asks every process to take the waiting calls of a session and tell them to the clients it has. Never rejects. */
   announce(session: string): Promise<void>;
@@ -69,7 +69,7 @@ export async function openOffers({ runs, channel, room, onProblem }: OfferOption
 const isOpen = ({ result }: RunCall) => result === undefined;
 const isUntold = (call: RunCall) => isOpen(call) && call.args !== undefined;
 
-/** What clients are told of a call of this run. */
+/** The event by which a call of this run is offered. */
 export function callEvent(
   { body }: Pick<Run, 'body'>,
   call: Pick<RunCall, 'id' | 'kind' | 'name' | 'args'>,

@@ -25,7 +25,7 @@ export interface RecoveryOptions {
 }
 
 export interface Recovery {
-  /** Claims the run if somebody may, and carries it on. */
+  /** Claims the run, unless another process holds it, and continues it. */
   recover(run: string): Promise<void>;
   /** Does what is due, up to `limit` of each sort; how much it did. @default LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;

@@ -1,7 +1,7 @@
 // One reply while it is made: parts become frames, and the frames add up to the message that is kept.
 //
-// After a takeover the responder begins again. What the log says already is then swallowed as long as it is the same;
-// where it differs, readers are told how much of what they have still holds.
+// After a takeover the responder begins again. Text that the log holds already is not written again as long as it is
+// the same; where it differs, a frame gives the length of the text that is still valid.
 
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';
@@ -150,7 +150,7 @@ export function makeReply({ run, replay, clock, maxBytes, write }: ReplyOptions)
     async reasoning(more) {
       const fitting = fit(more);
       reasoning += fitting;
-      // Reasoning is not kept frame by frame: after a takeover it is told again.
+      // Reasoning is not kept frame by frame: after a takeover it is sent again.
       for (const piece of piecesOf(fitting, LIMITS.deltaChars)) await write(think(piece, false));
     },
     async called({ kind, id, name, args }) {

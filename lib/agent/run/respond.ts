@@ -1,4 +1,4 @@
-// Taking a responder's parts one by one, until it has no more, fails, or is told to stop.
+// Reads a responder's parts one by one, until it ends, fails, or is stopped.
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';

@@ -193,7 +193,7 @@ async function finish(options: RunnerOptions, held: HeldRun, { reply, writer, gi
     await whileHeld(held, clock, () => transcript.write(answer, { ...run.body, fence: run.context.fence }));
   const report = reportOf(run, given);
   await whileHeld(held, clock, async () => options.settle?.(report));
-  // From here on there is nothing to renew: the run ends, or somebody else has it.
+  // From here on there is nothing to renew: the run ends, or another process has it.
   held.letGo();
   const ended = await whileHeld(held, clock, () => runs.end(run, status));
   if (!ended) throw lostRun(run.id);

@@ -49,7 +49,7 @@ export interface Work {
   readonly queue: EventObject[];
   readonly facts: Fact[];
   readonly events: string[];
-  /** There when somebody watched as the turn began. */
+  /** Undefined unless an inspector was active when the turn began. */
   readonly trace: Trace | undefined;
 }
 
@@ -267,7 +267,7 @@ function callKey(work: Work, id: string): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
 
-/** Who is on the other side, as services are told. */
+/** The caller, as services get it. */
 export function serviceSession(work: Work): ServiceSession {
   const { sessionId, phoneNumber, serviceCode } = work.door;
   return {

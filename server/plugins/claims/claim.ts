@@ -18,7 +18,7 @@ export type StoredClaim = JsonObject & {
   readonly submitted: number;
   readonly evaluated: number | null;
   readonly tries: number;
-  /** When it is due; null once it is decided. Put off while somebody evaluates it. */
+  /** When it is due; null once it is decided. Moved ahead while a process evaluates it. */
   readonly dueAt: number | null;
 };
 
