@@ -17,12 +17,20 @@ export function hostTool(tool: PluginTool, contextOf: (request: RequestInfo) => 
     handler: async (args, call) => {
       const wrong = checked.kind === 'check' ? checked.wrongWith(args) : checked.why;
       if (wrong) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${wrong}.`);
-      return tool.handler(args, contextOf(occasionOf(call)));
+      return tool.handler(args, contextOf(toolRequest(call)));
     },
   };
 }
 
-function occasionOf({ owner, session, requestId, request, secrets, idempotencyKey, signal }: ToolContext): RequestInfo {
+function toolRequest({
+  owner,
+  session,
+  requestId,
+  request,
+  secrets,
+  idempotencyKey,
+  signal,
+}: ToolContext): RequestInfo {
   return {
     did: owner,
     sessionId: session,

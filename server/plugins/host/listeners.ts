@@ -21,17 +21,17 @@ export function listenersOf(plugins: readonly Plugin[], contextOf: ContextOf): L
   return {
     ...(listening.length && {
       onEvent: ({ event, runId, payload, ...about }: RunRoomEvent) =>
-        tell({ type: event, runId, payload }, occasionOf(about)),
-      onEnd: (report) => tell(ended(report), occasionOf(report)),
+        tell({ type: event, runId, payload }, runRequest(about)),
+      onEnd: (report) => tell(ended(report), runRequest(report)),
     }),
     ...(settling.length && {
       settle: async (report) => {
-        for (const plugin of settling) await settle(plugin, report, contextOf(plugin, occasionOf(report)));
+        for (const plugin of settling) await settle(plugin, report, contextOf(plugin, runRequest(report)));
       },
     }),
     ...(instructing.length && {
       instructions: async (asked) => {
-        const said = instructing.map((plugin) => plugin.instructions!(contextOf(plugin, occasionOf(asked))));
+        const said = instructing.map((plugin) => plugin.instructions!(contextOf(plugin, runRequest(asked))));
         return (await Promise.all(said)).filter((text): text is string => text !== undefined && text !== '');
       },
     }),
@@ -60,6 +60,6 @@ function ended({ owner: _, session: sessionId, runId, ...more }: RunReport): Plu
   return { type: 'run_ended', runId, payload: { sessionId, ...more } as unknown as JsonObject };
 }
 
-function occasionOf({ owner, session, requestId }: Pick<RunReport, 'owner' | 'session' | 'requestId'>): RequestInfo {
+function runRequest({ owner, session, requestId }: Pick<RunReport, 'owner' | 'session' | 'requestId'>): RequestInfo {
   return { did: owner, sessionId: session, requestId };
 }

@@ -1,4 +1,4 @@
-// Watching: what those who look on are shown of turns and steps, what they never see, and that nothing is noted for nobody.
+// Inspection events: what they hold of turns and steps, that they hold no secret, and that none is built while nothing inspects.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,7 +12,7 @@ import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { delegationMachine } from '../../machines/delegation.ts';
 import { begin, KEY, place, say } from './support.ts';
 
-const test = suite('watch');
+const test = suite('inspection');
 
 const PIN = '24680';
 

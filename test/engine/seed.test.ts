@@ -1,4 +1,4 @@
-// Sessions that begin in the middle: stored like any other, without secrets, and only where the conversation can be.
+// Seeded sessions: stored like any other, without secrets, and only at a state that the conversation has.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 
-const test = suite('place');
+const test = suite('seed');
 
 const FLOW: Flow = {
   flow: 'small',
