@@ -1,4 +1,4 @@
-// What shape a value has that was read and not made here.
+// Type guards for parsed values.
 
 export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -18,7 +18,7 @@ export interface MenuContext {
 type Values = { readonly [name: string]: Data };
 
 /** What lib provides once at start. */
-export interface MenuHands {
+export interface MenuImplementations {
   /** Whether a condition holds over these variables. */
   holds(condition: string, scope: Values): boolean;
   /** New values by name, as the flow's variables may hold them; strings that begin with `=` are expressions. */
@@ -72,13 +72,13 @@ function behind(context: MenuContext, { from, barrier }: Pick<Leave, 'from' | 'b
 const walled = (frames: readonly MenuContext[]) => frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
 
 /** Guards and actions by name, for `createMachine(config, implementations)`. */
-export function menuVocabulary(hands: MenuHands) {
+export function menuVocabulary(implementations: MenuImplementations) {
   const updated = (context: MenuContext, leave: Leave, saved: Values = {}): Partial<MenuContext> => {
-    const set = leave.set ? hands.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
+    const set = leave.set ? implementations.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
     return { ...saved, ...set, ...fresh, ...behind(context, leave) } as Partial<MenuContext>;
   };
   const saving = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data | undefined): Values =>
-    save === undefined ? {} : { [save]: hands.fit(of, save, value ?? null) };
+    save === undefined ? {} : { [save]: implementations.fit(of, save, value ?? null) };
   const returned = (context: MenuContext, to: Pick<Leave, 'save' | 'of'>): MenuContext =>
     ({ ...callerOf(context), ...saving(to, context.$output) }) as MenuContext;
 
@@ -86,7 +86,7 @@ export function menuVocabulary(hands: MenuHands) {
     guards: {
       /** An option, a way out of a branch: its condition holds. */
       when: ({ context }: { context: MenuContext }, { condition }: { condition: string }) =>
-        hands.holds(condition, context),
+        implementations.holds(condition, context),
       /** The answer on an input screen satisfies its rule. */
       accepted: ({ event }: { event: Answered }) => event.accepted === true,
       /** This refused answer is the last that the screen allows. */
@@ -96,13 +96,13 @@ export function menuVocabulary(hands: MenuHands) {
       answered: (
         { context, event }: { context: MenuContext; event: Called },
         way: { condition: string; save?: string; of: string },
-      ) => hands.holds(way.condition, { ...context, ...saving(way, event.output) }),
+      ) => implementations.holds(way.condition, { ...context, ...saving(way, event.output) }),
       /** A condition over the variables and, as `error`, why the service failed. */
       failed: ({ context, event }: { context: MenuContext; event: Called }, { condition }: { condition: string }) =>
-        hands.holds(condition, { ...context, error: event.error ?? null }),
+        implementations.holds(condition, { ...context, error: event.error ?? null }),
       /** A condition over the caller's variables after a called flow has ended. */
       returned: ({ context }: { context: MenuContext }, way: { condition: string; save?: string; of: string }) =>
-        hands.holds(way.condition, returned(context, way)),
+        implementations.holds(way.condition, returned(context, way)),
     },
     actions: {
       /** An option was chosen, or a branch was taken. */
@@ -122,7 +122,7 @@ export function menuVocabulary(hands: MenuHands) {
       /** A service failed; `error` is in reach of `set`. */
       giveUp: assign(({ context, event }, leave: Leave) => {
         const scope = { ...(context as MenuContext), error: (event as Called).error ?? null };
-        const set = leave.set ? hands.evaluate(leave.set, scope, leave.of) : {};
+        const set = leave.set ? implementations.evaluate(leave.set, scope, leave.of) : {};
         return { ...set, ...fresh, ...behind(context as MenuContext, leave) };
       }),
       /** Back to the screen on top of the stack, leaving called flows as long as their own stacks are empty. */
@@ -148,7 +148,7 @@ export function menuVocabulary(hands: MenuHands) {
       enterFlow: assign(({ context }, { of, vars, with: given, barrier }: Enter) => {
         const caller = context as MenuContext;
         const inherited = 'lang' in vars && caller.lang !== undefined ? { lang: caller.lang } : {};
-        const set = given ? hands.evaluate(given, caller, of) : {};
+        const set = given ? implementations.evaluate(given, caller, of) : {};
         const frames = [...framesOf(caller), withoutFrames(caller) as MenuContext];
         return replaced(caller, {
           ...vars,
@@ -161,13 +161,13 @@ export function menuVocabulary(hands: MenuHands) {
       }),
       /** What a called flow gives back, set by its end screen. */
       output: assign(({ context }, { of, values }: { of: string; values: Values }) => ({
-        $output: hands.evaluate(values, context as MenuContext, of),
+        $output: implementations.evaluate(values, context as MenuContext, of),
       })),
       /** A called flow has ended: the caller's variables are back. */
       leaveFlow: assign(({ context }, leave: Leave) => {
         const inner = context as MenuContext;
         const caller = returned(inner, leave);
-        const set = leave.set ? hands.evaluate(leave.set, caller, leave.of) : {};
+        const set = leave.set ? implementations.evaluate(leave.set, caller, leave.of) : {};
         return replaced(inner, { ...caller, ...set, ...fresh, ...behind(caller, leave) } as MenuContext);
       }),
     },

@@ -1,7 +1,7 @@
 // The agent service without HTTP: sessions, messages that are answered by runs, and everything that can be asked of them.
 
 import { type Clock, systemClock } from '../clock.ts';
-import type { Watch } from '../engine/watch.ts';
+import type { Inspector } from '../engine/inspection.ts';
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel } from '../store/channel.ts';
@@ -9,17 +9,16 @@ import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import type { Responder, TurnSecrets } from './responder.ts';
-import { type Room, rooms } from './room.ts';
+import { type Room, type RunRoomEvent, rooms } from './room.ts';
 import { type Follower, follower } from './run/follow.ts';
 import { type Offers, openOffers } from './run/offer.ts';
-import { waitingLine } from './run/queue.ts';
+import { runQueue } from './run/queue.ts';
 import { recovery as recoveryOf } from './run/recovery.ts';
 import type { Asked } from './run/respond.ts';
 import { isEnded, type NewRun, type Run, type RunRequest, type RunView, runs as runsOf, runView } from './run/run.ts';
 import { makeRunner, newHolder, type RunReport } from './run/runner.ts';
 import { type Transcript, transcript as transcriptOf } from './session/message.ts';
 import { type Oracle, type Sessions, sessions as sessionsOf } from './session/session.ts';
-import type { Told } from './told.ts';
 import { callResult, type HostTool } from './tool.ts';
 import { fitsJson, fitsLevels } from './well-formed.ts';
 
@@ -35,12 +34,12 @@ export interface AgentOptions {
   readonly clock?: Clock;
   /** Bytes of one reply. @default LIMITS.agentReplyBytes */
   readonly replyBytes?: number;
-  /** Tells the sockets of a session in the place of the channel; `room.listen` then hears nothing. @default over the channel */
+  /** Sends events to sockets instead of the channel; `room.listen` then gets none. @default over the channel */
   readonly tell?: Room['tell'];
   /** Whether a client listens to a session through this process. @default always */
   readonly isHeard?: Room['isHeard'];
-  /** Whoever looks on at runs. */
-  readonly watch?: Watch | undefined;
+  /** Receives the inspection events of runs. */
+  readonly watch?: Inspector | undefined;
   /**
    * Awaited before a run ends, and tried again while the store is away; once more by whoever takes over when this process
    * dies meanwhile: must act once per run.
@@ -49,10 +48,10 @@ export interface AgentOptions {
   /** What models should know of a user before they answer. */
   readonly instructions?: (asked: Asked) => Promise<readonly string[]>;
   /** Told of every typed event of the runs that this process drives. */
-  readonly onTold?: (told: Told) => void;
+  readonly onEvent?: (told: RunRoomEvent) => void;
   /** Told of every run that has ended, by the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
-  /** Told of what fails when nobody waits for it. */
+  /** Called with errors of background work. */
   readonly onProblem?: (error: unknown) => void;
 }
 
@@ -142,7 +141,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const work = runner.drive(run, secrets).finally(() => driven.delete(work));
     driven.add(work);
   };
-  // The next in line is called by whoever took it in: that process has what came with the request.
+  // The next queued run is started by the process that accepted it: only that one has the secrets of its request.
   const onFree = async (session: string) => {
     const [next] = await runs.open(session);
     if (next?.state === 'queued') await tell(next.context.holder, next.id);
@@ -156,21 +155,21 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     replyBytes: options.replyBytes ?? LIMITS.agentReplyBytes,
     settle: options.settle,
     instructions: options.instructions,
-    onTold: options.onTold,
+    onEvent: options.onEvent,
     onEnd: options.onEnd,
     onFree: (session) => onFree(session).catch(onProblem),
   });
-  const line = waitingLine({ runs, clock, drive, onProblem });
+  const waitingRuns = runQueue({ runs, clock, drive, onProblem });
   const recovery = recoveryOf({
     ...common,
-    drive: (run) => drive(run, line.secretsOf(run.id)),
+    drive: (run) => drive(run, waitingRuns.secretsOf(run.id)),
     room: () => (closing ? 0 : LIMITS.runsAtOnce - driven.size),
   });
   const unsubscribe = await channel.subscribe(holderTopic(runs.holder), {
-    onMessage: (run) => void (runner.look(run) || line.call(run)),
+    onMessage: (run) => void (runner.look(run) || waitingRuns.call(run)),
     onGap: () => {
       runner.lookAtAll();
-      line.callAll();
+      waitingRuns.callAll();
     },
   });
 
@@ -190,7 +189,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 
   async function queue(run: NewRun, secrets: TurnSecrets): Promise<Run> {
     const queued = await runs.queue(run);
-    line.join(queued.id, secrets);
+    waitingRuns.join(queued.id, secrets);
     return queued;
   }
 
@@ -242,7 +241,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       return true;
     },
     async deleteSession(owner, session) {
-      if (!(await sessions.bury(owner, session))) return false;
+      if (!(await sessions.softDelete(owner, session))) return false;
       for (const run of (await runs.open(session)).reverse()) await stopRun(run);
       // What is still being written goes when the sweep looks once more.
       await recovery.clear(session).catch(onProblem);
@@ -258,7 +257,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     async close(waitMs = 0) {
       if (closing) return;
       closing = true;
-      line.close();
+      waitingRuns.close();
       const over = new AbortController();
       await Promise.race([Promise.all(driven), clock.wait(waitMs, over.signal)]);
       over.abort('over');

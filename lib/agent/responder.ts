@@ -48,7 +48,7 @@ export interface ResponderTurn {
   /** What plugins want a model to know of the user, each a few sentences. */
   instructions?(): Promise<readonly string[]>;
   readonly tools: ToolBox;
-  /** Aborts when nobody wants the reply any more: stop, and give no further parts. */
+  /** Aborts when the reply is no longer wanted: stop, and yield no further parts. */
   readonly signal: AbortSignal;
   /** An earlier process may have given some parts already: those that are the same are not shown twice. */
   readonly isResumed: boolean;
@@ -65,7 +65,7 @@ export interface Responder {
    * whose process died after it had begun to answer ends as interrupted.
    */
   readonly isResumable: boolean;
-  /** A rejection fails the run and is told as a fault of the operator: in words that say nothing. */
+  /** A rejection fails the run; users get a general error without its message. */
   respond(turn: ResponderTurn): AsyncIterable<Part>;
   /** Throws away what it keeps elsewhere for a session that was deleted. */
   forget?(session: string): Promise<void>;

@@ -1,9 +1,10 @@
-// The room of a session: what its sockets are told, on every instance, now or never.
+// The room of a session: the events that its sockets get, on every instance, and that listeners in this process get.
 
 import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import type { Run } from './run/run.ts';
 
 /** The typed events that sockets get, by their documented names. */
 export const ROOM_EVENTS = [
@@ -18,11 +19,11 @@ export const ROOM_EVENTS = [
 export type RoomEvent = (typeof ROOM_EVENTS)[number];
 
 export interface Room {
-  /** Never rejects: who is not there gets nothing. `false`: nobody was told. */
+  /** Sends an event to the sockets of a session. Never rejects; `false`: it could not be published. */
   tell(session: string, event: RoomEvent, payload: JsonObject): Promise<boolean>;
-  /** Whether this process knows that a client is there. A call that nobody hears is kept for the first who comes. */
+  /** Whether a client may be connected. When none is, a call is kept for the next client that connects. */
   isHeard(session: string): boolean;
-  /** Something happens that is not told to sockets now; whoever else listens is told. */
+  /** Passes an event to the listeners in this process without sending it to sockets. */
   note(session: string, event: RoomEvent, payload: JsonObject): void;
   /** The events of one session, in the order of each sender, until it is unsubscribed. */
   listen(session: string, onEvent: (event: RoomEvent, payload: JsonObject) => void): Promise<Unsubscribe>;
@@ -40,7 +41,7 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
         return false;
       }
     },
-    // Who listens through a channel is not known.
+    // The channel does not say whether it has subscribers.
     isHeard: () => true,
     note: () => {},
     listen: (session, onEvent) =>
@@ -69,6 +70,43 @@ export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject 
   );
 }
 
-/** Whether sockets can be told this in one piece. */
+/** Whether the event fits into one message of the channel. */
 export const fits = (event: RoomEvent, payload: JsonObject) =>
   Buffer.byteLength(JSON.stringify({ event, payload })) <= LIMITS.channelMessageBytes;
+
+/** A typed event of a run, as the sockets of its session get it. */
+export interface RunRoomEvent {
+  readonly runId: string;
+  readonly owner: string;
+  readonly session: string;
+  readonly requestId: string;
+  readonly event: RoomEvent;
+  readonly payload: JsonObject;
+}
+
+export interface RunRoomOptions {
+  readonly room: Room;
+  readonly onEvent?: ((told: RunRoomEvent) => void) | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** The room of one run's session, with the listener. */
+export function runRoom({ room, onEvent, onProblem }: RunRoomOptions, { id: runId, body }: Run): Room {
+  if (!onEvent) return room;
+  const { owner, requestId } = body;
+  const note: Room['note'] = (session, event, payload) => {
+    try {
+      onEvent({ runId, owner, session, requestId, event, payload });
+    } catch (error) {
+      onProblem(error);
+    }
+  };
+  return {
+    ...room,
+    note,
+    tell: (session, event, payload) => {
+      note(session, event, payload);
+      return room.tell(session, event, payload);
+    },
+  };
+}

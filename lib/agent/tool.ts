@@ -163,7 +163,7 @@ async function callHost(
     .then(() => tool.handler(args, context))
     .then((output): ToolOutcome => ({ ok: true, output: jsonOf(output) }))
     .catch((error: unknown) => {
-      // A refusal is an answer for whoever called.
+      // A refusal is a result for the caller.
       if (!(error instanceof TwinlineError && error.code === 'ERR_REFUSED')) onProblem(error);
       return failure(error instanceof TwinlineError ? error.message : 'The tool failed.');
     });

@@ -34,14 +34,14 @@ export function isFirstHalf(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-/** A value as JSON text; one of more than LIMITS.frameJsonBytes bytes is told only by its size. */
+/** A value as JSON text; of one with more than LIMITS.frameJsonBytes bytes only the size is given. */
 export function shortJson(value: Json): string {
   const text = JSON.stringify(wellFormed(value));
   const bytes = Buffer.byteLength(text);
   return bytes <= LIMITS.frameJsonBytes ? text : JSON.stringify({ tooLong: true, bytes });
 }
 
-/** Whether no part of the value lies deeper than so many levels: what is deeper could end whoever walks it. */
+/** Whether the value is nested at most so many levels deep: deeper ones could overflow the stack of recursive code. */
 export function fitsLevels(value: Json, levels: number): boolean {
   let parts: Json[] = [value];
   for (let level = 0; parts.length; level++) {

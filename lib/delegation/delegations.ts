@@ -1,11 +1,11 @@
-// The delegations that users have stored: checked before, sealed at rest, expired and revoked in time.
+// Delegations that users have stored: verified on arrival, sealed at rest, removed when they expire or are revoked.
 
 import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
+import type { Inspector } from '../engine/inspection.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
-import type { Watch } from '../engine/watch.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
 import { LIMITS } from '../limits.ts';
@@ -13,10 +13,9 @@ import { openText, type Seal, sealText } from '../sealed-text.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
-import { DELEGATION } from './kinds.ts';
+import { DELEGATION, REVOCATION } from './kinds.ts';
 import { mintInvocation } from './mint.ts';
 import { TOKEN_REASONS } from './reason.ts';
-import type { Revocations } from './revocations.ts';
 import type { Capability } from './token/ucan.ts';
 
 export interface DelegationsOptions {
@@ -31,9 +30,9 @@ export interface DelegationsOptions {
   readonly key: OracleKey;
   /** The DID that issues them, when it is not that of the key. */
   readonly issuer?: string;
-  /** Whoever looks on at delegations. */
-  readonly watch?: Watch | undefined;
-  /** After a token was revoked: whoever came in with it has to go. */
+  /** Receives the inspection events of delegations. */
+  readonly watch?: Inspector | undefined;
+  /** Called after a token was revoked: connections opened with it must be closed. */
   readonly onRevoked?: (revoked: { readonly user: string; readonly keys: readonly string[] }) => void;
 }
 
@@ -167,4 +166,27 @@ function sealOf(user: string): Seal {
 
 function refused(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
+}
+
+export interface Revocations {
+  /** Whether any of these keys was revoked, by whichever instance. */
+  has(keys: readonly string[]): Promise<boolean>;
+  /** Revokes the keys; `expiresAt` (milliseconds since 1970) is when they would have expired. Idempotent. */
+  add(keys: readonly string[], expiresAt: number): Promise<void>;
+  /** Forgets what has expired on its own; how many. */
+  sweep(now: number, limit: number): Promise<number>;
+}
+
+export function revocations({ documents }: { documents: DocumentStore }): Revocations {
+  return {
+    has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
+    add: async (keys, expiresAt) =>
+      void (await Promise.all(keys.map((key) => documents.insert(REVOCATION, key, { expiresAt })))),
+    async sweep(now, limit) {
+      const where = { expiresAt: { lte: now } };
+      const { items } = await documents.find(REVOCATION, { index: 'expiry', where, limit });
+      await Promise.all(items.map(({ id, revision }) => documents.remove(REVOCATION, id, revision)));
+      return items.length;
+    },
+  };
 }

@@ -1,6 +1,13 @@
 // What `import … from 'twinline/delegation'` gives: the guard of tokens, what it says, new tokens, keys of issuers.
 
-export { type DelegationStatus, type Delegations, type DelegationsOptions, delegations } from './delegations.ts';
+export {
+  type DelegationStatus,
+  type Delegations,
+  type DelegationsOptions,
+  delegations,
+  type Revocations,
+  revocations,
+} from './delegations.ts';
 export { type Checked, type GuardOptions, type Invocation, type TokenGuard, tokenGuard } from './guard.ts';
 export { type Inspected, inspectToken, type Said } from './inspect.ts';
 export { didDocumentKeys } from './issuer/did-document.ts';
@@ -11,6 +18,5 @@ export { didOfKey, type OracleKey, parseOracleKey } from './issuer/oracle-key.ts
 export { DELEGATION_KINDS } from './kinds.ts';
 export { type DelegationOptions, type InvocationOptions, mintDelegation, mintInvocation } from './mint.ts';
 export { type Refused, TOKEN_REASONS, type TokenReason } from './reason.ts';
-export { type Revocations, revocations } from './revocations.ts';
 export type { Accepted, TokenKind } from './rules.ts';
 export type { Capability } from './token/ucan.ts';

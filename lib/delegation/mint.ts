@@ -8,7 +8,7 @@ import { TwinlineError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { inspectToken, type Said } from './inspect.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
-import { keepsCaveats } from './proof/caveats.ts';
+import { keepsCaveats } from './proof/claim.ts';
 import { TOKEN_REASONS } from './reason.ts';
 import { strictBytes } from './token/base64.ts';
 import type { Capability } from './token/ucan.ts';

@@ -1,8 +1,6 @@
-// How large the cards and labels of a diagram are, and where their words stand in them. All lengths are pixels.
+// The size of cards and labels of a diagram, and the position of the text in them. All lengths are pixels.
 
-import type { Arrow, Chip, ChipSign, DrawnState } from './drawing.ts';
-import { cutLine } from './drawing.ts';
-import { textWidth } from './svg/measure.ts';
+import { type Arrow, type Chip, type ChipSign, cutLine, type DrawnState } from './drawing.ts';
 
 export const SIZES = {
   title: 13,
@@ -91,4 +89,24 @@ export function labelOf({ ways }: Arrow): Label {
   const lines = rest > 1 ? [...all.slice(0, LABEL_LINES - 1), `+ ${rest} more`] : all;
   const width = Math.max(...lines.map((line) => textWidth(line, SIZES.label)));
   return { lines, width: width + 6, height: lines.length * LABEL_STEP + 2, step: LABEL_STEP };
+}
+
+const NARROW = /[iljI|!.,:;'`’]/;
+const SLIM = /[ftr()[\]{}/\\" -]/;
+const WIDE = /[mwMW@%—…⚙⌂↩⚠⏱⋯]/;
+const UPPER = /[A-Z0-9_=+<>#$&?~*]/;
+
+/** Pixels that a line takes at a font size in pixels; bold letters are wider. */
+function textWidth(text: string, size: number, weight: 'normal' | 'bold' = 'normal'): number {
+  let em = 0;
+  for (const character of text) em += emOf(character);
+  return Math.ceil(em * size * (weight === 'bold' ? 1.12 : 1));
+}
+
+function emOf(character: string): number {
+  if (NARROW.test(character)) return 0.33;
+  if (SLIM.test(character)) return 0.42;
+  if (WIDE.test(character)) return 0.98;
+  if (UPPER.test(character)) return 0.68;
+  return character.codePointAt(0)! < 0x2e80 ? 0.62 : 1.05;
 }

@@ -1,4 +1,4 @@
-// What a diagram shows, before anybody knows where: states with their words, and arrows between them.
+// The contents of a diagram before layout (states with text, and arrows), and the types of a diagram after layout.
 
 import type { ScreenType } from '../flow/format/flow.ts';
 
@@ -93,4 +93,30 @@ export function childrenOf({ states }: Drawing): ReadonlyMap<string | undefined,
     children.set(state.parent, list);
   }
   return children;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Box extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface PlacedArrow {
+  /** From its state to its head, at least two points. */
+  readonly points: readonly Point[];
+  readonly label: Box;
+}
+
+export interface Placed {
+  readonly drawing: Drawing;
+  readonly width: number;
+  readonly height: number;
+  /** By the path of the state. */
+  readonly boxes: ReadonlyMap<string, Box>;
+  /** In the order of the drawing's arrows. */
+  readonly arrows: readonly PlacedArrow[];
 }

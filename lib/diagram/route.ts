@@ -1,6 +1,6 @@
 // The line of an arrow as SVG paths: right angles with round corners, and a head.
 
-import type { Point } from './placed.ts';
+import type { Point } from './drawing.ts';
 
 const RADIUS = 7;
 const HEAD = { length: 8, half: 4 };

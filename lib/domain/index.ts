@@ -16,7 +16,6 @@ export type { ListQuery, Page } from './twin/list.ts';
 export { type Domain, type DomainView, domainView, STATUSES, type Status, type StoredDomain } from './twin/record.ts';
 export { type VerificationOptions, type VerificationService, verification } from './verification.ts';
 export { type Credits, credits } from './voting/credits.ts';
-export { DEFAULT_GOVERNANCE } from './voting/default-governance.ts';
 export { ACTIVITIES, type Activity, canParticipate, type Eligibility } from './voting/eligibility.ts';
-export { type Governance, governanceView, parseGovernance } from './voting/governance.ts';
+export { DEFAULT_GOVERNANCE, type Governance, governanceView, parseGovernance } from './voting/governance.ts';
 export { type Proposal, type ProposalView, proposalView } from './voting/proposal.ts';

@@ -1,7 +1,8 @@
-// Every way in which the domain service says no: a word that stays the same, its HTTP status, its title.
+// The problems that the domain service answers with: a stable code, its HTTP status and its title.
 
 import { cutList, cutText } from '../cut.ts';
 import { type Detail, TwinlineError } from '../errors.ts';
+import type { JsonFlaw } from '../json/reader.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Reason → status and title. The words are part of the interface: they end the `type` of a problem document. */
@@ -79,4 +80,10 @@ export function requireFits(content: object, what: string): void {
 export function isRefusal(error: unknown, reason?: Reason): error is TwinlineError {
   if (!(error instanceof TwinlineError) || error.code !== 'ERR_REFUSED') return false;
   return reason === undefined || error.reason === reason;
+}
+
+/** The refusal of `what` (such as "The body"): `invalid` names the place of a number, the rest is `bad-request`. */
+export function refuseFlaw({ kind, words, pointer }: JsonFlaw, what: string): TwinlineError {
+  if (kind !== 'number') return refuse('bad-request', `${what} ${words}.`);
+  return invalid(`${what} ${words}.`, [{ field: pointer || '/', error: words.replace('has', 'is') }]);
 }

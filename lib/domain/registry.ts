@@ -60,10 +60,10 @@ export function registry({
 }: RegistryOptions): Registry {
   const reading = { documents, settleVotes };
   const settle = ({ tenant }: Caller, did: string) => findSettled(reading, tenant, did);
-  const ground = { documents, clock, protocols: protocols({ documents, clock }), onMaterialChange };
+  const deps = { documents, clock, protocols: protocols({ documents, clock }), onMaterialChange };
   return {
-    protocols: ground.protocols,
-    create: (caller, given) => createTwin(ground, caller, given),
+    protocols: deps.protocols,
+    create: (caller, given) => createTwin(deps, caller, given),
     get: (caller, did) => requireSettled(reading, caller, did),
     find: (tenant, did) => findSettled(reading, tenant, did),
 
@@ -73,19 +73,19 @@ export function registry({
     },
     async patch(caller, change) {
       await settle(caller, change.did);
-      return patchTwin(ground, caller, change);
+      return patchTwin(deps, caller, change);
     },
     async transfer(caller, change) {
       await settle(caller, change.did);
-      return transferTwin(ground, caller, change);
+      return transferTwin(deps, caller, change);
     },
     async deactivate(caller, change) {
       await settle(caller, change.did);
-      return deactivateTwin(ground, caller, change);
+      return deactivateTwin(deps, caller, change);
     },
     async list(caller, query) {
       await settleVotes({ tenant: caller.tenant });
-      return listTwins(ground, caller, query);
+      return listTwins(deps, caller, query);
     },
     async history(caller, query) {
       await settle(caller, query.did);
@@ -98,9 +98,9 @@ export function registry({
 
     async composed(domain) {
       const view = domainView(domain, clock.now());
-      const protocol = await ground.protocols.at(domain.body.class, domain.body.classVersion);
+      const protocol = await deps.protocols.at(domain.body.class, domain.body.classVersion);
       if (!protocol) return view;
-      const lineage = await lineageOf(ground.protocols, protocol);
+      const lineage = await lineageOf(deps.protocols, protocol);
       const classChain = lineage.protocols.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
       return { ...view, ...composedLists(domain.body, lineage), composed: true, classChain };
     },
@@ -112,7 +112,7 @@ export function registry({
         limit,
       });
       for (const item of items) {
-        if (await isVisible(documents, item)) await reveal(ground, item.id);
+        if (await isVisible(documents, item)) await reveal(deps, item.id);
         else await documents.remove(DOMAIN, item.id, item.revision);
       }
       return items.length;

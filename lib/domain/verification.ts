@@ -4,16 +4,15 @@ import { randomBytes } from 'node:crypto';
 import { domainVerification } from '../../machines/domain-verification.ts';
 import type { ProposalContext } from '../../machines/proposal.ts';
 import type { Clock } from '../clock.ts';
+import type { Inspector } from '../engine/inspection.ts';
 import { lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
-import type { Watch } from '../engine/watch.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { pathSegment } from './did/did.ts';
 import { revisionsOf } from './feed/journal.ts';
-import { requireDomain } from './find.ts';
+import { findPage, requireDomain, requireLimit } from './find.ts';
 import { PROPOSAL } from './kinds.ts';
-import { findPage, requireLimit } from './page.ts';
 import type { Domain } from './twin/record.ts';
 import {
   execute,
@@ -40,7 +39,7 @@ import {
   type StoredProposal,
   writeProposal,
 } from './voting/proposal.ts';
-import { propose, type VotingGround } from './voting/propose.ts';
+import { propose, type VotingDeps } from './voting/propose.ts';
 import { countVotes, resultAtClose, resultWhileVoting } from './voting/tally.ts';
 
 export interface VerificationOptions {
@@ -50,9 +49,9 @@ export interface VerificationOptions {
   readonly governance: Governance;
   /** Who may vote in a tenant when the rules name no voters. @default nobody */
   readonly electorate?: (tenant: string) => readonly VoterPower[];
-  /** Whoever looks on at proposals. */
-  readonly watch?: Watch | undefined;
-  /** Told of what fails when nobody waits for it. */
+  /** Receives the inspection events of proposals. */
+  readonly watch?: Inspector | undefined;
+  /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
 
@@ -94,7 +93,7 @@ export interface VerificationService {
   verificationOf(caller: Caller, did: string): Promise<JsonObject>;
   /** A domain has changed, or was deactivated: proposals that are about what it was end. */
   subjectChanged(domain: Pick<Domain, 'id'>): Promise<void>;
-  /** For whoever reads domains. */
+  /** For readers of domains. */
   readonly settle: SettleVotes;
   /** Closes what is over and repairs what a crash has left, up to `limit`; how many. @default LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
@@ -116,23 +115,23 @@ export function verification(options: VerificationOptions): VerificationService 
     ...(options.onProblem && { onProblem: options.onProblem }),
   });
   const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock }) });
-  const ground: VotingGround = { documents, clock, governance, proposals, electorate, settle };
+  const deps: VotingDeps = { documents, clock, governance, proposals, electorate, settle };
 
   async function openOf(subject: string): Promise<Proposal[]> {
     const openFor = { in: PROPOSAL_KINDS.map((kind) => openKey(subject, kind)) };
     const { items } = await documents.find<StoredProposal>(PROPOSAL, { index: 'open', where: { openFor } });
-    return Promise.all(items.map(async (item) => reviewed(ground, await proposals.refresh(item))));
+    return Promise.all(items.map(async (item) => reviewed(deps, await proposals.refresh(item))));
   }
 
   return {
     propose: (caller, { id = randomBytes(16).toString('hex'), ...proposal }) =>
-      propose(ground, caller, { ...proposal, id }),
-    get: (caller, id) => requireProposal(ground, caller, id),
-    permit: (caller, request) => permitted(ground, caller, request),
-    vote: (caller, request) => vote(ground, caller, request),
-    withdraw: (caller, request) => withdraw(ground, caller, request),
-    veto: (caller, request) => veto(ground, caller, request),
-    execute: (caller, request) => execute(ground, caller, request),
+      propose(deps, caller, { ...proposal, id }),
+    get: (caller, id) => requireProposal(deps, caller, id),
+    permit: (caller, request) => permitted(deps, caller, request),
+    vote: (caller, request) => vote(deps, caller, request),
+    withdraw: (caller, request) => withdraw(deps, caller, request),
+    veto: (caller, request) => veto(deps, caller, request),
+    execute: (caller, request) => execute(deps, caller, request),
 
     async list(caller, { did, limit = 20, cursor } = {}) {
       requireLimit(limit);
@@ -147,7 +146,7 @@ export function verification(options: VerificationOptions): VerificationService 
     },
 
     async votes(caller, { id, before, limit = 100 }) {
-      const { revision } = await requireProposal(ground, caller, id);
+      const { revision } = await requireProposal(deps, caller, id);
       const asked = { kind: PROPOSAL, id, limit, before: Math.min(before ?? revision + 1, revision + 1) };
       const revisions = await revisionsOf<StoredProposal>(documents, asked);
       const items = revisions.flatMap(({ body: { journal } }) =>

@@ -6,12 +6,12 @@ import { TwinlineError } from '../errors.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { Json, SnapshotStore } from '../store/store.ts';
 import { type Conversation, type Library, library } from './conversation.ts';
+import type { Inspector } from './inspection.ts';
 import type { AtRest } from './machine/transition.ts';
 import type { Services } from './service.ts';
 import { type Calls, callRunner } from './session/calls.ts';
-import { workLine } from './session/mutex.ts';
+import { keyedMutex } from './session/keyed-mutex.ts';
 import type { RecordProblem, SealKey } from './session/record.ts';
-import type { Watch } from './watch.ts';
 
 /** Something a machine reported (an action that is not XState's own); published after the turn is committed. */
 export interface Fact {
@@ -21,7 +21,7 @@ export interface Fact {
   readonly params: Json;
 }
 
-/** A committed turn, for whoever watches. Holds no input and no secret. */
+/** A committed turn, for observers. Holds no input and no secret. */
 export interface TurnReport {
   readonly key: string;
   readonly conversation: string;
@@ -45,9 +45,9 @@ export interface EngineOptions {
   readonly ttlSeconds?: number;
   readonly onFact?: (fact: Fact) => void;
   readonly onTurn?: (report: TurnReport) => void;
-  /** Whoever looks on: is shown each turn that is stored. */
-  readonly watch?: Watch | undefined;
-  /** Something went wrong where nobody waits for an answer. */
+  /** Receives an inspection event for each stored turn. */
+  readonly watch?: Inspector | undefined;
+  /** An error in background work, where no caller waits for an answer. */
   readonly onProblem?: (problem: EngineProblem) => void;
 }
 
@@ -70,7 +70,7 @@ export interface Engine {
   readonly seals: readonly SealKey[];
   readonly onFact: EngineOptions['onFact'];
   readonly onTurn: EngineOptions['onTurn'];
-  readonly watch: Watch | undefined;
+  readonly watch: Inspector | undefined;
   readonly onProblem: EngineOptions['onProblem'];
   /** A keyed hash of a secret, bound to the session. */
   prove(key: string, secret: string): string;
@@ -84,7 +84,7 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
   const proofKey = options.keyring?.subkey('secret-proof/v1') ?? randomBytes(32);
-  const line = workLine(WAITING_MAX, 'requests of one session');
+  const mutex = keyedMutex(WAITING_MAX, 'requests of one session');
   const calls = callRunner(options.services ?? {}, clock);
   return {
     store: options.store,
@@ -98,9 +98,9 @@ export function createEngine(options: EngineOptions): Engine {
     watch: options.watch,
     onProblem: options.onProblem,
     prove: (key, secret) => shortMac(proofKey, [key, secret]),
-    inOrder: line.run,
+    inOrder: mutex.run,
     idle: async () => {
-      while (line.size() || calls.size) await clock.wait(5);
+      while (mutex.size() || calls.size) await clock.wait(5);
     },
   };
 }

@@ -10,7 +10,7 @@ export interface SessionView {
   readonly version: number;
   readonly turn: number;
   /** Milliseconds since 1970 when this dial began. */
-  readonly born: number;
+  readonly startedAt: number;
   readonly rest: AtRest;
   readonly door: JsonObject;
   /** What was answered last. */
@@ -21,8 +21,8 @@ export interface SessionView {
 export async function viewSession(engine: Engine, key: string): Promise<SessionView | undefined> {
   const opened = openStored(engine, key, await engine.store.load(key));
   if (opened.kind !== 'live') return undefined;
-  const { conversation, version, turn, born, rest, door } = opened.record;
-  return { conversation, version, turn, born, rest, door, reply: opened.stored.reply };
+  const { conversation, version, turn, startedAt, rest, door } = opened.record;
+  return { conversation, version, turn, startedAt, rest, door, reply: opened.stored.reply };
 }
 
 /** Keys of living sessions that begin with `prefix`, in key order, at most `limit`. */

@@ -1,4 +1,4 @@
-// What a phone request means for its session: a first dial, a new answer, a retry, an old text, or nobody's.
+// What a phone request means for its session: a first dial, a new answer, a retry, an outdated text, or no session.
 //
 // Cumulative text carries the PIN, so it is never kept. What is kept of every text is its length and a keyed hash: enough
 // to know a retry, an older text, and where the new answer begins in a longer one.

@@ -3,6 +3,11 @@
 export { fits, nonGsm7, type Room, room, septets } from '../flow/run/gsm7.ts';
 export { type Adapter, type AdapterName, createAdapters } from './adapter.ts';
 export type { UnknownSession } from './dial.ts';
-export { type SessionDebug, type UssdGateway, type UssdGatewayOptions, ussdGateway } from './gateway.ts';
 export type { RawReply, UssdReply } from './reply.ts';
 export type { RawRequest, TextMode, UssdRequest } from './request.ts';
+export {
+  type SessionDebug,
+  type UssdService as UssdGateway,
+  type UssdServiceOptions as UssdGatewayOptions,
+  ussdService as ussdGateway,
+} from './service.ts';

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { agentUser } from '../user/authenticate.ts';
-import { nest } from '../user/errors.ts';
+import { agentError } from '../user/errors.ts';
 import { readDelegation } from './dto.ts';
 
 /** Adds the routes; `ctx.state.user` is known. */
@@ -14,7 +14,7 @@ export function delegationRoutes(router: Router, delegations: Delegations): void
     try {
       ctx.body = { ok: true, ...(await delegations.store(agentUser(ctx).did, raw)) };
     } catch (error) {
-      if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw nest(400, [error.message]);
+      if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw agentError(400, [error.message]);
       throw error;
     }
   });

@@ -6,11 +6,11 @@ import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import { methodsAt, routesOf, type ServedRoute } from '../http/route-list.ts';
-import { occasionOf } from '../plugins/host/occasion.ts';
+import { requestInfo } from '../plugins/host/request-info.ts';
 import { emptyRouter, keyOf, routeAt } from '../plugins/mount.ts';
 import type { Plugins } from '../plugins/open.ts';
 import { type AuthOptions, authenticateUsers } from '../user/authenticate.ts';
-import { nest, nestErrors } from '../user/errors.ts';
+import { agentError, answerAgentErrors } from '../user/errors.ts';
 import { delegationRoutes } from './delegation-routes.ts';
 import { type MessageDeps, messageRoutes } from './message-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -46,7 +46,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   const owned = new Set([...OWN, ...plugins.routes.map(({ path }) => firstOf(path))]);
   const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
   const answer = inTurn([router.routes() as Middleware, ...plugins.doors]);
-  const told = nestErrors(deps.onFault);
+  const told = answerAgentErrors(deps.onFault);
   const known = authenticateUsers(deps);
   const door: Middleware = (ctx, next) => {
     if (!owned.has(firstOf(ctx.path))) return next();
@@ -54,7 +54,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
     if (isFree(ctx)) return told(ctx, () => answer(ctx, last));
     return told(ctx, () =>
       known(ctx, async () => {
-        await plugins.gate(occasionOf(ctx));
+        await plugins.gate(requestInfo(ctx));
         return answer(ctx, last);
       }),
     );
@@ -73,7 +73,7 @@ function inTurn(doors: readonly Middleware[]): Middleware {
 
 function nowhere(ctx: ParameterizedContext, routers: readonly Router[]): void {
   const methods = [...new Set(routers.flatMap((router) => methodsAt(router, ctx)))];
-  if (!methods.length) throw nest(404, `Cannot ${ctx.method} ${ctx.path}`);
+  if (!methods.length) throw agentError(404, `Cannot ${ctx.method} ${ctx.path}`);
   ctx.set('Allow', methods.join(', '));
-  throw nest(405, `${ctx.path} takes ${methods.join(', ')}`);
+  throw agentError(405, `${ctx.path} takes ${methods.join(', ')}`);
 }

@@ -6,7 +6,7 @@ import type { RunRequest, ToolDeclaration } from '../../lib/agent/run/run.ts';
 import { flawOfJson, wordsAt } from '../../lib/json/reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
-import { nest } from '../user/errors.ts';
+import { agentError } from '../user/errors.ts';
 
 type Check = (value: Json, field: string) => string[];
 type Fields = { readonly [field: string]: { readonly check: Check; readonly required?: true } };
@@ -164,22 +164,22 @@ const parse = bodyParser({
   // The parser's own words quote the body, which may hold tokens.
   onerror: (error) => {
     const { type, status } = error as { type?: string; status?: number };
-    if (type === 'entity.too.large') throw nest(413, `The body is larger than ${LIMITS.jsonBodyBytes} bytes`);
-    if (status === 415) throw nest(415, 'The encoding of the body is not read here');
-    throw nest(400, ['the body must be JSON']);
+    if (type === 'entity.too.large') throw agentError(413, `The body is larger than ${LIMITS.jsonBodyBytes} bytes`);
+    if (status === 415) throw agentError(415, 'The encoding of the body is not read here');
+    throw agentError(400, ['the body must be JSON']);
   },
 });
 
 async function read<T>(ctx: Context, fields: Fields): Promise<T> {
   // A body without a type is taken for JSON, and so is what curl sends without one: it calls any data a form.
   if (ctx.get('content-type') !== '' && ctx.request.length !== 0 && ctx.is('json', '+json', 'urlencoded') === false)
-    throw nest(415, 'The body must be of the type application/json');
+    throw agentError(415, 'The body must be of the type application/json');
   await parse(ctx, async () => {});
   const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
   const value = (rawBody.trim() === '' ? {} : body) as Json;
   const flaw = flawOfJson(rawBody, value);
   const problems = flaw ? [`the body ${wordsAt(flaw)}`] : problemsOf(fields, value);
-  if (problems.length) throw nest(400, problems);
+  if (problems.length) throw agentError(400, problems);
   return value as T;
 }
 

@@ -10,7 +10,7 @@ import type { RunView } from '../../lib/agent/run/run.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import { agentUser } from '../user/authenticate.ts';
-import { nest } from '../user/errors.ts';
+import { agentError } from '../user/errors.ts';
 import { zoneOf } from '../user/time-zone.ts';
 import { readAbort, readMessage, type SendBody } from './dto.ts';
 import type { Readers } from './readers.ts';
@@ -48,7 +48,7 @@ export function messageRoutes(router: Router, deps: MessageDeps): void {
     const { runId } = ctx.params as { runId: string };
     const after = positionOf(ctx);
     const following = await agent.follow({ owner: did, runId, after });
-    if (!following) throw nest(404, 'Run not found');
+    if (!following) throw agentError(404, 'Run not found');
     ctx.set('X-Run-Id', runId);
     // Every frame names the request that began the run, and so does the answer that carries them.
     ctx.set('X-Request-Id', following.run.requestId);
@@ -86,9 +86,9 @@ async function accepted(agent: Agent, request: SendRequest): Promise<RunView> {
     case 'accepted':
       return sent.run;
     case 'busy':
-      throw nest(409, 'A reply of this session is still being written', { runId: sent.runId });
+      throw agentError(409, 'A reply of this session is still being written', { runId: sent.runId });
     case 'full':
-      throw nest(503, 'Too many messages are being answered; try again in a moment');
+      throw agentError(503, 'Too many messages are being answered; try again in a moment');
     default:
       throw unknownSession();
   }
@@ -116,7 +116,7 @@ async function reply(
   ctx.res.once('close', () => gone.abort());
   const { did: owner } = agentUser(ctx);
   const outcome = await agent.outcome({ owner, runId: asked.run.runId, signal: gone.signal });
-  if (!outcome) throw nest(503, 'The reply could not be read; ask for the messages of the session');
+  if (!outcome) throw agentError(503, 'The reply could not be read; ask for the messages of the session');
   const { done, message } = outcome;
   if (done.status === 'failed') throw failed(outcome);
   const said = { type: 'ai', content: message?.content ?? done.partialText ?? '', id: message?.id ?? asked.run.runId };
@@ -126,7 +126,7 @@ async function reply(
 
 function failed({ error }: RunOutcome) {
   const status = error?.status !== undefined && error.status >= 500 ? error.status : 502;
-  return nest(status, error?.error ?? 'The reply failed', { ...(error?.kind && { kind: error.kind }) });
+  return agentError(status, error?.error ?? 'The reply failed', { ...(error?.kind && { kind: error.kind }) });
 }
 
 function positionOf(ctx: Context): number {
@@ -134,5 +134,5 @@ function positionOf(ctx: Context): number {
   const given = header === '' ? (ctx.query.after ?? '0') : header;
   const after = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
   if (Number.isSafeInteger(after)) return after;
-  throw nest(400, [`after must be the number of a frame`]);
+  throw agentError(400, [`after must be the number of a frame`]);
 }

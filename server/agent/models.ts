@@ -5,7 +5,7 @@ import type { Middleware } from 'koa';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { methodsAt, routesOf } from '../http/route-list.ts';
-import { nest, nestErrors } from '../user/errors.ts';
+import { agentError, answerAgentErrors } from '../user/errors.ts';
 import type { AgentDoor } from './door.ts';
 
 /** A model as clients show it. */
@@ -74,13 +74,13 @@ export function withModels(door: AgentDoor, list: ModelList): AgentDoor {
     ctx.body = list;
   });
   const routes = router.routes() as Middleware;
-  const told = nestErrors(() => {});
+  const told = answerAgentErrors(() => {});
   const both: Middleware = (ctx, next) => {
     if (ctx.path !== '/models') return door(ctx, next);
     return told(ctx, () =>
       routes(ctx, async () => {
         ctx.set('Allow', methodsAt(router, ctx).join(', '));
-        throw nest(405, '/models takes GET');
+        throw agentError(405, '/models takes GET');
       }),
     );
   };

@@ -3,14 +3,13 @@
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { delegations } from '../../lib/delegation/delegations.ts';
+import { delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
-import { revocations } from '../../lib/delegation/revocations.ts';
-import { type Ends, opening } from '../../lib/ends.ts';
+import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
+import type { Inspector } from '../../lib/engine/inspection.ts';
 import type { Services } from '../../lib/engine/service.ts';
-import type { Watch } from '../../lib/engine/watch.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
@@ -58,7 +57,7 @@ export interface AgentServiceOptions {
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
   /** Whoever looks on at chats, runs and delegations. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: Inspector | undefined;
   readonly log: Log;
   /** For tests: how plugins reach other servers. */
   readonly sender?: SenderOptions | undefined;
@@ -67,12 +66,12 @@ export interface AgentServiceOptions {
 
 /** Opens the service; throws ERR_CONFIG when its key or its flow cannot be used, ERR_STORE when its logs cannot be opened. */
 export function openAgentService(options: AgentServiceOptions): Promise<AgentService> {
-  return opening((ends) => open(options, ends));
+  return openWithDisposables((ends) => open(options, ends));
 }
 
 const clock = systemClock;
 
-async function open(options: AgentServiceOptions, { later, endAll }: Ends): Promise<AgentService> {
+async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposables): Promise<AgentService> {
   const { config, stores, redis, keyring, services, watch, log } = options;
   const { documents } = stores;
   const onProblem = (what: string) => (error: unknown) => {
@@ -94,12 +93,12 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
   });
 
   const plugins = await openPlugins({ config, documents, services, clock, log, sender: options.sender });
-  later(plugins.close);
+  defer(plugins.close);
   const { logs, channel } = await openRunStores(config, redis);
-  later(() => Promise.all([logs.close(), channel.close()]));
+  defer(() => Promise.all([logs.close(), channel.close()]));
   const onSocketProblem = onProblem('a socket of the agent failed');
   const socketServer = await openSocketServer({ config, redis, onProblem: onSocketProblem });
-  later(socketServer.close);
+  defer(socketServer.close);
 
   const granted = delegations({
     ...{ documents, clock, keyring, guard, watch, key },
@@ -113,7 +112,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
     revoked: revoked.has,
     onProblem: onProblem('an MCP server cannot be asked'),
   });
-  later(mcp.close);
+  defer(mcp.close);
   const isAnswered = config.model !== undefined || options.conversations.some(({ id }) => id === config.agent.flow);
   if (!isAnswered)
     log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
@@ -132,7 +131,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
     ...plugins.listeners,
     onProblem: onProblem('background work of the agent failed'),
   });
-  later(agent.close);
+  defer(agent.close);
   const sockets = await openSockets({
     ...{ agent, guard, delegationAuth, channel, clock },
     onRefused: (reason) => {
@@ -144,7 +143,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
     gate: plugins.gate,
     onProblem: onSocketProblem,
   });
-  later(sockets.close);
+  defer(sockets.close);
   plugins.bind({ agent, delegations: granted });
   const onStreamProblem = onProblem('a stream of the agent failed');
   const streams = eventStreams({
@@ -152,7 +151,7 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
     onProblem: onStreamProblem,
   });
   const readers = await openReaders({ channel, clock, revoked: revoked.has, onProblem: onStreamProblem });
-  later(readers.close);
+  defer(readers.close);
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
     onRefused: refused.add,
@@ -179,6 +178,6 @@ async function open(options: AgentServiceOptions, { later, endAll }: Ends): Prom
       streams.close();
       await socketServer.close();
     },
-    close: endAll,
+    close: disposeAll,
   };
 }

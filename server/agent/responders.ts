@@ -2,8 +2,8 @@
 
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
+import type { Inspector } from '../../lib/engine/inspection.ts';
 import type { Services } from '../../lib/engine/service.ts';
-import type { Watch } from '../../lib/engine/watch.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
@@ -17,7 +17,7 @@ export interface ResponderOptions {
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
   /** Whoever looks on at the conversations of a flow. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: Inspector | undefined;
   readonly told: (error: unknown, what: string) => void;
 }
 

@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { agentUser } from '../user/authenticate.ts';
-import { nest } from '../user/errors.ts';
+import { agentError } from '../user/errors.ts';
 
 /** Adds the routes; `ctx.state.user` is known. */
 export function sessionRoutes(router: Router, agent: Agent): void {
@@ -37,7 +37,7 @@ export function sessionRoutes(router: Router, agent: Agent): void {
     const limit = numberOf(ctx, 'limit', { least: 1, most: 100, usual: 20 });
     const page = agent.transcript.page(session, { limit, ...(before && { before }), ...(after && { after }) });
     ctx.body = await page.catch((error: unknown) => {
-      if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw nest(400, [error.message]);
+      if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw agentError(400, [error.message]);
       throw error;
     });
   });
@@ -55,7 +55,7 @@ export async function ownSession(ctx: Context, agent: Agent): Promise<string> {
 }
 
 export function unknownSession() {
-  return nest(404, 'Session not found');
+  return agentError(404, 'Session not found');
 }
 
 function numberOf(ctx: Context, name: string, rule: { least: number; most: number; usual: number }): number {
@@ -63,5 +63,5 @@ function numberOf(ctx: Context, name: string, rule: { least: number; most: numbe
   if (given === undefined) return rule.usual;
   const value = typeof given === 'string' && /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
   if (value >= rule.least && value <= rule.most) return value;
-  throw nest(400, [`${name} must be a whole number from ${rule.least} to ${rule.most}`]);
+  throw agentError(400, [`${name} must be a whole number from ${rule.least} to ${rule.most}`]);
 }

@@ -5,7 +5,7 @@ import Koa, { type Middleware } from 'koa';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
-import type { UssdGateway } from '../../lib/ussd/gateway.ts';
+import type { UssdService } from '../../lib/ussd/service.ts';
 import type { AgentDoor } from '../agent/door.ts';
 import type { Config } from '../config/config.ts';
 import { versionOf } from '../config/version.ts';
@@ -49,7 +49,7 @@ import type { ToolPages } from '../web/kit/tools.ts';
 
 export interface AppDeps {
   readonly config: Config;
-  readonly gateway: UssdGateway;
+  readonly gateway: UssdService;
   readonly gateways: UssdGateways;
   readonly desk: AccountDesk;
   readonly keyring: Keyring;
@@ -172,15 +172,15 @@ function byPath(cors: Readonly<Record<CorsDoor, Middleware>>, agentRoutes: reado
 const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
 const firstOf = (path: string) => path.split('/', 2)[1] ?? '';
 
-// Orchestrators must hear that the process lives, most of all when it has too much to do.
+// Probes are answered under overload too: else an orchestrator would restart a busy process.
 const PROBES = new Set(['/livez', '/readyz']);
-// And whoever asks how it is, is told.
+// So is the health report.
 const ALWAYS_ANSWERED = new Set([...PROBES, '/health', '/']);
 
-// What pages are made of is no question: a page that is half there helps nobody.
+// Files of pages are not rate-limited: a page that is loaded in part is useless.
 const isFree = (path: string) => PROBES.has(path) || isPageFile(path) || isDocsFile(path);
 
-// The domain service is told in its own form also of what never reaches its door.
+// Refusals under /v1 have the problem format of the domain service, also those made before its routes.
 function toldAsProblems(): Middleware {
   const told = problems((error) => {
     if (!(error instanceof Refusal)) throw error;

@@ -5,13 +5,13 @@ import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
+import type { Inspector } from '../../lib/engine/inspection.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { keepSecrets } from '../../lib/engine/session/secret-calls.ts';
-import type { Watch } from '../../lib/engine/watch.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
-import { type UssdGateway, ussdGateway } from '../../lib/ussd/gateway.ts';
+import { type UssdService, ussdService } from '../../lib/ussd/service.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
@@ -25,7 +25,7 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
   readonly engine: Engine;
-  readonly gateway: UssdGateway;
+  readonly gateway: UssdService;
   readonly keyring: Keyring;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
@@ -39,8 +39,8 @@ export interface HostOptions {
   readonly log: Log;
   /** Counts what went wrong. */
   readonly onProblem?: (where: 'ussd' | 'background') => void;
-  /** Whoever looks on at sessions. */
-  readonly watch?: Watch | undefined;
+  /** Receives the inspection events of sessions. */
+  readonly watch?: Inspector | undefined;
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
   /** Puts something between flows and the services that they call. */
@@ -62,12 +62,12 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   }
 }
 
-interface Ground {
+interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
 }
 
-async function build(config: Config, options: HostOptions, { stores, keyring }: Ground) {
+async function build(config: Config, options: HostOptions, { stores, keyring }: HostDeps) {
   const { log, onProblem, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
@@ -91,7 +91,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
       log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
     },
   });
-  const gateway = ussdGateway({
+  const gateway = ussdService({
     engine,
     flow: config.ussd.flow,
     keyring,
@@ -114,7 +114,7 @@ const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } =
 async function allServices(config: Config, kept: Accounts): Promise<Services> {
   const builtIn = { ...accountServices(kept), ...httpServices({ hosts: config.serviceHosts }) };
   const loaded = await loadServices(config.services, { builtIn, folder: process.cwd() });
-  // Innermost: whoever records or logs what services say is told no secret either.
+  // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, isBuiltIn);
 }
 

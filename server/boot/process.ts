@@ -27,7 +27,7 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   stopOnSignals(server, config);
   stopOnTrouble(server);
   process.on('SIGHUP', () => void server.refresh());
-  // Last: whoever reads it may send a signal at once.
+  // Last: a reader of this line may send a signal at once.
   if (config.production) server.log.info({ url: server.url }, 'listening');
   else console.log(welcome(config, server).join('\n'));
 }
@@ -74,7 +74,7 @@ function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
   process.on('SIGINT', heed);
 }
 
-// Nobody knows what state an error left behind that nobody caught: answers that are due are given, then all ends.
+// After an uncaught error the state is unknown: requests in progress are answered, then the process ends.
 function stopOnTrouble(server: RunningServer): void {
   let stopping = false;
   const stop = (log: Log, kind: string) => (error: unknown) => {

@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
-import { type Ends, opening } from '../../lib/ends.ts';
+import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
@@ -52,27 +52,27 @@ export interface Seams {
 
 /** Starts a server. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
 export function startServer(config: Config, seams: Seams = {}): Promise<RunningServer> {
-  return opening((ends) => start(config, seams, ends));
+  return openWithDisposables((ends) => start(config, seams, ends));
 }
 
-async function start(config: Config, seams: Seams, { later, endAll }: Ends): Promise<RunningServer> {
+async function start(config: Config, seams: Seams, { defer, disposeAll }: Disposables): Promise<RunningServer> {
   const log = createLog(config, seams.log);
   const overload = overloadWatch(log, seams.overload);
-  later(overload.stop);
+  defer(overload.stop);
   const metrics = createMetrics(overload);
   const onUnseen = (error: unknown) => {
     metrics.problem('background');
     log.error({ err: error }, 'the inspector does not show everything');
   };
   const inspector = createInspector({ keyring: parseKeyring(config.pinKeys), onProblem: onUnseen });
-  later(inspector.close);
-  // Where nobody may open the pages of operators, nothing is kept for them.
+  defer(inspector.close);
+  // Without access to operator pages nothing is recorded for them.
   const recorder = serviceRecorder();
   const isOperated = !config.production || config.operatorToken !== undefined;
   const watch = isOperated ? inspector.hub : undefined;
   const watched = isOperated ? { services: recorder.watch, watch } : {};
   const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores, ...watched });
-  later(host.close);
+  defer(host.close);
   const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
   // In development a person is told, not the log.
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
@@ -93,7 +93,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     log,
     onProblem: () => metrics.problem('http'),
   });
-  later(domain.close);
+  defer(domain.close);
 
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
@@ -101,11 +101,11 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     sender: seams.webhookSender,
     onProblem: () => metrics.problem('http'),
   });
-  later(agent.close);
+  defer(agent.close);
   metrics.add(agent.metrics);
 
   const query = await openQuery(config, log, () => metrics.problem('http'));
-  later(async () => query?.close());
+  defer(async () => query?.close());
   if (query) metrics.add(query.metrics);
 
   const adapters = createAdapters(config.ussd.textMode);
@@ -143,7 +143,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     query,
   });
   const metricsDoor = await openMetrics(config, async () => metrics.render(await health.stores()));
-  later(() => metricsDoor?.close(0));
+  defer(() => metricsDoor?.close(0));
   overload.begin();
   const connections = { ...app.connections, ...seams.connections };
   const door = await listen(app.listener, { host: config.host, port: config.port, connections });
@@ -156,8 +156,8 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
   // An edited flow is served by every door.
   const library = alsoAdding(engine.library, agent.add);
   const reload = watchMenus({ menus: menuFolder, library, log, onProblem });
-  later(reload.close);
-  later(sweeper.stop);
+  defer(reload.close);
+  defer(sweeper.stop);
   await reload.ready;
 
   const stop = async (drainDelayMs: number) => {
@@ -171,7 +171,7 @@ async function start(config: Config, seams: Seams, { later, endAll }: Ends): Pro
     await Promise.all([door.close(LIMITS.drainMs), answered]);
     // All answers are given; what goes on behind them (late calls) may still finish.
     await Promise.race([engine.idle(), pause(Math.max(0, until - performance.now()), undefined, { ref: false })]);
-    await endAll();
+    await disposeAll();
   };
   let stopping: Promise<void> | undefined;
   return {

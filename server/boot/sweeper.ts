@@ -13,7 +13,7 @@ export interface Sweeper {
 const PAUSE_MS = 1_000;
 const AT_ONCE = 16;
 
-/** One round of work in the background; true when there is more to do at once. Problems with single items are told. */
+/** One round of work in the background; true when there is more to do at once. Problems with single items are reported. */
 export type Round = (onProblem: (error: unknown) => void) => Promise<boolean>;
 
 /** Works every second, give or take a fifth so that instances do not march in step. Rounds never overlap. */
@@ -48,7 +48,7 @@ async function workOnce(rounds: readonly Round[], onProblem: (error: unknown) =>
   return results.some((result) => result.status === 'fulfilled' && result.value);
 }
 
-/** Fires the timers of sessions that nobody waits for, and throws away sessions that are over. */
+/** Fires due timers of sessions without a waiting request, and deletes expired sessions. */
 export function sweepSessions(engine: Engine): Round {
   const { store, clock } = engine;
   let first: string | undefined;

@@ -1,4 +1,4 @@
-// What `twinline doctor` would say of this configuration and what callers would feel soon, told to the log at a start.
+// Warnings of `twinline doctor` about settings that callers would notice soon, logged at start.
 
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/generated.ts';

@@ -1,4 +1,4 @@
-// Making a folder with all that it stands in.
+// Creates a folder and its missing parents (mkdir -p), accessible to the owner only.
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,6 +1,6 @@
 // /docs/errors: every problem type and every error code, with its meaning, its cause and what to do.
 
-import { RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-errors.ts';
+import { RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { REFUSAL_OF, REFUSALS, type RefusalKind } from '../http/errors.ts';

@@ -2,8 +2,7 @@
 
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { refuseFlaw } from '../../lib/domain/json-flaw.ts';
-import { refuse } from '../../lib/domain/problems.ts';
+import { refuse, refuseFlaw } from '../../lib/domain/problems.ts';
 import { flawOfJson } from '../../lib/json/reader.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json } from '../../lib/store/store.ts';

@@ -1,8 +1,7 @@
 // The files that the domain service is set up with: API keys and voting rules. What is wrong with both is told at once.
 
 import { readFileSync } from 'node:fs';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/default-governance.ts';
-import { type Governance, parseGovernance } from '../../lib/domain/voting/governance.ts';
+import { DEFAULT_GOVERNANCE, type Governance, parseGovernance } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type ApiKeys, type ApiKeysOptions, apiKeys } from './api-keys.ts';
 

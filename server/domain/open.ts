@@ -13,7 +13,7 @@ import { verification } from '../../lib/domain/verification.ts';
 import { credits } from '../../lib/domain/voting/credits.ts';
 import { deliveries } from '../../lib/domain/webhook/delivery.ts';
 import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
-import type { Watch } from '../../lib/engine/watch.ts';
+import type { Inspector } from '../../lib/engine/inspection.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { LIMITS } from '../../lib/limits.ts';
@@ -53,7 +53,7 @@ export interface DomainOptions {
   readonly webhookSender?: SenderOptions | undefined;
   readonly production: boolean;
   /** Whoever looks on at proposals. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: Inspector | undefined;
   readonly log: Log;
   readonly onProblem: () => void;
 }

@@ -1,7 +1,7 @@
 // What the outcome of a resolution is over HTTP: the form that the client accepts, the status, the body.
 
 import type { Resolution } from '../../lib/domain/did/resolution.ts';
-import { type Failed, failed, RESOLUTION_ERRORS, resolutionError } from '../../lib/domain/did/resolution-errors.ts';
+import { type Failed, failed, RESOLUTION_ERRORS, resolutionError } from '../../lib/domain/did/resolution-options.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 
 export interface ResolutionAnswer {

@@ -1,12 +1,15 @@
-// From PLUGINS to plugins: shipped ones by name, others as modules, and everything that is wrong with them at once.
+// Loads the plugins that PLUGINS names: shipped ones by name, others as modules; reports everything wrong at once.
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { importDefault } from '../config/modules.ts';
+import { claimsPlugin } from './claims/plugin.ts';
+import { creditsPlugin } from './credits/plugin.ts';
 import { clashesOf, flawsOf } from './examine.ts';
 import type { Plugin } from './plugin.ts';
 import type { ShippedSettings } from './settings.ts';
-import { SHIPPED } from './shipped.ts';
+import { teamChatPlugin } from './team-chat/plugin.ts';
+import { userPreferencesPlugin } from './user-preferences/plugin.ts';
 
 export interface LoadOptions {
   /** Where relative paths start, and packages are looked for. */
@@ -49,3 +52,11 @@ function made(make: () => Plugin): Found {
     throw error;
   }
 }
+
+/** Each makes a plugin; throws ERR_CONFIG when a setting is missing that it needs. */
+const SHIPPED = {
+  credits: ({ credits }) => creditsPlugin(credits),
+  'user-preferences': () => userPreferencesPlugin(),
+  'team-chat': ({ teamChat }) => teamChatPlugin(teamChat),
+  claims: ({ claims }) => claimsPlugin(claims),
+} as const satisfies { readonly [name: string]: (settings: ShippedSettings) => Plugin };

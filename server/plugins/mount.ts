@@ -97,7 +97,7 @@ export function freedBy(
   );
 }
 
-/** Lets nobody unknown into routes that are not free, whichever way a request gets there. */
+/** Refuses unauthenticated requests to routes that are not public, however the request reached them. */
 export function closeRoutes({ router }: Pick<Mounted, 'router'>, free: ReadonlySet<string>): void {
   const known: Middleware = (ctx, next) => {
     agentUser(ctx);
@@ -109,7 +109,7 @@ export function closeRoutes({ router }: Pick<Mounted, 'router'>, free: ReadonlyS
       !methods.every((method) => free.has(keyOf({ method: method === 'HEAD' ? 'GET' : method, path: String(path) })))
     )
       stack.unshift(known as never);
-  // What would be added later has been examined by nobody.
+  // Routes added later would not have been examined.
   Object.freeze(router.stack);
 }
 

@@ -1,4 +1,4 @@
-// The plugins of a server, opened: their routes examined, their tools offered, their gates and ears asked in order.
+// Opens the plugins of a server: checks their routes, offers their tools, calls their gates and listeners in order.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type Router from '@koa/router';
@@ -11,16 +11,16 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { ServedRoute } from '../http/route-list.ts';
 import type { Part } from '../openapi/operation.ts';
 import { documentedParts } from '../openapi/parts.ts';
+import { agentError } from '../user/errors.ts';
 import { pluginPart } from './documentation.ts';
 import { exclusions } from './exclusions.ts';
 import { ownDocuments, pluginContext } from './host/context.ts';
 import { type Listeners, listenersOf } from './host/listeners.ts';
-import { occasionOf } from './host/occasion.ts';
-import { type PluginGround, premisesOf } from './host/premises.ts';
-import { koaRefusals } from './host/refusals.ts';
+import { type PluginDeps, pluginHost } from './host/plugin-host.ts';
+import { requestInfo } from './host/request-info.ts';
 import { loadPlugins } from './load.ts';
 import { closeRoutes, type Mounted, mount, routeProblems } from './mount.ts';
-import type { Occasion, Plugin, PluginContext } from './plugin.ts';
+import type { Plugin, PluginContext, RequestInfo } from './plugin.ts';
 import { hostTool } from './tools.ts';
 
 export interface Plugins {
@@ -33,7 +33,7 @@ export interface Plugins {
   readonly documentation: readonly Part[];
   readonly tools: readonly HostTool[];
   /** Rejects with what a plugin throws. Asked for every protected route, and for every socket. */
-  gate(occasion: Occasion): Promise<void>;
+  gate(request: RequestInfo): Promise<void>;
   readonly listeners: Listeners;
   /** How much background work was done. */
   sweep(): Promise<number>;
@@ -50,8 +50,8 @@ export interface Late {
 }
 
 /** Loads and opens the plugins of a configuration. Throws ERR_CONFIG with every problem, one per line. */
-export async function openPlugins(ground: PluginGround): Promise<Plugins> {
-  const { config, documents, log } = ground;
+export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
+  const { config, documents, log } = deps;
   const loaded = await loadPlugins(config.plugins.modules, {
     folder: process.cwd(),
     settings: config.plugins.settings,
@@ -60,12 +60,12 @@ export async function openPlugins(ground: PluginGround): Promise<Plugins> {
   let late: Late | undefined;
   const closing = new AbortController();
   const needLate = () => late ?? raise('The agent service is not open yet: use it in routes, tools and events only.');
-  const premises = premisesOf(ground, { late: needLate, gate: (occasion) => gate(occasion), closing: closing.signal });
-  const contexts = new Map<Plugin, (now: () => Occasion) => PluginContext>();
+  const host = pluginHost(deps, { late: needLate, gate: (request) => gate(request), closing: closing.signal });
+  const contexts = new Map<Plugin, (now: () => RequestInfo) => PluginContext>();
   for (const plugin of loaded) {
     const { name, kinds = [], env = [] } = plugin;
     const own = {
-      ...premises,
+      ...host,
       documents: ownDocuments(documents, kinds),
       env: Object.fromEntries(env.map((variable) => [variable, config.plugins.variable(variable)])),
       log: log.child({ plugin: name }),
@@ -73,14 +73,14 @@ export async function openPlugins(ground: PluginGround): Promise<Plugins> {
     const room: Pick<Room, 'tell'> = { tell: (...told) => needLate().agent.room.tell(...told) };
     contexts.set(plugin, (now) => pluginContext(own, room, now));
   }
-  const contextOf = (plugin: Plugin, occasion: Occasion) => contexts.get(plugin)!(() => occasion);
+  const contextOf = (plugin: Plugin, request: RequestInfo) => contexts.get(plugin)!(() => request);
   const having = <K extends keyof Plugin>(hook: K) => loaded.filter((plugin) => plugin[hook] !== undefined);
 
-  async function gate(occasion: Occasion): Promise<void> {
-    for (const plugin of having('gate')) await plugin.gate!(contextOf(plugin, occasion));
+  async function gate(request: RequestInfo): Promise<void> {
+    for (const plugin of having('gate')) await plugin.gate!(contextOf(plugin, request));
   }
 
-  const current = new AsyncLocalStorage<Occasion>();
+  const current = new AsyncLocalStorage<RequestInfo>();
   const mounted = await mountAll(loaded, (plugin) => contexts.get(plugin)!(() => current.getStore() ?? {}));
   const own = documentedParts(config).flatMap(({ routes, security = [] }) =>
     routes.map((route) => ({ security, ...route })),
@@ -97,7 +97,7 @@ export async function openPlugins(ground: PluginGround): Promise<Plugins> {
     free,
     documentation: mounted.filter(({ routes }) => routes.length).map((one) => pluginPart(one, free)),
     tools: loaded.flatMap((plugin) =>
-      (plugin.tools ?? []).map((tool) => hostTool(tool, (occasion) => contextOf(plugin, occasion))),
+      (plugin.tools ?? []).map((tool) => hostTool(tool, (request) => contextOf(plugin, request))),
     ),
     gate,
     listeners: listenersOf(loaded, contextOf),
@@ -136,11 +136,25 @@ async function mountAll(
   return mounted;
 }
 
-function doorOf(router: Router, current: AsyncLocalStorage<Occasion>): Middleware {
+function doorOf(router: Router, current: AsyncLocalStorage<RequestInfo>): Middleware {
   const routes = router.routes() as Middleware;
   const told = koaRefusals();
   return (ctx, next) => {
     if (!router.match(ctx.path, ctx.method).route) return next();
-    return current.run(occasionOf(ctx), () => told(ctx, () => routes(ctx, next)));
+    return current.run(requestInfo(ctx), () => told(ctx, () => routes(ctx, next)));
+  };
+}
+
+/** Hands on refusals of 400 to 499 whose words are meant to be shown; all else stays as it is. */
+function koaRefusals(): Middleware {
+  return async (_ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: unknown };
+      if (expose === true && typeof status === 'number' && status >= 400 && status <= 499)
+        throw agentError(status, String(message));
+      throw error;
+    }
   };
 }

@@ -1,4 +1,4 @@
-// What a plugin is: routes, tools, gates and ears that a deployment adds to the agent service. Plugins are trusted code.
+// The plugin interface: routes, tools, gates and listeners that a deployment adds to the agent service. Plugins are trusted.
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
@@ -39,7 +39,7 @@ export interface PluginEvent {
 }
 
 /** What is known of the request, the call of a tool or the event that a plugin works for now. */
-export interface Occasion {
+export interface RequestInfo {
   /** The user whose token was checked; undefined on a public route. */
   readonly did?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -56,12 +56,12 @@ export interface Occasion {
   readonly path?: string | undefined;
   /** Of the call of a tool. */
   readonly idempotencyKey?: string | undefined;
-  /** Of the call of a tool: aborts when nobody waits for it any more. */
+  /** Of the call of a tool: aborts when the result is no longer wanted. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** What a plugin may use of the server. */
-export interface Premises {
+export interface PluginHost {
   /** Of the plugin's own kinds. */
   readonly documents: Pick<DocumentStore, 'insert' | 'get' | 'replace' | 'remove' | 'find' | 'count'>;
   readonly clock: Clock;
@@ -98,10 +98,10 @@ export interface NewTurn {
 }
 
 /** Handed to everything that a plugin has: the server, and what is going on now. */
-export interface PluginContext extends Occasion, Premises {
+export interface PluginContext extends RequestInfo, PluginHost {
   /**
    * Tells the sockets of a session; `sessionId` and `requestId` are filled in, where there is a current session with its
-   * own. Rejects with ERR_INPUT when there is none and the payload names none. `false`: nobody could be told.
+   * own. Rejects with ERR_INPUT when there is none and the payload names none. `false`: it could not be sent.
    */
   readonly emit: { readonly [event in RoomEvent]: (payload: JsonObject) => Promise<boolean> };
   /** The user; throws 401 on a public route. */
@@ -135,7 +135,7 @@ export interface Plugin {
   onEvent?(event: PluginEvent, ctx: PluginContext): Promise<void> | void;
   /** Asked on every protected route, once the user is known; what it throws refuses the request. */
   gate?(ctx: PluginContext): Promise<void> | void;
-  /** Before a run ends, and again by whoever takes over when the process dies: must act once per `runId`. */
+  /** Called before a run ends, and again after a takeover when the process dies: must act once per `runId`. */
   settle?(report: RunReport, ctx: PluginContext): Promise<void> | void;
   /** What a model should know about the user before it answers. */
   instructions?(ctx: PluginContext): Promise<string | undefined> | string | undefined;

@@ -3,11 +3,11 @@
 import type { HostTool, ToolContext } from '../../lib/agent/tool.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { argumentCheck } from './host/arguments.ts';
-import { publicHomeserver } from './host/homeserver.ts';
-import type { Occasion, PluginContext, PluginTool } from './plugin.ts';
+import { publicHomeserver } from './host/request-info.ts';
+import type { PluginContext, PluginTool, RequestInfo } from './plugin.ts';
 
 /** The tool; `contextOf` gives the context of its plugin. Its schema has been compiled once before. */
-export function hostTool(tool: PluginTool, contextOf: (occasion: Occasion) => PluginContext): HostTool {
+export function hostTool(tool: PluginTool, contextOf: (request: RequestInfo) => PluginContext): HostTool {
   const { name, description, schema } = tool;
   const checked = argumentCheck(schema);
   return {
@@ -17,12 +17,20 @@ export function hostTool(tool: PluginTool, contextOf: (occasion: Occasion) => Pl
     handler: async (args, call) => {
       const wrong = checked.kind === 'check' ? checked.wrongWith(args) : checked.why;
       if (wrong) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${wrong}.`);
-      return tool.handler(args, contextOf(occasionOf(call)));
+      return tool.handler(args, contextOf(toolRequest(call)));
     },
   };
 }
 
-function occasionOf({ owner, session, requestId, request, secrets, idempotencyKey, signal }: ToolContext): Occasion {
+function toolRequest({
+  owner,
+  session,
+  requestId,
+  request,
+  secrets,
+  idempotencyKey,
+  signal,
+}: ToolContext): RequestInfo {
   return {
     did: owner,
     sessionId: session,

@@ -39,7 +39,7 @@ export const ANSWERS: ReadonlyMap<string, Answering> = new Map<string, Answering
 
 const now = ({ clock }: AnswerDeps) => new Date(clock.now()).toISOString();
 
-/** What a socket is told first. */
+/** The first event of a socket. */
 export function greeting(deps: AnswerDeps, { session }: Member): JsonObject {
   return { message: 'Connected successfully', sessionId: session, timestamp: now(deps) };
 }

@@ -1,13 +1,13 @@
-// Calls of tools and actions that wait for a client, at the moment when one comes.
+// Calls of tools and actions that wait for a client, sent when one connects.
 
 import type { Agent } from '../../lib/agent/agent.ts';
-import { sendDirect } from './direct.ts';
 import type { Member } from './member.ts';
+import { sendDirect } from './recovery.ts';
 import { wordsOf } from './room-events.ts';
 
 type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };
 
-/** Tells a socket the calls of a session that no client has been told of. */
+/** Sends a socket the calls of a session that were not offered to any client yet. */
 export async function offerCalls({ offers }: Offering, { socket }: Member, session: string): Promise<void> {
   for (const { event, payload } of await offers.take(session))
     for (const [name, words] of wordsOf(event, payload)) sendDirect(socket, name, words);
@@ -15,13 +15,13 @@ export async function offerCalls({ offers }: Offering, { socket }: Member, sessi
 
 const CALLS: ReadonlySet<unknown> = new Set(['browser_tool_call', 'action_call']);
 
-/** The ids of the calls that a client which comes back may still be told of, of these sessions. */
+/** The ids of the calls of these sessions that a reconnecting client may still get. */
 export async function waitingCalls({ offers }: Offering, sessions: Iterable<string>): Promise<ReadonlySet<unknown>> {
   const found = await Promise.all([...sessions].map((session) => offers.waiting(session)));
   return new Set(found.flat());
 }
 
-/** Whether a missed event is to be told: what nobody waits for any more must not be done. */
+/** Whether a missed event is still to be sent: a call that no longer waits must not be executed. */
 export function isStillOf(waiting: ReadonlySet<unknown>, [event, payload]: readonly [string, ...unknown[]]): boolean {
   return !CALLS.has(event) || waiting.has((payload as { readonly toolCallId?: unknown } | null)?.toolCallId);
 }

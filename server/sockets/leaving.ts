@@ -43,7 +43,7 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
     try {
       if (await isOver(guest)) guest.sendAway();
     } catch (error) {
-      // A store that is away sends nobody away; the next look may tell.
+      // When the store fails, no socket is disconnected; the next check decides.
       onProblem(error);
     }
   }
@@ -69,7 +69,7 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
     watch: (guest) => void stay(guest),
     revoke(keys) {
       sendAwayAll(keys);
-      // Whoever does not hear of it looks for himself within LIMITS.socketCheckMs.
+      // An instance that misses this message checks on its own within LIMITS.socketCheckMs.
       channel.publish(TOPIC, JSON.stringify(keys)).catch(onProblem);
     },
     close: unsubscribe,

@@ -7,10 +7,9 @@ import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
 import { isStillOf, offerCalls } from './calls.ts';
-import { sendDirect } from './direct.ts';
 import { type Leaving, type LeavingOptions, openLeaving } from './leaving.ts';
 import { type Member, newMembers, roomOf } from './member.ts';
-import { heldRecovery } from './recovery.ts';
+import { heldRecovery, sendDirect } from './recovery.ts';
 import type { SocketServer } from './socket-server.ts';
 
 export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &
@@ -26,7 +25,7 @@ export interface Sockets extends Pick<Leaving<Member>, 'revoke'> {
   close(): void;
 }
 
-/** Lets clients in from now on; before, they are told to come again. */
+/** Accepts clients from now on; before, they are asked to retry. */
 export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const { server, onProblem, clock, agent } = options;
   const { io } = server;
@@ -86,7 +85,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     void socket.join([...sessions].map(roomOf));
     socket.onAny((event: unknown, ...words: unknown[]) => void hear(member, event, words));
     recovery.catchUp(socket, (missed) => isStillOf(waiting, missed)).catch(onProblem);
-    // Kept like the events of a session: who was told nothing could not say what it has missed.
+    // Kept like the events of a session: a client that got no event has no offset from which to recover.
     socket.emit('connected', greeting(deps, member));
     for (const id of sessions) offerCalls(agent, member, id).catch(onProblem);
     leaving.watch(member);

@@ -5,7 +5,6 @@
 
 import type { Server, Socket } from 'socket.io';
 import { LIMITS } from '../../lib/limits.ts';
-import { sendDirect } from './direct.ts';
 
 /** An event as it goes over the wire: its name, what it says, and its number at the end. */
 export type Packet = readonly [string, ...unknown[]];
@@ -73,4 +72,12 @@ export function boundMemory(io: Server): void {
   const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
   if (packets && packets.length > LIMITS.socketEventsKept * 1.1)
     packets.splice(0, packets.length - LIMITS.socketEventsKept);
+}
+
+const EVENT = 2;
+
+/** Sends an event to this client alone, past the adapter: it is not numbered, not kept, not sent to other instances. */
+export function sendDirect(socket: Socket, event: string, ...words: readonly unknown[]): void {
+  const raw = socket as unknown as { packet(packet: { type: number; data: unknown[] }): void };
+  raw.packet({ type: EVENT, data: [event, ...words] });
 }

@@ -1,7 +1,7 @@
 // The way of events between instances: socket.io's adapter for Redis Streams, on connections of ours.
 //
-// The adapter leaves rejections to nobody, asks a broken connection again at once and for ever, and forgets where it was
-// while it has read nothing. So it gets what it asks of Redis in a form that cannot do that.
+// The adapter does not handle rejections, retries a broken connection at once and for ever, and loses its position in the
+// stream until it has read something. So it gets a Redis client of ours in which none of this can happen.
 
 import { createAdapter } from '@socket.io/redis-streams-adapter';
 import type { Redis } from 'ioredis';
@@ -57,7 +57,7 @@ export function redisAdapter({ connection, onProblem }: RedisAdapterOptions): Re
   const asked = {
     options: {},
     duplicate: () => reader.asked,
-    // When this rejects, the sockets of this instance are told nevertheless.
+    // When this rejects, the sockets of this instance get the event nevertheless.
     xadd: (words: Words) => ask('tell other instances', ['XADD', ...words]),
     xrange: (...words: Words) => ask('find missed events', ['XRANGE', ...words]),
     set: (...words: Words) => ask('keep the state of a socket', ['SET', ...words]).catch(onProblem),

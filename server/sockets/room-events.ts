@@ -1,8 +1,8 @@
 // What runs tell the sockets of a session, on whichever instance those are.
 //
-// Each event is sent once, by the instance that drives the run, and the adapter takes it to the others: only so is it
-// among the events that a client which comes back may ask for. Listening to the room on every instance and sending what
-// is heard to the sockets there would need no adapter, and nobody would know what a client has missed.
+// Each event is sent once, by the instance that drives the run, and the adapter forwards it to the others: this records
+// it among the events that a reconnecting client can recover. Subscribing to the channel on every instance instead would
+// need no adapter, but then missed events would be recorded nowhere.
 
 import type { Server } from 'socket.io';
 import { type Room, type RoomEvent, shortPayload } from '../../lib/agent/room.ts';

@@ -1,4 +1,4 @@
-// The socket.io server and the engine below it: how they are set up, and their orderly end.
+// The socket.io server and its engine: options, allowed origins, and orderly shutdown.
 
 import type { IncomingMessage } from 'node:http';
 import { type Socket as Connection, Server as Engine } from 'engine.io';
@@ -8,7 +8,6 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
 import { bounded } from './bounds.ts';
 import { type Door, socketDoor } from './door.ts';
-import { mayCall } from './origins.ts';
 import type { RedisAdapter } from './redis-adapter.ts';
 
 export interface SocketServer {
@@ -73,4 +72,14 @@ async function close({ io, door, shared }: Open): Promise<void> {
   await io.close();
   await door.close();
   await shared?.close();
+}
+
+/** Tells whether a request comes from no web page, from one of ours, or from one that CORS_ORIGIN lets in. */
+function mayCall({
+  corsOrigins,
+  publicUrl,
+}: Pick<Config, 'corsOrigins' | 'publicUrl'>): (req: IncomingMessage) => boolean {
+  if (corsOrigins === '*') return () => true;
+  const known = new Set([...corsOrigins, ...(publicUrl ? [new URL(publicUrl).origin] : [])]);
+  return ({ headers: { origin } }) => origin === undefined || known.has(origin);
 }

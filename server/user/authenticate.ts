@@ -5,7 +5,7 @@ import type { Context, Middleware } from 'koa';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import type { TokenGuard } from '../../lib/delegation/guard.ts';
 import type { TokenReason } from '../../lib/delegation/reason.ts';
-import { bare, unavailable } from './errors.ts';
+import { plainAgentError, unavailable } from './errors.ts';
 
 /** The words that clients compare. */
 export const MISSING =
@@ -67,7 +67,7 @@ export async function userOf(options: AuthOptions, presented: Presented): Promis
 function refused({ onRefused }: AuthOptions, reason: TokenReason | 'missing') {
   onRefused?.(reason);
   if (UNCERTAIN.has(reason)) return unavailable('Try again in a moment', reason);
-  return bare(401, reason === 'missing' ? MISSING : INVALID, reason);
+  return plainAgentError(401, reason === 'missing' ? MISSING : INVALID, reason);
 }
 
 const UNCERTAIN: ReadonlySet<string> = new Set(['busy', 'unavailable', 'issuer-unresolved']);
@@ -91,9 +91,9 @@ export function authenticateUsers(options: AuthOptions): Middleware {
   };
 }
 
-/** The user of an authenticated request; throws 401 on a route that was made public, where nobody is asked who they are. */
+/** The user of an authenticated request; throws 401 on a route that was made public, where no token is checked. */
 export function agentUser(ctx: Pick<Context, 'state'>): AgentUser {
   const { user } = ctx.state as { user?: AgentUser };
   if (user) return user;
-  throw bare(401, MISSING);
+  throw plainAgentError(401, MISSING);
 }

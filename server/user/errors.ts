@@ -40,12 +40,12 @@ function cutMessage(message: NestBody['message']): NestBody['message'] {
 }
 
 /** An error with a status, its name, and what else clients read of it. */
-export function nest(status: number, message: string | readonly string[], more: JsonObject = {}): NestError {
+export function agentError(status: number, message: string | readonly string[], more: JsonObject = {}): NestError {
   return new NestError({ statusCode: status, message, error: STATUS_CODES[status]!, ...more });
 }
 
 /** One whose message stands for itself, as that of a missing token does. */
-export function bare(status: number, message: string, reason?: string): NestError {
+export function plainAgentError(status: number, message: string, reason?: string): NestError {
   return new NestError({ statusCode: status, message }, reason);
 }
 
@@ -55,7 +55,7 @@ export function unavailable(message: string, reason: string): NestError {
 }
 
 /** Answers errors of the routes below. */
-export function nestErrors(onFault: (error: unknown, ctx: ParameterizedContext) => void): Middleware {
+export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedContext) => void): Middleware {
   return async (ctx, next) => {
     try {
       await next();

@@ -2,10 +2,10 @@
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import type { UssdGateway } from '../../lib/ussd/gateway.ts';
+import type { UssdService } from '../../lib/ussd/service.ts';
 
 /** `GET /api/ussd/debug/:sessionId` and `GET /api/ussd/sessions`, behind `operators`. */
-export function ussdDebugRoutes(router: Router, gateway: UssdGateway, operators: Middleware): void {
+export function ussdDebugRoutes(router: Router, gateway: UssdService, operators: Middleware): void {
   router.get('/api/ussd/debug/:sessionId', operators, async (ctx) => {
     const sessionId = ctx.params.sessionId as string;
     const debugInfo = await gateway.inspect(sessionId);

@@ -7,7 +7,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
-import type { UssdGateway } from '../../lib/ussd/gateway.ts';
 import {
   conEnd,
   FORBIDDEN,
@@ -18,6 +17,7 @@ import {
   type UssdReply,
 } from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
+import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics, TurnOutcome } from '../health/metrics.ts';
 import type { ClientOf } from '../http/middleware/client.ts';
@@ -29,7 +29,7 @@ import { readUssdBody, type UssdBody } from './body.ts';
 import { EVERYBODY, type GatewayRefusal, type UssdGateways } from './gateways.ts';
 
 export interface UssdDoor {
-  readonly gateway: UssdGateway;
+  readonly gateway: UssdService;
   /** Who may speak for callers. */
   readonly gateways: UssdGateways;
   /** Told of each request of a gateway that may not. */

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { RunRoomEvent } from '../../lib/agent/room.ts';
 import type { RunReport } from '../../lib/agent/run/runner.ts';
-import type { Told } from '../../lib/agent/told.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { ANN, asleep, framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
@@ -63,12 +63,12 @@ test('a run whose process dies while it is settled is settled by the next one, u
 
 test('a listener is told whose event it is, and what it throws harms nobody', async () => {
   const here = ground();
-  const heard: Told[] = [];
+  const heard: RunRoomEvent[] = [];
   const responder = scripted(async function* ({ instructions }) {
     yield { type: 'render', component: 'Card', args: { said: (await instructions!()).join(' ') } };
   });
   const agent = await here.agent(responder, {
-    onTold: (told) => {
+    onEvent: (told) => {
       heard.push(told);
       throw new Error('deaf');
     },

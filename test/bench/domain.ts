@@ -10,7 +10,7 @@ import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
 import type { StoredDomain } from '../../lib/domain/twin/record.ts';
 import { verification } from '../../lib/domain/verification.ts';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/default-governance.ts';
+import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/governance.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { atOnce, type Case, measure, type Row, us } from './measure.ts';

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEngine } from '../../lib/engine/engine.ts';
-import type { Watch } from '../../lib/engine/watch.ts';
+import type { Inspector } from '../../lib/engine/inspection.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
-import { ussdGateway } from '../../lib/ussd/gateway.ts';
+import { ussdService } from '../../lib/ussd/service.ts';
 import { feed } from '../../server/web/inspector/feed.ts';
 import { createHub } from '../../server/web/inspector/hub.ts';
 import { menuFlow } from './flows.ts';
@@ -42,9 +42,9 @@ export async function inspectorRows(): Promise<Row[]> {
 
 const flow = compileFlow(menuFlow(100));
 
-function phone(watch: Watch | undefined) {
+function phone(watch: Inspector | undefined) {
   const engine = createEngine({ store: memorySnapshots(), conversations: [flow], keyring: KEYRING, watch });
-  const gateway = ussdGateway({ engine, flow: flow.id, keyring: KEYRING });
+  const gateway = ussdService({ engine, flow: flow.id, keyring: KEYRING });
   return (at: number) => {
     const session = Math.floor(at / WALK.length);
     const text = WALK[at % WALK.length]!;
@@ -53,7 +53,7 @@ function phone(watch: Watch | undefined) {
   };
 }
 
-function turns(name: string, watch: Watch | undefined): Case {
+function turns(name: string, watch: Inspector | undefined): Case {
   const turn = phone(watch);
   let at = 0;
   return {

@@ -3,8 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, type AnyStateNode, createMachine } from 'xstate';
-import { machineConfig } from '../../lib/diagram/machine-config.ts';
-import { machineDrawing } from '../../lib/diagram/machine-drawing.ts';
+import { machineConfig, machineDrawing } from '../../lib/diagram/machine-drawing.ts';
 import { LIFECYCLES } from '../../server/web/diagram/lifecycles.ts';
 import { everything, nodesOf, shipped } from './machines.ts';
 

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
-import { materialHash } from '../../lib/domain/twin/material.ts';
+import { materialHash } from '../../lib/domain/twin/change.ts';
 import { STATUSES, type Status, type StoredDomain } from '../../lib/domain/twin/record.ts';
 import { EXECUTION, executionServices, mayBecome, PROPOSAL_KINDS } from '../../lib/domain/voting/execution.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';

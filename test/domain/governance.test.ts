@@ -2,8 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/default-governance.ts';
-import { governanceView, parseGovernance } from '../../lib/domain/voting/governance.ts';
+import { DEFAULT_GOVERNANCE, governanceView, parseGovernance } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { canonicalJson } from '../../lib/json/canonical.ts';
 

@@ -6,8 +6,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { Issuer } from '../../lib/domain/credential/issuer.ts';
-import { isSet, placeOf, STATUS_PURPOSES, type StatusEntry } from '../../lib/domain/credential/status-entry.ts';
-import { statusLists } from '../../lib/domain/credential/status-list.ts';
+import {
+  isSet,
+  placeOf,
+  STATUS_PURPOSES,
+  type StatusEntry,
+  statusLists,
+} from '../../lib/domain/credential/status-list.ts';
 import { mintDid } from '../../lib/domain/did/did.ts';
 import { DOMAIN, DOMAIN_KINDS, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
 import type { Domain, Status, StoredDomain } from '../../lib/domain/twin/record.ts';

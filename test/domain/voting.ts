@@ -13,8 +13,7 @@ import { isRefusal, type Reason } from '../../lib/domain/problems.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
 import type { StoredDomain } from '../../lib/domain/twin/record.ts';
 import { type VerificationOptions, type VerificationService, verification } from '../../lib/domain/verification.ts';
-import { DEFAULT_GOVERNANCE } from '../../lib/domain/voting/default-governance.ts';
-import type { Governance } from '../../lib/domain/voting/governance.ts';
+import { DEFAULT_GOVERNANCE, type Governance } from '../../lib/domain/voting/governance.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 

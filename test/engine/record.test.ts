@@ -27,13 +27,13 @@ const RECORD: SessionRecord = {
   hash: 'abc',
   rest: { state: { open: 'idle' }, context: { n: 1 }, history: { 'shop.open.last': ['shop.open.idle'] } },
   turn: 4,
-  born: 1_700_000_000_000,
+  startedAt: 1_700_000_000_000,
   door: { phoneNumber: '+263770000001' },
   timers: [{ id: 't', at: 1_700_000_001_000, event: { type: 'late' } }],
   calls: [{ id: 'ask', service: 'ask', key: 'k', until: 1_700_000_002_000, input: { n: 1 } }],
   busy: 'turn',
   waiting: true,
-  hops: 2,
+  steps: 2,
 };
 
 // Any UTF-16 code units, also halves of pairs.
@@ -62,7 +62,7 @@ test('the same record gives the same bytes', () => {
 });
 
 test('a small record is small', () => {
-  const { timers: _timers, calls: _calls, busy: _busy, waiting: _waiting, hops: _hops, ...base } = RECORD;
+  const { timers: _timers, calls: _calls, busy: _busy, waiting: _waiting, steps: _hops, ...base } = RECORD;
   const small = { ...base, rest: { state: 'home', context: { $stack: [], $page: 0, $bad: 0 } }, timers: [], calls: [] };
   assert.ok(encodeRecord(KEY, small, SEAL).length < 200);
 });

@@ -76,11 +76,11 @@ test('a new dial with the same key goes on counting turns, with a new birth and 
   const here = place(counter());
   const engine = here.engine();
   await begin(engine, { inputs: [UP] });
-  const { born } = here.record();
+  const { startedAt: born } = here.record();
   await say(engine, { type: 'off' });
   await here.clock.advance(5);
   await begin(engine);
-  const { turn, born: later, rest } = here.record();
+  const { turn, startedAt: later, rest } = here.record();
   assert.is(turn, 3);
   assert.is(later, born + 5);
   assert.equal(rest.context, { n: 0 });

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
-import { ACCEPT_RULES, compileAccept } from '../../lib/flow/run/accept.ts';
-import { DATE_FORMATS } from '../../lib/flow/run/accept-date.ts';
+import { ACCEPT_RULES, compileAccept, DATE_FORMATS } from '../../lib/flow/run/accept.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 

@@ -8,7 +8,7 @@ import { type Decision, type TurnResult, takeTurn } from '../../lib/engine/sessi
 import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { pathOf } from '../../lib/flow/run/node.ts';
-import { drivenClock } from '../../lib/flow/testing/clock.ts';
+import { drivenClock } from '../../lib/flow/testing/session.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { Json, JsonObject, SnapshotStore } from '../../lib/store/store.ts';

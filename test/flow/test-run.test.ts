@@ -10,7 +10,7 @@ import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { coverageLine, markedFlow } from '../../lib/flow/testing/coverage.ts';
 import { type FlowTest, type FlowTestFile, parseFlowTests } from '../../lib/flow/testing/file.ts';
 import { type FlowTestReport, failureText, recordFlowTest, runFlowTests } from '../../lib/flow/testing/run.ts';
-import { writeFlowTests } from '../../lib/flow/testing/write.ts';
+import { writeFlowTests } from '../../lib/flow/testing/update.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import { rejection } from '../account/support.ts';
 import { flowOf, menuTo, phone } from './phone.ts';

@@ -10,7 +10,7 @@ import { type Flow, isInteractive } from '../../lib/flow/format/flow.ts';
 import { parseFlow } from '../../lib/flow/format/load.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { room } from '../../lib/flow/run/gsm7.ts';
-import type { DrivenClock } from '../../lib/flow/testing/clock.ts';
+import type { DrivenClock } from '../../lib/flow/testing/session.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { conEnd } from '../../lib/ussd/reply.ts';

@@ -26,7 +26,7 @@ test('what guides name exists: settings, npm scripts, guides, headings and files
       if (!(script! in manifest.scripts)) say(`npm run ${script}`);
     for (const [, file] of text.matchAll(/`((?:lib|server|machines)\/[^`\s]*)`/g))
       if (!existsSync(join(ROOT, file!))) say(`no file ${file}`);
-    for (const [, picture] of text.matchAll(/^```text picture\n([^]*?)^```/gm))
+    for (const [, picture] of text.matchAll(/^```text picture\n([\s\S]*?)^```/gm))
       for (const [file] of picture!.matchAll(/\b(?:lib|server|machines)\/[\w./-]*\b\/?/g))
         if (!existsSync(join(ROOT, file))) say(`no file ${file}`);
     for (const [, guide, heading] of text.matchAll(/\]\(\/docs\/guides\/([a-z-]+)(?:#([^)]*))?\)/g)) {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inOrder } from '../../lib/domain/bulk/in-order.ts';
+import { inOrder } from '../../lib/domain/bulk/bulk.ts';
 import { type Line, linesOf } from '../../lib/domain/bulk/ndjson.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';

@@ -37,7 +37,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/delegation/issuer': room('lib lib/delegation/proof lib/http'),
   'lib/delegation/proof': room('lib lib/delegation', 'lib/delegation/token'),
   'lib/delegation/token': room('lib lib/delegation lib/delegation/proof'),
-  'lib/diagram': room('lib lib/diagram/svg lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
+  'lib/diagram': room('lib lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
   'lib/diagram/svg': room('lib/diagram'),
   'lib/domain': room(
     'lib lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
-import { ussdGateway } from '../../lib/ussd/gateway.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
+import { ussdService } from '../../lib/ussd/service.ts';
 import { conversation } from '../simulation/machine.ts';
 
 const test = suite('old copies');
@@ -15,7 +15,7 @@ const keyring = parseKeyring('00112233445566778899aabbccddeeff0123456789abcdeffe
 
 function phone() {
   const engine = createEngine({ store: memorySnapshots(), conversations: [conversation], keyring });
-  const gateway = ussdGateway({ engine, flow: conversation.id, keyring });
+  const gateway = ussdService({ engine, flow: conversation.id, keyring });
   const caller = { sessionId: 's', serviceCode: '*123#', phoneNumber: '+260971234567', event: 'turn' } as const;
   return async (number: number, text: string, fresh = false): Promise<string> => {
     const request: UssdRequest = { ...caller, mode: 'latest', text, fresh, turnId: `${number}` };

@@ -81,7 +81,7 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
     if (isClosed) throw unreachable(server, 'it was closed');
     const client = new sdk.Client({ name: 'twinline', version: '1.0.0' }, { capabilities: {} });
     client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => void look());
-    // Every failure is told by what it makes fail.
+    // Every failure is reported by the operation that it makes fail.
     client.onerror = () => {};
     const options = { fetch, ...(server.headers && { requestInit: { headers: { ...server.headers } } }) };
     const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), options);
@@ -148,7 +148,7 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
     async call({ tool, args, headers, signal }) {
       const request = { method: 'tools/call' as const, params: { name: tool, arguments: args } };
       const own = signalUntilDone(signal);
-      // Whoever calls has a limit of its own; this one is for what does not hear of it.
+      // The caller has a time limit of its own; this one is for requests that ignore its signal.
       const options = { signal: own.signal, timeout: LIMITS.mcpToolMs * 2 };
       try {
         return await ask((client) =>
@@ -220,7 +220,7 @@ function wordsOf(error: unknown): string {
   return typeof code === 'number' ? `it answered with the error ${code}` : 'the connection failed';
 }
 
-// What strangers write may hold secrets: only codes are told.
+// Messages of other servers may hold secrets: only codes are passed on.
 function unreachable({ name }: McpServer, why: string): TwinlineError {
   return new TwinlineError('ERR_SERVICE', `The MCP server "${name}" cannot be asked: ${why}.`);
 }

@@ -94,7 +94,7 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
 
 const keyOf = (session: string) => `agent/${session}`;
 
-/** The reply to a turn, tried again as long as somebody wants it and the store may come back. */
+/** The reply to a turn, retried while it is wanted and the failure of the store may be temporary. */
 function answer(
   engine: Engine,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
@@ -161,7 +161,7 @@ interface Telling {
   readonly secret: ReadonlySet<string>;
 }
 
-/** Services whose calls are told to whoever listens to the session. */
+/** Services that report their calls to the listeners of the session. */
 function told(services: Services, { listeners, secret }: Telling): Services {
   const wrap = (name: string, service: Service): Service => {
     return async (input, call) => {

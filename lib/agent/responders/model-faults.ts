@@ -1,6 +1,6 @@
 // What goes wrong between a model and us: one of the kinds that clients know, in words that hold nothing of the provider.
 //
-// Bills and keys are the operator's: users hear that something is broken, and the log hears what.
+// Billing and keys concern the operator: users get a general error, and the log gets the details.
 
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';

@@ -95,7 +95,7 @@ function describe({ filename, mimetype, size, mxcUri, eventId }: JsonObject): st
   return `[Attached: ${JSON.stringify({ ...about, ...(mxcUri ? { uri: mxcUri } : { event: eventId }) })}]`;
 }
 
-/** Where an image is, when whoever runs the model can fetch it. */
+/** The URL of an image that the model provider can fetch. */
 function imageUrl({ mimetype, mxcUri }: JsonObject): URL | undefined {
   const isShown = /^image\/(png|jpe?g|gif|webp)$/i.test(String(mimetype)) && /^https?:\/\//i.test(String(mxcUri));
   return isShown && URL.canParse(String(mxcUri)) ? new URL(String(mxcUri)) : undefined;

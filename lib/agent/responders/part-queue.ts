@@ -18,7 +18,7 @@ export function partQueue<T>(): PartQueue<T> {
   const result = new Promise<string>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Whoever stops reading does not ask how it went.
+  // A reader that stops early does not need the result.
   result.catch(() => {});
   const close = () => {
     isOver = true;

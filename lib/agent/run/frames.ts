@@ -4,7 +4,7 @@ import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { Frame } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 
-/** Why a reply failed, as users may read it: faults of the operator are told as `unknown` with status 500. */
+/** Why a reply failed, as users may read it: faults of the operator appear as `unknown` with status 500. */
 export type RunFault = {
   /** In words. */
   readonly error: string;

@@ -1,4 +1,4 @@
-// A run in the hands of this process: its lease is renewed, and what others say to it in its document is noticed.
+// The lease of a run that this process drives: renews it, and notices answers and stops that others write into its document.
 
 import type { CallResult } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
@@ -70,7 +70,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: LeaseOptions): H
         see(await runs.renew(run));
       } catch (error) {
         onProblem(error);
-        // Nobody can say whether it is still ours.
+        // Without the store it is unknown whether the lease is still ours; it counts as lost once it has expired.
         if (clock.now() >= run.context.leaseUntil) halt('lost');
       }
     }
@@ -93,7 +93,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: LeaseOptions): H
       const until = clock.now() + ms;
       while (!found() && !stop.signal.aborted && clock.now() < until) await changed(until - clock.now());
       if (found() || stop.signal.aborted) return found();
-      // Whoever is first is right: the answer may have come in the same moment.
+      // The first write wins: the answer may have been stored at the same moment.
       see(
         (await runs.answer(first.id, call, { ok: false, error: 'timeout', timedOut: true })) ??
           (await runs.get(first.id)),

@@ -23,7 +23,7 @@ export interface WriterOptions {
   readonly fence: number;
   /** The number of the last frame that is there. */
   readonly last: number;
-  /** When it aborts, nobody waits for the store any more. */
+  /** When it aborts, writes still pending are no longer waited for. */
   readonly lost: AbortSignal;
   /** Told once when a higher fence has the log. */
   readonly onFenced: () => void;
@@ -95,7 +95,7 @@ export function logWriter(options: WriterOptions): LogWriter {
 
 const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
-// Text that nobody has seen yet is one frame.
+// Text that is not yet written is merged into one frame.
 function merge(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
   if (before?.name !== 'message' || next.name !== 'message') return undefined;
   const content = before.data.content + next.data.content;

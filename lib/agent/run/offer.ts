@@ -1,7 +1,7 @@
-// Calls that wait for the user's side: each is told to the clients that are there, or to the first that comes.
+// Calls of tools that run at the client: each is offered to the connected clients, or to the first one that connects.
 //
-// Clients act on every event of a call that they get. So a call is told once: to the room when somebody is in it, and
-// otherwise to whoever comes next, on whichever instance that is. The store decides who tells it.
+// Clients act on every event of a call that they get, so a call is offered once: to the room when a client is in it, and
+// otherwise to the next client, on any instance. A compare-and-set in the store decides which instance offers it.
 
 import type { RunCall } from '../../../machines/agent-stream.ts';
 import type { Channel, Unsubscribe } from '../../store/channel.ts';
@@ -9,16 +9,16 @@ import type { JsonObject } from '../../store/store.ts';
 import type { Room } from '../room.ts';
 import type { Run, Runs } from './run.ts';
 
-/** How clients are told of a call. */
+/** How calls are offered to clients. */
 export interface CallEvent {
   readonly event: 'browser_tool_call' | 'action_call';
   readonly payload: JsonObject;
 }
 
 export interface Offers {
-  /** Ids of calls of the live run that clients have been told of and have not answered. */
+  /** Ids of calls of the live run that were offered and have no result. */
   waiting(session: string): Promise<string[]>;
-  /** The waiting calls that no client has been told of; the caller must tell one now. */
+  /** Takes the waiting calls that were not offered yet; the caller must offer them now. */
   take(session: string): Promise<CallEvent[]>;
   /** Asks every process to take the waiting calls of a session and tell them to the clients it has. Never rejects. */
   announce(session: string): Promise<void>;
@@ -69,7 +69,7 @@ export async function openOffers({ runs, channel, room, onProblem }: OfferOption
 const isOpen = ({ result }: RunCall) => result === undefined;
 const isUntold = (call: RunCall) => isOpen(call) && call.args !== undefined;
 
-/** What clients are told of a call of this run. */
+/** The event by which a call of this run is offered. */
 export function callEvent(
   { body }: Pick<Run, 'body'>,
   call: Pick<RunCall, 'id' | 'kind' | 'name' | 'args'>,

@@ -1,11 +1,11 @@
-// Runs that this process took in behind others of their sessions: it looks after them until each may begin.
+// The queue of runs that this process accepted while another run of their session was open: each starts when it can.
 
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { TurnSecrets } from '../responder.ts';
 import type { Run, Runs } from './run.ts';
 
-export interface WaitingLine {
+export interface RunQueue {
   /** Waits in the background until the run can be claimed, by this process or another. */
   join(run: string, secrets: TurnSecrets): void;
   /** Looks now; false when this run does not wait here. */
@@ -16,7 +16,7 @@ export interface WaitingLine {
   close(): void;
 }
 
-export interface LineOptions {
+export interface RunQueueOptions {
   readonly runs: Runs;
   readonly clock: Clock;
   readonly drive: (run: Run, secrets: TurnSecrets) => void;
@@ -28,7 +28,7 @@ interface Place {
   wake: () => void;
 }
 
-export function waitingLine({ runs, clock, drive, onProblem }: LineOptions): WaitingLine {
+export function runQueue({ runs, clock, drive, onProblem }: RunQueueOptions): RunQueue {
   const places = new Map<string, Place>();
   const closed = new AbortController();
 

@@ -1,5 +1,5 @@
-// What the living do for the dead: runs whose lease is over are taken over, logs without an end are closed, and what is
-// over for good is thrown away.
+// Recovery of runs after a crash: takes over runs whose lease expired, closes logs without an end, and removes expired
+// runs and deleted sessions.
 
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';
@@ -25,7 +25,7 @@ export interface RecoveryOptions {
 }
 
 export interface Recovery {
-  /** Claims the run if somebody may, and carries it on. */
+  /** Claims the run, unless another process holds it, and continues it. */
   recover(run: string): Promise<void>;
   /** Does what is due, up to `limit` of each sort; how much it did. @default LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
@@ -57,7 +57,7 @@ export function recovery(options: RecoveryOptions): Recovery {
     for (const id of isOpen ? [] : await runs.ofSession(session, LIMITS.sweepBatch)) await remove(id);
   }
 
-  async function clearBuried(session: string): Promise<void> {
+  async function clearTombstone(session: string): Promise<void> {
     if ((await runs.open(session)).length) return;
     await clear(session);
     if ((await runs.ofSession(session, 1)).length === 0) await sessions.forget(session);
@@ -74,7 +74,7 @@ export function recovery(options: RecoveryOptions): Recovery {
     async sweep(limit = LIMITS.sweepBatch) {
       const places = Math.min(limit, room());
       const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
-      const cleared = await each(await sessions.buried(limit), clearBuried);
+      const cleared = await each(await sessions.tombstones(limit), clearTombstone);
       return taken + cleared + (await logs.sweep(clock.now(), limit));
     },
   };

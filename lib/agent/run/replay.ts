@@ -1,40 +1,40 @@
-// What the log of a run says already: what a process that takes the run over must not say again.
+// Reads the log of a run back into its text and calls, so that a process that takes the run over does not repeat them.
 
 import { LIMITS } from '../../limits.ts';
 import type { LogStore } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { dataOf, logOf, type RunFrame, readFrame } from './frames.ts';
 
-export interface HeardCall {
+export interface ReplayedCall {
   readonly kind: 'tool' | 'action';
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** Undefined while nobody has said how it went. */
+  /** Undefined while no result was logged. */
   readonly end?: { readonly output?: string; readonly error?: string };
 }
 
-export interface Heard {
+export interface Replay {
   /** The number of the last frame. */
   readonly last: number;
   /** The text as readers have it now. */
   readonly text: string;
   /** By their ids. */
-  readonly calls: ReadonlyMap<string, HeardCall>;
+  readonly calls: ReadonlyMap<string, ReplayedCall>;
   /** Any frames but those that every run begins with. */
   readonly isBegun: boolean;
   /** The names of the frames, each once. */
   readonly names: ReadonlySet<string>;
 }
 
-interface Hearing {
+interface ReplayState {
   text: string;
-  readonly calls: Map<string, HeardCall>;
+  readonly calls: Map<string, ReplayedCall>;
 }
 
 /** Reads the whole log of a run. */
-export async function hear(logs: LogStore, run: string): Promise<Heard> {
-  const hearing: Hearing = { text: '', calls: new Map() };
+export async function replayLog(logs: LogStore, run: string): Promise<Replay> {
+  const state: ReplayState = { text: '', calls: new Map() };
   const names = new Set<string>();
   let last = 0;
   for (;;) {
@@ -42,16 +42,16 @@ export async function hear(logs: LogStore, run: string): Promise<Heard> {
     for (const frame of page?.frames ?? []) {
       const read = readFrame(frame);
       names.add(read.event);
-      EARS[read.event]?.(hearing, read);
+      REDUCERS[read.event]?.(state, read);
       last = frame.n;
     }
     if (!page || last >= page.last) break;
   }
   const isBegun = [...names].some((name) => name !== 'run' && name !== 'reasoning');
-  return { last, ...hearing, isBegun, names };
+  return { last, ...state, isBegun, names };
 }
 
-const EARS: { readonly [event: string]: (hearing: Hearing, frame: RunFrame) => void } = {
+const REDUCERS: { readonly [event: string]: (hearing: ReplayState, frame: RunFrame) => void } = {
   message: (hearing, frame) => {
     hearing.text += dataOf(frame, 'message').content;
   },
@@ -78,6 +78,6 @@ function endOf({
 }: {
   output?: string | undefined;
   error?: string | undefined;
-}): NonNullable<HeardCall['end']> {
+}): NonNullable<ReplayedCall['end']> {
   return { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
 }

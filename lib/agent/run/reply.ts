@@ -1,7 +1,7 @@
 // One reply while it is made: parts become frames, and the frames add up to the message that is kept.
 //
-// After a takeover the responder begins again. What the log says already is then swallowed as long as it is the same;
-// where it differs, readers are told how much of what they have still holds.
+// After a takeover the responder begins again. Text that the log holds already is not written again as long as it is
+// the same; where it differs, a frame gives the length of the text that is still valid.
 
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';
@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import type { MessageToolCall } from '../session/message.ts';
 import { isFirstHalf, piecesOf, shortJson, wellFormed, wellFormedText } from '../well-formed.ts';
 import type { AnyFrame, RunFault } from './frames.ts';
-import type { Heard, HeardCall } from './replay.ts';
+import type { Replay, ReplayedCall } from './replay.ts';
 import type { Run } from './run.ts';
 
 export interface Reply {
@@ -17,14 +17,14 @@ export interface Reply {
   open(): Promise<void>;
   text(text: string): Promise<void>;
   reasoning(text: string): Promise<void>;
-  called(call: { kind: HeardCall['kind']; id: string; name: string; args: JsonObject }): Promise<void>;
+  called(call: { kind: ReplayedCall['kind']; id: string; name: string; args: JsonObject }): Promise<void>;
   /** How a call went; for one that is not known or has ended nothing happens. */
   returned(id: string, end: { output: Json } | { error: string }): Promise<void>;
   render(part: { component: string; args?: JsonObject; id?: string }): Promise<void>;
   router(step: string): Promise<void>;
   /** There will be no more parts: what readers have is kept as it is. */
   adopt(): void;
-  /** Calls that nobody answered end, and so does the reasoning. Text that was heard and not said again is taken back. */
+  /** Ends unanswered calls and the reasoning. Replayed text that the responder did not repeat is taken back. */
   close(fault?: RunFault): Promise<void>;
   /** True when the reply has as many bytes as it may have: what came after was dropped. */
   isFull(): boolean;
@@ -34,27 +34,27 @@ export interface Reply {
 
 export interface ReplyOptions {
   readonly run: Run;
-  readonly heard: Heard;
+  readonly replay: Replay;
   readonly clock: Clock;
   /** Bytes in UTF-8. */
   readonly maxBytes: number;
   readonly write: (frame: AnyFrame) => Promise<void>;
 }
 
-type Call = { -readonly [Key in keyof HeardCall]: HeardCall[Key] };
+type Call = { -readonly [Key in keyof ReplayedCall]: ReplayedCall[Key] };
 
 export const THINKING = 'Thinking…';
 const NEVER_DONE = '⏱️ Tool did not complete';
 
-export function makeReply({ run, heard, clock, maxBytes, write }: ReplyOptions): Reply {
+export function makeReply({ run, replay, clock, maxBytes, write }: ReplyOptions): Reply {
   const stamp = { sessionId: run.body.session, requestId: run.body.requestId };
   const time = () => new Date(clock.now()).toISOString();
-  const calls = new Map<string, Call>([...heard.calls].map(([id, call]) => [id, { ...call }]));
+  const calls = new Map<string, Call>([...replay.calls].map(([id, call]) => [id, { ...call }]));
   let text = '';
   let reasoning = '';
   let bytes = 0;
-  // What was heard and has not been said again.
-  let old = heard.text;
+  // What the log holds already and has not been said again.
+  let old = replay.text;
   let full = false;
 
   const began = (partialLength?: number): AnyFrame => ({
@@ -102,8 +102,8 @@ export function makeReply({ run, heard, clock, maxBytes, write }: ReplyOptions):
       await write({ name: 'message', data: { content, timestamp: time() } });
   }
 
-  /** What of `more` has not been heard before. */
-  async function unheard(more: string): Promise<string> {
+  /** What of `more` is not in the log already. */
+  async function unreplayed(more: string): Promise<string> {
     if (!old) return more;
     const same = commonLength(old, more);
     const isDifferent = same < Math.min(old.length, more.length);
@@ -137,20 +137,20 @@ export function makeReply({ run, heard, clock, maxBytes, write }: ReplyOptions):
 
   return {
     async open() {
-      if (!heard.names.has('run')) await write(began());
-      else await write(began(heard.text.length));
-      if (!heard.names.has('reasoning')) await write(think(THINKING, false));
+      if (!replay.names.has('run')) await write(began());
+      else await write(began(replay.text.length));
+      if (!replay.names.has('reasoning')) await write(think(THINKING, false));
     },
     async text(more) {
       const fitting = fit(more);
-      const fresh = await unheard(fitting);
+      const fresh = await unreplayed(fitting);
       text += fitting;
       await say(fresh);
     },
     async reasoning(more) {
       const fitting = fit(more);
       reasoning += fitting;
-      // Reasoning is not kept frame by frame: after a takeover it is told again.
+      // Reasoning is not kept frame by frame: after a takeover it is sent again.
       for (const piece of piecesOf(fitting, LIMITS.deltaChars)) await write(think(piece, false));
     },
     async called({ kind, id, name, args }) {

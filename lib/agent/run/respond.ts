@@ -1,4 +1,4 @@
-// Taking a responder's parts one by one, until it has no more, fails, or is told to stop.
+// Reads a responder's parts one by one, until it ends, fails, or is stopped.
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
@@ -105,7 +105,7 @@ const added = (a: Usage, b: Usage): Usage => ({
 
 interface Parts {
   next(): Promise<IteratorResult<Part, unknown>>;
-  /** Nobody asks for more; what the responder still does is its own affair. */
+  /** No further parts are requested; errors of the responder from here on are ignored. */
   end(): void;
 }
 

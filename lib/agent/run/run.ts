@@ -12,9 +12,9 @@ import {
   type RunState,
 } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
+import type { Inspector } from '../../engine/inspection.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
-import type { Watch } from '../../engine/watch.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
@@ -88,7 +88,7 @@ export interface Runs {
   get(id: string): Promise<Run | undefined>;
   /** Those that have not ended, the oldest first; the first is the live one, if one is. */
   open(session: string): Promise<Run[]>;
-  /** Held by this process from now on; `held`: somebody has it, `behind`: another one is live, `gone`: nothing is left to do. */
+  /** The run, leased by this process; `held`: leased by another, `behind`: an earlier run is open, `gone`: nothing to do. */
   claim(id: string): Promise<Run | 'held' | 'behind' | 'gone'>;
   /** Undefined from all of these: this process has lost the run. */
   renew(run: Run): Promise<Run | undefined>;
@@ -101,14 +101,14 @@ export interface Runs {
   seal(run: Run): Promise<Run | undefined>;
   /** Lets others go on with it at once. */
   release(run: Run): Promise<void>;
-  /** The run, if nobody has been told of this call and whoever asks is to tell somebody now. */
+  /** Marks a call as offered to a client; the run when this process is to offer it now, undefined when another one did. */
   handOut(id: string, call: string): Promise<Run | undefined>;
   /** The run with the result; undefined when it does not wait for this call, or not any more. */
   answer(id: string, call: string, result: CallResult): Promise<Run | undefined>;
   /** The run that is to be aborted; undefined when it has ended. */
   abort(id: string): Promise<Run | undefined>;
   postpone(id: string): Promise<void>;
-  /** Ids of runs that somebody must look after now. */
+  /** Ids of runs whose `wakeAt` has passed, such as those with an expired lease. */
   due(limit: number): Promise<string[]>;
   /** Runs of a session that have ended too. */
   ofSession(session: string, limit: number): Promise<string[]>;
@@ -119,8 +119,8 @@ export interface RunOptions {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly holder: string;
-  /** Whoever looks on at runs. */
-  readonly watch?: Watch | undefined;
+  /** Receives the inspection events of runs. */
+  readonly watch?: Inspector | undefined;
 }
 
 export function runs({ documents, clock, holder, watch }: RunOptions): Runs {

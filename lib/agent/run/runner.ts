@@ -1,5 +1,5 @@
-// Whoever holds a run drives it: the responder's parts become frames of its log, then the answer is kept, the run ends,
-// and its log is closed. In this order, and each so that doing it again changes nothing.
+// Drives a run whose lease this process holds: writes the responder's parts as frames of its log, stores the answer, ends
+// the run, closes its log. In this order, and each step is idempotent, so that another process can repeat it.
 
 import { randomBytes } from 'node:crypto';
 import type { RunEnd } from '../../../machines/agent-stream.ts';
@@ -9,21 +9,19 @@ import { LIMITS } from '../../limits.ts';
 import { retryUntilAborted } from '../../retry.ts';
 import type { LogStore } from '../../store/log-store.ts';
 import type { Responder, TurnSecrets, Usage } from '../responder.ts';
-import type { Room, RoomEvent } from '../room.ts';
-import { answerOf, questionOf } from '../session/answer.ts';
-import type { Transcript } from '../session/message.ts';
+import { type Room, type RoomEvent, type RunRoomEvent, runRoom } from '../room.ts';
+import { answerOf, questionOf, type Transcript } from '../session/message.ts';
 import { type Sessions, titleOf } from '../session/session.ts';
-import { type Told, toldRoom } from '../told.ts';
 import type { HostTool } from '../tool.ts';
 import { type AnyFrame, doneData, type FrameName, logOf, type RunFault } from './frames.ts';
 import { type HeldRun, holdRun, type StopReason } from './lease.ts';
 import { type LogWriter, logWriter } from './log-writer.ts';
-import { type Heard, hear } from './replay.ts';
+import { type Replay, replayLog } from './replay.ts';
 import { makeReply, type Reply } from './reply.ts';
 import { type Asked, type Given, giveReply } from './respond.ts';
 import { isEnded, type Run, type Runs } from './run.ts';
 
-/** A run that has ended, for whoever counts; holds nothing of what was said. */
+/** A run that has ended, for metrics; holds no text of the conversation. */
 export interface RunReport {
   readonly runId: string;
   readonly owner: string;
@@ -48,7 +46,7 @@ export interface RunnerOptions {
   readonly onProblem: (error: unknown) => void;
   readonly settle?: ((report: RunReport) => Promise<void>) | undefined;
   readonly instructions?: ((asked: Asked) => Promise<readonly string[]>) | undefined;
-  readonly onTold?: ((told: Told) => void) | undefined;
+  readonly onEvent?: ((told: RunRoomEvent) => void) | undefined;
   readonly onEnd?: ((report: RunReport) => void) | undefined;
   /** A session has no live run any more. */
   readonly onFree: (session: string) => Promise<void>;
@@ -79,7 +77,7 @@ export function makeRunner(options: RunnerOptions): Runner {
     try {
       await (isEnded(run) ? closeLog(options, lease) : carryOut(options, lease, secrets));
     } catch (error) {
-      // Whatever was not done is done by whoever claims the run next.
+      // The process that claims the run next does the rest.
       if (!lease.lost.aborted) onProblem(error);
     } finally {
       lease.letGo();
@@ -104,7 +102,7 @@ export function makeRunner(options: RunnerOptions): Runner {
 
 interface Opened {
   readonly writer: LogWriter;
-  readonly heard: Heard;
+  readonly replay: Replay;
   readonly isEnded: boolean;
 }
 
@@ -118,18 +116,18 @@ async function openLog({ logs, clock }: RunnerOptions, held: HeldRun): Promise<O
     onFenced();
     throw lostRun(run);
   }
-  const heard = opened.last > 0 ? await whileHeld(held, clock, () => hear(logs, run)) : NOTHING_HEARD;
-  const writer = logWriter({ logs, clock, run, fence, last: heard.last, lost: held.lost, onFenced });
-  return { writer, heard, isEnded: opened.ended };
+  const replay = opened.last > 0 ? await whileHeld(held, clock, () => replayLog(logs, run)) : EMPTY_REPLAY;
+  const writer = logWriter({ logs, clock, run, fence, last: replay.last, lost: held.lost, onFenced });
+  return { writer, replay, isEnded: opened.ended };
 }
 
-const NOTHING_HEARD: Heard = { last: 0, text: '', calls: new Map(), isBegun: false, names: new Set() };
+const EMPTY_REPLAY: Replay = { last: 0, text: '', calls: new Map(), isBegun: false, names: new Set() };
 
 async function carryOut(given: RunnerOptions, held: HeldRun, secrets: TurnSecrets): Promise<void> {
   const { run } = held;
-  const options = { ...given, room: toldRoom(given, run) };
+  const options = { ...given, room: runRoom(given, run) };
   const { clock, room, sessions, transcript } = options;
-  const [{ writer, heard }, session] = await Promise.all([
+  const [{ writer, replay }, session] = await Promise.all([
     openLog(options, held),
     whileHeld(held, clock, () => sessions.read(run.body.session)),
   ]);
@@ -140,9 +138,9 @@ async function carryOut(given: RunnerOptions, held: HeldRun, secrets: TurnSecret
     tellRoom(room, run, frame);
     return writer.write(frame);
   };
-  const reply = makeReply({ run, heard, clock, maxBytes: options.replyBytes, write });
+  const reply = makeReply({ run, replay, clock, maxBytes: options.replyBytes, write });
   await reply.open();
-  const outcome = await attempt(options, { held, reply, heard, secrets });
+  const outcome = await attempt(options, { held, reply, replay, secrets });
   if (outcome.reason === 'lost') throw lostRun(run.id);
   if (outcome.reason === 'closing') {
     await writer.flush();
@@ -156,17 +154,17 @@ async function carryOut(given: RunnerOptions, held: HeldRun, secrets: TurnSecret
 interface Attempt {
   readonly held: HeldRun;
   readonly reply: Reply;
-  readonly heard: Heard;
+  readonly replay: Replay;
   readonly secrets: TurnSecrets;
 }
 
 type Outcome = Omit<Given, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
 
-async function attempt(options: RunnerOptions, { held, reply, heard, secrets }: Attempt): Promise<Outcome> {
+async function attempt(options: RunnerOptions, { held, reply, replay, secrets }: Attempt): Promise<Outcome> {
   const isSpent = held.run.context.claims > LIMITS.runClaims;
-  if (!held.stop.aborted && (isSpent || (heard.isBegun && !options.responder.isResumable)))
+  if (!held.stop.aborted && (isSpent || (replay.isBegun && !options.responder.isResumable)))
     return { status: 'interrupted', usage: { inputTokens: 0, outputTokens: 0 } };
-  const given = await giveReply(options, { held, reply, secrets, isResumed: heard.last > 0 });
+  const given = await giveReply(options, { held, reply, secrets, isResumed: replay.last > 0 });
   if (given.status !== 'stopped') return { ...given, status: given.status };
   const reason = held.lost.aborted ? 'lost' : (held.stop.reason as StopReason);
   const fault = reason === 'timeout' ? { fault: TOO_LONG } : {};
@@ -195,7 +193,7 @@ async function finish(options: RunnerOptions, held: HeldRun, { reply, writer, gi
     await whileHeld(held, clock, () => transcript.write(answer, { ...run.body, fence: run.context.fence }));
   const report = reportOf(run, given);
   await whileHeld(held, clock, async () => options.settle?.(report));
-  // From here on there is nothing to renew: the run ends, or somebody else has it.
+  // From here on there is nothing to renew: the run ends, or another process has it.
   held.letGo();
   const ended = await whileHeld(held, clock, () => runs.end(run, status));
   if (!ended) throw lostRun(run.id);
@@ -219,16 +217,16 @@ function reportOf({ id, body }: Run, { status, usage, fault }: Outcome): RunRepo
 async function closeLog(options: RunnerOptions, held: HeldRun): Promise<void> {
   const { run } = held;
   const { clock, runs, sessions, transcript } = options;
-  const { writer, heard, isEnded } = await openLog(options, held);
+  const { writer, replay, isEnded } = await openLog(options, held);
   const session = await whileHeld(held, clock, () => sessions.read(run.body.session));
   if (session) await whileHeld(held, clock, () => transcript.write(questionOf(run), { ...run.body, fence: 1 }));
   const status = run.state as RunEnd;
   if (!isEnded) {
-    if (!heard.names.has('run')) {
+    if (!replay.names.has('run')) {
       const { requestId } = run.body;
       await writer.write({ name: 'run', data: { runId: run.id, requestId, status: 'running' } });
     }
-    await writer.end({ name: 'done', data: doneData(run.id, status, partialText(status, heard.text)) });
+    await writer.end({ name: 'done', data: doneData(run.id, status, partialText(status, replay.text)) });
   }
   await options.onFree(run.body.session);
   await whileHeld(held, clock, () => runs.seal(run));

@@ -1,4 +1,4 @@
-// The transcript: the messages of a session in order, paged, each written once however often its run is carried on.
+// The transcript: the messages of a session in order, paged, each written once however often its run is resumed.
 //
 // A message has a place: twice the number of its turn for what the user said, one more for the answer. A process that
 // lost its run may still write an answer; the fence that goes with it lets the rightful one take its place.
@@ -9,8 +9,9 @@ import { LIMITS } from '../../limits.ts';
 import { checkLimit } from '../../store/input.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
-import { MESSAGE } from '../kinds.ts';
-import { type Kept, keepMessage, readMessage, removePieces } from './message-text.ts';
+import { MESSAGE, MESSAGE_PIECE } from '../kinds.ts';
+import type { Run } from '../run/run.ts';
+import { piecesOf, wellFormedText } from '../well-formed.ts';
 
 export type MessageToolCall = {
   readonly name: string;
@@ -160,4 +161,93 @@ function placeOf(cursor: string): number {
     'ERR_INPUT',
     'The cursor is damaged. Send back `prevCursor` or `nextCursor` as it was given.',
   );
+}
+
+/** What the document of a message holds of its text. */
+type Kept = {
+  /** Of the whole message as JSON. */
+  readonly bytes: number;
+  /** Null when it is in pieces. */
+  readonly message: Message | null;
+  readonly pieces: number;
+};
+
+// Three bytes of UTF-8 at most for each UTF-16 unit. JSON escapes half surrogate pairs: what is left are whole ones.
+const PIECE_CHARS = Math.floor(LIMITS.messagePieceBytes / 3);
+
+type Piece = JsonObject & { readonly session: string; readonly text: string };
+
+/** Writes the pieces, if any are needed; they are complete before anything points at them. */
+async function keepMessage(documents: DocumentStore, message: Message, session: string, fence: number): Promise<Kept> {
+  const text = JSON.stringify(message);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as Message, pieces: 0 };
+  const pieces = piecesOf(text, PIECE_CHARS);
+  for (const [at, piece] of pieces.entries())
+    await keepPiece(documents, pieceId(message.id, fence, at), { session, text: piece });
+  return { bytes, message: null, pieces: pieces.length };
+}
+
+async function readMessage(
+  documents: DocumentStore,
+  id: string,
+  { message, pieces, fence }: Kept & { readonly fence: number },
+): Promise<Message> {
+  if (message) return message;
+  const texts: string[] = [];
+  for (let at = 0; at < pieces; at++)
+    texts.push((await documents.get<Piece>(MESSAGE_PIECE, pieceId(id, fence, at)))?.body.text ?? '');
+  try {
+    return JSON.parse(texts.join('')) as Message;
+  } catch (cause) {
+    throw new TwinlineError('ERR_RECORD', `Message ${id} cannot be read: of its ${pieces} pieces some are missing.`, {
+      cause,
+    });
+  }
+}
+
+async function removePieces(documents: DocumentStore, session: string): Promise<void> {
+  for (;;) {
+    const { items } = await documents.find(MESSAGE_PIECE, { index: 'session', where: { session }, limit: 100 });
+    await Promise.all(items.map(({ id }) => documents.remove(MESSAGE_PIECE, id)));
+    if (items.length < 100) return;
+  }
+}
+
+// Each fence has pieces of its own, so that a late writer cannot change those of its successor.
+const pieceId = (id: string, fence: number, at: number) => `${id}/${fence}/${at}`;
+
+async function keepPiece(documents: DocumentStore, id: string, body: Piece): Promise<void> {
+  if ((await documents.insert(MESSAGE_PIECE, id, body)).kind === 'inserted') return;
+  const old = await documents.get<Piece>(MESSAGE_PIECE, id);
+  if (old && old.body.text !== body.text) await documents.replace(MESSAGE_PIECE, id, old.revision, body);
+}
+
+const WHOLE = { isComplete: true, isReasoning: false } as const;
+
+export function questionOf({ id, body: { request } }: Pick<Run, 'id' | 'body'>): Message {
+  const attachments = (request.attachments ?? []) as readonly JsonObject[];
+  return {
+    id: messageId(id, 'human'),
+    type: 'human',
+    content: request.message,
+    ...WHOLE,
+    ...(attachments[0] && { attachment: attachments[0], attachments }),
+  };
+}
+
+/** Undefined when nothing was said. */
+export function answerOf(
+  { id }: Pick<Run, 'id'>,
+  { text, reasoning, toolCalls }: { text: string; reasoning: string; toolCalls: readonly MessageToolCall[] },
+): Message | undefined {
+  if (text === '' && !toolCalls.length) return undefined;
+  return {
+    id: messageId(id, 'ai'),
+    type: 'ai',
+    content: wellFormedText(text),
+    ...(toolCalls.length && { toolCalls }),
+    ...(reasoning !== '' && { reasoning }),
+    ...WHOLE,
+  };
 }

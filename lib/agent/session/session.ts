@@ -53,7 +53,7 @@ export interface Sessions {
   get(owner: string, id: string): Promise<ChatSession | undefined>;
   /** Whether this session is theirs. */
   owns(owner: string, id: string): Promise<boolean>;
-  /** The living session, whoever owns it. */
+  /** The session of any owner, unless it is deleted. */
   read(id: string): Promise<Session | undefined>;
   /** The number of the next turn, from 1; the session counts as used now. */
   nextTurn(owner: string, id: string): Promise<number | undefined>;
@@ -63,9 +63,9 @@ export interface Sessions {
   /** Throws ERR_INPUT when it is larger than LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
   /** From now on it does not exist for anybody; false when it did not before. */
-  bury(owner: string, id: string): Promise<boolean>;
-  /** Ids of deleted sessions whose remains are due to be cleared away. */
-  buried(limit: number): Promise<string[]>;
+  softDelete(owner: string, id: string): Promise<boolean>;
+  /** Ids of soft-deleted sessions whose documents are due for removal. */
+  tombstones(limit: number): Promise<string[]>;
   forget(id: string): Promise<void>;
 }
 
@@ -149,13 +149,13 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
         );
       await replace(id, ({ state }) => ({ state: { ...state, [responder]: value } }));
     },
-    bury: async (owner, id) =>
+    softDelete: async (owner, id) =>
       (await replace(
         id,
         () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
         (before) => before.owner === owner,
       )) !== undefined,
-    async buried(limit) {
+    async tombstones(limit) {
       const where = { deletedAt: { gt: 0, lte: clock.now() - LIMITS.sessionRemainsMs } };
       const { items } = await documents.find(SESSION, { index: 'deleted', where, limit });
       return items.map(({ id }) => id);

@@ -18,7 +18,7 @@ interface Known {
   until: number;
 }
 
-/** Asks once however many ask at the same time; remembers failures for half a minute, so that nobody can be hammered. */
+/** Asks once however many ask at the same time; remembers failures for half a minute, so that no host is flooded. */
 export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, clock: Clock): IssuerKeys {
   const known = new LRUCache<string, Known>({ max: LIMITS.issuerKeysKept });
   let running = 0;

@@ -1,11 +1,11 @@
 // Whether a chain proves what it claims: signatures by node:crypto, everything else as @ucanto/validator says.
 
+import { isDeepStrictEqual } from 'node:util';
 import type * as API from '@ucanto/interface';
 import { Authorization, capability, claim, Failure, Schema } from '@ucanto/validator';
 import { type Refused, refuse } from '../reason.ts';
 import type { Chain } from '../token/chain.ts';
 import type { Capability } from '../token/ucan.ts';
-import { keepsCaveats } from './caveats.ts';
 import { signaturesOf } from './signatures.ts';
 import { chainOf, delegationsOf } from './view.ts';
 
@@ -67,4 +67,13 @@ function parserOf({ can, with: resource }: API.Capability) {
         ? { ok: {} }
         : { error: new Failure('not granted') },
   });
+}
+
+type Caveats = Readonly<Record<string, unknown>>;
+
+/** Whether `derived` has every caveat of `granted` with the same value. */
+export function keepsCaveats(derived: Caveats = {}, granted: Caveats = {}): boolean {
+  return Object.keys(granted).every(
+    (name) => Object.hasOwn(derived, name) && isDeepStrictEqual(derived[name], granted[name]),
+  );
 }

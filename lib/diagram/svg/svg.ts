@@ -1,12 +1,21 @@
-// A placed drawing as SVG: cards over lines over the frames of states that hold others.
+// A placed drawing as SVG: cards over lines over the frames of states that contain others; icons of chips as paths.
 
 import { type CardRow, CHIP_INSET, cardOf, type Label, labelOf, SIZES } from '../card.ts';
-import { type Arrow, type Chip, childrenOf, type Drawing, type DrawnState } from '../drawing.ts';
+import {
+  type Arrow,
+  type Box,
+  type Chip,
+  type ChipSign,
+  childrenOf,
+  type Drawing,
+  type DrawnState,
+  type Placed,
+  type PlacedArrow,
+  type Point,
+} from '../drawing.ts';
 import { arrowKey, heat, type Overlay } from '../overlay.ts';
-import type { Box, Placed, PlacedArrow, Point } from '../placed.ts';
 import { headPath, linePath, short } from '../route.ts';
 import { markup, type Svg, svg, svgText } from './markup.ts';
-import { SIGN_PATHS } from './signs.ts';
 import { DRAWING_STYLE } from './style.ts';
 
 export interface SvgOptions extends Overlay {
@@ -123,3 +132,16 @@ function described({ states, arrows, starts }: Drawing): string {
   const names = states.map(({ id }) => id).join(', ');
   return `Begins in ${start ?? 'no state'}. States: ${names}. Ways: ${ways.join('; ') || 'none'}.`;
 }
+
+/** Path data by sign. */
+const SIGN_PATHS: { readonly [sign in ChipSign]: string } = {
+  back: 'M8.5 8.5V5.7Q8.5 3.7 6.5 3.7H1.8M4.3 1.2L1.8 3.7L4.3 6.2',
+  home: 'M1 5.3L5 1.5L9 5.3M2.3 4.4V8.8H7.7V4.4',
+  exit: 'M5 1V5M2.7 2.5A3.7 3.7 0 1 0 7.3 2.5',
+  error: 'M5 1.2L9.3 8.8H0.7ZM5 4V6.1M5 7.3V7.5',
+  service:
+    'M5 3.1A1.9 1.9 0 1 0 5 6.9A1.9 1.9 0 1 0 5 3.1M5 0.7V2M5 8V9.3M0.7 5H2M8 5H9.3M2 2L2.9 2.9M7.1 7.1L8 8M2 8L2.9 7.1M7.1 2.9L8 2',
+  time: 'M5 1A4 4 0 1 0 5 9A4 4 0 1 0 5 1M5 2.8V5L6.6 6.2',
+  more: 'M1.5 1.2H6.5V6.8H1.5ZM8.5 3.2V8.8H3.5',
+  hidden: 'M1.5 5H1.6M5 5H5.1M8.5 5H8.6',
+};

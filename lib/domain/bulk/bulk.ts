@@ -1,4 +1,4 @@
-// Many protocols and twins at once: line by line, some at a time, answered in order; a line that fails fails alone.
+// Creating many protocols and twins: line by line, several at a time, answered in order; a failed line fails alone.
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -12,7 +12,6 @@ import { invalid, isRefusal, refuse } from '../problems.ts';
 import { registry } from '../registry.ts';
 import { dryRun } from './dry-run.ts';
 import { importRecord, isRecordLine, type Taken } from './import-record.ts';
-import { inOrder } from './in-order.ts';
 import { type NewLine, type Place, takenBefore } from './known-line.ts';
 import type { Line } from './ndjson.ts';
 
@@ -177,4 +176,34 @@ function textsIn(value: Json): Set<string> {
     else if (typeof part === 'object' && part !== null) for (const inner of Object.values(part)) stack.push(inner);
   }
   return texts;
+}
+
+/** Starts `work` on up to `width` items; gives its answers in order, each as soon as it can be. `work` never rejects. */
+export async function* inOrder<T, A>(
+  items: AsyncIterable<T>,
+  { width, work }: { readonly width: number; readonly work: (item: T) => Promise<A> },
+): AsyncGenerator<A> {
+  const source = items[Symbol.asyncIterator]();
+  const running: Promise<{ answer: A }>[] = [];
+  const ask = () => source.next().then((item) => ({ item }));
+  let next: ReturnType<typeof ask> | undefined = ask();
+  try {
+    while (next || running.length) {
+      const first = running[0];
+      const turns = [...(first ? [first] : []), ...(next && running.length < width ? [next] : [])];
+      const turn = await Promise.race<{ answer: A } | { item: IteratorResult<T> }>(turns);
+      if ('answer' in turn) {
+        void running.shift();
+        yield turn.answer;
+      } else if (turn.item.done) next = undefined;
+      else {
+        running.push(work(turn.item.value).then((answer) => ({ answer })));
+        next = ask();
+      }
+    }
+  } finally {
+    // Does not wait for a source that has stopped producing lines.
+    next?.catch(() => {});
+    void source.return?.().catch(() => {});
+  }
 }

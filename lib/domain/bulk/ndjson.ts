@@ -4,8 +4,7 @@ import type { TwinlineError } from '../../errors.ts';
 import { readJson } from '../../json/reader.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Json } from '../../store/store.ts';
-import { refuseFlaw } from '../json-flaw.ts';
-import { refuse } from '../problems.ts';
+import { refuse, refuseFlaw } from '../problems.ts';
 
 /** A line and its number, from 1; empty lines count and are left out. */
 export type Line = { readonly line: number } & (

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { canonicalClass } from '../twin/class.ts';
 import { type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
 import { verificationOf } from '../voting/execution.ts';
-import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-entry.ts';
+import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-list.ts';
 
 const JSON_TYPE = '@json';
 

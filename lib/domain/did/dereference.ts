@@ -3,8 +3,7 @@
 import { isPublicUrl } from '../../http/hosts.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { type DidDocument, DOCUMENT_LISTS } from './document.ts';
-import { type Failed, failed } from './resolution-errors.ts';
-import type { ResolutionOptions } from './resolution-options.ts';
+import { type Failed, failed, type ResolutionOptions } from './resolution-options.ts';
 
 /** A document with nothing but the selected services, and their addresses as far as these are public. */
 export interface Selection {

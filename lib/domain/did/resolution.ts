@@ -11,8 +11,7 @@ import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
 import { partOf, selectServices } from './dereference.ts';
 import { isDid, parseDidUrl } from './did.ts';
 import { type DidDocument, protocolDocument, twinDocument } from './document.ts';
-import { type Failed, failed } from './resolution-errors.ts';
-import { type GivenOptions, type ResolutionOptions, readOptions } from './resolution-options.ts';
+import { type Failed, failed, type GivenOptions, type ResolutionOptions, readOptions } from './resolution-options.ts';
 
 const METHOD = 'ixo';
 

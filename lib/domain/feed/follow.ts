@@ -13,8 +13,8 @@ export interface FollowOptions {
 
 export interface Feed {
   /**
-   * The events of a tenant, as they happen, until `signal` aborts or the feed is closed. Whoever reads too slowly gets
-   * them from the store again and holds nobody else up. Rejects when the store refuses.
+   * The events of a tenant, as they happen, until `signal` aborts or the feed is closed. A slow reader gets
+   * them from the store again and does not delay others. Rejects when the store refuses.
    */
   follow(tenant: string, options: FollowOptions): AsyncGenerator<FeedEvent>;
   /** The same for the events of all tenants, page by page: an empty page tells how far the feed was read. */
@@ -49,7 +49,7 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
   async function poll(): Promise<void> {
     polling = true;
     while (ends.size > 0) {
-      // Whoever nudges from here on is not overheard.
+      // A nudge from here on is not lost.
       wake = new AbortController();
       const more = await look().catch((error: unknown) => {
         if (!closed) onProblem(error);

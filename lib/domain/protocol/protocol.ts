@@ -8,10 +8,9 @@ import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../stor
 import { type Caller, requireRole } from '../caller.ts';
 import { isDid, mintDid, pathSegment } from '../did/did.ts';
 import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from '../feed/journal.ts';
-import { mayBeId } from '../find.ts';
+import { findPage, mayBeId } from '../find.ts';
 import { insertOnce } from '../guarded-write.ts';
 import { PROTOCOL } from '../kinds.ts';
-import { findPage } from '../page.ts';
 import { invalid, refuse, requireFits } from '../problems.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';

@@ -143,7 +143,7 @@ export const CREDIT_ANSWER: Schema = {
   additionalProperties: true,
 };
 
-/** A link that shows the page of a proposal to whoever has it. */
+/** A link that shows the page of a proposal to everyone who has the link. */
 export const PAGE_LINK = record('A link to the page of a proposal', {
   url: { type: 'string', format: 'uri-reference' },
   expiresAt: TIME,

@@ -1,6 +1,7 @@
-// Changes of a twin: patch, transfer, deactivation. Who votes on it votes on what it was: a material change counts.
+// Changes of a twin: patch, transfer, deactivation; and the hash of the fields that a vote is held on.
 
 import { isDeepStrictEqual } from 'node:util';
+import { canonicalHash } from '../../json/canonical.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
@@ -13,18 +14,17 @@ import { checked } from '../schema/check.ts';
 import { refuseForeignDids } from './alias-rules.ts';
 import { isMembershipGroup, isOrganisation, NAME_TAKEN } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.ts';
-import { MATERIAL } from './material.ts';
 import { addPart, removePart } from './parts.ts';
 import { type Patch, patched } from './patch.ts';
 import { type Domain, domainView, type StoredDomain, type SubDomain } from './record.ts';
-import { type Ground, settle, type TwinParts } from './rules.ts';
+import { settle, type TwinDeps, type TwinParts } from './rules.ts';
 
 /** The revision that the caller has seen; undefined when it does not say. */
 export interface Expecting {
   readonly expected?: number | undefined;
 }
 
-export interface ChangeGround extends Ground {
+export interface ChangeDeps extends TwinDeps {
   /** After something was changed on which an open vote may be held. */
   readonly onMaterialChange: (domain: Domain) => Promise<void>;
 }
@@ -46,15 +46,15 @@ const CHANGEABLE = [
 
 /** Applies a patch to the record; throws 412, 422 or 428 problems, and then nothing has changed. */
 export async function patchTwin(
-  ground: ChangeGround,
+  deps: ChangeDeps,
   caller: Caller,
   change: { did: string; patch: Patch } & Expecting,
 ): Promise<Domain> {
-  const old = await changeable(ground, caller, change.did);
+  const old = await changeable(deps, caller, change.did);
   if (change.expected === undefined)
     throw refuse('precondition-required', 'Send If-Match with the ETag of the record that you have seen.');
   requireRevision(old, change.expected);
-  const view = domainView(old, ground.clock.now());
+  const view = domainView(old, deps.clock.now());
   const after = patched(view, change.patch);
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
@@ -64,51 +64,51 @@ export async function patchTwin(
   // Naming the protocol, also the same one again, takes its present version.
   const bound = namesProtocol(change.patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
   const frame = { tenant, type, controllers, subDomains };
-  const settled = await settle(ground, reference, { frame, parts, bound });
+  const settled = await settle(deps, reference, { frame, parts, bound });
   const { did, alsoKnownAs: before } = old.body;
-  await refuseForeignDids(ground.documents, { did, names: settled.alsoKnownAs, before });
-  return write(ground, caller, { old, body: { ...old.body, ...settled }, action: 'patch' });
+  await refuseForeignDids(deps.documents, { did, names: settled.alsoKnownAs, before });
+  return write(deps, caller, { old, body: { ...old.body, ...settled }, action: 'patch' });
 }
 
 /** Gives the twin to other controllers. */
 export async function transferTwin(
-  ground: ChangeGround,
+  deps: ChangeDeps,
   caller: Caller,
   change: { did: string; body: unknown } & Expecting,
 ): Promise<Domain> {
-  const old = await changeable(ground, caller, change.did);
+  const old = await changeable(deps, caller, change.did);
   requireRevision(old, change.expected);
   const { controller } = checked<{ controller: string | string[] }>(TRANSFER, change.body, 'The transfer');
   const controllers = listOf(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
-  return write(ground, caller, { old, body, action: 'transfer' });
+  return write(deps, caller, { old, body, action: 'transfer' });
 }
 
 /** Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. */
 export async function deactivateTwin(
-  ground: ChangeGround,
+  deps: ChangeDeps,
   caller: Caller,
   change: { did: string } & Expecting,
 ): Promise<Domain> {
-  const old = await changeable(ground, caller, change.did);
+  const old = await changeable(deps, caller, change.did);
   requireRevision(old, change.expected);
-  await leaveParent(ground, caller, old);
-  const at = stamp(old.body, ground.clock);
+  await leaveParent(deps, caller, old);
+  const at = stamp(old.body, deps.clock);
   const events = [{ type: 'domain.deactivated', data: {} }];
   const journal = { at, by: caller.principal, action: 'deactivate', events };
   const body: StoredDomain = { ...old.body, status: 'Deactivated', updated: at, journal };
   try {
-    return await replace(ground, old, body);
+    return await replace(deps, old, body);
   } catch (error) {
     // Somebody was first, so it lives on: then it still belongs to its parent.
-    if (isRefusal(error, 'revision-changed')) await rejoinParent(ground, old);
+    if (isRefusal(error, 'revision-changed')) await rejoinParent(deps, old);
     throw error;
   }
 }
 
-async function changeable(ground: Ground, caller: Caller, did: string): Promise<Domain> {
-  const found = await requireDomain(ground.documents, caller, did);
+async function changeable(deps: TwinDeps, caller: Caller, did: string): Promise<Domain> {
+  const found = await requireDomain(deps.documents, caller, did);
   requireRole(caller, 'change twins');
   requireController(caller, found.body.controllers);
   return found;
@@ -120,9 +120,9 @@ function requireRevision({ revision }: Domain, expected: number | undefined): vo
 }
 
 // The parent's document decides first, so that two groups that leave at once cannot both be the second to last.
-async function leaveParent(ground: Ground, caller: Caller, { body }: Domain): Promise<void> {
+async function leaveParent(deps: TwinDeps, caller: Caller, { body }: Domain): Promise<void> {
   if (body.parent === null) return;
-  const parent = await requireDomain(ground.documents, caller, body.parent).catch(() => undefined);
+  const parent = await requireDomain(deps.documents, caller, body.parent).catch(() => undefined);
   if (!parent) return;
   const mayLeave = (rest: readonly SubDomain[]) => {
     if (!isOrganisation(parent.body.type) || !isMembershipGroup(body) || rest.some(isMembershipGroup)) return;
@@ -131,12 +131,12 @@ async function leaveParent(ground: Ground, caller: Caller, { body }: Domain): Pr
       `${body.did} is the last membership group of ${parent.id}. Create another one first.`,
     );
   };
-  await removePart(ground, parent, { did: body.did, mayLeave });
+  await removePart(deps, parent, { did: body.did, mayLeave });
 }
 
-async function rejoinParent(ground: Ground, { id, body: { tenant, type, parent: above } }: Domain): Promise<void> {
-  const parent = above === null ? undefined : await findDomain(ground.documents, tenant, above);
-  if (parent && parent.body.status !== 'Deactivated') await addPart(ground, parent, { did: id, type });
+async function rejoinParent(deps: TwinDeps, { id, body: { tenant, type, parent: above } }: Domain): Promise<void> {
+  const parent = above === null ? undefined : await findDomain(deps.documents, tenant, above);
+  if (parent && parent.body.status !== 'Deactivated') await addPart(deps, parent, { did: id, type });
 }
 
 function namesProtocol({ type, patch }: Patch): boolean {
@@ -199,31 +199,44 @@ interface Write {
 
 const COMPARED = [...CHANGEABLE, 'class', 'classReference', 'classVersion', 'controllers'] as const;
 
-async function write(ground: ChangeGround, caller: Caller, { old, body, action }: Write): Promise<Domain> {
+async function write(deps: ChangeDeps, caller: Caller, { old, body, action }: Write): Promise<Domain> {
   const differs = (field: keyof StoredDomain) => !isSame(old.body[field], body[field]);
   const changed = COMPARED.filter(differs);
   if (!changed.length) return old;
   const material = changed.some((field) => (MATERIAL as readonly string[]).includes(field));
-  // Nobody has voted on what it is now.
+  // The changed fields have not been voted on.
   const status = material && old.body.status === 'Verified' ? 'Created' : old.body.status;
-  const at = stamp(old.body, ground.clock);
+  const at = stamp(old.body, deps.clock);
   const data = {
     changed: changed.map((field) => SHOWN[field] ?? field),
     ...(status !== old.body.status && { status }),
   };
   const events = [{ type: 'domain.updated', data }];
   const next = { ...body, status, updated: at, journal: { at, by: caller.principal, action, events } };
-  return replace(ground, old, next, material);
+  return replace(deps, old, next, material);
 }
 
 const SHOWN: { readonly [field: string]: string } = { controllers: 'controller', classReference: 'class' };
 
-async function replace(ground: ChangeGround, old: Domain, body: StoredDomain, material = true): Promise<Domain> {
-  const result = await replaceJournaled(ground.documents, { kind: DOMAIN, old, body });
+async function replace(deps: ChangeDeps, old: Domain, body: StoredDomain, material = true): Promise<Domain> {
+  const result = await replaceJournaled(deps.documents, { kind: DOMAIN, old, body });
   if (result.kind === 'conflict')
     throw refuse('revision-changed', `The record is at revision ${result.revision} by now. Read it again.`);
   if (result.kind === 'exists') throw refuse('already-exists', NAME_TAKEN);
   const domain = { id: old.id, revision: result.revision, body };
-  if (material) await ground.onMaterialChange(domain);
+  if (material) await deps.onMaterialChange(domain);
   return domain;
+}
+
+/** The fields that a vote is held on. */
+export const MATERIAL = ['type', 'class', 'controllers', 'properties', 'relationships'] as const;
+
+/** Of everything that is material about a domain; see MATERIAL. */
+export function materialHash(body: Pick<StoredDomain, (typeof MATERIAL)[number]>): string {
+  return canonicalHash(Object.fromEntries(MATERIAL.map((field) => [field, body[field]])) as JsonObject);
+}
+
+/** Of the domain together with the package that a proposal brings along. */
+export function packageHash(material: string, content: Json | undefined): string {
+  return canonicalHash({ material, package: content ?? null });
 }

@@ -1,4 +1,4 @@
-// New twins. An organisation comes with its first membership group; nobody ever sees it without one.
+// New twins. An organisation comes with its first membership group; it is never visible without one.
 
 import { createHash } from 'node:crypto';
 import { type Caller, requireRole } from '../caller.ts';
@@ -14,7 +14,7 @@ import { refuseForeignDids } from './alias-rules.ts';
 import { isOfKind } from './class.ts';
 import { addPart, reveal } from './parts.ts';
 import type { Domain, StoredDomain, SubDomain } from './record.ts';
-import { classReference, type Ground, settle, type TwinFrame, type TwinParts } from './rules.ts';
+import { classReference, settle, type TwinDeps, type TwinFrame, type TwinParts } from './rules.ts';
 
 interface NewTwin extends TwinParts {
   readonly type: string;
@@ -32,7 +32,7 @@ export interface CreateOptions {
 
 /** Creates a twin; throws `invalid`, `already-exists`, `role-missing` or `not-controller`. */
 export async function createTwin(
-  ground: Ground,
+  deps: TwinDeps,
   caller: Caller,
   given: { body: unknown } & CreateOptions,
 ): Promise<Domain> {
@@ -42,15 +42,15 @@ export async function createTwin(
     throw invalid('A protocol is no twin.', [{ field: '/type', error: 'is Protocol; send it to POST /v1/protocols' }]);
   const reference = classReference(body, given.wanted ?? 'class');
   const did = given.did ?? mintDid();
-  const parent = body.parent === undefined ? undefined : await requireDomain(ground.documents, caller, body.parent);
+  const parent = body.parent === undefined ? undefined : await requireDomain(deps.documents, caller, body.parent);
   if (parent) requireController(caller, parent.body.controllers);
 
   const controllers = controllersOf(caller, body.controller);
   const group = isOrganisation(body.type) ? [{ did: groupDid(did), type: MEMBERSHIP_GROUP }] : [];
   const frame: TwinFrame = { tenant: caller.tenant, type: body.type, controllers, subDomains: group };
-  const settled = await settle(ground, reference, { frame, parts: body });
-  await refuseForeignDids(ground.documents, { did, names: settled.alsoKnownAs });
-  const now = ground.clock.now();
+  const settled = await settle(deps, reference, { frame, parts: body });
+  await refuseForeignDids(deps.documents, { did, names: settled.alsoKnownAs });
+  const now = deps.clock.now();
   const twin: StoredDomain = {
     ...settled,
     ...frame,
@@ -69,11 +69,11 @@ export async function createTwin(
       events: parent ? [] : [{ type: 'domain.created', data: { type: body.type } }],
     },
   };
-  for (const part of group) await insert(ground, firstGroup(twin, part));
-  const inserted = await insert(ground, twin);
-  if (parent) await addPart(ground, parent, { did, type: body.type });
-  for (const part of group) await reveal(ground, part.did);
-  return parent ? reveal(ground, did) : inserted;
+  for (const part of group) await insert(deps, firstGroup(twin, part));
+  const inserted = await insert(deps, twin);
+  if (parent) await addPart(deps, parent, { did, type: body.type });
+  for (const part of group) await reveal(deps, part.did);
+  return parent ? reveal(deps, did) : inserted;
 }
 
 const MEMBERSHIP_GROUP = 'MembershipGroup';
@@ -132,6 +132,6 @@ function controllersOf(caller: Caller, given: NewTwin['controller']): readonly s
 
 export const NAME_TAKEN = 'An alsoKnownAs or the externalId belongs to another domain. Use other names.';
 
-function insert({ documents }: Ground, twin: StoredDomain): Promise<Domain> {
+function insert({ documents }: TwinDeps, twin: StoredDomain): Promise<Domain> {
   return insertOnce(documents, { kind: DOMAIN, body: twin, taken: NAME_TAKEN });
 }

@@ -5,9 +5,8 @@ import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, IndexValue, Query } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
-import { isVisible } from '../find.ts';
+import { badCursor, findPage, isVisible, requireLimit } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
-import { badCursor, findPage, requireLimit } from '../page.ts';
 import { refuse } from '../problems.ts';
 import type { Protocols } from '../protocol/protocol.ts';
 import { type Filter, matches, parseFilter } from './filter.ts';
@@ -33,7 +32,7 @@ export interface ListQuery {
   readonly cursor?: string;
 }
 
-export interface ListGround {
+export interface ListDeps {
   readonly documents: DocumentStore;
   readonly protocols: Protocols;
   readonly clock: Pick<Clock, 'now'>;
@@ -64,19 +63,19 @@ const BY_CREATION = [
 const BY_FIELD: { readonly [sort: string]: string } = { updated: 'updated', name: 'name' };
 
 /** Finds a page; throws `bad-filter`, `bad-cursor`, `bad-limit` or `bad-request`. */
-export async function listTwins(ground: ListGround, caller: Caller, query: ListQuery): Promise<Page> {
+export async function listTwins(deps: ListDeps, caller: Caller, query: ListQuery): Promise<Page> {
   const limit = query.limit ?? 20;
   requireLimit(limit);
-  const equal = await equalitiesOf(ground, caller, query);
+  const equal = await equalitiesOf(deps, caller, query);
   if (!equal) return { items: [] };
-  const holds = conditionOf(query, equal, ground.clock.now());
+  const holds = conditionOf(query, equal, deps.clock.now());
   const plan = planOf(caller.tenant, equal, query);
-  return walk(ground.documents, plan, { limit, holds, cursor: query.cursor, print: printOf(query) });
+  return walk(deps.documents, plan, { limit, holds, cursor: query.cursor, print: printOf(query) });
 }
 
 // Undefined: nothing can match.
 async function equalitiesOf(
-  { protocols }: ListGround,
+  { protocols }: ListDeps,
   { tenant }: Caller,
   query: ListQuery,
 ): Promise<Equalities | undefined> {

@@ -6,12 +6,12 @@ import { DOMAIN } from '../kinds.ts';
 import { invalid, refuse } from '../problems.ts';
 import { edgeIn, indexedEdges, PART_EDGE } from './edges.ts';
 import type { Domain, StoredDomain, SubDomain } from './record.ts';
-import type { Ground } from './rules.ts';
+import type { TwinDeps } from './rules.ts';
 
 type Change = (body: StoredDomain) => StoredDomain | undefined;
 
 /** Replaces the twin by what `change` makes of it, again when another was first. Undefined means: as it is. */
-export async function rewrite({ documents }: Ground, first: Domain, change: Change): Promise<Domain> {
+export async function rewrite({ documents }: TwinDeps, first: Domain, change: Change): Promise<Domain> {
   // Not `update` of the store: the first try is on what the caller has read, and the refusals are those of the interface.
   for (let old = first, tries = 0; ; tries++) {
     const body = change(old.body);
@@ -27,30 +27,30 @@ export async function rewrite({ documents }: Ground, first: Domain, change: Chan
 }
 
 /** The parent names the part from now on. Again: nothing changes. */
-export function addPart(ground: Ground, parent: Domain, part: SubDomain): Promise<Domain> {
-  return rewrite(ground, parent, (body) => {
+export function addPart(deps: TwinDeps, parent: Domain, part: SubDomain): Promise<Domain> {
+  return rewrite(deps, parent, (body) => {
     if (body.subDomains.some(({ did }) => did === part.did)) return undefined;
     if (body.subDomains.length >= LIMITS.partsPerTwin)
       throw invalid('The parent is full.', [{ field: '/parent', error: `has ${LIMITS.partsPerTwin} sub-domains` }]);
-    return withParts(body, [...body.subDomains, { ...part }], ground);
+    return withParts(body, [...body.subDomains, { ...part }], deps);
   });
 }
 
 /** The parent does not name the part any more; `mayLeave` throws when it has to. */
 export function removePart(
-  ground: Ground,
+  deps: TwinDeps,
   parent: Domain,
   options: { did: string; mayLeave: (rest: readonly SubDomain[]) => void },
 ): Promise<Domain> {
-  return rewrite(ground, parent, (body) => {
+  return rewrite(deps, parent, (body) => {
     const rest = body.subDomains.filter(({ did }) => did !== options.did);
     if (rest.length === body.subDomains.length) return undefined;
     options.mayLeave(rest);
-    return withParts(body, rest, ground);
+    return withParts(body, rest, deps);
   });
 }
 
-function withParts(body: StoredDomain, subDomains: StoredDomain['subDomains'], { clock }: Ground): StoredDomain {
+function withParts(body: StoredDomain, subDomains: StoredDomain['subDomains'], { clock }: TwinDeps): StoredDomain {
   const at = stamp(body, clock);
   const others = body.edges.map(edgeIn).filter(({ relation }) => relation !== PART_EDGE);
   const parts = subDomains.map(({ did }) => ({ relation: PART_EDGE, to: did }));
@@ -65,12 +65,12 @@ function withParts(body: StoredDomain, subDomains: StoredDomain['subDomains'], {
 }
 
 /** Makes a part visible on its own, once its parent names it, and tells that it was created. */
-export async function reveal(ground: Ground, did: string): Promise<Domain> {
-  const part = await ground.documents.get<StoredDomain>(DOMAIN, did);
+export async function reveal(deps: TwinDeps, did: string): Promise<Domain> {
+  const part = await deps.documents.get<StoredDomain>(DOMAIN, did);
   if (!part) throw refuse('not-found', `There is no domain ${JSON.stringify(did)}.`);
-  return rewrite(ground, part, (body) => {
+  return rewrite(deps, part, (body) => {
     if (body.provisionalSince === null) return undefined;
-    const at = stamp(body, ground.clock);
+    const at = stamp(body, deps.clock);
     const events = [{ type: 'domain.created', data: { type: body.type } }];
     return { ...body, provisionalSince: null, journal: { at, by: body.journal.by, action: 'create', events } };
   });

@@ -15,7 +15,7 @@ import { edgesOf, indexedEdges } from './edges.ts';
 import { type Lineage, lineageOf } from './inheritance.ts';
 import type { StoredDomain, SubDomain } from './record.ts';
 
-export interface Ground {
+export interface TwinDeps {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly protocols: Protocols;
@@ -80,14 +80,14 @@ const LISTS = [
 ] as const;
 
 /** Checks the parts of a twin against its protocol and the registry; throws `invalid` with everything that is wrong. */
-export async function settle(ground: Ground, reference: string, twin: Twin): Promise<Settled> {
+export async function settle(deps: TwinDeps, reference: string, twin: Twin): Promise<Settled> {
   const { frame, parts, bound } = twin;
   const protocol = bound
-    ? await ground.protocols.at(bound.did, bound.version)
-    : await ground.protocols.find(frame.tenant, reference);
+    ? await deps.protocols.at(bound.did, bound.version)
+    : await deps.protocols.find(frame.tenant, reference);
   if (!protocol) throw invalid(`The protocol ${JSON.stringify(reference)} is unknown.`, [UNKNOWN_CLASS]);
-  const lineage = await lineageOf(ground.protocols, protocol);
-  const roles = await filledRoles(ground, lineage, twin);
+  const lineage = await lineageOf(deps.protocols, protocol);
+  const roles = await filledRoles(deps, lineage, twin);
   const details = [
     ...(await propertyProblems(lineage, parts.properties ?? {})),
     ...roles.problems,
@@ -164,7 +164,7 @@ function problemsOfValue(declared: Json, value: Json, budget: WorkBudget): reado
   return check(value, budget);
 }
 
-async function filledRoles({ documents }: Ground, lineage: Lineage, { frame, parts }: Twin) {
+async function filledRoles({ documents }: TwinDeps, lineage: Lineage, { frame, parts }: Twin) {
   const roles: { readonly [role: string]: string } = { ...chainOf(frame.type), ...lineage.relationships };
   const problems: Detail[] = [];
   const resolved = new Map<string, string>();

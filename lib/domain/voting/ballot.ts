@@ -13,7 +13,7 @@ import { NEW_VOTE, VETO } from '../schema/votes.ts';
 import type { StoredDomain } from '../twin/record.ts';
 import { changeOf, verificationOf } from './execution.ts';
 import type { Proposal } from './proposal.ts';
-import type { VotingGround } from './propose.ts';
+import type { VotingDeps } from './propose.ts';
 
 export interface ProposalRequest {
   readonly id: string;
@@ -24,26 +24,26 @@ export interface ProposalRequest {
 
 /** The proposal; throws `not-found`. What has become due is done, and what it is about is looked at, first. */
 export async function requireProposal(
-  ground: VotingGround,
+  deps: VotingDeps,
   { tenant }: Pick<Caller, 'tenant'>,
   id: string,
 ): Promise<Proposal> {
-  const found = mayBeId(id) ? await ground.proposals.read(id) : undefined;
+  const found = mayBeId(id) ? await deps.proposals.read(id) : undefined;
   if (!found || found.body.tenant !== tenant) throw refuse('not-found', `There is no proposal ${JSON.stringify(id)}.`);
-  return reviewed(ground, found);
+  return reviewed(deps, found);
 }
 
 export type ProposalAction = 'vote' | 'withdraw' | 'veto' | 'execute';
 
 /** Throws `not-found`, or the refusal of one who may not do this to this proposal. */
 export async function permitted(
-  ground: VotingGround,
+  deps: VotingDeps,
   caller: Caller,
   { id, action }: { id: string; action: ProposalAction },
 ): Promise<void> {
-  const found = await requireProposal(ground, caller, id);
+  const found = await requireProposal(deps, caller, id);
   requireRole(caller, action);
-  if (action === 'vote' && !voterIn(found, caller.principal)) throw await notAVoter(ground, found, caller.principal);
+  if (action === 'vote' && !voterIn(found, caller.principal)) throw await notAVoter(deps, found, caller.principal);
   if (action === 'withdraw') requireProposer(found, caller);
 }
 
@@ -54,20 +54,20 @@ function requireProposer({ body }: Proposal, { principal, roles }: Caller): void
 
 const STOPPABLE: readonly ProposalState[] = ['open', 'timelock', 'execution_failed'];
 
-/** Ends a proposal whose domain has changed. Repairs what a crash has left: the change told nobody. */
-export async function reviewed(ground: VotingGround, proposal: Proposal): Promise<Proposal> {
+/** Ends a proposal whose domain has changed. Repairs the state after a crash between the change and its notification. */
+export async function reviewed(deps: VotingDeps, proposal: Proposal): Promise<Proposal> {
   const { id, state, context, body } = proposal;
   if (!STOPPABLE.includes(state as ProposalState)) return proposal;
-  const subject = await ground.documents.get<StoredDomain>(DOMAIN, context.subject);
+  const subject = await deps.documents.get<StoredDomain>(DOMAIN, context.subject);
   // An execution that was given up may have come through after all.
   const isExecuted = subject && verificationOf(subject.body).settled?.[body.kind]?.proposal === id;
-  if (isExecuted) return state === 'execution_failed' ? moved(ground, proposal, { type: 'EXECUTE' }) : proposal;
+  if (isExecuted) return state === 'execution_failed' ? moved(deps, proposal, { type: 'EXECUTE' }) : proposal;
   const reason = changeOf(subject?.body, { kind: body.kind, hash: context.hash });
-  return reason === undefined ? proposal : moved(ground, proposal, { type: 'SUBJECT_CHANGED', reason } as EventObject);
+  return reason === undefined ? proposal : moved(deps, proposal, { type: 'SUBJECT_CHANGED', reason } as EventObject);
 }
 
 // As long as the state is one of those that can be left this way; others have been faster otherwise.
-async function moved({ proposals }: VotingGround, { id }: Proposal, event: EventObject): Promise<Proposal> {
+async function moved({ proposals }: VotingDeps, { id }: Proposal, event: EventObject): Promise<Proposal> {
   let last: Proposal | undefined;
   const decide = (proposal: Proposal) => {
     last = proposal;
@@ -89,11 +89,11 @@ export interface Voted {
 }
 
 /** Casts the caller's ballot. */
-export async function vote(ground: VotingGround, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
+export async function vote(deps: VotingDeps, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
   const { principal } = caller;
-  await permitted(ground, caller, { id, action: 'vote' });
+  await permitted(deps, caller, { id, action: 'vote' });
   const cast = checked<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
-  const { instance, repeated } = await ground.proposals.take(id, {
+  const { instance, repeated } = await deps.proposals.take(id, {
     ...noted(caller, 'vote', key),
     decide: (proposal) =>
       refusalOf(proposal, { voter: principal, vote: cast.vote }) ??
@@ -116,7 +116,7 @@ function refusalOf(
     : undefined;
 }
 
-async function notAVoter({ documents }: VotingGround, { context }: Proposal, did: string): Promise<TwinlineError> {
+async function notAVoter({ documents }: VotingDeps, { context }: Proposal, did: string): Promise<TwinlineError> {
   const subject = await documents.get<StoredDomain>(DOMAIN, context.subject);
   if (context.rules.recuseController && subject?.body.controllers.includes(did))
     return refuse('recused', `${did} controls ${context.subject} and does not vote on it.`);
@@ -124,30 +124,26 @@ async function notAVoter({ documents }: VotingGround, { context }: Proposal, did
 }
 
 /** Takes back a proposal that is open: who made it, or an operator. */
-export async function withdraw(ground: VotingGround, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
-  await permitted(ground, caller, { id, action: 'withdraw' });
-  return step(ground, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } });
+export async function withdraw(deps: VotingDeps, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
+  await permitted(deps, caller, { id, action: 'withdraw' });
+  return step(deps, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } });
 }
 
 /** Stops a proposal before it is executed. */
-export async function veto(
-  ground: VotingGround,
-  caller: Caller,
-  { id, body, key }: ProposalRequest,
-): Promise<Proposal> {
-  await permitted(ground, caller, { id, action: 'veto' });
+export async function veto(deps: VotingDeps, caller: Caller, { id, body, key }: ProposalRequest): Promise<Proposal> {
+  await permitted(deps, caller, { id, action: 'veto' });
   const { reason = 'vetoed' } = checked<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
   const event = { type: 'VETO', reason } as EventObject;
-  return step(ground, caller, { id, key, action: 'veto', from: STOPPABLE, event });
+  return step(deps, caller, { id, key, action: 'veto', from: STOPPABLE, event });
 }
 
 /** Tries again to execute what has passed; what is executed already stays so. */
-export async function execute(ground: VotingGround, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
+export async function execute(deps: VotingDeps, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
   requireRole(caller, 'execute');
-  const found = await requireProposal(ground, caller, id);
+  const found = await requireProposal(deps, caller, id);
   if (found.state === 'executed') return found;
   const from: readonly ProposalState[] = ['passed', 'execution_failed'];
-  return step(ground, caller, { id, key, action: 'execute', from, event: { type: 'EXECUTE' } });
+  return step(deps, caller, { id, key, action: 'execute', from, event: { type: 'EXECUTE' } });
 }
 
 interface StepRequest {
@@ -159,7 +155,7 @@ interface StepRequest {
 }
 
 async function step(
-  { proposals }: VotingGround,
+  { proposals }: VotingDeps,
   caller: Caller,
   { id, key, action, from, event }: StepRequest,
 ): Promise<Proposal> {

@@ -6,9 +6,8 @@ import type { DocumentStore, JsonObject, StoredDocument } from '../../store/stor
 import { type Caller, requireRole } from '../caller.ts';
 import { mintDid } from '../did/did.ts';
 import { type Journaled, stamp } from '../feed/journal.ts';
-import { requireDomain, requireSettled } from '../find.ts';
+import { findPage, requireDomain, requireSettled } from '../find.ts';
 import { CREDIT } from '../kinds.ts';
-import { findPage } from '../page.ts';
 import { isRefusal } from '../problems.ts';
 import { checked } from '../schema/check.ts';
 import { NEW_CREDIT } from '../schema/credits.ts';

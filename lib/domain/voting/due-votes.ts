@@ -20,7 +20,7 @@ export type VoteScope = { readonly domain: string } | { readonly tenant: string 
  */
 export type SettleVotes = (scope: VoteScope) => Promise<boolean>;
 
-/** Where nobody votes. */
+/** For deployments without votes. */
 export const NO_VOTES: SettleVotes = async () => false;
 
 export interface DueVotesOptions {
@@ -38,7 +38,7 @@ export function dueVotes({ documents, clock, proposals, note }: DueVotesOptions)
       for (const call of proposal.calling) await note(call, proposal);
       return proposal.revision !== found.revision || proposal.calling.length > 0;
     } catch (error) {
-      // What cannot be read keeps nobody from reading other things; the sweep reports it.
+      // An unreadable proposal does not block reads of others; the sweep reports it.
       if (error instanceof TwinlineError && !error.retry) return false;
       throw error;
     }

@@ -10,7 +10,7 @@ import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
 import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
-import { materialHash } from '../twin/material.ts';
+import { materialHash } from '../twin/change.ts';
 import type { Status, StoredDomain } from '../twin/record.ts';
 import type { Proposal } from './proposal.ts';
 
@@ -88,10 +88,10 @@ export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | unde
   return EXECUTION[kind][from];
 }
 
-/** Does on the domain what one of the machine's calls does, for a call that nobody has answered yet. */
+/** Does on the domain what one of the machine's calls does, for a call without an answer. */
 export type NoteOnDomain = (call: string, proposal: Proposal) => Promise<void>;
 
-export interface ExecutionGround {
+export interface ExecutionDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -104,10 +104,10 @@ interface Change {
 }
 
 /** The calls of the machine in machines/domain-verification.ts. */
-export function executionServices(ground: ExecutionGround) {
+export function executionServices(deps: ExecutionDeps) {
   return {
     /** A domain that is voted on for its verification is under review. */
-    present: service(ground, (about, body) => {
+    present: service(deps, (about, body) => {
       const verification = verificationOf(body);
       const changed = endOf(body, about) ?? changeOf(body, about);
       if (changed !== undefined) return { changed };
@@ -117,7 +117,7 @@ export function executionServices(ground: ExecutionGround) {
     }),
 
     /** Gives the domain its new status. */
-    execute: service(ground, (about, body) => {
+    execute: service(deps, (about, body) => {
       const { id, kind, hash } = about;
       const { review: _, ...verification } = verificationOf(body);
       const end = endOf(body, about);
@@ -136,7 +136,7 @@ export function executionServices(ground: ExecutionGround) {
     }),
 
     /** A vote that ended without an execution leaves the domain as it was, or rejected. */
-    release: service(ground, (about, body) => {
+    release: service(deps, (about, body) => {
       const { review, ...verification } = verificationOf(body);
       if (endOf(body, about) !== undefined || body.status === 'Deactivated') return {};
       const settled = settledBy(body, about);
@@ -175,8 +175,8 @@ function shown(body: StoredDomain, change: Change): Change {
 }
 
 /** Notes the calls of proposals that others make, or were making when they died. */
-export function noteOnDomain(ground: ExecutionGround): NoteOnDomain {
-  const services = executionServices(ground);
+export function noteOnDomain(deps: ExecutionDeps): NoteOnDomain {
+  const services = executionServices(deps);
   return async (call, { id, at, state, context }) => {
     const { kind, subject, hash, packageHash, subjectRevision } = context;
     const input = { kind, subject, hash, packageHash, subjectRevision, at, outcome: state as string };
@@ -193,10 +193,10 @@ type Unchanged = { readonly status?: never; readonly changed?: string };
 /** As a service; nothing of the call but the session, whose id is the proposal's, is needed. */
 type Noting = (input: JsonObject, call: Partial<ServiceCall> & Pick<ServiceCall, 'session'>) => Promise<Json>;
 
-function service(ground: ExecutionGround, decide: Decide): Noting {
+function service(deps: ExecutionDeps, decide: Decide): Noting {
   return async (input, { session }) => {
     // A deadline has its own time, however late it is met. Calls of earlier versions do not say.
-    const { subject, at = ground.clock.now(), ...about } = input as Input;
+    const { subject, at = deps.clock.now(), ...about } = input as Input;
     let unchanged: Unchanged = {};
     const change = (body: StoredDomain | undefined) => {
       if (!body) {
@@ -208,8 +208,8 @@ function service(ground: ExecutionGround, decide: Decide): Noting {
       unchanged = answer;
       return undefined;
     };
-    const result = await update<StoredDomain>(ground.documents, DOMAIN, subject, change, {
-      replace: (old, body) => replaceJournaled(ground.documents, { kind: DOMAIN, old, body }),
+    const result = await update<StoredDomain>(deps.documents, DOMAIN, subject, change, {
+      replace: (old, body) => replaceJournaled(deps.documents, { kind: DOMAIN, old, body }),
     });
     return result.kind === 'updated' ? {} : (unchanged as Json);
   };

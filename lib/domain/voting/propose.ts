@@ -12,7 +12,7 @@ import { PROPOSAL } from '../kinds.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checked } from '../schema/check.ts';
 import { NEW_PROPOSAL } from '../schema/votes.ts';
-import { materialHash, packageHash } from '../twin/material.ts';
+import { materialHash, packageHash } from '../twin/change.ts';
 import { type Domain, validityOf } from '../twin/record.ts';
 import type { SettleVotes } from './due-votes.ts';
 import { mayBecome, type ProposalKind, statusBeneath, verificationOf } from './execution.ts';
@@ -20,7 +20,7 @@ import type { Governance, Rules, VoterPower } from './governance.ts';
 import { type Context, openKey, type Proposal, type StoredProposal } from './proposal.ts';
 import { countVotes, resultAtClose } from './tally.ts';
 
-export interface VotingGround {
+export interface VotingDeps {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly governance: Governance;
@@ -44,31 +44,31 @@ interface Asked {
 }
 
 /** Makes a proposal, or gives the one that an earlier try of the same request has made. */
-export async function propose(ground: VotingGround, caller: Caller, { did, body, id }: NewProposal): Promise<Proposal> {
+export async function propose(deps: VotingDeps, caller: Caller, { did, body, id }: NewProposal): Promise<Proposal> {
   requireRole(caller, 'propose');
-  const found = await requireDomain(ground.documents, caller, did);
+  const found = await requireDomain(deps.documents, caller, did);
   const subject = found.id;
-  requireRepresentative(ground.governance, caller);
+  requireRepresentative(deps.governance, caller);
   const asked = checked<Asked>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(asked.package);
-  const known = await ground.proposals.read(id);
+  const known = await deps.proposals.read(id);
   if (known) return known;
-  requireUnexpired(ground, asked.kind, found);
-  // A vote that is over stands in nobody's way, and the domain is what it has made of it.
-  await ground.settle({ domain: subject });
-  await refuseSecond(ground, subject, asked.kind);
-  const domain = await requireDomain(ground.documents, caller, subject);
-  const input = inputOf(ground, caller, { domain, asked });
+  requireUnexpired(deps, asked.kind, found);
+  // A vote that is over is settled first: it does not block a new one, and the domain has its result.
+  await deps.settle({ domain: subject });
+  await refuseSecond(deps, subject, asked.kind);
+  const domain = await requireDomain(deps.documents, caller, subject);
+  const input = inputOf(deps, caller, { domain, asked });
   const { tenant, principal } = caller;
   try {
-    const { instance } = await ground.proposals.begin(id, {
+    const { instance } = await deps.proposals.begin(id, {
       input: input as unknown as JsonObject,
       body: {
         tenant,
         subject,
         kind: asked.kind,
         proposer: principal,
-        created: ground.clock.now(),
+        created: deps.clock.now(),
         package: asked.package ?? null,
       },
       by: principal,
@@ -81,7 +81,7 @@ export async function propose(ground: VotingGround, caller: Caller, { did, body,
   }
 }
 
-async function refuseSecond({ documents }: VotingGround, subject: string, kind: ProposalKind): Promise<void> {
+async function refuseSecond({ documents }: VotingDeps, subject: string, kind: ProposalKind): Promise<void> {
   const where = { openFor: openKey(subject, kind) };
   const { items } = await documents.find<StoredProposal>(PROPOSAL, { index: 'open', where, limit: 1 });
   if (items.length) throw second(subject, kind);
@@ -99,18 +99,18 @@ export function requireRepresentative({ representatives }: Governance, { roles, 
 
 type Copies = Omit<ProposalInput, 'at'> & { readonly rules: Rules };
 
-function inputOf(ground: VotingGround, caller: Caller, { domain, asked }: { domain: Domain; asked: Asked }): Copies {
+function inputOf(deps: VotingDeps, caller: Caller, { domain, asked }: { domain: Domain; asked: Asked }): Copies {
   const { body, revision } = domain;
   const { kind } = asked;
-  requireUnexpired(ground, kind, domain);
+  requireUnexpired(deps, kind, domain);
   const hash = materialHash(body);
   const wholeHash = packageHash(hash, asked.package);
   if (!mayBecome(kind, body))
     throw refuse('wrong-status', `A domain that is ${body.status} cannot be proposed to ${kind}.`);
   if (statusBeneath(body) === 'Revoked' && verificationOf(body).packageHash === wholeHash)
     throw refuse('package-unchanged', `${body.did} was revoked as it is. Change it, or send another package.`);
-  const rules = rulesOf(ground.governance);
-  const voters = votersFor(ground, caller.tenant, rules.recuseController ? body.controllers : []);
+  const rules = rulesOf(deps.governance);
+  const voters = votersFor(deps, caller.tenant, rules.recuseController ? body.controllers : []);
   const unanimous = countVotes(voters.map((voter) => ({ ...voter, vote: 'yes' as const })));
   if (resultAtClose(unanimous, rules).kind !== 'passes')
     throw refuse(
@@ -129,7 +129,7 @@ function inputOf(ground: VotingGround, caller: Caller, { domain, asked }: { doma
   };
 }
 
-function requireUnexpired({ clock }: VotingGround, kind: ProposalKind, { body }: Domain): void {
+function requireUnexpired({ clock }: VotingDeps, kind: ProposalKind, { body }: Domain): void {
   if (kind !== 'verify' || validityOf(body, clock.now()) !== 'expired') return;
   throw invalid(`${body.did} cannot be verified: it is no longer valid.`, [
     { field: '/validUntil', error: `was ${body.validUntil}; change it first` },
@@ -140,7 +140,7 @@ function rulesOf({ voters: _, representatives: __, ...rules }: Governance): Rule
   return rules;
 }
 
-function votersFor({ governance, electorate }: VotingGround, tenant: string, recused: readonly string[]) {
+function votersFor({ governance, electorate }: VotingDeps, tenant: string, recused: readonly string[]) {
   const all = governance.voters.length ? governance.voters : electorate(tenant);
   const voters = all.filter(({ did, power }) => power !== '0' && !recused.includes(did));
   if (voters.length <= LIMITS.votersPerProposal) return voters;

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../store/store.ts';
 import type { Failure, Webhook } from './record.ts';
 import { openSecret, signatureHeaders } from './secret.ts';
 
-export interface AttemptGround {
+export interface AttemptDeps {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly post: Post;
@@ -24,7 +24,7 @@ export type Outcome =
 
 /** Sends an event, as `eventView` shows it. Never rejects. */
 export async function attempt(
-  { keyring, clock, post }: AttemptGround,
+  { keyring, clock, post }: AttemptDeps,
   { id, body: webhook }: Webhook,
   { event, ending }: { event: JsonObject; ending: AbortSignal },
 ): Promise<Outcome> {

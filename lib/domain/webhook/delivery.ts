@@ -1,4 +1,4 @@
-// Delivering events to webhooks: each in order, at least once, by one process at a time; whoever is slow delays nobody.
+// Delivering events to webhooks: each in order, at least once, by one process at a time; a slow one does not delay others.
 //
 // Everything that must outlive a process is in one document per webhook, replaced by compare-and-set: how far it has
 // come, who delivers now and until when, when the next try is due. A process that dies leaves a due time behind, by
@@ -12,17 +12,17 @@ import { wantsType } from '../feed/event-types.ts';
 import { eventView, type FeedEvent } from '../feed/feed.ts';
 import type { Feed } from '../feed/follow.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
-import { type AttemptGround, attempt, type Outcome, pauseAfter } from './attempt.ts';
+import { type AttemptDeps, attempt, type Outcome, pauseAfter } from './attempt.ts';
 import {
-  letterId,
+  deadLetterId,
   type Progress,
-  type StoredLetter,
+  type StoredDeadLetter,
   type StoredProgress,
   type StoredWebhook,
   type Webhook,
 } from './record.ts';
 
-export interface DeliveryOptions extends AttemptGround {
+export interface DeliveryOptions extends AttemptDeps {
   /** With DOMAIN_KINDS declared. */
   readonly documents: DocumentStore;
   readonly feed: Feed;
@@ -30,7 +30,7 @@ export interface DeliveryOptions extends AttemptGround {
 }
 
 export interface Deliveries {
-  /** Takes notice of webhooks that are new or have changed; whoever has changed one calls it. */
+  /** Call it after creating or changing a webhook, so that its delivery starts at once. */
   look(): Promise<void>;
   /** Takes notice of what others have changed, goes on with what is due, throws away what is too old; how many of those. */
   sweep(now: number, limit: number): Promise<number>;
@@ -84,7 +84,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
     running.set(id, run);
   }
 
-  /** Delivers what there is, as long as nobody else does. */
+  /** Delivers pending events unless another process holds the lease of this webhook. */
   async function deliver(id: string): Promise<void> {
     while (!ending.signal.aborted) {
       const webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
@@ -100,7 +100,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       if (!event) {
         const upTo = scanned.get(id) ?? cursor;
         const isFar = upTo - cursor > NOTED_AFTER;
-        // Nobody needs to look again, and a restart need not read all that again.
+        // Saves another look, and a restart from reading these events again.
         if ((dueAt === null && !isFar) || (await note(progress, { ...free, cursor: isFar ? upTo : cursor }))) return;
         continue;
       }
@@ -109,7 +109,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
     }
   }
 
-  // With the webhook in our hands: event after event. `look` when somebody has changed something meanwhile.
+  // While this process holds the lease: event after event. `look`: the webhook was changed meanwhile.
   async function deliverFrom(first: Webhook, claim: Progress, event: FeedEvent): Promise<'rest' | 'look'> {
     const { id } = first;
     let webhook: Webhook | undefined = first;
@@ -140,24 +140,24 @@ export function deliveries(options: DeliveryOptions): Deliveries {
     const attempts = body.attempts + 1;
     if (attempts < LIMITS.webhookTries)
       return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
-    await putAside(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
+    await storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
   }
 
-  async function putAside(
+  async function storeDeadLetter(
     webhook: string,
-    letter: Pick<StoredLetter, 'seq' | 'event' | 'attempts' | 'failure'>,
+    deadLetter: Pick<StoredDeadLetter, 'seq' | 'event' | 'attempts' | 'failure'>,
   ): Promise<void> {
     const now = clock.now();
-    const body: StoredLetter = {
-      ...letter,
+    const body: StoredDeadLetter = {
+      ...deadLetter,
       webhook,
       status: 'dead',
       created: now,
       dueAt: now + LIMITS.webhookLetterMs,
     };
     // `exists`: put aside already, by somebody who died before noting it.
-    await documents.insert(DELIVERY, letterId(webhook, letter.seq), body);
+    await documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
   }
 
   async function note({ id, revision }: Progress, body: StoredProgress): Promise<Progress | undefined> {
@@ -214,7 +214,11 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       held.clear();
       for (const id of waitedFor) kick(id);
       const where = { dueAt: { lte: now } };
-      const { items } = await documents.find<StoredProgress | StoredLetter>(DELIVERY, { index: 'due', where, limit });
+      const { items } = await documents.find<StoredProgress | StoredDeadLetter>(DELIVERY, {
+        index: 'due',
+        where,
+        limit,
+      });
       const letters = items.filter(({ body }) => 'webhook' in body);
       for (const { id, body } of items) if (!('webhook' in body)) kick(id);
       await Promise.all(letters.map(({ id, revision }) => documents.remove(DELIVERY, id, revision)));

@@ -45,7 +45,7 @@ export type StoredProgress = {
 export type Progress = StoredDocument<StoredProgress>;
 
 /** An event that was put aside after all tries. Its id is `<webhook>.<seq>`. */
-export type StoredLetter = {
+export type StoredDeadLetter = {
   readonly webhook: string;
   readonly created: number;
   readonly seq: number;
@@ -57,7 +57,7 @@ export type StoredLetter = {
   readonly dueAt: number;
 };
 
-export type Letter = StoredDocument<StoredLetter>;
+export type DeadLetter = StoredDocument<StoredDeadLetter>;
 
 export function newProgress(cursor: number): StoredProgress {
   return {
@@ -72,7 +72,7 @@ export function newProgress(cursor: number): StoredProgress {
   };
 }
 
-export function letterId(webhook: string, seq: number): string {
+export function deadLetterId(webhook: string, seq: number): string {
   return `${webhook}.${seq}`;
 }
 
@@ -105,7 +105,7 @@ function progressView({ cursor, attempts, holder, dueAt, delivered, dead, delive
 }
 
 /** What clients read of an event that was put aside. */
-export function letterView({ body }: Letter): JsonObject {
+export function deadLetterView({ body }: DeadLetter): JsonObject {
   const { webhook, seq, status, attempts, event, failure, created, dueAt } = body;
   return {
     id: String(seq),

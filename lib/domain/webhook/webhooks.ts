@@ -15,21 +15,21 @@ import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checked } from '../schema/check.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../schema/webhooks.ts';
-import { type AttemptGround, attempt } from './attempt.ts';
+import { type AttemptDeps, attempt } from './attempt.ts';
 import type { Deliveries } from './delivery.ts';
 import {
-  type Letter,
-  letterId,
+  type DeadLetter,
+  deadLetterId,
   newProgress,
   type Progress,
-  type StoredLetter,
+  type StoredDeadLetter,
   type StoredProgress,
   type StoredWebhook,
   type Webhook,
 } from './record.ts';
 import { makeSecret, sealSecret } from './secret.ts';
 
-export interface WebhookOptions extends AttemptGround {
+export interface WebhookOptions extends AttemptDeps {
   /** With DOMAIN_KINDS declared. */
   readonly documents: DocumentStore;
   readonly feed: Pick<Feed, 'end'>;
@@ -70,9 +70,9 @@ export interface Webhooks {
   letters(
     caller: Caller,
     query: { id: string; limit: number; cursor?: string | undefined },
-  ): Promise<{ items: Letter[]; next?: string }>;
+  ): Promise<{ items: DeadLetter[]; next?: string }>;
   /** Tries once more to deliver one of them, now. */
-  retry(caller: Caller, letter: { id: string; seq: string }): Promise<Letter>;
+  retry(caller: Caller, deadLetter: { id: string; seq: string }): Promise<DeadLetter>;
 }
 
 export function webhooks(options: WebhookOptions): Webhooks {
@@ -85,7 +85,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
     throw refuse('not-found', `There is no webhook ${JSON.stringify(id)}.`);
   }
 
-  const isKept = ({ body }: Letter) => body.dueAt > clock.now();
+  const isKept = ({ body }: DeadLetter) => body.dueAt > clock.now();
 
   async function shown(webhook: Webhook, secret?: string): Promise<Shown> {
     const progress = await documents.get<StoredProgress>(DELIVERY, webhook.id);
@@ -175,7 +175,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
       await documents.remove(DELIVERY, id);
       for (let more = true; more; ) {
         const { items, next } = await documents.find(DELIVERY, { index: 'webhook', where: { webhook: id } });
-        await Promise.all(items.map((letter) => documents.remove(DELIVERY, letter.id)));
+        await Promise.all(items.map((deadLetter) => documents.remove(DELIVERY, deadLetter.id)));
         more = next !== undefined;
       }
       await deliveries.look();
@@ -186,7 +186,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
       await require(caller, id);
       const from = cursor === undefined ? {} : { cursor };
       const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, ...from };
-      const { items, ...next } = await documents.find<StoredLetter>(DELIVERY, query);
+      const { items, ...next } = await documents.find<StoredDeadLetter>(DELIVERY, query);
       // What has expired is gone before it is swept; a page may be short, and still have a next one.
       return { items: items.filter(isKept), ...next };
     },
@@ -194,24 +194,26 @@ export function webhooks(options: WebhookOptions): Webhooks {
     async retry(caller, { id, seq }) {
       const webhook = await require(caller, id);
       const isNumber = /^[1-9]\d{0,15}$/.test(seq);
-      const letter = isNumber ? await documents.get<StoredLetter>(DELIVERY, letterId(id, Number(seq))) : undefined;
-      if (!letter || !isKept(letter))
+      const deadLetter = isNumber
+        ? await documents.get<StoredDeadLetter>(DELIVERY, deadLetterId(id, Number(seq)))
+        : undefined;
+      if (!deadLetter || !isKept(deadLetter))
         throw refuse('not-found', `The webhook ${id} has no event ${JSON.stringify(seq)} that was put aside.`);
       const outcome = await attempt(options, webhook, {
-        event: letter.body.event,
+        event: deadLetter.body.event,
         ending: new AbortController().signal,
       });
-      const tried = { ...letter.body, attempts: letter.body.attempts + 1 };
-      const body: StoredLetter =
+      const tried = { ...deadLetter.body, attempts: deadLetter.body.attempts + 1 };
+      const body: StoredDeadLetter =
         outcome.kind === 'failed' ? { ...tried, failure: outcome.failure } : { ...tried, status: 'delivered' };
-      const result = await documents.replace(DELIVERY, letter.id, letter.revision, body);
-      // A letter has no unique value: what is there has a revision.
-      return { id: letter.id, revision: result.kind === 'exists' ? letter.revision : result.revision, body };
+      const result = await documents.replace(DELIVERY, deadLetter.id, deadLetter.revision, body);
+      // A dead letter has no unique value: what is there has a revision.
+      return { id: deadLetter.id, revision: result.kind === 'exists' ? deadLetter.revision : result.revision, body };
     },
   };
 }
 
-// Whoever has repaired a webhook does not want to wait for the next try.
+// After an owner has repaired a webhook, the next try is made at once.
 async function tryNow(documents: DocumentStore, id: string): Promise<void> {
   const progress = await documents.get<StoredProgress>(DELIVERY, id);
   if (!progress || progress.body.holder !== null || progress.body.dueAt === null) return;

@@ -16,7 +16,7 @@ export interface LifecyclePolicies {
   readonly [id: string]: {
     /** Milliseconds for one try. @default LIMITS.callTimeoutMs */
     readonly timeoutMs?: number;
-    /** After so many the machine is told of the failure. @default LIMITS.lifecycleTries */
+    /** After so many tries the machine gets the failure as an event. @default LIMITS.lifecycleTries */
     readonly tries?: number;
   };
 }

@@ -2,7 +2,7 @@
 //
 // Every event is one compare-and-set of the whole document, in which state, timers, pending calls and facts change
 // together. A call is stored before it is made, so that a crash leaves behind what has to be made again; its service
-// must act at most once per idempotency key. Timers fire at their own time, one write each, whoever comes by first.
+// must act at most once per idempotency key. Due timers are fired by the next reader or sweep, one write each.
 
 import type { EventObject, StateValue } from 'xstate';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -10,10 +10,10 @@ import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { takenError } from '../../store/insert-new.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type { Inspector } from '../inspection.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
-import { workLine } from '../session/mutex.ts';
-import type { Watch } from '../watch.ts';
+import { keyedMutex } from '../session/keyed-mutex.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
 import type { Expected } from './record.ts';
 import { lifecycleRunner, type Opened, type Settled } from './run.ts';
@@ -84,9 +84,9 @@ export interface LifecycleOptions {
   readonly fields?: (rest: AtRest, calling: readonly string[]) => JsonObject;
   /** Writes one step. @default a plain insert or replace, which drops the facts */
   readonly write?: Write;
-  /** Whoever looks on: is shown each event that is stored. */
-  readonly watch?: Watch | undefined;
-  /** Told of what fails when nobody waits for it. */
+  /** Receives an inspection event for each stored event. */
+  readonly watch?: Inspector | undefined;
+  /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
 
@@ -119,7 +119,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
   const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
   const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch: options.watch });
-  const line = workLine(LIMITS.lifecycleQueue, 'requests for one thing');
+  const mutex = keyedMutex(LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
 
   /** Makes the calls that this process has to make, and those that follow from their answers. */
@@ -131,7 +131,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
       while (todo.length > 0) {
         const call = todo.shift()!;
         const answer = await calls.make(id, call);
-        const next: Settled = await line.run(id, () => runner.answer(id, call, answer));
+        const next: Settled = await mutex.run(id, () => runner.answer(id, call, answer));
         todo.push(...next.mine);
         last = next;
       }
@@ -145,7 +145,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   async function wake(document: StoredDocument): Promise<Current> {
     const opened = runner.open(document);
     if (!runner.isDue(opened)) return instanceOf(opened);
-    return finish(await line.run(document.id, () => runner.settle(document.id)));
+    return finish(await mutex.run(document.id, () => runner.settle(document.id)));
   }
 
   async function begin(
@@ -165,7 +165,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   ): Promise<Taken<Context, Body>> {
     let refusal: TwinlineError | undefined;
     let repeated = false;
-    const taken = await line.run(id, () =>
+    const taken = await mutex.run(id, () =>
       runner.take(id, (opened, at) => {
         repeated = key !== undefined && opened.record.commands.includes(key);
         const event = repeated ? undefined : decide(instanceOf(opened), at);

@@ -18,7 +18,7 @@ export interface LifecycleCall {
   readonly key: string;
   /** Tries begun. */
   readonly tries: number;
-  /** Milliseconds since 1970: from then on whoever comes by makes the next try. */
+  /** Milliseconds since 1970: from then on the next reader or sweep makes the next try. */
   readonly at: number;
 }
 
@@ -83,7 +83,7 @@ export function storedRecord({ machine, version }: Expected, record: LifecycleRe
   } as unknown as JsonObject;
 }
 
-/** When somebody must come by: the earliest timer or try, or null. */
+/** When the sweep must look at it next: the earliest timer or try, or null. */
 export function dueAt({ timers, calls }: Pick<LifecycleRecord, 'timers' | 'calls'>): number | null {
   const times = [...timers, ...calls].map(({ at }) => at);
   return times.length ? Math.min(...times) : null;

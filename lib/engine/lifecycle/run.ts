@@ -6,9 +6,9 @@ import { TwinlineError } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { takenError } from '../../store/insert-new.ts';
 import type { DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
+import type { Inspector } from '../inspection.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { Answer } from '../session/calls.ts';
-import type { Watch } from '../watch.ts';
 import type { LifecycleCalls } from './calls.ts';
 import { dueAt, type Expected, type LifecycleCall, type LifecycleRecord, readRecord, storedRecord } from './record.ts';
 import { firstStep, nextStep, type StepOptions, type Stepped } from './step.ts';
@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly calls: LifecycleCalls;
   readonly write: Write;
   readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
-  readonly watch: Watch | undefined;
+  readonly watch: Inspector | undefined;
 }
 
 /** What the journal of a step says, and the key of a command to remember. */
@@ -58,7 +58,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
   /** Shows a step to those who watch; it is stored, so they cannot make it fail. */
   function show({ document, record }: Opened, from: LifecycleRecord | undefined, event: string | undefined): void {
     if (event === undefined || !watch?.isWatched()) return;
-    watch.saw({
+    watch.emit({
       kind: 'step',
       machine: machine.id,
       version: expected.version,
@@ -67,7 +67,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       at: record.at,
       rest: record.rest,
       ended: machine.resume({ state: record.rest.state, context: {} }).status === 'done',
-      passages: [{ event, from: from?.rest.state ?? null, to: record.rest.state }],
+      transitions: [{ event, from: from?.rest.state ?? null, to: record.rest.state }],
     });
   }
 

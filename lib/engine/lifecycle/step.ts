@@ -8,7 +8,7 @@ import { cancelTimer, freeTimerId, setTimer, type Timer } from '../machine/timer
 import type { Effect, Machine, Step } from '../machine/transition.ts';
 import type { LifecycleCall, LifecycleRecord } from './record.ts';
 
-/** Something that the machine told on its way. */
+/** A fact that the machine emitted during a step. */
 export interface LifecycleFact {
   readonly type: string;
   readonly data: Json;

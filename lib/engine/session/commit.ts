@@ -4,8 +4,8 @@ import { LIMITS } from '../../limits.ts';
 import type { CommitResult, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
+import type { InspectionEvent } from '../inspection.ts';
 import type { AtRest } from '../machine/transition.ts';
-import type { Sighting } from '../watch.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
 import { viewOf, type Work } from './work.ts';
 
@@ -82,8 +82,9 @@ interface Owed {
 
 const owedBy = ({ busy, waiting, isOvertaken }: Work): Owed => ({ busy, waiting, isOvertaken });
 
-// An answer to the request that began the calls settles what it is owed, but not what others are that were told to wait
-// meanwhile. An answer to another request leaves the first one busy, so that it is not taken a second time.
+// `busy` is the request that began the pending calls. An answer to it clears `busy`; requests that were told to wait
+// meanwhile still have no outcome, so `waiting` stays. An answer to another request keeps `busy`, so that a retry of the
+// first one is not taken a second time.
 function owedAfter(work: Work, turnKey: string | undefined): Owed {
   const { busy, waiting, isOvertaken } = work;
   return busy === undefined || busy === turnKey
@@ -113,14 +114,14 @@ function encode(engine: Engine, work: Work, { ended, owed }: { ended: boolean; o
     hash: conversation.hash,
     rest: { state, context: ended ? {} : shelved(engine, work), history },
     turn: work.turn,
-    born: work.born,
+    startedAt: work.startedAt,
     door: work.door,
     timers: work.timers,
     calls: work.calls.map(({ call }) => call),
     busy: owed.busy,
     waiting: owed.waiting,
     isOvertaken: owed.isOvertaken,
-    hops: work.calls.length ? work.hops : undefined,
+    steps: work.calls.length ? work.steps : undefined,
   };
   return encodeRecord(work.key, record, engine.seals[0]);
 }
@@ -132,15 +133,15 @@ function shelved(engine: Engine, work: Work) {
 interface Committed {
   readonly revision: number;
   readonly ended: boolean;
-  /** What the caller reads; undefined when nobody waits for it. */
+  /** What the caller reads; undefined when the turn answers no request. */
   readonly reply: string | undefined;
 }
 
-// The turn is stored by now, so whoever watches cannot make it fail.
+// The turn is stored by now, so an observer that throws cannot make it fail.
 function publish(engine: Engine, work: Work, committed: Committed): void {
   try {
     report(engine, work, committed);
-    if (work.trail) engine.watch?.saw(sightingOf(engine, work, committed));
+    if (work.trace) engine.watch?.emit(inspectionEvent(engine, work, committed));
   } catch (error) {
     engine.onProblem?.({ key: work.key, reason: 'background', error });
   }
@@ -154,9 +155,9 @@ function report(engine: Engine, work: Work, { revision, ended }: Committed): voi
   engine.onTurn({ key, conversation: id, version, turn, events, rest: shownRest(engine, work), revision, ended });
 }
 
-function sightingOf(engine: Engine, work: Work, { revision, ended, reply }: Committed): Sighting {
-  const { key, conversation, born, door, waiting } = work;
-  const { passages, typed, answers } = work.trail!;
+function inspectionEvent(engine: Engine, work: Work, { revision, ended, reply }: Committed): InspectionEvent {
+  const { key, conversation, startedAt, door, waiting } = work;
+  const { transitions, typed, answers } = work.trace!;
   return {
     kind: 'turn',
     machine: conversation.id,
@@ -166,8 +167,8 @@ function sightingOf(engine: Engine, work: Work, { revision, ended, reply }: Comm
     at: engine.clock.now(),
     rest: shownRest(engine, work),
     ended,
-    passages,
-    turn: { born, door, reply, waiting, typed, answers },
+    transitions,
+    turn: { startedAt, door, reply, waiting, typed, answers },
   };
 }
 

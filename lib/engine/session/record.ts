@@ -30,7 +30,7 @@ export interface SessionRecord {
   /** Turns taken; grows through re-dials of the same session id. */
   readonly turn: number;
   /** Milliseconds since 1970 when this dial began: tells two dials of one session id apart. */
-  readonly born: number;
+  readonly startedAt: number;
   /** What the door remembers about the other side. */
   readonly door: JsonObject;
   readonly timers: readonly Timer[];
@@ -42,7 +42,7 @@ export interface SessionRecord {
   /** The caller was told to wait and has not seen the outcome. */
   readonly waiting?: boolean;
   /** Timers and answers passed through so far, while calls are pending. */
-  readonly hops?: number | undefined;
+  readonly steps?: number | undefined;
 }
 
 /** A key that seals records, and the id that records name it by. */
@@ -73,7 +73,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     v: record.version,
     h: record.hash,
     n: record.turn,
-    b: record.born,
+    b: record.startedAt,
     s: rest.state,
     c: rest.context,
     u: undefinedNames(rest.context),
@@ -84,7 +84,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     o: record.busy,
     x: record.isOvertaken || undefined,
     w: record.waiting || undefined,
-    p: record.hops || undefined,
+    p: record.steps || undefined,
     a: seal?.kid,
   });
   if (json.length > LIMITS.recordChars)
@@ -116,7 +116,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     version: raw.v as number,
     hash: raw.h as string,
     turn: raw.n as number,
-    born: raw.b as number,
+    startedAt: raw.b as number,
     rest: raw.y ? { state, context, history: raw.y as Record<string, string[]> } : { state, context },
     door: raw.d as JsonObject,
     timers: (raw.t as Timer[] | undefined) ?? [],
@@ -125,7 +125,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
   if (raw.o !== undefined) record.busy = raw.o as string;
   if (raw.x === true) record.isOvertaken = true;
   if (raw.w === true) record.waiting = true;
-  if (raw.p !== undefined) record.hops = raw.p as number;
+  if (raw.p !== undefined) record.steps = raw.p as number;
   return record;
 }
 

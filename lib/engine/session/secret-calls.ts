@@ -9,7 +9,7 @@ import type { Service, ServiceCall, Services } from '../service.ts';
 
 const secretsByCall = new WeakMap<ServiceCall, readonly string[]>();
 
-/** Remembers which secrets a call holds, for whoever stands between the engine and the service. */
+/** Remembers which secrets a call holds, for wrappers between the engine and the service. */
 export function holdSecrets(call: ServiceCall, secrets: readonly string[]): ServiceCall {
   if (secrets.length) secretsByCall.set(call, secrets);
   return call;

@@ -47,7 +47,7 @@ async function nextAnswer(engine: Engine, work: Work, until: number): Promise<An
   const stop = new AbortController();
   const pause = clock.wait(Math.max(0, end - clock.now()), stop.signal);
   const first = await Promise.race([...ours, pause]);
-  // With a reason given, no error is made that nobody reads.
+  // A reason saves the cost of creating an error that is never read.
   stop.abort(null);
   if (first) return first;
   if (clock.now() >= until) return 'late';

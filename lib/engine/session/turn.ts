@@ -10,7 +10,7 @@ import { retryDelay } from '../../retry.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
-import { noteTyped } from '../watch.ts';
+import { noteTyped } from '../inspection.ts';
 import type { Answer } from './calls.ts';
 import { sessionWriter } from './commit.ts';
 import { type Live, type Opened, openStored } from './open.ts';
@@ -190,8 +190,8 @@ interface Run {
   readonly inputs: readonly Json[];
 }
 
-// Whatever becomes of the turn, the calls that it started are answered to the session: after a conflict the turn may
-// have nothing more to say, and after an error nobody may ask again.
+// Results of the calls that this turn started are delivered to the session even when the turn fails: after a conflict the
+// turn may have nothing left to do, and after an error the caller may not send another request.
 async function run(engine: Engine, attempt: Attempt, turn: Run): Promise<TurnResult | Again> {
   let result: TurnResult | Again = 'conflict';
   try {
@@ -211,14 +211,14 @@ async function finish(engine: Engine, attempt: Attempt, { opened, work, inputs }
   const leave =
     work.calls.length && inputs.length ? work.conversation.interrupt?.(viewOf(work), inputs[0]!) : undefined;
   if (leave) {
-    if (work.trail) noteTyped(work.trail, inputs[0]!, { conversation: work.conversation, view: viewOf(work) });
+    if (work.trace) noteTyped(work.trace, inputs[0]!, { conversation: work.conversation, view: viewOf(work) });
     feed(engine, work, leave);
   }
   let settled: Settled = work.calls.length ? await settle(engine, work, { writer, until }) : 'rested';
   for (const input of leave ? [] : inputs) {
     if (settled !== 'rested') break;
     const view = viewOf(work);
-    if (work.trail) noteTyped(work.trail, input, { conversation: work.conversation, view });
+    if (work.trace) noteTyped(work.trace, input, { conversation: work.conversation, view });
     const event = work.conversation.read(view, input, (secret) => engine.prove(attempt.key, secret));
     if (event) feed(engine, work, event);
     fireDue(engine, work);
@@ -235,14 +235,14 @@ async function proceed(engine: Engine, attempt: Attempt, { opened, work }: Run):
   const { background, until } = attempt;
   const before = storedOf(opened)!;
   const writer = sessionWriter(engine, work, { before, turnKey: undefined });
-  const { hops } = work;
+  const { steps } = work;
   fireDue(engine, work);
   if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
   fireDue(engine, work);
   const settled = await settle(engine, work, { writer, until });
   if (settled === 'conflict' || settled === 'poll') return settled;
   if (settled === 'late') deliverLater(engine, work.key, work.calls);
-  const hasMoved = work.hops !== hops;
+  const hasMoved = work.steps !== steps;
   return !hasMoved || (await writer.commitQuietly()) ? replied(before, true) : 'conflict';
 }
 

@@ -7,10 +7,10 @@ import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { Conversation, View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
+import { noteAnswer, startTrace, type Trace } from '../inspection.ts';
 import { cancelTimer, freeTimerId, setTimer, type Timer } from '../machine/timers.ts';
 import { type CallEffect, type Effect, NO_EVENT, type Step } from '../machine/transition.ts';
 import type { ServiceSession } from '../service.ts';
-import { newTrail, noteAnswer, type Trail } from '../watch.ts';
 import { type Answer, longest } from './calls.ts';
 import type { Live } from './open.ts';
 import type { PendingCall, SessionRecord } from './record.ts';
@@ -30,7 +30,7 @@ export interface Work {
   readonly key: string;
   readonly conversation: Conversation;
   readonly turn: number;
-  readonly born: number;
+  readonly startedAt: number;
   live: AnyMachineSnapshot;
   door: JsonObject;
   timers: readonly Timer[];
@@ -40,7 +40,7 @@ export interface Work {
   readonly busy: string | undefined;
   readonly isOvertaken: boolean;
   /** Timers and answers passed through since the machine last rested. */
-  hops: number;
+  steps: number;
   /** Calls whose answers were taken up in this turn, by their keys. */
   readonly answered: string[];
   /** Calls that were started in this turn. */
@@ -49,8 +49,8 @@ export interface Work {
   readonly queue: EventObject[];
   readonly facts: Fact[];
   readonly events: string[];
-  /** There when somebody watched as the turn began. */
-  readonly trail: Trail | undefined;
+  /** Undefined unless an inspector was active when the turn began. */
+  readonly trace: Trace | undefined;
 }
 
 /** Begins a conversation at its initial state. `after` is the record of an earlier dial with the same key. */
@@ -65,7 +65,7 @@ export function beginWork(
     key,
     conversation,
     turn: (begin.after?.turn ?? 0) + 1,
-    born: engine.clock.now(),
+    startedAt: engine.clock.now(),
     live: step.live,
     door: {},
     timers: [],
@@ -73,15 +73,15 @@ export function beginWork(
     waiting: false,
     busy: undefined,
     isOvertaken: false,
-    hops: 0,
+    steps: 0,
     answered: [],
     started: [],
     queue: [],
     facts: [],
     events: [],
-    trail: newTrail(engine.watch),
+    trace: startTrace(engine.watch),
   };
-  work.trail?.passages.push({ event: BEGIN, from: null, to: step.live.value });
+  work.trace?.transitions.push({ event: BEGIN, from: null, to: step.live.value });
   absorb(engine, work, step);
   drain(engine, work);
   return work;
@@ -95,22 +95,22 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     key,
     conversation,
     turn: record.turn + 1,
-    born: record.born,
+    startedAt: record.startedAt,
     live,
     door: record.door,
     timers: record.timers,
     calls: record.calls.map((call) => ({ call, stored: true, ...(call.input && { input: call.input }) })),
-    // Also of a turn that was begun and never answered has nobody seen the outcome.
+    // The outcome of a turn that was begun and never answered was not shown to the caller either.
     waiting: record.waiting === true || record.calls.length > 0,
     busy: record.busy,
     isOvertaken: record.isOvertaken === true,
-    hops: record.hops ?? 0,
+    steps: record.steps ?? 0,
     answered: [],
     started: [],
     queue: [],
     facts: [],
     events: [],
-    trail: newTrail(engine.watch),
+    trace: startTrace(engine.watch),
   };
   if (isMigrated) adopt(engine, work);
   return work;
@@ -162,7 +162,7 @@ export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, an
   hop(work);
   work.calls = work.calls.filter((other) => other.call.key !== call.key);
   work.answered.push(call.key);
-  if (work.trail) noteAnswer(work.trail, answer, { conversation: work.conversation, ...call });
+  if (work.trace) noteAnswer(work.trace, answer, { conversation: work.conversation, ...call });
   takeAnswer(engine, work, { actorId: call.id, answer });
   drain(engine, work);
 }
@@ -188,11 +188,11 @@ function take(engine: Engine, work: Work, event: EventObject): void {
   work.events.push(event.type);
   const from = work.live.value;
   absorb(engine, work, work.conversation.machine.step(work.live, event));
-  work.trail?.passages.push({ event: event.type, from, to: work.live.value });
+  work.trace?.transitions.push({ event: event.type, from, to: work.live.value });
 }
 
 function hop(work: Work): void {
-  if (++work.hops <= LIMITS.hopsPerTurn) return;
+  if (++work.steps <= LIMITS.hopsPerTurn) return;
   throw new TwinlineError(
     'ERR_TURN_LIMIT',
     `A turn of "${work.conversation.id}" passed through ${LIMITS.hopsPerTurn} calls and timers without coming to rest: its calls form a loop. Put a screen between them.`,
@@ -263,11 +263,11 @@ function addCall(engine: Engine, work: Work, effect: CallEffect): void {
 
 // The same turn computed again gives the same key; another turn, dial or pass through the state gives another.
 function callKey(work: Work, id: string): string {
-  const parts: Json = [work.key, work.born, work.turn, work.hops, id];
+  const parts: Json = [work.key, work.startedAt, work.turn, work.steps, id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
 
-/** Who is on the other side, as services are told. */
+/** The caller, as services get it. */
 export function serviceSession(work: Work): ServiceSession {
   const { sessionId, phoneNumber, serviceCode } = work.door;
   return {

@@ -70,7 +70,7 @@ function renamed(path: string, step: Migration | undefined): string {
   return path;
 }
 
-// Nobody rests on the call of a flow, but on its first screen.
+// A session never rests on a screen of type `flow`, but on the first screen of the called flow.
 function resting(path: string, flows: Surroundings['flows'], nodes: Surroundings['nodes']): string {
   const screen = nodes.get(path)?.screen;
   const called = screen?.type === 'flow' ? flows.get(screen.flow) : undefined;

@@ -1,13 +1,12 @@
 // What is wrong with a flow of the right shape: a table of rules, each with its code.
 
+import { nearestName } from '../expression/suggest.ts';
 import { inOrder, problemOf } from '../format/finding.ts';
-import type { Flow } from '../format/flow.ts';
-import { DEFAULT_KEYS } from '../format/flow.ts';
+import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
 import type { Problem } from '../format/problem.ts';
 import type { FlowSource } from '../format/source.ts';
 import { graphOf } from './graph.ts';
-import { nearestFinder } from './nearest.ts';
 import { partsOf } from './parts.ts';
 import type { Lint, Rule } from './rule.ts';
 import { callRules } from './rules/calls.ts';
@@ -96,4 +95,21 @@ function lintOf(flow: Flow, { flows, services }: Surroundings): Lint {
 
 function calls(flow: Flow, name: string): boolean {
   return Object.values(flow.screens).some((screen) => screen.type === 'flow' && screen.flow === name);
+}
+
+const COMPARISONS = 100_000;
+
+/** Finds the known name nearest to another; gives up after so many comparisons in all. */
+function nearestFinder(): (name: string, known: readonly string[]) => string | undefined {
+  const found = new Map<readonly string[], Map<string, string | undefined>>();
+  let left = COMPARISONS;
+  return (name, known) => {
+    const before = found.get(known) ?? new Map<string, string | undefined>();
+    found.set(known, before);
+    if (before.has(name)) return before.get(name);
+    left -= known.length;
+    const nearest = left < 0 ? undefined : nearestName(name, known);
+    before.set(name, nearest);
+    return nearest;
+  };
 }

@@ -22,7 +22,15 @@ import type { Place, ScreenKind, StateConfig } from '../screens/screen.ts';
 import { pathOf, type ScreenNode } from './node.ts';
 import { readInput } from './read.ts';
 import { renderScreen } from './render.ts';
-import { evaluateValues, expressionsIn, type FlowScope, flowError, flowScope, langOf, menuHands } from './scope.ts';
+import {
+  evaluateValues,
+  expressionsIn,
+  type FlowScope,
+  flowError,
+  flowScope,
+  langOf,
+  menuImplementations,
+} from './scope.ts';
 import { shownOf } from './shown.ts';
 
 const KINDS = { menu, input, list, call, branch, flow: flowKind, end } as unknown as {
@@ -128,7 +136,7 @@ function machineOf(config: JsonObject, flow: Flow, build: Build): AnyStateMachin
     ...(config.context as JsonObject),
     ...known(flow, given),
   });
-  const vocabulary = menuVocabulary(menuHands(build.used));
+  const vocabulary = menuVocabulary(menuImplementations(build.used));
   return createMachine({ ...withInputs(config), context } as never, vocabulary as never) as AnyStateMachine;
 }
 

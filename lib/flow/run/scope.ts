@@ -1,6 +1,6 @@
 // One flow while it is compiled: its texts, expressions and variables, ready for use.
 
-import type { MenuHands } from '../../../machines/ussd-menu.ts';
+import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
@@ -63,8 +63,8 @@ function compilePhrase(text: Text, langs: readonly string[]): Phrase {
   return { render: (scope, lang) => (byLang.get(lang) ?? fallback).render(scope, lang) };
 }
 
-/** The hands of the menu vocabulary, over the variables of all flows that are compiled together. */
-export function menuHands(flows: ReadonlyMap<string, Flow>): MenuHands {
+/** Implements what the menu machine needs, over the variables of all flows that are compiled together. */
+export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImplementations {
   const expressions = new Map<string, Expression>();
   const expression = (source: string): Expression => {
     const known = expressions.get(source);

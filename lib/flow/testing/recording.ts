@@ -44,7 +44,7 @@ export interface RecordedTurn {
 export interface Dialogue extends FlowTestSetup {
   readonly name: string;
   readonly flow: string;
-  /** Undefined where nobody noted it. */
+  /** Undefined where the recording does not hold it. */
   readonly version?: number;
   readonly turns: readonly DialogueTurn[];
 }

@@ -2,9 +2,9 @@
 
 import type { CompiledFlow } from '../run/compile.ts';
 import { markedFlow } from './coverage.ts';
-import { diffLines } from './diff.ts';
 import { standIns } from './mask.ts';
 import type { Dialogue, DialogueTurn } from './recording.ts';
+import { diffLines } from './run.ts';
 import { type Taken, testSession } from './session.ts';
 
 export interface ReplayedTurn {

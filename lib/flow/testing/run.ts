@@ -1,11 +1,10 @@
-// Running the tests of a flow: what each step led to against what it should, and what all of them have been through.
+// Runs the tests of a flow: compares each step with what it expects, and collects the coverage of all.
 
 import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
 import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markedFlow } from './coverage.ts';
-import { diffLines } from './diff.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
 import { type Taken, testSession } from './session.ts';
 
@@ -149,4 +148,19 @@ function misses(step: FlowTestStep, { reply, screen, tracks, unanswered }: Taken
     found.push({ message: `it tracked ${list(tracks)}, not ${list(step.track)}.`, key: 'track' });
   }
   return found;
+}
+
+/** The lines of both: `- ` only expected, `+ ` only got, two spaces where they agree. */
+export function diffLines(expected: string, got: string): string[] {
+  const [left, right] = [expected.split('\n'), got.split('\n')];
+  let head = 0;
+  while (head < Math.min(left.length, right.length) && left[head] === right[head]) head++;
+  let tail = 0;
+  while (tail < Math.min(left.length, right.length) - head && left.at(-1 - tail) === right.at(-1 - tail)) tail++;
+  return [
+    ...left.slice(0, head).map((line) => `  ${line}`),
+    ...left.slice(head, left.length - tail).map((line) => `- ${line}`),
+    ...right.slice(head, right.length - tail).map((line) => `+ ${line}`),
+    ...left.slice(left.length - tail).map((line) => `  ${line}`),
+  ].map((line) => line.trimEnd());
 }

@@ -1,5 +1,6 @@
-// One conversation of a flow test: every step is a turn of the real engine, stored and read back in between.
+// One conversation of a flow test: every step is a turn of the real engine on a test clock, stored and read back.
 
+import { type Clock, SimulatedClock } from '../../clock.ts';
 import type { Reply } from '../../engine/conversation.ts';
 import { createEngine, type Fact } from '../../engine/engine.ts';
 import { type Decision, takeTurn } from '../../engine/session/turn.ts';
@@ -7,7 +8,6 @@ import { TwinlineError } from '../../errors.ts';
 import { memorySnapshots } from '../../store/memory/index.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { pathOf } from '../run/node.ts';
-import { drivenClock } from './clock.ts';
 import type { MarkedFlow } from './coverage.ts';
 import { type FlowTestSetup, TEST_PHONE } from './file.ts';
 import { asksForSecret } from './mask.ts';
@@ -86,4 +86,41 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
 function dial({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
   const door = { sessionId: KEY, phoneNumber: phone, serviceCode: '*100#' };
   return { conversation: flow.flow, door, input: { ...door, msisdn: phone, ...given } };
+}
+
+export interface DrivenClock extends Clock {
+  /** The outcome of `work`, with as much time passing as it waits for. Throws when it waits for something else. */
+  drive<T>(work: Promise<T>): Promise<T>;
+}
+
+const IDLE_ROUNDS = 1_000;
+
+/** A simulated clock that is moved by what waits on it. */
+export function drivenClock(): DrivenClock {
+  const clock = new SimulatedClock();
+  const waits = new Set<{ readonly at: number }>();
+  return {
+    now: clock.now,
+    wait: async (ms, signal) => {
+      const entry = { at: clock.now() + ms };
+      waits.add(entry);
+      await clock.wait(ms, signal);
+      waits.delete(entry);
+    },
+    drive: async (work) => {
+      let isDone = false;
+      const done = () => {
+        isDone = true;
+      };
+      work.then(done, done);
+      for (let idle = 0; idle < IDLE_ROUNDS; idle++) {
+        // Everything that needs no time has run once this comes.
+        await new Promise(setImmediate);
+        if (isDone) return work;
+        if (waits.size) idle = 0;
+        if (waits.size) await clock.advance(Math.max(0, Math.min(...[...waits].map(({ at }) => at)) - clock.now()));
+      }
+      throw new Error('A turn of a flow test waits for something outside of the test.');
+    },
+  };
 }

@@ -1,13 +1,12 @@
-// Expectations of flow tests that follow the flow: what a step shows now is written where it said what it showed before.
+// Updates the expectations of flow tests to what the flow shows now, and writes test files as text.
 
 import { type MemberNode, parse, type ValueNode } from '@humanwhocodes/momoa';
-import type { Json } from '../../store/store.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
 import { pointerTo, stepsOf } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markedFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestStep } from './file.ts';
 import { type Taken, testSession } from './session.ts';
-import { valueText } from './write.ts';
 
 export interface TestUpdate {
   /** The file with its new expectations; everything else in it is as it was. */
@@ -73,4 +72,36 @@ function nodeAt(root: ValueNode, pointer: string): ValueNode {
     const named = ({ name }: MemberNode) => name.type === 'String' && name.value === step;
     return (node as ValueNode & { type: 'Object' }).members.find(named)!.value;
   }, root);
+}
+
+const WIDTH = 120;
+
+/** The JSON of flow tests, with two spaces of indentation and lines of at most 120 characters where texts allow it. */
+export function writeFlowTests(file: FlowTestFile): string {
+  return `${write(file as unknown as Json, '', 0)}\n`;
+}
+
+// `taken` is what stands before the value and behind it in its line.
+function write(value: Json, indent: string, taken: number): string {
+  const line = valueText(value);
+  if (value === null || typeof value !== 'object' || indent.length + taken + line.length <= WIDTH) return line;
+  const inside = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const parts = Array.isArray(value)
+    ? value.map((item) => write(item, inside, 1))
+    : Object.entries(value as JsonObject).map(([key, item]) => {
+        const name = `${JSON.stringify(key)}: `;
+        return name + write(item, inside, name.length + 1);
+      });
+  return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
+}
+
+/** A value in one line, as it stands in such a file. */
+export function valueText(value: Json): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  const members = Object.entries(value as JsonObject).map(
+    ([key, item]) => `${JSON.stringify(key)}: ${valueText(item)}`,
+  );
+  return members.length ? `{ ${members.join(', ')} }` : '{}';
 }

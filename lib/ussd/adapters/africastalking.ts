@@ -21,7 +21,7 @@ function isOver(fields: Fields): boolean {
   return fields.text === undefined && fields.status !== undefined && ENDINGS.some((name) => fields[name] !== undefined);
 }
 
-// Some notifications name neither phone nor code. Then whoever sends one must have seen the last screen.
+// Some notifications name neither phone nor code. Then the sender must prove that it saw the last screen.
 function readEnd(fields: Fields): Omit<UssdRequest, 'mode'> {
   const { phoneNumber, serviceCode, lastAppResponse } = fields;
   const lastReply = typeof lastAppResponse === 'string' ? lastAppResponse : '';

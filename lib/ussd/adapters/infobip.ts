@@ -43,7 +43,7 @@ const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => U
       ...readNetwork(fields.ussdGwId),
     };
   },
-  // Asks whether the session goes on; nobody waits for a screen.
+  // Asks whether the session goes on; no screen is expected.
   status: (_raw, sessionId) => ({ ...NOBODY, sessionId, event: 'status' }),
   // Its body holds only an exit code and a reason, which change nothing for us.
   end: (_raw, sessionId) => ({ ...NOBODY, sessionId, event: 'end' }),

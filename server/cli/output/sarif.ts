@@ -2,8 +2,7 @@
 
 import { isAbsolute, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Problem } from '../../../lib/flow/format/problem.ts';
-import { PROBLEM_CODES } from '../../../lib/flow/format/problem-codes.ts';
+import { PROBLEM_CODES, type Problem } from '../../../lib/flow/format/problem.ts';
 
 export interface SarifOptions {
   readonly version: string;

@@ -1,14 +1,14 @@
 // The other end of a phone in the terminal: a server somewhere, or an engine in this process.
 
 import { randomUUID } from 'node:crypto';
-import { placeSession } from '../../../lib/engine/place.ts';
+import { seedSession } from '../../../lib/engine/seed.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { stateOf } from '../../../lib/flow/run/node.ts';
 import { asksForSecret } from '../../../lib/flow/testing/mask.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { ussdKey } from '../../../lib/ussd/gateway.ts';
 import type { UssdReply } from '../../../lib/ussd/reply.ts';
 import type { UssdRequest } from '../../../lib/ussd/request.ts';
+import { ussdKey } from '../../../lib/ussd/service.ts';
 import type { Host } from '../../boot/host.ts';
 
 export interface Phone {
@@ -95,7 +95,7 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
   const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
     const known = { sessionId, ...phone, msisdn: phone.phoneNumber };
     const own = Object.entries(known).filter(([name]) => written.vars && Object.hasOwn(written.vars, name));
-    await placeSession(engine, ussdKey(DIALECT, sessionId), {
+    await seedSession(engine, ussdKey(DIALECT, sessionId), {
       conversation: flow,
       state: stateOf(screen),
       context: { $stack: [], $page: 0, $bad: 0, ...Object.fromEntries(own), ...context },

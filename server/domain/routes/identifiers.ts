@@ -2,8 +2,7 @@
 
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { Asked, Resolution, Resolver } from '../../../lib/domain/did/resolution.ts';
-import { failed } from '../../../lib/domain/did/resolution-errors.ts';
-import type { GivenOptions } from '../../../lib/domain/did/resolution-options.ts';
+import { failed, type GivenOptions } from '../../../lib/domain/did/resolution-options.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { ApiKeys } from '../api-keys.ts';
 import { authenticate, callerOf } from '../authenticate.ts';

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
-import { letterView, webhookView } from '../../../lib/domain/webhook/record.ts';
+import { deadLetterView, webhookView } from '../../../lib/domain/webhook/record.ts';
 import type { Shown, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { callerOf } from '../authenticate.ts';
@@ -53,12 +53,12 @@ export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks
 
   router.get(`${PATH}/:id/deliveries`, async (ctx) => {
     const page = await paged(webhooks.letters(callerOf(ctx), { id: ctx.params.id!, ...pageOf(ctx) }));
-    answerPage(ctx, { items: page.items.map(letterView), next: page.next });
+    answerPage(ctx, { items: page.items.map(deadLetterView), next: page.next });
   });
 
   router.post(`${PATH}/:id/deliveries/:seq/retry`, async (ctx) => {
     const { id, seq } = ctx.params as { id: string; seq: string };
-    ctx.body = letterView(await webhooks.retry(callerOf(ctx), { id, seq }));
+    ctx.body = deadLetterView(await webhooks.retry(callerOf(ctx), { id, seq }));
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
-import type { Premises } from '../plugin.ts';
+import type { PluginHost } from '../plugin.ts';
 
 export type ClaimStatus = 'pending' | 'approved' | 'rejected' | 'failed';
 
@@ -17,7 +17,7 @@ export type StoredClaim = JsonObject & {
   readonly submitted: number;
   readonly evaluated: number | null;
   readonly tries: number;
-  /** When it is due; null once it is decided. Put off while somebody evaluates it. */
+  /** When it is due; null once it is decided. Moved ahead while a process evaluates it. */
   readonly dueAt: number | null;
 };
 
@@ -30,7 +30,7 @@ export const CLAIM: Kind = {
 
 const LISTED = 100;
 
-export function claims({ documents, clock }: Pick<Premises, 'documents' | 'clock'>) {
+export function claims({ documents, clock }: Pick<PluginHost, 'documents' | 'clock'>) {
   return {
     /** Submits a claim; of one `key` of a user there is one. */
     async submit(

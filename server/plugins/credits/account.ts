@@ -3,10 +3,10 @@
 // An entry is written first, then counted into its account, then marked as counted. The account remembers which entries it
 // has counted until they are marked: a crash between two of these steps, or two processes at once, count nothing twice.
 
-import { type Line, workLine } from '../../../lib/engine/session/mutex.ts';
+import { type KeyedMutex, keyedMutex } from '../../../lib/engine/session/keyed-mutex.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
-import type { Premises } from '../plugin.ts';
+import type { PluginHost } from '../plugin.ts';
 
 /** A millionth of a credit: what one token costs per credit of a million tokens. */
 export const MICRO = 1_000_000;
@@ -53,10 +53,10 @@ export interface Booking {
 export type Accounts = ReturnType<typeof accounts>;
 
 /** In this process the bookings of one account wait for each other: they would only be in each other's way. */
-export const bookingLine = (): Line => workLine(BOOKINGS_WAITING, 'bookings of one account');
+export const bookingMutex = (): KeyedMutex => keyedMutex(BOOKINGS_WAITING, 'bookings of one account');
 
 /** The accounts of a store; `line` is shared by all that this process opens. */
-export function accounts({ documents, clock }: Pick<Premises, 'documents' | 'clock'>, line: Line) {
+export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'clock'>, mutex: KeyedMutex) {
   const read = async (did: string): Promise<Account | undefined> => (await documents.get<Account>(ACCOUNT, did))?.body;
 
   async function mark(id: string): Promise<void> {
@@ -74,7 +74,7 @@ export function accounts({ documents, clock }: Pick<Premises, 'documents' | 'clo
   return {
     read,
     /** Counts an entry; an earlier one of the same id stands as it was. Gives the account as it is then. */
-    book: (booking: Booking): Promise<Account> => line.run(booking.did, () => book(booking)),
+    book: (booking: Booking): Promise<Account> => mutex.run(booking.did, () => book(booking)),
   };
 
   async function book({ id, did, amount, terms = {} }: Booking): Promise<Account> {

@@ -8,7 +8,7 @@ import { type Account, type Accounts, MICRO } from './account.ts';
 /** Milliseconds for which a user that was let in is not looked at again. */
 const VERDICT_MS = 180_000;
 const VERDICTS_KEPT = 10_000;
-/** Credits with which nobody begins anything. */
+/** The balance at which no new run starts. */
 const LEAST = 10;
 
 const SAYS = {

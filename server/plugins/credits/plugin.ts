@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Usage } from '../../../lib/agent/responder.ts';
 import type { Plugin, PluginContext } from '../plugin.ts';
 import type { CreditsSettings } from '../settings.ts';
-import { ACCOUNT, accounts, bookingLine, ENTRY } from './account.ts';
+import { ACCOUNT, accounts, bookingMutex, ENTRY } from './account.ts';
 import { documentation, viewOf } from './documentation.ts';
 import { readGrant } from './dto.ts';
 import { creditGate } from './gate.ts';
@@ -14,8 +14,8 @@ const PATH = '/credits';
 
 export function creditsPlugin(settings: CreditsSettings): Plugin {
   const gate = creditGate();
-  const line = bookingLine();
-  const open = (ctx: PluginContext) => accounts(ctx, line);
+  const mutex = bookingMutex();
+  const open = (ctx: PluginContext) => accounts(ctx, mutex);
   return {
     name: 'credits',
     version: '1.0.0',

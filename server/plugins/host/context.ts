@@ -4,13 +4,13 @@ import { ROOM_EVENTS, type Room, type RoomEvent } from '../../../lib/agent/room.
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../../lib/store/store.ts';
 import { MISSING } from '../../user/authenticate.ts';
-import { bare } from '../../user/errors.ts';
-import type { Occasion, PluginContext, Premises } from '../plugin.ts';
+import { plainAgentError } from '../../user/errors.ts';
+import type { PluginContext, PluginHost, RequestInfo } from '../plugin.ts';
 
 /** A context whose fields say what is going on whenever they are read. */
-export function pluginContext(premises: Premises, room: Pick<Room, 'tell'>, now: () => Occasion): PluginContext {
+export function pluginContext(host: PluginHost, room: Pick<Room, 'tell'>, now: () => RequestInfo): PluginContext {
   return Object.defineProperties(
-    { ...premises, ...voice(room, now), requireDid: () => requireDid(now()) },
+    { ...host, ...voice(room, now), requireDid: () => requireDid(now()) },
     FIELDS_OF(now),
   ) as PluginContext;
 }
@@ -26,17 +26,17 @@ const FIELDS = [
   'path',
   'idempotencyKey',
   'signal',
-] as const satisfies readonly (keyof Occasion)[];
+] as const satisfies readonly (keyof RequestInfo)[];
 
-const FIELDS_OF = (now: () => Occasion): PropertyDescriptorMap =>
+const FIELDS_OF = (now: () => RequestInfo): PropertyDescriptorMap =>
   Object.fromEntries(FIELDS.map((name) => [name, { enumerable: true, get: () => now()[name] }]));
 
-function requireDid({ did }: Occasion): string {
+function requireDid({ did }: RequestInfo): string {
   if (did !== undefined) return did;
-  throw bare(401, MISSING);
+  throw plainAgentError(401, MISSING);
 }
 
-function voice(room: Pick<Room, 'tell'>, now: () => Occasion): Pick<PluginContext, 'emit'> {
+function voice(room: Pick<Room, 'tell'>, now: () => RequestInfo): Pick<PluginContext, 'emit'> {
   const emit = async (event: RoomEvent, payload: JsonObject) => {
     const { sessionId = payload.sessionId, requestId = payload.requestId } = now();
     if (typeof sessionId !== 'string' || sessionId === '')
@@ -51,7 +51,7 @@ function voice(room: Pick<Room, 'tell'>, now: () => Occasion): Pick<PluginContex
 }
 
 /** The documents of some kinds; others are refused with ERR_INPUT, as undeclared ones are. */
-export function ownDocuments(documents: DocumentStore, kinds: readonly Kind[]): Premises['documents'] {
+export function ownDocuments(documents: DocumentStore, kinds: readonly Kind[]): PluginHost['documents'] {
   const names = new Set(kinds.map(({ name }) => name));
   const own = (kind: Kind): Kind => {
     if (names.has(kind.name)) return kind;

@@ -1,36 +1,37 @@
-// The ears of plugins: what they are told of runs, what they settle before one ends, what they say to models.
+// The hooks of plugins: events of runs, settlement before a run ends, instructions for models.
 
 import type { AgentOptions } from '../../../lib/agent/agent.ts';
+import type { RunRoomEvent } from '../../../lib/agent/room.ts';
 import type { RunReport } from '../../../lib/agent/run/runner.ts';
-import type { Told } from '../../../lib/agent/told.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import type { Occasion, Plugin, PluginContext, PluginEvent } from '../plugin.ts';
+import type { Plugin, PluginContext, PluginEvent, RequestInfo } from '../plugin.ts';
 
 /** What the agent calls; a listener is missing where no plugin wants it. */
-export type Listeners = Pick<AgentOptions, 'settle' | 'onTold' | 'onEnd' | 'instructions'>;
+export type Listeners = Pick<AgentOptions, 'settle' | 'onEvent' | 'onEnd' | 'instructions'>;
 
-type ContextOf = (plugin: Plugin, occasion: Occasion) => PluginContext;
+type ContextOf = (plugin: Plugin, request: RequestInfo) => PluginContext;
 
 export function listenersOf(plugins: readonly Plugin[], contextOf: ContextOf): Listeners {
   const having = (hook: keyof Plugin) => plugins.filter((plugin) => plugin[hook] !== undefined);
-  const [hearing, settling, instructing] = [having('onEvent'), having('settle'), having('instructions')];
-  const tell = (event: PluginEvent, occasion: Occasion) => {
-    for (const plugin of hearing) void hear(plugin, event, contextOf(plugin, occasion));
+  const [listening, settling, instructing] = [having('onEvent'), having('settle'), having('instructions')];
+  const tell = (event: PluginEvent, request: RequestInfo) => {
+    for (const plugin of listening) void hear(plugin, event, contextOf(plugin, request));
   };
   return {
-    ...(hearing.length && {
-      onTold: ({ event, runId, payload, ...about }: Told) => tell({ type: event, runId, payload }, occasionOf(about)),
-      onEnd: (report) => tell(ended(report), occasionOf(report)),
+    ...(listening.length && {
+      onEvent: ({ event, runId, payload, ...about }: RunRoomEvent) =>
+        tell({ type: event, runId, payload }, runRequest(about)),
+      onEnd: (report) => tell(ended(report), runRequest(report)),
     }),
     ...(settling.length && {
       settle: async (report) => {
-        for (const plugin of settling) await settle(plugin, report, contextOf(plugin, occasionOf(report)));
+        for (const plugin of settling) await settle(plugin, report, contextOf(plugin, runRequest(report)));
       },
     }),
     ...(instructing.length && {
       instructions: async (asked) => {
-        const said = instructing.map((plugin) => plugin.instructions!(contextOf(plugin, occasionOf(asked))));
+        const said = instructing.map((plugin) => plugin.instructions!(contextOf(plugin, runRequest(asked))));
         return (await Promise.all(said)).filter((text): text is string => text !== undefined && text !== '');
       },
     }),
@@ -59,6 +60,6 @@ function ended({ owner: _, session: sessionId, runId, ...more }: RunReport): Plu
   return { type: 'run_ended', runId, payload: { sessionId, ...more } as unknown as JsonObject };
 }
 
-function occasionOf({ owner, session, requestId }: Pick<RunReport, 'owner' | 'session' | 'requestId'>): Occasion {
+function runRequest({ owner, session, requestId }: Pick<RunReport, 'owner' | 'session' | 'requestId'>): RequestInfo {
   return { did: owner, sessionId: session, requestId };
 }

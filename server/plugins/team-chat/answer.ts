@@ -28,7 +28,7 @@ export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Pro
   try {
     const text = await replyTo(ctx, turn);
     if (text === undefined) return;
-    // Whoever has taken the turn over meanwhile posts the reply.
+    // The process that took the turn over meanwhile posts the reply.
     held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
     if (!held) return;
     await post(ctx, api, { turn: held.body, text });

@@ -1,4 +1,4 @@
-// What a team chat sends: the few fields that are read of it, and which of its events are somebody saying something.
+// Events of a team chat: the few fields that are read, and which events are messages of a user.
 
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { isObject } from '../../../lib/shape.ts';

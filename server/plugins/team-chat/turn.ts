@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
-import type { Premises } from '../plugin.ts';
+import type { PluginHost } from '../plugin.ts';
 import type { Said } from './event.ts';
 
 /** What its document holds; its id is made of the event's. Times are milliseconds since 1970. */
@@ -18,7 +18,7 @@ export type StoredTurn = JsonObject & {
   readonly text: string;
   readonly state: 'open' | 'done' | 'failed';
   readonly tries: number;
-  /** When somebody is to look at it: nobody does before, but who has put it off. */
+  /** Milliseconds since 1970 when the sweep looks at it next; the process that works on it moves this ahead. */
   readonly dueAt: number;
 };
 
@@ -35,10 +35,10 @@ export const LEASE_MS = 120_000;
 /** Milliseconds that answered turns are kept: the chat may deliver their events once more. */
 export const KEEP_MS = 86_400_000;
 
-type Ground = Pick<Premises, 'documents' | 'clock'>;
+type Deps = Pick<PluginHost, 'documents' | 'clock'>;
 
 /** The turn of this message, held by this process; undefined when it has been taken in before. */
-export async function takeIn({ documents, clock }: Ground, said: Said): Promise<Turn | undefined> {
+export async function takeIn({ documents, clock }: Deps, said: Said): Promise<Turn | undefined> {
   const { eventId, team, channel, ts, thread, text } = said;
   const message = hashOf(team, channel, ts);
   const dueAt = clock.now() + LEASE_MS;
@@ -49,7 +49,7 @@ export async function takeIn({ documents, clock }: Ground, said: Said): Promise<
 
 /** The next revision of a turn that this process holds; undefined when another one has it. */
 export async function changeTurn(
-  { documents }: Ground,
+  { documents }: Deps,
   { id, revision, body }: Turn,
   change: Partial<StoredTurn>,
 ): Promise<Turn | undefined> {
@@ -70,7 +70,7 @@ export function runOf({ id }: Turn): string {
 
 /** The session of a thread, made when there is none. */
 export async function sessionOf(
-  { documents, agent }: Pick<Premises, 'documents' | 'agent'>,
+  { documents, agent }: Pick<PluginHost, 'documents' | 'agent'>,
   turn: StoredTurn,
 ): Promise<string> {
   const owner = ownerOf(turn);

@@ -2,7 +2,7 @@
 
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
-import type { Premises } from '../plugin.ts';
+import type { PluginHost } from '../plugin.ts';
 
 export type Preferences = JsonObject & {
   readonly agentName?: string;
@@ -17,16 +17,16 @@ export type Preferences = JsonObject & {
 
 export const KIND: Kind = { name: 'plugin-user-preferences-user', indexes: {} };
 
-type Ground = Pick<Premises, 'documents' | 'clock'>;
+type Deps = Pick<PluginHost, 'documents' | 'clock'>;
 
 /** What is known of a user. */
-export async function preferencesOf({ documents }: Ground, did: string): Promise<Preferences | undefined> {
+export async function preferencesOf({ documents }: Deps, did: string): Promise<Preferences | undefined> {
   return (await documents.get<Preferences>(KIND, did))?.body;
 }
 
 /** Fields that are not in `changes` stay, null removes one; of two writers at once both count. */
 export async function mergePreferences(
-  { documents, clock }: Ground,
+  { documents, clock }: Deps,
   { did, changes }: { readonly did: string; readonly changes: JsonObject },
 ): Promise<Preferences> {
   const merged = await update<Preferences>(documents, KIND, did, (known) => {

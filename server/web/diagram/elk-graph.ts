@@ -2,8 +2,14 @@
 
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs';
 import { cardOf, labelOf } from '../../../lib/diagram/card.ts';
-import { childrenOf, type Drawing, type DrawnState } from '../../../lib/diagram/drawing.ts';
-import type { Box, Placed, Point } from '../../../lib/diagram/placed.ts';
+import {
+  type Box,
+  childrenOf,
+  type Drawing,
+  type DrawnState,
+  type Placed,
+  type Point,
+} from '../../../lib/diagram/drawing.ts';
 
 const ROOT = 'root';
 

@@ -1,8 +1,8 @@
 // The forms in which a machine can be drawn: SVG for people, Mermaid for texts, JSON for Stately's tools.
 
-import { coverageOverlay } from '../../../lib/diagram/coverage-overlay.ts';
-import { machineConfig } from '../../../lib/diagram/machine-config.ts';
+import { machineConfig } from '../../../lib/diagram/machine-drawing.ts';
 import { mermaidText } from '../../../lib/diagram/mermaid.ts';
+import { coverageOverlay } from '../../../lib/diagram/overlay.ts';
 import { viewOf } from '../../../lib/diagram/view.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';

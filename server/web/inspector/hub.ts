@@ -4,14 +4,14 @@
 // moment and keeps its own bounded queue, so that a slow one delays nobody.
 
 import { randomBytes } from 'node:crypto';
-import type { Sighting, Watch } from '../../../lib/engine/watch.ts';
+import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { type Moment, momentOf } from './moment.ts';
 
 /** Is given moments in the order in which they are stored. It must not throw. */
 export type Viewer = (moments: readonly Moment[]) => void;
 
-export interface Hub extends Watch {
+export interface Hub extends Inspector {
   /** The last moments, the oldest first. */
   moments(): readonly Moment[];
   /** Hands on what happens from now on, of all instances; the function ends that. */
@@ -40,7 +40,7 @@ export function createHub(options: HubOptions): Hub {
   const instance = randomBytes(6).toString('base64url');
   const viewers = new Set<Viewer>();
   const ring: Moment[] = [];
-  let pending: Sighting[] = [];
+  let pending: InspectionEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
   let leaving: NodeJS.Timeout | undefined;
   let elsewhereUntil = 0;
@@ -59,11 +59,11 @@ export function createHub(options: HubOptions): Hub {
 
   function flush(): void {
     timer = undefined;
-    const sightings = pending;
+    const events = pending;
     pending = [];
-    const moments = sightings.flatMap((sighting) => {
+    const moments = events.flatMap((event) => {
       try {
-        return [momentOf(sighting, { id: `${instance}.${++number}`, secret })];
+        return [momentOf(event, { id: `${instance}.${++number}`, secret })];
       } catch (error) {
         onProblem(error);
         return [];
@@ -82,10 +82,10 @@ export function createHub(options: HubOptions): Hub {
 
   return {
     isWatched: () => watched,
-    saw(sighting) {
+    emit(event) {
       // More than anybody could be shown: the oldest go unseen.
       if (pending.length >= LIMITS.inspectorQueue) pending.shift();
-      pending.push(sighting);
+      pending.push(event);
       timer ??= setTimeout(flush, LIMITS.inspectorBatchMs);
     },
     moments: () => ring,

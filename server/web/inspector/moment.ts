@@ -1,7 +1,7 @@
 // A moment: a stored turn or step as the inspector shows it, already masked, so that it may go to any viewer and instance.
 
 import type { StateValue } from 'xstate';
-import type { Sighting, TurnSighting } from '../../../lib/engine/watch.ts';
+import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
 import { pathOf } from '../../../lib/flow/run/node.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { LIMITS } from '../../../lib/limits.ts';
@@ -30,7 +30,7 @@ export interface Moment extends Who {
   readonly id: string;
   readonly machine: string;
   readonly version: number;
-  readonly kind: Sighting['kind'];
+  readonly kind: InspectionEvent['kind'];
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly edges: readonly Edge[];
@@ -43,7 +43,7 @@ export interface Moment extends Who {
   readonly reply?: string;
   readonly waiting?: boolean;
   readonly typed?: readonly Typed[];
-  readonly answers?: TurnSighting['answers'];
+  readonly answers?: TurnInspection['answers'];
 }
 
 /** Names sessions for viewers. */
@@ -58,10 +58,10 @@ export function whoIs(key: string, door: JsonObject, secret: Buffer): Who {
   };
 }
 
-/** A sighting as it may be shown. */
-export function momentOf(sighting: Sighting, { id, secret }: { id: string; secret: Buffer }): Moment {
-  const { machine, version, kind, at, rest, ended, passages, turn } = sighting;
-  const who = whoIs(sighting.key, turn?.door ?? {}, secret);
+/** An inspection event as it may be shown. */
+export function momentOf(event: InspectionEvent, { id, secret }: { id: string; secret: Buffer }): Moment {
+  const { machine, version, kind, at, rest, ended, transitions, turn } = event;
+  const who = whoIs(event.key, turn?.door ?? {}, secret);
   const moment: Moment = {
     ...who,
     id,
@@ -69,14 +69,14 @@ export function momentOf(sighting: Sighting, { id, secret }: { id: string; secre
     version,
     kind,
     at,
-    edges: passages.map(({ event, from, to }) => ({
+    edges: transitions.map(({ event, from, to }) => ({
       event,
       from: from === null ? null : pathOf(from),
       to: pathOf(to),
     })),
     state: pathOf(rest.state),
     value: rest.state,
-    context: shownContext(sighting, who),
+    context: shownContext(event, who),
     ended,
     ...(turn && shownTurn(turn, isChat(who))),
   };
@@ -88,7 +88,7 @@ export function momentOf(sighting: Sighting, { id, secret }: { id: string; secre
 /** What people write to the agent is theirs. */
 export const isChat = ({ door }: Pick<Who, 'door'>): boolean => door === 'agent';
 
-function shownContext({ kind, machine, rest: { context } }: Sighting, who: Who): JsonObject {
+function shownContext({ kind, machine, rest: { context } }: InspectionEvent, who: Who): JsonObject {
   if (kind === 'step') return withoutNumbersIn(lifecycleContext(machine, context));
   return (isChat(who) ? withoutTexts(context) : withoutNumbers(context)) as JsonObject;
 }
@@ -100,7 +100,10 @@ function withoutNumbersIn(context: JsonObject): JsonObject {
   ) as JsonObject;
 }
 
-function shownTurn({ born, reply, waiting, typed, answers }: TurnSighting, chat: boolean): Partial<Moment> {
+function shownTurn(
+  { startedAt: born, reply, waiting, typed, answers }: TurnInspection,
+  chat: boolean,
+): Partial<Moment> {
   if (chat) return { born, waiting };
   return {
     born,

@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { writeFlowTests } from '../../../lib/flow/testing/write.ts';
+import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { EventStreams } from '../../http/event-streams.ts';

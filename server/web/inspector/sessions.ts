@@ -28,7 +28,11 @@ export async function* livingSessions(
 }
 
 /** A stored session as it may be shown. */
-export function standingOf(key: string, { conversation, version, born, rest, door }: SessionView, secret: Buffer) {
+export function standingOf(
+  key: string,
+  { conversation, version, startedAt: born, rest, door }: SessionView,
+  secret: Buffer,
+) {
   const who = whoIs(key, door, secret);
   const masked = isChat(who) ? withoutTexts : withoutNumbers;
   const state = pathOf(rest.state);

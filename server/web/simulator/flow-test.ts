@@ -4,7 +4,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTestSetup } from '../../../lib/flow/testing/file.ts';
 import { failureText, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
-import { writeFlowTests } from '../../../lib/flow/testing/write.ts';
+import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { readPhoneNumber } from '../../../lib/ussd/request.ts';
 

@@ -4,8 +4,8 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import type { UssdGateway } from '../../../lib/ussd/gateway.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
+import type { UssdService } from '../../../lib/ussd/service.ts';
 import { Refusal } from '../../http/errors.ts';
 import { sendPage } from '../kit/frame.ts';
 import { ownPagesOnly } from '../kit/same-origin.ts';
@@ -18,7 +18,7 @@ export interface SimulatorDeps {
   readonly operators: Middleware;
   /** Answers as the plain endpoint of telecoms does, whoever asks. */
   readonly dial: Middleware;
-  readonly gateway: Pick<UssdGateway, 'locate'>;
+  readonly gateway: Pick<UssdService, 'locate'>;
   readonly flows: Pick<Library, 'current'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** The flow that a dial starts, and how `text` is read. */

@@ -1,7 +1,7 @@
 // Where the session of a simulated phone stands: as much as a page must know to hide what is typed, and no more.
 
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import type { UssdGateway } from '../../../lib/ussd/gateway.ts';
+import type { UssdService } from '../../../lib/ussd/service.ts';
 
 /** What the page reads. */
 export interface Standing {
@@ -15,7 +15,7 @@ export interface Standing {
 
 /** Undefined when there is no such session, or it is over. */
 export async function standingOf(
-  gateway: Pick<UssdGateway, 'locate'>,
+  gateway: Pick<UssdService, 'locate'>,
   sessionId: string,
 ): Promise<Standing | undefined> {
   const found = await gateway.locate(sessionId);

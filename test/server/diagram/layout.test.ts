@@ -3,10 +3,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { arrowsOf, type Drawing } from '../../../lib/diagram/drawing.ts';
+import { arrowsOf, type Box, type Drawing, type Placed } from '../../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
-import type { Box, Placed } from '../../../lib/diagram/placed.ts';
 import { drawnSvg } from '../../../lib/diagram/svg/svg.ts';
 import { viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';

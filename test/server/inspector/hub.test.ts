@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Sighting } from '../../../lib/engine/watch.ts';
+import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { feed } from '../../../server/web/inspector/feed.ts';
 import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
@@ -21,7 +21,7 @@ function newHub(options: Partial<HubOptions> = {}): Hub {
   return hub;
 }
 
-const sighting = (at: number): Sighting => ({
+const sighting = (at: number): InspectionEvent => ({
   kind: 'step',
   machine: 'delegation',
   version: 1,
@@ -30,7 +30,7 @@ const sighting = (at: number): Sighting => ({
   at,
   rest: { state: 'authorized', context: { expiresAt: at } },
   ended: false,
-  passages: [{ event: 'STORE', from: 'authorized', to: 'authorized' }],
+  transitions: [{ event: 'STORE', from: 'authorized', to: 'authorized' }],
 });
 
 /** A viewer that keeps what it is shown, and a promise of so many moments. */
@@ -68,7 +68,7 @@ test('a hub is watched from the first viewer on, and tells of it once', () => {
 test('viewers see moments in order, and one that comes later finds the last 500', async () => {
   const hub = newHub();
   const { seen, count } = viewer(hub);
-  for (let at = 1; at <= LIMITS.inspectorMoments + 50; at++) hub.saw(sighting(at));
+  for (let at = 1; at <= LIMITS.inspectorMoments + 50; at++) hub.emit(sighting(at));
   await count(LIMITS.inspectorMoments + 50);
   assert.equal(
     seen.map(({ at }) => at),
@@ -93,7 +93,7 @@ test('who watches elsewhere is told, and silence ends that', async () => {
   const hub = newHub({ onForOthers: (moments) => tell(moments) });
   hub.watchedElsewhere(60_000);
   assert.is(hub.isWatched(), true);
-  hub.saw(sighting(1));
+  hub.emit(sighting(1));
   assert.is((await told)[0]!.at, 1);
   assert.equal(hub.moments(), [], 'nobody looks here');
   const other = newHub();
@@ -106,12 +106,12 @@ test('a viewer that takes nothing is given up, and others go on', async () => {
   const source = { hub, machines: { definition: () => '{}' }, living: async function* () {}, now: () => 0 };
   const slow = feed(source, { signal: new AbortController().signal });
   const { count } = viewer(hub);
-  hub.saw(sighting(1));
+  hub.emit(sighting(1));
   const { value } = await slow.next();
   assert.is(value!.length, 3, 'an actor, its event, its snapshot');
   const most = LIMITS.inspectorQueue;
   for (let sent = 1; sent <= most + 100; ) {
-    for (let burst = 0; burst < 200; burst++) hub.saw(sighting(++sent));
+    for (let burst = 0; burst < 200; burst++) hub.emit(sighting(++sent));
     await count(sent);
   }
   assert.is((await slow.next()).done, true);
@@ -128,7 +128,7 @@ test('the definition of a machine comes once, or with every actor where that is 
     const ended = new AbortController();
     const stream = feed(source, { signal: ended.signal, definitions });
     const first = stream.next();
-    for (const at of [1, 2, 3]) hub.saw(sighting(at));
+    for (const at of [1, 2, 3]) hub.emit(sighting(at));
     const { value } = (await first) as { value: readonly string[] };
     const messages = value.map((text) => JSON.parse(text) as { type: string; definition?: string });
     assert.is(messages.filter(({ definition }) => definition !== undefined).length, expected, definitions);

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Sighting } from '../../../lib/engine/watch.ts';
+import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import type { Json } from '../../../lib/store/store.ts';
 import { lifecycleContext, shortened, withoutNumbers, withoutTexts } from '../../../server/web/inspector/mask.ts';
@@ -55,7 +55,7 @@ test('sealed tokens and what calls of the user say are left out of lifecycles', 
 });
 
 const secret = Buffer.alloc(32, 7);
-const sighting = (changes: Partial<Sighting>): Sighting => ({
+const sighting = (changes: Partial<InspectionEvent>): InspectionEvent => ({
   kind: 'turn',
   machine: 'main',
   version: 1,
@@ -64,9 +64,9 @@ const sighting = (changes: Partial<Sighting>): Sighting => ({
   at: 5,
   rest: { state: 'home', context: {} },
   ended: false,
-  passages: [],
+  transitions: [],
   turn: {
-    born: 1,
+    startedAt: 1,
     door: { sessionId: 's-260971230001', phoneNumber: '+260971230001', marks: '3:turn-key;' },
     reply: 'Hello',
     waiting: false,

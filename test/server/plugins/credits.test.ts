@@ -8,7 +8,7 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import { ACCOUNT, accounts, bookingLine, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
+import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
 import { json, type Served } from '../serve.ts';
 import { newSession, newUser, say, type User, withPlugins } from './users.ts';
 
@@ -54,7 +54,7 @@ test('every booking counts once, however often, wherever and through which crash
     fc.asyncProperty(fc.array(booking, { maxLength: 60 }), breaks, async (bookings, stream) => {
       const documents = await declared();
       const broken = breaking(documents, () => stream.next().value);
-      const processes = [bookingLine(), bookingLine(), bookingLine()].map((line) =>
+      const processes = [bookingMutex(), bookingMutex(), bookingMutex()].map((line) =>
         accounts({ documents: broken, clock }, line),
       );
       // Of one id the first amount stands: here all have the same.
@@ -71,7 +71,7 @@ test('every booking counts once, however often, wherever and through which crash
       };
       await Promise.all(bookings.flatMap(({ id }, at) => [again(id, at), again(id, at + 1)]));
       const sum = [...amounts.values()].reduce((all, amount) => all + amount, 0);
-      const account = await accounts({ documents, clock }, bookingLine()).read('did:key:ann');
+      const account = await accounts({ documents, clock }, bookingMutex()).read('did:key:ann');
       assert.is(account?.balance ?? 0, sum);
     }),
     { numRuns: 10 },
@@ -80,7 +80,7 @@ test('every booking counts once, however often, wherever and through which crash
 
 test('a booking that comes again after a hundred others is still known', async () => {
   const documents = await declared();
-  const one = accounts({ documents, clock }, bookingLine());
+  const one = accounts({ documents, clock }, bookingMutex());
   for (let at = 0; at < 100; at++) await one.book({ id: `run/${at}`, did: 'did:key:ann', amount: 1 });
   for (let at = 0; at < 100; at++) await one.book({ id: `run/${at}`, did: 'did:key:ann', amount: 1 });
   const account = await one.read('did:key:ann');
@@ -170,7 +170,7 @@ test('runs on two instances at once spend what they cost, and the account is emp
 });
 
 test('tokens cost what the prices say, to a millionth', async () => {
-  const one = accounts({ documents: await declared(), clock }, bookingLine());
+  const one = accounts({ documents: await declared(), clock }, bookingMutex());
   const account = await one.book({ id: 'run/1', did: 'did:key:ann', amount: -(3 * 4_800 + 7 * 24_000) });
   assert.is(account.balance / MICRO, -0.1824);
 });

@@ -1,4 +1,4 @@
-// Circles in which nobody is asked: they would spin until the turn is stopped.
+// Cycles without a screen that waits for input: they would loop until the turn limit stops them.
 
 import { isInteractive, type Screen, type Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';

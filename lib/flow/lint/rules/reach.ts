@@ -1,4 +1,4 @@
-// Screens that nobody comes to, and screens that nobody leaves.
+// Unreachable screens, and screens without a way out.
 
 import { isInteractive } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';

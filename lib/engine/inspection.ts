@@ -1,4 +1,4 @@
-// Watching: what a turn or a step shows to somebody who looks on, once it is stored. While nobody does, nothing is noted.
+// Inspection events: what a turn or a lifecycle step did, emitted after its write. While nothing inspects, none is built.
 
 import type { StateValue } from 'xstate';
 import type { Json, JsonObject } from '../store/store.ts';
@@ -7,7 +7,7 @@ import type { AtRest } from './machine/transition.ts';
 import type { Answer } from './session/calls.ts';
 
 /** One event that a machine took. */
-export interface Passage {
+export interface Transition {
   readonly event: string;
   /** Null: the machine was not there before. */
   readonly from: StateValue | null;
@@ -24,14 +24,14 @@ export interface ShownAnswer {
 }
 
 /** What a conversation did since it was stored last. Holds no secret: what may not be shown is null. */
-export interface Trail {
-  readonly passages: Passage[];
+export interface Trace {
+  readonly transitions: Transition[];
   readonly typed: { readonly text: string | null; readonly at: StateValue }[];
   readonly answers: ShownAnswer[];
 }
 
 /** What was stored. */
-export interface Sighting {
+export interface InspectionEvent {
   readonly kind: 'turn' | 'step';
   /** Of the machine. */
   readonly machine: string;
@@ -44,50 +44,50 @@ export interface Sighting {
   /** Without secrets. */
   readonly rest: AtRest;
   readonly ended: boolean;
-  readonly passages: readonly Passage[];
-  readonly turn?: TurnSighting;
+  readonly transitions: readonly Transition[];
+  readonly turn?: TurnInspection;
 }
 
 /** What only turns have. */
-export interface TurnSighting extends Omit<Trail, 'passages'> {
+export interface TurnInspection extends Omit<Trace, 'transitions'> {
   /** Milliseconds since 1970 when the dial began. */
-  readonly born: number;
+  readonly startedAt: number;
   readonly door: JsonObject;
-  /** What the caller reads now; undefined when nobody was answered. */
+  /** What the caller reads now; undefined when the turn answered no request. */
   readonly reply: string | undefined;
   /** The caller was told to wait. */
   readonly waiting: boolean;
 }
 
-export interface Watch {
+export interface Inspector {
   /** Asked when a turn begins: while it is false, watching costs a turn no more than this question. */
   readonly isWatched: () => boolean;
   /** Called after the write; it must return at once. */
-  readonly saw: (sighting: Sighting) => void;
+  readonly emit: (event: InspectionEvent) => void;
 }
 
-/** A trail for somebody who watches. */
-export function newTrail(watch: Watch | undefined): Trail | undefined {
-  return watch?.isWatched() ? { passages: [], typed: [], answers: [] } : undefined;
+/** A trace while somebody inspects; undefined otherwise. */
+export function startTrace(watch: Inspector | undefined): Trace | undefined {
+  return watch?.isWatched() ? { transitions: [], typed: [], answers: [] } : undefined;
 }
 
 /** Notes what is about to be read where the conversation stands. */
 export function noteTyped(
-  trail: Trail,
+  trace: Trace,
   input: Json,
   { conversation, view }: { conversation: Conversation; view: View },
 ) {
-  trail.typed.push({ text: conversation.shown?.input(view, input) ?? null, at: view.state });
+  trace.typed.push({ text: conversation.shown?.input(view, input) ?? null, at: view.state });
 }
 
 /** Notes how a call ended. */
 export function noteAnswer(
-  trail: Trail,
+  trace: Trace,
   answer: Answer,
   { conversation, id, service }: { conversation: Conversation; id: string; service: string },
 ): void {
   const outcome = answer.ok
     ? { output: conversation.shown?.output(id, answer.output) ?? null }
     : { code: answer.error.code };
-  trail.answers.push({ call: id, service, outcome });
+  trace.answers.push({ call: id, service, outcome });
 }

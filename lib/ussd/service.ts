@@ -1,4 +1,4 @@
-// The USSD door without HTTP: a phone request in, a screen out, always, within the deadline.
+// The USSD service without HTTP: takes a phone request and always answers with a screen within the deadline.
 
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -16,7 +16,7 @@ import type { UssdRequest } from './request.ts';
 /** Shown when a session is over, expired or unreadable and the caller goes on in it. */
 export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };
 
-export interface UssdGatewayOptions {
+export interface UssdServiceOptions {
   readonly engine: Engine;
   /** The flow that a dial starts. */
   readonly flow: string;
@@ -41,7 +41,7 @@ export interface SessionDebug {
   readonly status: 'active';
 }
 
-export interface UssdGateway {
+export interface UssdService {
   /** Answers a request of a dialect. Never rejects. */
   turn(request: UssdRequest, dialect: string, about?: { readonly requestId: string }): Promise<UssdReply>;
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
@@ -63,7 +63,7 @@ const SESSIONS_LISTED = 10_000;
 const DIALECTS = Object.keys(createAdapters('cumulative'));
 
 /** Opens the door. Session ids of different dialects never meet. */
-export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
+export function ussdService(options: UssdServiceOptions): UssdService {
   const { engine, onProblem } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
@@ -97,7 +97,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
   };
 
   // The turn goes on when its time is up: the telecom's retry then finds its answer.
-  const turn: UssdGateway['turn'] = (request, dialect, about) =>
+  const turn: UssdService['turn'] = (request, dialect, about) =>
     new Promise((resolve) => {
       const key = ussdKey(dialect, request.sessionId);
       const requestId = about?.requestId;
@@ -121,7 +121,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
     return undefined;
   };
 
-  const locate: UssdGateway['locate'] = async (sessionId) => {
+  const locate: UssdService['locate'] = async (sessionId) => {
     for (const key of keysOf(sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
@@ -137,7 +137,7 @@ export function ussdGateway(options: UssdGatewayOptions): UssdGateway {
   return { turn, inspect, locate, sessions };
 }
 
-// What no store could keep is nobody's.
+// An id that no store could keep belongs to no session.
 function keysOf(sessionId: string): string[] {
   return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= LIMITS.keyChars);
 }

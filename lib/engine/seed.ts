@@ -1,4 +1,4 @@
-// A session that begins in the middle, where somebody wants to look: by a record like any other, read back like any other.
+// Seeds a session at a given state, for tools that show a screen: stores an ordinary record, read back like any other.
 
 import type { StateValue } from 'xstate';
 import { TwinlineError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { currentConversation, type Engine } from './engine.ts';
 import { openStored } from './session/open.ts';
 import { encodeRecord } from './session/record.ts';
 
-export interface Placement {
+export interface Seed {
   readonly conversation: string;
   readonly state: StateValue;
   /** Of the conversation itself; its `migrate` fills what is missing. Secrets are not kept. */
@@ -15,15 +15,15 @@ export interface Placement {
   readonly door: JsonObject;
 }
 
-// No edition has it, so the session counts as one of an earlier edition: what an edit may do to sessions is checked and
-// filled in, and the calls of a state that nobody entered are made.
+// No edition has this hash, so the session is migrated like one of an earlier edition: missing variables are filled in,
+// and the calls of its state are made although the state was not entered by an event.
 const NO_EDITION = '';
 
 /**
  * Stores a session that rests there, under a key that has none; the next turn shows it. Throws ERR_FLOW_UNKNOWN, or
  * ERR_INPUT when the conversation has no such state or the key has a session.
  */
-export async function placeSession(engine: Engine, key: string, placement: Placement): Promise<void> {
+export async function seedSession(engine: Engine, key: string, placement: Seed): Promise<void> {
   const { state, context, door } = placement;
   const { id, version, shelve } = currentConversation(engine, placement.conversation);
   const now = engine.clock.now();
@@ -35,7 +35,7 @@ export async function placeSession(engine: Engine, key: string, placement: Place
       hash: NO_EDITION,
       rest: { state, context: shelve(context, (secret) => engine.prove(key, secret)) },
       turn: 1,
-      born: now,
+      startedAt: now,
       door,
       timers: [],
       calls: [],

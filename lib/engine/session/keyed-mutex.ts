@@ -1,18 +1,18 @@
-// Work in line: for one key one after the other, in the order of the calls; for different keys at the same time.
+// A keyed mutex: work of one key runs one after the other, in the order of the calls; different keys run concurrently.
 
 import { TwinlineError } from '../../errors.ts';
 
-export interface Line {
+export interface KeyedMutex {
   /** Runs `work` once everything that was called before for this key is done. Rejects with ERR_BUSY when too many wait. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Keys that somebody works on. */
+  /** The number of keys with running work. */
   size(): number;
 }
 
 const NOBODY = Promise.resolve();
 
 /** At most `waitingMax` wait for one key; `what` names them to who is turned away, such as `requests of one session`. */
-export function workLine(waitingMax: number, what: string): Line {
+export function keyedMutex(waitingMax: number, what: string): KeyedMutex {
   const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
   // Every turn of the engine passes here: one promise, and no async frame around the work.
   const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {

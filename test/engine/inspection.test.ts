@@ -1,18 +1,18 @@
-// Watching: what those who look on are shown of turns and steps, what they never see, and that nothing is noted for nobody.
+// Inspection events: what they hold of turns and steps, that they hold no secret, and that none is built while nothing inspects.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
+import type { InspectionEvent, Inspector } from '../../lib/engine/inspection.ts';
 import { lifecycle } from '../../lib/engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import type { Sighting, Watch } from '../../lib/engine/watch.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import { delegationMachine } from '../../machines/delegation.ts';
 import { begin, KEY, place, say } from './support.ts';
 
-const test = suite('watch');
+const test = suite('inspection');
 
 const PIN = '24680';
 
@@ -38,13 +38,13 @@ const vault: Flow = {
   },
 };
 
-interface Looking extends Watch {
-  readonly seen: Sighting[];
+interface Looking extends Inspector {
+  readonly seen: InspectionEvent[];
   asked: number;
 }
 
 function looking(isWatched: boolean): Looking {
-  const seen: Sighting[] = [];
+  const seen: InspectionEvent[] = [];
   const watch: Looking = {
     seen,
     asked: 0,
@@ -52,7 +52,7 @@ function looking(isWatched: boolean): Looking {
       watch.asked++;
       return isWatched;
     },
-    saw: (sighting) => seen.push(sighting),
+    emit: (sighting) => seen.push(sighting),
   };
   return watch;
 }
@@ -67,11 +67,11 @@ test('a turn is shown with every event, where it led, what was typed and answere
   await say(engine, 'Tariro');
   await say(engine, PIN);
   const [dialled, first, , last] = watch.seen;
-  assert.equal(dialled!.passages, [{ event: 'xstate.init', from: null, to: 'first' }]);
+  assert.equal(dialled!.transitions, [{ event: 'xstate.init', from: null, to: 'first' }]);
   assert.equal(first!.turn!.typed, [{ text: '1', at: 'first' }]);
-  assert.equal(first!.passages, [{ event: 'opt.in', from: 'first', to: 'name' }]);
+  assert.equal(first!.transitions, [{ event: 'opt.in', from: 'first', to: 'name' }]);
   assert.equal(
-    last!.passages.map(({ event, from, to }) => [from, event, to]),
+    last!.transitions.map(({ event, from, to }) => [from, event, to]),
     [
       ['pin', 'text', 'check'],
       ['check', 'xstate.done.actor.check', 'fetch'],
@@ -115,9 +115,9 @@ test('while nobody watches, a turn asks whether somebody does, and no more', asy
 
 test('those who watch cannot make a turn fail', async () => {
   const problems: unknown[] = [];
-  const watch: Watch = {
+  const watch: Inspector = {
     isWatched: () => true,
-    saw: () => {
+    emit: () => {
       throw new Error('blind');
     },
   };
@@ -149,13 +149,19 @@ test('the steps of a lifecycle are shown once they are stored, deadlines as well
   await clock.advance(2_000);
   await grants.read('alice');
   assert.equal(
-    watch.seen.map(({ kind, key, machine, passages }) => [kind, key, machine, passages[0]!.from, passages[0]!.to]),
+    watch.seen.map(({ kind, key, machine, transitions: passages }) => [
+      kind,
+      key,
+      machine,
+      passages[0]!.from,
+      passages[0]!.to,
+    ]),
     [
       ['step', 'grant/alice', 'delegation', null, 'authorized'],
       ['step', 'grant/alice', 'delegation', 'authorized', 'expired'],
     ],
   );
-  assert.match(watch.seen[1]!.passages[0]!.event, /^xstate\.after\./);
+  assert.match(watch.seen[1]!.transitions[0]!.event, /^xstate\.after\./);
 });
 
 test.run();

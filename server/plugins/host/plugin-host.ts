@@ -1,4 +1,4 @@
-// What every plugin may use of the server, whichever it is.
+// The part of PluginContext that is the same for all plugins and requests.
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
@@ -12,9 +12,9 @@ import { jsonBody } from '../../http/middleware/json-body.ts';
 import { operatorsOnly } from '../../http/middleware/operator.ts';
 import { NestError } from '../../user/errors.ts';
 import type { Late } from '../open.ts';
-import type { Occasion, Premises } from '../plugin.ts';
+import type { PluginHost, RequestInfo } from '../plugin.ts';
 
-export interface PluginGround {
+export interface PluginDeps {
   readonly config: Config;
   readonly documents: DocumentStore;
   readonly services: Services;
@@ -24,17 +24,17 @@ export interface PluginGround {
   readonly sender?: SenderOptions | undefined;
 }
 
-interface Bonds {
+interface ServerHooks {
   /** Throws as long as the agent service is not open. */
   readonly late: () => Late;
-  readonly gate: (occasion: Occasion) => Promise<void>;
+  readonly gate: (request: RequestInfo) => Promise<void>;
   readonly closing: AbortSignal;
 }
 
-export function premisesOf(
-  { config, services, clock, sender }: PluginGround,
-  { late, gate, closing }: Bonds,
-): Omit<Premises, 'documents' | 'env' | 'log'> {
+export function pluginHost(
+  { config, services, clock, sender }: PluginDeps,
+  { late, gate, closing }: ServerHooks,
+): Omit<PluginHost, 'documents' | 'env' | 'log'> {
   const clientOf = clientReader({ proxies: config.trustedProxies, exempt: config.rateLimit.exempt });
   return {
     clock,

@@ -1,9 +1,9 @@
-// Sessions that begin in the middle: stored like any other, without secrets, and only where the conversation can be.
+// Seeded sessions: stored like any other, without secrets, and only at a state that the conversation has.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
-import { placeSession } from '../../lib/engine/place.ts';
+import { seedSession } from '../../lib/engine/seed.ts';
 import { takeTurn } from '../../lib/engine/session/turn.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
@@ -11,7 +11,7 @@ import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 
-const test = suite('place');
+const test = suite('seed');
 
 const FLOW: Flow = {
   flow: 'small',
@@ -36,7 +36,7 @@ function engine() {
 }
 
 const place = (on: ReturnType<typeof engine>, state: string, context: Record<string, string> = {}) =>
-  placeSession(on, 'k', { conversation: 'small', state, context: { ...BARE, ...context }, door: {} });
+  seedSession(on, 'k', { conversation: 'small', state, context: { ...BARE, ...context }, door: {} });
 
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -70,7 +70,7 @@ test('a state that is not there, a conversation that is not loaded and a key tha
   assert.is(await failure(place(on, 'third')), 'ERR_INPUT');
   assert.is(await on.store.load('k'), undefined);
   const other = { conversation: 'other', state: 'first', context: BARE, door: {} };
-  assert.is(await failure(placeSession(on, 'k', other)), 'ERR_FLOW_UNKNOWN');
+  assert.is(await failure(seedSession(on, 'k', other)), 'ERR_FLOW_UNKNOWN');
   await place(on, 'first');
   assert.is(await failure(place(on, 'second')), 'ERR_INPUT');
 });
