@@ -3,6 +3,8 @@
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
+/** What is open while a file is read, or closed after that. */
+const LOADING = /^(FSReq|CloseReq)/;
 const found: string[] = [];
 for (const module of process.argv.slice(2)) {
   const before = { globals: globals(), listeners: listeners(), handles: process.getActiveResourcesInfo() };
@@ -19,11 +21,11 @@ for (const module of process.argv.slice(2)) {
 }
 writeSync(1, JSON.stringify(found));
 
-// The loader reads files for a while after an import; that ends by itself.
+// The loader reads files for a while after an import, and closes them; that ends by itself.
 async function filesAreRead(before: readonly string[]): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    if (!added(process.getActiveResourcesInfo(), before).some((one) => one.startsWith('FSReq'))) return;
+    if (!added(process.getActiveResourcesInfo(), before).some((one) => LOADING.test(one))) return;
   }
 }
 
