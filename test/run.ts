@@ -23,7 +23,7 @@ const LOOKS_LIKE_A_TEST = /[.-](tests?|spec)\.[cm]?[jt]sx?$/;
 
 /** Files that take most of a minute: begun last, they would leave the other processes without work. */
 const LONG =
-  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|server\/(exactly-once|walks|domain\/kill|agent\/owner|process|templates|bulk-instances)\.)/;
+  /^(simulation\/|chaos\/|restart\/|guides\/|store\/(mongo|redis-logs)\.|delegation\/fuzz|server\/(ussd\/exactly-once|ussd\/walks|domain\/kill|agent\/owner|boot\/process|cli\/templates|domain\/bulk-instances)\.)/;
 
 /** Failures that belong to no single file. */
 const whole = newReport('the run');

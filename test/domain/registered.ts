@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, json, type Served, sharedServer } from '../server/serve.ts';
+import { type Answer, json, type Served, sharedServer } from '../server/support/serve.ts';
 
 /** Authorization by tenant. */
 export const BEARER = {

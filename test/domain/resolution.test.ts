@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { resolver } from '../../lib/domain/did/resolution.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
 import { identifierDoor } from '../../server/domain/routes/identifiers.ts';
-import { type Answer, ask as plainAsk } from '../server/serve.ts';
+import { type Answer, ask as plainAsk } from '../server/support/serve.ts';
 import { BEARER, type Body, COOKING, registered } from './registered.ts';
 import { openBench } from './registry-bench.ts';
 

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { twinline } from '../../server/cli/main.ts';
-import { withServer } from '../server/serve.ts';
+import { withServer } from '../server/support/serve.ts';
 import { programsOf, skipWithout } from '../support/on-path.ts';
 
 const test = suite('guide to the agent service');

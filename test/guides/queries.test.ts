@@ -10,7 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { twinline } from '../../server/cli/main.ts';
 import { groveNode } from '../server/gateway/node.ts';
-import { withServer } from '../server/serve.ts';
+import { withServer } from '../server/support/serve.ts';
 import { programsOf, skipWithout } from '../support/on-path.ts';
 import { compileProtos } from '../support/protoc.ts';
 

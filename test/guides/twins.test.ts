@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withServer } from '../server/serve.ts';
+import { withServer } from '../server/support/serve.ts';
 import { programsOf, skipWithout } from '../support/on-path.ts';
 
 const test = suite('guide to the domain service');

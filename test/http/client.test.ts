@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { publicExchange, webhookSender } from '../../lib/http/client.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { certificate, NAME, toHere } from '../server/receiver.ts';
+import { certificate, NAME, toHere } from '../server/support/receiver.ts';
 import { withFolder } from '../support/process.ts';
 
 const test = suite('client of other servers');

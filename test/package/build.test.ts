@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ask } from '../server/serve.ts';
+import { ask } from '../server/support/serve.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { manifest, ROOT } from './manifest.ts';
 

@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GUIDES } from '../../server/docs/guides.ts';
-import { ask } from '../server/serve.ts';
+import { ask } from '../server/support/serve.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { KEYS } from './keys.ts';
 import { manifest, ROOT } from './manifest.ts';

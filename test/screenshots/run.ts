@@ -4,10 +4,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { browser, type Open } from '../server/browser.ts';
 import { didOf, type Place, place } from '../server/domain/place.ts';
 import { handset } from '../server/pages/handset.ts';
-import { DIAL } from '../server/serve.ts';
+import { browser, type Open } from '../server/support/browser.ts';
+import { DIAL } from '../server/support/serve.ts';
 import { steps } from './steps.ts';
 
 const FOLDER = join(process.cwd(), 'dist/screenshots');

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Answer, type AskOptions, ask } from '../server/serve.ts';
+import { type Answer, type AskOptions, ask } from '../server/support/serve.ts';
 import { killed } from './process.ts';
 
 export interface CostServer {

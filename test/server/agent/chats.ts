@@ -2,9 +2,9 @@
 
 import * as assert from 'uvu/assert';
 import { type SeenFrame, shownText, soundLog } from '../../agent/ground.ts';
-import { type Reading, readEvents } from '../event-reader.ts';
 import { newUser } from '../plugins/users.ts';
-import { type Answer, type AskOptions, ask as askUrl } from '../serve.ts';
+import { type Reading, readEvents } from '../support/event-reader.ts';
+import { type Answer, type AskOptions, ask as askUrl } from '../support/serve.ts';
 
 export interface Chatter {
   /** By which it says who it is. */

@@ -7,7 +7,7 @@ import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts'
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { INVALID, MISSING } from '../../../server/user/authenticate.ts';
 import { newKey } from '../../delegation/keys.ts';
-import { type Served, withServer } from '../serve.ts';
+import { type Served, withServer } from '../support/serve.ts';
 
 type Ask = Served['ask'];
 

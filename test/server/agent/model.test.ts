@@ -27,7 +27,7 @@ import {
 } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
-import { json, type Served, withServer } from '../serve.ts';
+import { json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('a server with a model', { timeoutMs: 60_000 });
 

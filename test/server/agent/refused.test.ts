@@ -8,8 +8,8 @@ import { makeOracleKey } from '../../../server/config/generated.ts';
 import { INVALID } from '../../../server/user/authenticate.ts';
 import { envelope, jwtToken } from '../../delegation/foreign.ts';
 import { newKey } from '../../delegation/keys.ts';
-import { withServer } from '../serve.ts';
 import { openTab, until } from '../sockets/ground.ts';
+import { withServer } from '../support/serve.ts';
 
 const test = suite('refused tokens');
 const ORACLE_KEY = makeOracleKey();

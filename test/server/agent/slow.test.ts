@@ -11,7 +11,7 @@ import { messageRoutes } from '../../../server/agent/message-routes.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { ANN, framesOf, ground, newSession, say, scripted, shownText } from '../../agent/ground.ts';
-import { readEvents } from '../event-reader.ts';
+import { readEvents } from '../support/event-reader.ts';
 import { readerOf, readOut } from './chats.ts';
 
 const test = suite('slow readers of a reply');

@@ -9,8 +9,8 @@ import { LIMITS } from '../../../lib/limits.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { type Answer, hangs, modelServer, said, says } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';
-import { readEvents } from '../event-reader.ts';
-import { type Served, withServer } from '../serve.ts';
+import { readEvents } from '../support/event-reader.ts';
+import { type Served, withServer } from '../support/serve.ts';
 
 const test = suite('streams of the agent', { timeoutMs: 60_000 });
 const ORACLE_KEY = makeOracleKey();

@@ -3,7 +3,7 @@
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Answer } from '../serve.ts';
+import type { Answer } from '../support/serve.ts';
 import {
   type Body,
   COOKING,

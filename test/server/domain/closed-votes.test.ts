@@ -14,7 +14,7 @@ import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { type DomainService, openDomain } from '../../../server/domain/open.ts';
 import { createLog } from '../../../server/health/log.ts';
-import { ask as askUrl } from '../serve.ts';
+import { ask as askUrl } from '../support/serve.ts';
 import { type Ask, asker, created, files, PROTOCOL, path, type View, view, YES } from './place.ts';
 
 // Nothing is decided before the close.

@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CostServer, startCostServer } from '../../support/cost.ts';
 import { bodyOf, SHAPE_BYTES, SHAPES, type Shape, shortShapes } from '../../support/cost-shapes.ts';
-import { ask as askUrl } from '../serve.ts';
+import { ask as askUrl } from '../support/serve.ts';
 import { asker, COOKING, created, files, keyOf, type Name, path, type View, view, YES } from './place.ts';
 
 const test = suite('cost of the domain service', { timeoutMs: 300_000 });

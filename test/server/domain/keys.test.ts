@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startProcess } from '../../support/process.ts';
-import { type Served, withServer } from '../serve.ts';
+import { type Served, withServer } from '../support/serve.ts';
 import { COOKING, didOf, files, KEYS, keyOf, PROTOCOL, place, problem } from './place.ts';
 
 const test = suite('keys and rules of the domain service', { timeoutMs: 60_000 });

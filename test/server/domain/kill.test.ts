@@ -9,7 +9,7 @@ import { eventsAfter, type FeedEvent } from '../../../lib/domain/feed/feed.ts';
 import { DOMAIN_KINDS } from '../../../lib/domain/kinds.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
 import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';
-import { type Answer, ask as askUrl } from '../serve.ts';
+import { type Answer, ask as askUrl } from '../support/serve.ts';
 import { asker, COOKING, created, files, type Name, PROTOCOL, path, type View, view, YES } from './place.ts';
 
 const test = suite('the domain service under kill -9', { timeoutMs: 240_000 });

@@ -7,7 +7,7 @@ import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Role } from '../../../lib/domain/caller.ts';
 import { pathSegment } from '../../../lib/domain/did/did.ts';
-import { type Answer, type Served, type ServeOptions, sharedServer } from '../serve.ts';
+import { type Answer, type Served, type ServeOptions, sharedServer } from '../support/serve.ts';
 
 /** Name → roles; all of the tenant `one`, but the strangers of `two`, who are called as those of `one`. */
 export const PEOPLE = {

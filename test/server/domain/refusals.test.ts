@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
-import { raw, withServer } from '../serve.ts';
+import { raw, withServer } from '../support/serve.ts';
 import { COOKING, created, files, keyOf, path, place, problem, view, YES } from './place.ts';
 
 const test = suite('refusals of the domain service');

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
-import { type Answer, type Served, withServer } from '../serve.ts';
+import { type Answer, type Served, withServer } from '../support/serve.ts';
 import { asker, COOKING, created, files, PROTOCOL, path, place, problem, type View, view, YES } from './place.ts';
 
 const test = suite('repeated requests');

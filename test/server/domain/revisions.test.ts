@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, json } from '../serve.ts';
+import { type Answer, json } from '../support/serve.ts';
 import { COOKING, created, didOf, keyOf, path, place, problem, type View, view } from './place.ts';
 
 const test = suite('revisions of the domain service');

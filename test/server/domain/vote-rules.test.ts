@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withServer } from '../serve.ts';
+import { withServer } from '../support/serve.ts';
 import {
   asker,
   COOKING,

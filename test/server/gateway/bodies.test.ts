@@ -4,7 +4,7 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileProtos } from '../../support/protoc.ts';
-import { json } from '../serve.ts';
+import { json } from '../support/serve.ts';
 import { withGateway } from './place.ts';
 
 const test = suite('bodies of the query gateway', { timeoutMs: 60_000 });

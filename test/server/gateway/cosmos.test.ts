@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRouteTable, readDescriptorSet } from '../../../lib/gateway/index.ts';
 import { addRealReflection, cosmosSet } from '../../gateway/cosmos-set.ts';
-import { json } from '../serve.ts';
+import { json } from '../support/serve.ts';
 import { withGateway } from './place.ts';
 
 const test = suite('query gateway of a real chain', { timeoutMs: 120_000 });

@@ -9,8 +9,8 @@ import * as assert from 'uvu/assert';
 import { twinline } from '../../../server/cli/main.ts';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
 import { compileProtos } from '../../support/protoc.ts';
-import { documented } from '../documented.ts';
-import { json } from '../serve.ts';
+import { documented } from '../support/documented.ts';
+import { json } from '../support/serve.ts';
 import { groveNode } from './node.ts';
 import { withFile, withGateway } from './place.ts';
 

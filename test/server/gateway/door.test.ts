@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { json } from '../serve.ts';
+import { json } from '../support/serve.ts';
 import { metadataOf } from './node.ts';
 import { sharedGateway } from './place.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
-import { type Served, type ServeOptions, withServer } from '../serve.ts';
+import { type Served, type ServeOptions, withServer } from '../support/serve.ts';
 import { type Describe, type GroveNode, groveNode, type Script, SET } from './node.ts';
 
 export interface Place {

@@ -11,7 +11,7 @@ import { FILES, GOOD, reflectingNode } from '../../gateway/reflection-node.ts';
 import { builtFile } from '../../support/build.ts';
 import { freePort } from '../../support/ports.ts';
 import { compileProtos } from '../../support/protoc.ts';
-import { withServer } from '../serve.ts';
+import { withServer } from '../support/serve.ts';
 import { SET } from './node.ts';
 import { withFile, withGateway } from './place.ts';
 

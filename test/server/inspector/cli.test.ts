@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { builtFile } from '../../support/build.ts';
 import { startProcess } from '../../support/process.ts';
-import { readEvents } from '../event-reader.ts';
-import { ask, DIAL, withServer } from '../serve.ts';
+import { readEvents } from '../support/event-reader.ts';
+import { ask, DIAL, withServer } from '../support/serve.ts';
 
 const test = suite('twinline inspect', { timeoutMs: 60_000 });
 const TOKEN = 'a-token-of-operators';

@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
-import { readEvents } from '../event-reader.ts';
-import { DIAL, withServer } from '../serve.ts';
+import { readEvents } from '../support/event-reader.ts';
+import { DIAL, withServer } from '../support/serve.ts';
 
 const test = suite('inspector of two instances', { timeoutMs: 60_000 });
 let redis: RedisServer;

@@ -3,10 +3,10 @@
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { browser, type Visit } from '../browser.ts';
 import { assertQuiet, assertReadable, weightOf } from '../pages/clean.ts';
 import { runSaved } from '../pages/run-saved.ts';
-import { DIAL, sharedServer } from '../serve.ts';
+import { browser, type Visit } from '../support/browser.ts';
+import { DIAL, sharedServer } from '../support/serve.ts';
 
 const PIN = '58213';
 const test = suite('inspector page', { timeoutMs: 120_000 });

@@ -5,8 +5,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { createMachine } from 'xstate';
-import { type Reading, readEvents } from '../event-reader.ts';
-import { DIAL, type Served, sharedServer, withServer } from '../serve.ts';
+import { type Reading, readEvents } from '../support/event-reader.ts';
+import { DIAL, type Served, sharedServer, withServer } from '../support/serve.ts';
 
 const PIN = '58213';
 const test = suite('inspector stream', { timeoutMs: 30_000 });

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Part } from '../../../lib/agent/responder.ts';
-import { browser, type Visit } from '../browser.ts';
-import { sharedServer } from '../serve.ts';
+import { browser, type Visit } from '../support/browser.ts';
+import { sharedServer } from '../support/serve.ts';
 import { chatPlace } from './chat-place.ts';
 import { assertQuiet, assertReadable, weightOf } from './clean.ts';
 

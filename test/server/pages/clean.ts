@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
-import type { Visit } from '../browser.ts';
-import { ask } from '../serve.ts';
+import type { Visit } from '../support/browser.ts';
+import { ask } from '../support/serve.ts';
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 

@@ -7,8 +7,8 @@ import { inspectToken } from '../../../lib/delegation/inspect.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { operatorPasses } from '../../../server/web/kit/operator-pass.ts';
-import { browser } from '../browser.ts';
-import { DIAL, json, type Served, withServer } from '../serve.ts';
+import { browser } from '../support/browser.ts';
+import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 import { assertReadable } from './clean.ts';
 
 const test = suite('pages of operators', { timeoutMs: 60_000 });

@@ -7,8 +7,8 @@ import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkMenus } from '../../../server/menus/menus.ts';
-import { browser } from '../browser.ts';
-import { sharedServer, withServer } from '../serve.ts';
+import { browser } from '../support/browser.ts';
+import { sharedServer, withServer } from '../support/serve.ts';
 import { assertQuiet, assertReadable, weightOf } from './clean.ts';
 import { type Handset, handset } from './handset.ts';
 

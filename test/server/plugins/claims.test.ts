@@ -9,7 +9,7 @@ import { createLog } from '../../../server/health/log.ts';
 import { CLAIM, claims } from '../../../server/plugins/claims/claim.ts';
 import { processClaims } from '../../../server/plugins/claims/process.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
-import { json, type Served } from '../serve.ts';
+import { json, type Served } from '../support/serve.ts';
 import { newSession, newUser, say, toolFlow, type User, withFlow, withModules, withPlugins } from './users.ts';
 
 const test = suite('claims', { timeoutMs: 60_000 });

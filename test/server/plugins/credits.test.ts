@@ -9,7 +9,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
-import { json, type Served } from '../serve.ts';
+import { json, type Served } from '../support/serve.ts';
 import { newSession, newUser, say, type User, withPlugins } from './users.ts';
 
 const test = suite('credits', { timeoutMs: 60_000 });

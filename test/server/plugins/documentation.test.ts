@@ -4,8 +4,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
-import { documented } from '../documented.ts';
-import { type AskOptions, json } from '../serve.ts';
+import { documented } from '../support/documented.ts';
+import { type AskOptions, json } from '../support/serve.ts';
 import { newUser, withModules, withPlugins } from './users.ts';
 
 const test = suite('documented plugins', { timeoutMs: 60_000 });

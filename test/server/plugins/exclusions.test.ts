@@ -4,7 +4,7 @@ import { io as connect } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MISSING } from '../../../server/user/authenticate.ts';
-import { raw } from '../serve.ts';
+import { raw } from '../support/serve.ts';
 import { newSession, newUser, withModules, withPlugins } from './users.ts';
 
 const test = suite('routes without tokens', { timeoutMs: 60_000 });

@@ -6,8 +6,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readEvent } from '../../../server/plugins/team-chat/event.ts';
 import { isSigned } from '../../../server/plugins/team-chat/signature.ts';
-import { type Receiver, toHere, withReceiver } from '../receiver.ts';
-import type { Served } from '../serve.ts';
+import { type Receiver, toHere, withReceiver } from '../support/receiver.ts';
+import type { Served } from '../support/serve.ts';
 import { withPlugins } from './users.ts';
 
 const test = suite('team chat', { timeoutMs: 60_000 });

@@ -8,7 +8,7 @@ import { mintInvocation } from '../../../lib/delegation/mint.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
-import { type Served, type ServeOptions, withServer } from '../serve.ts';
+import { type Served, type ServeOptions, withServer } from '../support/serve.ts';
 
 export const ORACLE_KEY = makeOracleKey();
 const oracle = parseOracleKey(ORACLE_KEY);

@@ -7,7 +7,7 @@ import type { DocumentStore } from '../../../lib/store/store.ts';
 import { framesOf, ground, newSession, say, scripted } from '../../agent/ground.ts';
 import { called, calls, ended, modelServer, said, thought } from '../../agent/model-server.ts';
 import { newUser as newServedUser, ORACLE_KEY } from '../plugins/users.ts';
-import { withServer } from '../serve.ts';
+import { withServer } from '../support/serve.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
 import { newUser, openPlace, openTab, type Tab, until } from './ground.ts';
 

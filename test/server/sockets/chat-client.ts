@@ -1,7 +1,7 @@
 // A client of a chat with the listening rules of @ixo/oracles-client-sdk 1.4.0, which cannot be installed from the public
 // registry (a dependency of its chain client is not there): which events it acts on, what it shows, how it joins again.
 
-import { readEvents } from '../event-reader.ts';
+import { readEvents } from '../support/event-reader.ts';
 import { openTab, type Tab, type TabOptions } from './ground.ts';
 
 export interface ChatClient {

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LIMITS } from '../../../lib/limits.ts';
 import { ground, newSession } from '../../agent/ground.ts';
-import { ask } from '../serve.ts';
+import { ask } from '../support/serve.ts';
 import { newUser, openPlace, openTab, type Place, type Tab, type TabOptions, until } from './ground.ts';
 
 const test = suite('sockets: hostile clients');

@@ -7,7 +7,7 @@ import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { newKey } from '../../delegation/keys.ts';
-import { type Answer, DIAL, json, type Served, type ServeOptions, sharedServer, withServer } from '../serve.ts';
+import { type Answer, DIAL, json, type Served, type ServeOptions, sharedServer, withServer } from '../support/serve.ts';
 import { openTab, type Tab, until } from './ground.ts';
 
 const test = suite('sockets: served');

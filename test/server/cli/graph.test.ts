@@ -1,0 +1,121 @@
+// `twinline graph`: forms, files, parts, coverage, and what it says of broken flows.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseXml } from '@rgrove/parse-xml';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createMachine } from 'xstate';
+import { run, withFiles } from '../support/command.ts';
+
+const test = suite('graph');
+const MENUS = fileURLToPath(new URL('../../../menus', import.meta.url));
+const SHIPPED = { MENUS_DIR: MENUS };
+
+const FLOW = {
+  flow: 'small',
+  version: 1,
+  start: 'first',
+  keys: { exit: '*' },
+  screens: {
+    first: { type: 'menu', text: 'Here', options: [{ id: 'on', text: 'On', to: 'second' }] },
+    second: { type: 'menu', text: 'There', options: [{ id: 'back', text: 'Back', to: 'first' }] },
+  },
+};
+const TESTS = { flow: 'small', tests: [{ name: 'it dials', steps: [{ in: '', has: 'Here' }] }] };
+
+test('a flow or a lifecycle as SVG on standard output', async () => {
+  for (const name of ['main', 'delegation']) {
+    const { code, out, err } = await run(['graph', name], SHIPPED);
+    assert.equal([code, err], [0, '']);
+    assert.is(parseXml(out).root!.attributes.class, 'drawing');
+    assert.match(out, /<style>/);
+  }
+});
+
+test('as Mermaid, as a machine that XState takes', async () => {
+  const mermaid = await run(['graph', 'wallet', '--mermaid'], SHIPPED);
+  assert.match(mermaid.out, /^stateDiagram-v2$/m);
+  assert.match(mermaid.out, /^ {2}\[\*\] --> welcome$/m);
+  for (const name of ['wallet', 'domain-verification']) {
+    const { code, out } = await run(['graph', '--xstate', name], SHIPPED);
+    assert.is(code, 0);
+    assert.is(createMachine(JSON.parse(out)).id, name);
+  }
+});
+
+test('without names everything goes into a folder, one file for each', () =>
+  withFiles({ 'small.flow.json': FLOW }, async (folder) => {
+    const out = join(folder, 'a', 'b');
+    const ran = await run(['graph', '--out', out, '--mermaid', '--menus-dir', folder]);
+    assert.equal([ran.code, ran.out, ran.err], [0, '', '']);
+    const names = ['agent-stream.mmd', 'delegation.mmd', 'domain-verification.mmd', 'small.mmd'];
+    assert.equal(readdirSync(out).sort(), names);
+    const one = join(folder, 'one.json');
+    assert.is((await run(['graph', 'small', '--xstate', '--out', one], { MENUS_DIR: folder })).code, 0);
+    assert.is(JSON.parse(readFileSync(one, 'utf8')).initial, 'first');
+    assert.is((await run(['graph', 'small', '--out', `${folder}/`], { MENUS_DIR: folder })).code, 0);
+    assert.ok(existsSync(join(folder, 'small.svg')));
+  }));
+
+test('lifecycles need no folder of menus', async () => {
+  assert.is((await run(['graph', 'delegation', '--mermaid'], { MENUS_DIR: '/nowhere/at/all' })).code, 0);
+});
+
+test('a focus shows what is near it', async () => {
+  const { code, out } = await run(['graph', 'main', '--focus', 'about'], SHIPPED);
+  assert.is(code, 0);
+  assert.match(out, /data-state="information"/);
+  assert.not.match(out, /data-state="loginPin"/);
+});
+
+test('coverage marks what the tests beside a flow never reach', () =>
+  withFiles({ 'small.flow.json': FLOW, 'small.test.json': TESTS }, async (folder) => {
+    const { code, out } = await run(['graph', 'small', '--coverage'], { MENUS_DIR: folder });
+    assert.is(code, 0);
+    assert.match(out, /class="state uncovered" data-state="second"/);
+    assert.match(out, /class="state start" data-state="first"/);
+    const untested = await run(['graph', 'main', 'small', '--coverage', '--out', folder], { MENUS_DIR: folder });
+    assert.is(untested.code, 2, 'there is no main here');
+  }));
+
+test('a broken flow is told as lint tells it, 1, and the others are drawn', () =>
+  withFiles({ 'small.flow.json': FLOW, 'bad.flow.json': { ...FLOW, flow: 'bad', start: 'x' } }, async (folder) => {
+    const env = { MENUS_DIR: folder };
+    const asked = await run(['graph', 'bad'], env);
+    assert.equal([asked.code, asked.out], [1, '']);
+    assert.match(asked.err, /bad\.flow\.json:1:\d+ error dangling-target: /);
+    assert.equal([(await run(['graph', 'small', '--mermaid'], env)).code], [0]);
+    const all = await run(['graph', '--mermaid', '--out', join(folder, 'out')], env);
+    assert.is(all.code, 1);
+    assert.match(all.err, /bad\.flow\.json/);
+    assert.ok(existsSync(join(folder, 'out', 'small.mmd')));
+  }));
+
+test('what makes no sense is usage, 2', async () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [['mian'], /no flow and no machine "mian"\. Did you mean "main"\?/],
+    [[], /Name one flow or machine, or give --out/],
+    [['main', 'wallet'], /Name one flow or machine, or give --out/],
+    [['main', '--svg', '--mermaid'], /Choose one of --svg and --mermaid/],
+    [['main', '--mermaid', '--coverage'], /drawn in SVG only/],
+    [['main', '--xstate', '--focus', 'help'], /exported whole/],
+    [['main', '--focus', 'hlep'], /no state "hlep"\. Did you mean "help"\?/],
+    [['main', 'wallet', '--focus', 'help', '--out', '/tmp'], /about one flow/],
+    [['main', '--menus-dir', '/nowhere/at/all'], /no folder \/nowhere\/at\/all/],
+  ];
+  for (const [args, words] of wrong) {
+    const { code, out, err } = await run(['graph', ...args], SHIPPED);
+    assert.equal([code, out], [2, ''], args.join(' '));
+    assert.match(err, words);
+  }
+});
+
+test('a place that cannot be written is named', async () => {
+  const { code, err } = await run(['graph', 'delegation', '--out', '/proc/nothing/x.svg'], SHIPPED);
+  assert.is(code, 1);
+  assert.match(err, /Cannot write \/proc\/nothing\/x\.svg \(\w+\)\. Give another place with --out\./);
+});
+
+test.run();

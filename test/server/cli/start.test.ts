@@ -1,0 +1,93 @@
+// `twinline start` with flags, files of variables, and a restart after edits.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { settingsOf } from '../../../server/cli/setting-flags.ts';
+import { readOnce } from '../../../server/cli/supervisor.ts';
+import { ROOT } from '../../package/manifest.ts';
+import { builtFile } from '../../support/build.ts';
+import { withFolder } from '../../support/process.ts';
+import { run, withFiles } from '../support/command.ts';
+
+const test = suite('start', { timeoutMs: 300_000 });
+
+test('a flag sets its variable, over the environment; a secret has no flag', async () => {
+  assert.equal(settingsOf({ port: '1', 'data-dir': 'x', watch: true }), { PORT: '1', DATA_DIR: 'x' });
+  const bad = await run(['start', '--port', 'x', '--log-level', 'y'], { PORT: '0' });
+  assert.is(process.exitCode, 78);
+  process.exitCode = 0;
+  assert.match(bad.err, /^PORT="x"/m);
+  assert.match(bad.err, /^LOG_LEVEL="y"/m);
+  const secret = await run(['start', '--operator-token', 'canary']);
+  assert.is(secret.code, 2);
+  assert.not.match(secret.err, /canary/);
+});
+
+test('--env-file gives every verb what the environment does not say', () =>
+  withFiles({ one: 'PORT=81\nLOG_LEVEL="debug"\n', other: 'PORT=82\nHOST=127.0.0.2\n' }, async (folder) => {
+    const [one, other] = [join(folder, 'one'), join(folder, 'other')];
+    const { code, out } = await run(['config', '--env-file', one, `--env-file=${other}`], { LOG_LEVEL: 'warn' });
+    assert.is(code, 0);
+    assert.match(out, /^PORT="81"/m, 'the first file wins');
+    assert.match(out, /^HOST="127\.0\.0\.2"/m);
+    assert.match(out, /^LOG_LEVEL="warn"/m, 'the environment wins over both');
+    const none = await run(['config', '--env-file', join(folder, 'none')]);
+    assert.is(none.code, 2);
+    assert.match(none.err, /Cannot read the environment file ".*none" \(ENOENT\)/);
+  }));
+
+test('watched are the folders of modules, and files that are read once; packages and what is missing are not', () =>
+  withFolder(async (folder) => {
+    mkdirSync(join(folder, 'services'));
+    const [service, keys, file] = [join(folder, 'services/a.js'), join(folder, 'keys.json'), join(folder, '.env')];
+    for (const path of [service, keys, file]) writeFileSync(path, '');
+    const env = { SERVICES: `${service},@some/package`, API_KEYS_FILE: keys, GOVERNANCE_FILE: join(folder, 'none') };
+    assert.equal(readOnce(env, [file]).sort(), [file, keys, join(folder, 'services')].sort());
+  }));
+
+test('--watch starts the server again after an edit, outlives one that breaks it, and ends by a signal', () =>
+  withFolder(async (folder) => {
+    mkdirSync(join(folder, 'services'));
+    const service = join(folder, 'services/a.mjs');
+    const write = (name: string) => writeFileSync(service, `export default { '${name}': async () => null };\n`);
+    write('a.b');
+    writeFileSync(join(folder, '.env'), `PORT=0\nDATA_DIR=:memory:\nSERVICES=${service}\n`);
+    const args = [await builtFile('server/cli/main.ts'), 'start', '--watch', '--env-file', join(folder, '.env')];
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+    const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+      });
+    const until = async (pattern: RegExp, edit: () => void) => {
+      const from = printed.length;
+      for (let tries = 0; !pattern.test(printed.slice(from)); tries++) {
+        assert.ok(tries < 900, printed);
+        // An event of the file system may be taken for one of before.
+        if (tries % 300 === 0) edit();
+        await pause(100);
+      }
+    };
+    try {
+      await until(/chat --url http/, () => {});
+      await until(/The server has ended with 78; the next edit starts it again/, () => write('not a name'));
+      await until(/chat --url http/, () => write('c.d'));
+      assert.match(printed, /Something was edited: the server starts again\./);
+      child.kill('SIGTERM');
+      assert.is(await exited, 0);
+    } finally {
+      try {
+        process.kill(-child.pid!, 'SIGKILL');
+      } catch {
+        // All of its processes have ended.
+      }
+    }
+  }));
+
+test.run();

@@ -1,0 +1,307 @@
+// The environment: defaults, every kind of bad value, all problems at once, nothing secret in any of them, keys.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parseKeyring } from '../../../lib/keyring.ts';
+import { readConfig } from '../../../server/config/config.ts';
+import { masked } from '../../../server/config/mask.ts';
+import { SETTINGS, type SettingName } from '../../../server/config/settings.ts';
+import { builtFile } from '../../support/build.ts';
+import { withFolder } from '../../support/process.ts';
+
+const test = suite('config');
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+const KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
+const ORACLE = 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=';
+const GOOD = { PIN_ENCRYPTION_KEY: KEY, DATA_DIR: ':memory:', MODEL_NAME: 'small' };
+
+const problemsOf = (env: NodeJS.ProcessEnv) => readConfig(env).problems;
+
+test('an empty environment gives the documented defaults', () => {
+  const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
+  const { pinKeys, oracleKey, menusDir, plugins, ...rest } = config!;
+  const { variable, ...ofPlugins } = plugins;
+  assert.is(variable('DATA_DIR'), ':memory:');
+  assert.equal(ofPlugins, {
+    modules: [],
+    authExcluded: [],
+    settings: {
+      credits: { perMillionInput: 4_800, perMillionOutput: 24_000, perRun: 0 },
+      teamChat: {
+        signingSecret: undefined,
+        botToken: undefined,
+        replyUrl: 'https://slack.com/api/chat.postMessage',
+      },
+      claims: { secret: undefined, service: undefined },
+    },
+  });
+  assert.is(oracleKey.length, ORACLE.length);
+  assert.is(parseKeyring(pinKeys).ids.length, 1);
+  assert.match(menusDir, /\/menus$/);
+  assert.equal(rest, {
+    production: false,
+    environment: 'development',
+    host: '127.0.0.1',
+    port: 3000,
+    dataDir: ':memory:',
+    redisUrl: undefined,
+    mongodbUrl: undefined,
+    redisAcceptLoss: false,
+    storeWaitMs: 15_000,
+    operatorToken: undefined,
+    trustedProxies: [],
+    corsOrigins: '*',
+    rateLimit: { max: 100, windowMs: 60_000, exempt: [], countsLoopback: false },
+    services: [],
+    serviceHosts: [],
+    ussd: {
+      gateways: '*',
+      flow: 'main',
+      textMode: 'cumulative',
+      unknownSession: 'end',
+      ttlSeconds: 180,
+      deadlineMs: 8_000,
+      errorStatus: 200,
+    },
+    logLevel: 'info',
+    metricsPort: undefined,
+    drainDelayMs: 0,
+    apiKeysFile: undefined,
+    governanceFile: undefined,
+    publicUrl: undefined,
+    agent: {
+      did: undefined,
+      name: 'Twinline',
+      flow: 'assistant',
+      replyBytes: 8_388_608,
+      maxTtlSeconds: 900,
+      delegationAuth: true,
+      didWebHosts: [],
+      didIxoUrl: undefined,
+    },
+    model: undefined,
+    mcpServersFile: undefined,
+    gatewayFile: undefined,
+  });
+});
+
+test('production listens on all addresses, drains for five seconds and makes no keys', () => {
+  const { config } = readConfig({ ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '10.1.2.3' });
+  assert.is(config?.host, '0.0.0.0');
+  assert.is(config?.drainDelayMs, 5_000);
+  const missing = problemsOf({ NODE_ENV: 'production', DATA_DIR: ':memory:' });
+  assert.equal(
+    missing.map((line) => line.split(':')[0]),
+    ['PIN_ENCRYPTION_KEY', 'ORACLE_KEY', 'USSD_GATEWAYS'],
+  );
+});
+
+test('what is set and empty counts as not set, and spaces around values do not count', () => {
+  const { config } = readConfig({ ...GOOD, PORT: '', HOST: ' ', RATE_LIMIT_MAX: ' 7 ', ORACLE_KEY: ORACLE });
+  assert.is(config?.port, 3000);
+  assert.is(config?.host, '127.0.0.1');
+  assert.is(config?.rateLimit.max, 7);
+});
+
+test('an endpoint without the name of its model is refused; the model that answers is not named again among others', () => {
+  const env = { ...GOOD, ORACLE_KEY: ORACLE, MODEL_BASE_URL: 'http://127.0.0.1:1/v1' };
+  assert.match(problemsOf({ ...env, MODEL_NAME: '' })[0]!, /^MODEL_NAME: is not set, and MODEL_BASE_URL is/);
+  const { config } = readConfig({ ...env, MODEL_LIST: 'large, small' });
+  assert.equal([config?.model?.name, config?.model?.others], ['small', ['large']]);
+  assert.is(readConfig({ ...GOOD, ORACLE_KEY: ORACLE }).config?.model, undefined);
+});
+
+const VALID: readonly [SettingName, ...string[]][] = [
+  ['PORT', '0', '1', '65535'],
+  ['HOST', '0.0.0.0', '::', '::1', 'localhost', 'my-host.internal'],
+  ['DATA_DIR', './data', '/var/lib/twin line', ':memory:'],
+  ['REDIS_URL', 'redis://h:1', 'rediss://:p%40w@h', 'redis+cluster://a:1,b:2', 'redis+sentinel://a,b/main'],
+  ['MONGODB_URL', 'mongodb://h/db', 'mongodb://u:p@a:1,b:2/db?replicaSet=x', 'mongodb+srv://h.example.com/db'],
+  ['REDIS_ACCEPT_LOSS', 'true', 'off'],
+  ['STORE_WAIT_SECONDS', '0', '600'],
+  ['PIN_ENCRYPTION_KEY', KEY, `k2:${KEY}`, Buffer.from(KEY, 'hex').toString('base64')],
+  ['TRUST_PROXY_CIDRS', '10.0.0.0/8', '10.0.0.0/8, ::1/128,192.168.1.7', '2001:db8::/32'],
+  ['CORS_ORIGIN', '*', 'https://a.example', 'https://a.example, http://localhost:5173'],
+  ['RATE_LIMIT_EXEMPT', '203.0.113.7', '203.0.113.0/24,2001:db8::/48'],
+  ['SERVICE_HTTP_HOSTS', 'api.example.com', 'localhost:8080,*.example.com'],
+  ['ORACLE_KEY', ORACLE],
+  ['ORACLE_DID', 'did:web:oracle.example.com', 'did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH'],
+  ['AUTH_EXCLUDED', 'GET /models', 'GET /a,POST /b/c'],
+  ['MODEL_BASE_URL', 'http://127.0.0.1:11434/v1', 'https://user:pw@api.example.com/v1'],
+  ['MODEL_LIST', 'large', 'org/large:70b, small'],
+  ['MODEL_SYSTEM_PROMPT', 'You help.\nAlways.'],
+  ['UCAN_DELEGATION_AUTH', 'on', 'off', 'TRUE', 'no', '1', '0'],
+  ['LOG_LEVEL', 'debug', 'silent'],
+];
+
+for (const [name, ...texts] of VALID)
+  test(`${name} takes ${texts.map((text) => masked(name, text)).join(', ')}`, () => {
+    for (const text of texts) assert.equal(problemsOf({ ...GOOD, ORACLE_KEY: ORACLE, [name]: text }), [], text);
+  });
+
+const INVALID: readonly [SettingName, ...string[]][] = [
+  ['NODE_ENV', 'prod', 'Production'],
+  ['PORT', '-1', '65536', '3000.0', '1e3', '0x10', '30 00', 'http'],
+  ['HOST', 'a b', 'http://x', '1.2.3.4:80'],
+  ['DATA_DIR', 'a\0b'],
+  ['REDIS_URL', 'h:1', 'http://h', 'redis://a,b', 'redis://h:99999'],
+  ['MONGODB_URL', 'h/db', 'http://h/db'],
+  ['REDIS_ACCEPT_LOSS', 'maybe'],
+  ['STORE_WAIT_SECONDS', '601', '-1'],
+  ['PIN_ENCRYPTION_KEY', '1234', 'a'.repeat(64), `${KEY},x`, KEY.slice(1)],
+  ['OPERATOR_TOKEN', 'with space', 'ünicode'],
+  ['TRUST_PROXY_ENABLED', 'maybe', '2'],
+  ['TRUST_PROXY_CIDRS', '10.0.0.0/33', '10.0.0', 'example.com', '10.0.0.0/8,'],
+  ['CORS_ORIGIN', 'https://a.example/', 'a.example', '*,https://a.example', 'https://a.example,*', 'null'],
+  ['RATE_LIMIT_MAX', '0', '-5', 'many'],
+  ['RATE_LIMIT_WINDOW_MS', '0', '86400001'],
+  ['USSD_FLOW', '../main', 'a b'],
+  ['SERVICE_HTTP_HOSTS', 'https://x', 'x/y'],
+  ['USSD_TEXT_MODE', 'Cumulative', 'both'],
+  ['USSD_UNKNOWN_SESSION', 'restart'],
+  ['USSD_SESSION_TTL_SECONDS', '0', '86401'],
+  ['USSD_TURN_DEADLINE_MS', '99', '60001'],
+  ['USSD_ERROR_STATUS', '100', '600'],
+  ['ORACLE_KEY', 'secret', ORACLE.slice(1), `${ORACLE.slice(0, -4)}AAA=`.slice(0, 40)],
+  ['ORACLE_DID', 'did:', 'web:x'],
+  ['AUTH_EXCLUDED', '/models', 'get /models'],
+  ['MODEL_BASE_URL', 'localhost:11434', 'ftp://x'],
+  ['MODEL_LIST', 'a,,b'],
+  ['MODEL_SYSTEM_PROMPT', 'a\u0007b'],
+  ['LOG_LEVEL', 'warning'],
+  ['METRICS_PORT', '70000'],
+  ['DRAIN_DELAY_MS', '600001', '5s'],
+];
+
+for (const [name, ...texts] of INVALID)
+  test(`${name} refuses ${texts.map((text) => JSON.stringify(text.slice(0, 20))).join(', ')}`, () => {
+    for (const text of texts) {
+      const problems = problemsOf({ ...GOOD, ORACLE_KEY: ORACLE, [name]: text });
+      assert.is(problems.length, 1, `${text}: ${problems.join('\n')}`);
+      assert.ok(problems[0]!.startsWith(`${name}=`), problems[0]);
+      assert.ok(problems[0]!.includes(SETTINGS[name].fix), 'it says what to do');
+      assert.not.match(problems[0]!, /\n/);
+    }
+  });
+
+test('every problem is reported at once, one line each', () => {
+  const wrong = { PORT: 'x', LOG_LEVEL: 'loud', RATE_LIMIT_MAX: '0', CORS_ORIGIN: 'a', NODE_ENV: 'prod' };
+  const named = problemsOf({ ...GOOD, ...wrong }).map((line) => line.split('=')[0]!);
+  assert.equal(named.sort(), Object.keys(wrong).sort());
+});
+
+test('the nearest word is offered', () => {
+  assert.match(problemsOf({ ...GOOD, LOG_LEVEL: 'wran' })[0]!, /Did you mean "warn"\?/);
+});
+
+test('problems and listings show no secret and no password', () => {
+  const secrets = {
+    PIN_ENCRYPTION_KEY: 'canary-pin-key',
+    OPERATOR_TOKEN: 'canary token',
+    ORACLE_KEY: 'canary-oracle',
+    MODEL_API_KEY: 'canary model',
+    REDIS_URL: 'redis://:canary@host:99999',
+    MONGODB_URL: 'mongo://user:canary@one,two/db',
+    MODEL_BASE_URL: 'https://user:canary@host/v1',
+  };
+  const { problems, entries } = readConfig({ DATA_DIR: ':memory:', ...secrets });
+  assert.ok(problems.length >= 6);
+  const listing = entries.map(({ name, text }) => (text === undefined ? '' : masked(name, text)));
+  assert.not.match([...problems, ...listing].join('\n'), /canary/);
+});
+
+test('production refuses a debugger that is open to the network, and only that', () => {
+  const production = { ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*' };
+  const options = (text: string) => problemsOf({ ...production, NODE_OPTIONS: text });
+  for (const text of ['--inspect=0.0.0.0', '--inspect=0.0.0.0:9229', '--inspect-brk=10.0.0.1:1', '--inspect=[::]:9229'])
+    assert.match(options(text)[0] ?? '', /^NODE_OPTIONS=--inspect/, text);
+  for (const text of ['', '--inspect', '--inspect=9229', '--inspect=127.0.0.1:9229', '--inspect=localhost:1'])
+    assert.equal(options(text), [], text);
+  assert.equal(problemsOf({ ...GOOD, NODE_OPTIONS: '--inspect=0.0.0.0' }), [], 'in development it is yours');
+});
+
+test('METRICS_PORT must differ from PORT, unless both may be any', () => {
+  assert.match(problemsOf({ ...GOOD, PORT: '8080', METRICS_PORT: '8080' })[0]!, /^METRICS_PORT="8080": is the same/);
+  assert.equal(problemsOf({ ...GOOD, PORT: '0', METRICS_PORT: '0' }), []);
+});
+
+test('proxies count only where they are trusted', () => {
+  const proxies = (env: NodeJS.ProcessEnv) => readConfig({ ...GOOD, ...env }).config?.trustedProxies;
+  const TRUST_PROXY_CIDRS = '10.0.0.0/8';
+  assert.equal(proxies({ TRUST_PROXY_CIDRS }), []);
+  assert.equal(proxies({ TRUST_PROXY_CIDRS, TRUST_PROXY_ENABLED: 'true' }), ['10.0.0.0/8']);
+  assert.ok(proxies({ TRUST_PROXY_ENABLED: 'true' })!.includes('127.0.0.0/8'));
+});
+
+test('development keys are made once, readable by their owner only, and found again', () =>
+  withFolder(async (folder) => {
+    const env = { DATA_DIR: join(folder, 'deep', 'data') };
+    const first = readConfig(env, { makeKeys: true });
+    assert.equal(first.problems, []);
+    const path = join(env.DATA_DIR, 'pin-encryption.key');
+    assert.is(readFileSync(path, 'utf8').trim(), first.config!.pinKeys);
+    assert.is(statSync(path).mode & 0o777, 0o600);
+    assert.is(statSync(env.DATA_DIR).mode & 0o077, 0);
+    const second = readConfig(env, { makeKeys: true });
+    assert.is(second.config!.pinKeys, first.config!.pinKeys);
+    assert.is(second.entries.find(({ name }) => name === 'PIN_ENCRYPTION_KEY')?.source, path);
+    assert.is(readConfig({ ...env, PIN_ENCRYPTION_KEY: KEY }).config!.pinKeys, KEY, 'the environment comes first');
+  }));
+
+test('looking at the configuration makes nothing', () =>
+  withFolder(async (folder) => {
+    const DATA_DIR = join(folder, 'data');
+    readConfig({ DATA_DIR });
+    assert.throws(() => statSync(DATA_DIR), /ENOENT/);
+  }));
+
+test('a damaged key file is a problem and not replaced', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'pin-encryption.key');
+    writeFileSync(path, 'half a k');
+    const { problems } = readConfig({ DATA_DIR: folder }, { makeKeys: true });
+    assert.match(problems.join('\n'), /^PIN_ENCRYPTION_KEY=\(8 characters, hidden\)/);
+    assert.is(readFileSync(path, 'utf8'), 'half a k');
+  }));
+
+test('a folder that can hold no keys is one problem for each of them', () =>
+  withFolder(async (folder) => {
+    writeFileSync(join(folder, 'file'), '');
+    for (const DATA_DIR of [join(folder, 'file', 'data'), '/proc/none/data']) {
+      const { problems } = readConfig({ DATA_DIR }, { makeKeys: true });
+      assert.is(problems.length, 2);
+      assert.match(problems[0]!, /^PIN_ENCRYPTION_KEY: no key can be kept in DATA_DIR=/);
+    }
+  }));
+
+test('processes that start at once agree on one key', () =>
+  withFolder(async (folder) => {
+    mkdirSync(join(folder, 'data'));
+    const generated = await builtFile('server/config/generated.ts');
+    const script = `import { ensureKey } from ${JSON.stringify(generated)};
+      const until = ${Date.now() + 1_500}; while (Date.now() < until);
+      console.log(ensureKey('pin-key', ${JSON.stringify(join(folder, 'data'))}).text);`;
+    const one = () => run(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT });
+    const printed = await Promise.all([one(), one(), one()]);
+    const keys = new Set(printed.map(({ stdout }) => stdout.trim()));
+    assert.is(keys.size, 1);
+    assert.match([...keys][0]!, /^[0-9a-f]{64}$/);
+  }));
+
+test('every setting says what it means, what to do, and has a default that is valid', () => {
+  for (const [name, { meaning, fix }] of Object.entries(SETTINGS)) {
+    assert.ok(meaning.length > 5, name);
+    assert.ok(fix.length > 5, name);
+  }
+  const { entries } = readConfig(GOOD);
+  assert.equal(entries.map(({ name }) => name).sort(), Object.keys(SETTINGS).sort());
+});
+
+test.run();

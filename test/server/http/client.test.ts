@@ -1,0 +1,112 @@
+// Whose request it is: the right-most hop that is no trusted proxy, else the peer of the socket.
+
+import type { IncomingMessage } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { clientReader } from '../../../server/http/middleware/client.ts';
+
+const test = suite('client');
+
+const PROXIES = ['127.0.0.0/8', '::1/128', '10.0.0.0/8', 'fd00::/8', '192.0.2.7'];
+
+function request(peer: string | undefined, forwarded?: string): IncomingMessage {
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+  return { socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage;
+}
+
+const clientOf = clientReader({ proxies: PROXIES, exempt: ['203.0.113.0/24', '2001:db8:1::/48'] });
+const addressOf = (peer: string, forwarded?: string) => clientOf(request(peer, forwarded)).address;
+
+const TABLE: readonly [what: string, peer: string, forwarded: string | undefined, client: string][] = [
+  ['no header', '127.0.0.1', undefined, '127.0.0.1'],
+  ['one hop', '127.0.0.1', '203.0.113.9', '203.0.113.9'],
+  ['a hop that the client made up', '127.0.0.1', '6.6.6.6, 203.0.113.9', '203.0.113.9'],
+  ['several trusted proxies', '127.0.0.1', '6.6.6.6, 203.0.113.9, 10.1.2.3,10.0.0.1', '203.0.113.9'],
+  ['only trusted proxies', '127.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
+  ['a peer that is no proxy', '203.0.113.50', '1.1.1.1', '203.0.113.50'],
+  ['a peer that is a proxy by its address alone', '192.0.2.7', '1.1.1.1', '1.1.1.1'],
+  ['its neighbour', '192.0.2.8', '1.1.1.1', '192.0.2.8'],
+  ['a word', '127.0.0.1', 'not an ip<script>', '127.0.0.1'],
+  ['a word behind a proxy', '127.0.0.1', 'unknown, 10.0.0.1', '127.0.0.1'],
+  ['nothing', '127.0.0.1', '', '127.0.0.1'],
+  ['an empty hop', '127.0.0.1', '1.1.1.1,', '127.0.0.1'],
+  ['a hexadecimal address', '127.0.0.1', '0x7f.1', '127.0.0.1'],
+  ['a number', '127.0.0.1', '2130706433', '127.0.0.1'],
+  ['a port behind IPv4', '127.0.0.1', '203.0.113.9:4711', '203.0.113.9'],
+  ['a port behind IPv6', '127.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+  ['IPv6 without brackets', '127.0.0.1', '2001:0db8:0::1', '2001:db8::1'],
+  ['a mapped IPv4 hop', '127.0.0.1', '::ffff:203.0.113.9', '203.0.113.9'],
+  ['a mapped peer', '::ffff:127.0.0.1', '203.0.113.9', '203.0.113.9'],
+  ['a mapped proxy', '127.0.0.1', '1.1.1.1, ::ffff:10.0.0.1', '1.1.1.1'],
+  ['a link-local peer with its zone', 'fe80::1%eth0', undefined, 'fe80::1'],
+  ['an IPv6 proxy', 'fd12::1', '1.1.1.1', '1.1.1.1'],
+  ['spaces', '127.0.0.1', '  1.1.1.1  ,  2.2.2.2  ', '2.2.2.2'],
+];
+
+for (const [what, peer, forwarded, client] of TABLE)
+  test(`${what}: ${forwarded ?? 'none'} from ${peer} is ${client}`, () =>
+    assert.is(addressOf(peer, forwarded), client));
+
+test('without trusted proxies the header means nothing', () => {
+  const untrusting = clientReader({ proxies: [], exempt: [] });
+  assert.is(untrusting(request('127.0.0.1', '1.1.1.1')).address, '127.0.0.1');
+});
+
+test('IPv6 is counted by /64, IPv4 by itself, a socket that is gone with all that are gone', () => {
+  const bucket = (peer: string | undefined) => clientOf(request(peer)).bucket;
+  assert.is(bucket('2001:db8:0:1::1'), bucket('2001:db8:0:1:ffff:ffff:ffff:ffff'));
+  assert.is.not(bucket('2001:db8:0:1::1'), bucket('2001:db8:0:2::1'));
+  assert.is.not(bucket('1.1.1.1'), bucket('1.1.1.2'));
+  assert.is(bucket('::ffff:1.1.1.1'), bucket('1.1.1.1'));
+  assert.is(bucket(undefined), 'unknown');
+});
+
+test('exempt networks and this machine are known', () => {
+  const client = (peer: string) => clientOf(request(peer));
+  assert.ok(client('203.0.113.77').exempt && client('2001:db8:1:2::3').exempt && client('::ffff:203.0.113.1').exempt);
+  assert.not(client('203.0.114.1').exempt);
+  assert.ok(client('127.8.9.1').loopback && client('::1').loopback && client('::ffff:127.0.0.1').loopback);
+  assert.not(client('10.0.0.1').loopback);
+});
+
+test('whatever clients write in front, only the last hop before the proxies counts', () =>
+  fc.assert(
+    fc.property(fc.array(fc.string({ maxLength: 20 }), { maxLength: 4 }), fc.ipV4(), (made, last) => {
+      fc.pre(!/^(127|10)\.|^192\.0\.2\.7$/.test(last));
+      assert.is(addressOf('127.0.0.1', [...made, last, '10.0.0.1'].join(',')), last);
+    }),
+    { numRuns: 200 },
+  ));
+
+test('any header at all gives an address and never throws', () =>
+  fc.assert(
+    fc.property(fc.string({ maxLength: 200 }), (forwarded) => {
+      assert.match(addressOf('127.0.0.1', forwarded), /^[0-9a-f.:]+$/);
+    }),
+    { numRuns: 200 },
+  ));
+
+test('long headers, and long hops in them, are not kept', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heap = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const reader = clientReader({ proxies: PROXIES, exempt: [] });
+  const before = heap();
+  const long = 'x'.repeat(15_000);
+  for (let at = 1; at <= 5_000; at++) {
+    const address = `2001:db8:${at.toString(16)}::1234:5678`;
+    assert.is(reader(request('127.0.0.1', `${long}${at}, ${address}`)).address, address);
+    assert.is(reader(request('127.0.0.1', `${long}${at}`)).address, '127.0.0.1');
+  }
+  const kept = heap() - before;
+  assert.ok(kept < 15_000_000, `${kept} bytes after 150,000,000 bytes of headers`);
+  assert.is(reader(request('127.0.0.1', '203.0.113.1')).address, '203.0.113.1');
+});
+
+test.run();

@@ -1,0 +1,60 @@
+// Requests that two servers could read differently, and the names of requests.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DIAL, json, raw, sharedServer } from '../support/serve.ts';
+
+const test = suite('requests');
+const server = sharedServer(test, {});
+
+const get = (lines: string) => raw(server().url, `GET /health HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+
+test('one Host header is fine; two, none, or a URL with a host of its own is 400', async () => {
+  assert.match(await get('Host: a\r\n'), /^HTTP\/1\.1 200 /);
+  for (const bytes of ['Host: a\r\nHost: b\r\n', 'Host: a\r\nhost: a\r\n', ''])
+    assert.match(await get(bytes), /^HTTP\/1\.1 400 /, bytes);
+  const absolute = 'GET http://evil.example/health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+  assert.match(await raw(server().url, absolute), /^HTTP\/1\.1 400 /);
+});
+
+const SMUGGLED: Readonly<Record<string, string>> = {
+  'a length and chunks': 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n',
+  'two lengths': 'Content-Length: 5\r\nContent-Length: 6\r\n',
+  'a space before the colon': 'Transfer-Encoding : chunked\r\n',
+  'an unknown coding': 'Transfer-Encoding: xchunked\r\n',
+  'a signed length': 'Content-Length: +5\r\n',
+  'a folded header': 'X-A: 1\r\n 2\r\n',
+};
+
+for (const [what, header] of Object.entries(SMUGGLED))
+  test(`a request with ${what} is 400 and ends its connection`, async () => {
+    const body = '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
+    const said = await raw(server().url, `POST /api/ussd HTTP/1.1\r\nHost: a\r\n${header}\r\n${body}`);
+    assert.match(said, /^HTTP\/1\.1 400 /);
+    assert.is(said.match(/HTTP\/1\.1/g)?.length, 1, said);
+  });
+
+test('headers of more than 16 KiB are refused', async () => {
+  assert.match(await get(`Host: a\r\nX-A: ${'x'.repeat(17_000)}\r\n`), /^HTTP\/1\.1 431 /);
+});
+
+test('a fit X-Request-Id comes back, another is replaced, and without one there is a new one each time', async () => {
+  const idOf = async (id?: string) => {
+    const headers: Record<string, string> = id === undefined ? {} : { 'x-request-id': id };
+    const ussd = await server().ask('/api/ussd', json(DIAL, headers));
+    const health = await server().ask('/health', { headers });
+    return [ussd.headers['x-request-id']!, health.headers['x-request-id']!];
+  };
+  for (const id of ['abc', 'A-b_c.1', 'x'.repeat(128)]) assert.equal(await idOf(id), [id, id]);
+  const made: string[] = [];
+  for (const id of ['x'.repeat(129), 'a b', 'a;b', '<script>', 'é', undefined]) made.push(...(await idOf(id)));
+  assert.is(new Set(made).size, made.length);
+  for (const id of made) assert.match(id, /^[\w.-]{1,128}$/);
+});
+
+test('nothing is built from the Host header', async () => {
+  const answer = await server().ask('/', { headers: { host: 'good:3000@evil.example' } });
+  assert.not.match(answer.text + JSON.stringify(answer.headers), /evil/);
+});
+
+test.run();

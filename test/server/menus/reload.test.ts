@@ -1,0 +1,182 @@
+// Edits of menus while people dial: sound ones are served to new dials, others change nothing, and both are told about.
+
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withFolder } from '../../support/process.ts';
+import { DIAL, type Served, withServer } from '../support/serve.ts';
+
+const test = suite('reload');
+
+const menu = (text: string, more: object = {}) => ({
+  flow: 'main',
+  version: 1,
+  start: 'first',
+  keys: { exit: '*' },
+  screens: {
+    first: { type: 'menu', text, options: [{ id: 'on', text: 'Go on', to: 'second' }] },
+    second: { type: 'menu', text: `${text}, second`, options: [{ id: 'back', text: 'Go back', to: 'first' }] },
+  },
+  ...more,
+});
+
+const SUB = (text: string) => ({
+  flow: 'sub',
+  version: 1,
+  start: 'ask',
+  vars: { x: { type: 'string', max: 5 } },
+  screens: { ask: { type: 'input', text, save: 'x', to: 'done' }, done: { type: 'end', text: 'Done' } },
+});
+
+const CALLER = menu('Top', {
+  screens: {
+    first: { type: 'menu', text: 'Top', options: [{ id: 'on', text: 'Go on', to: 'call' }] },
+    call: { type: 'flow', flow: 'sub', done: 'first' },
+  },
+});
+
+const testsOf = (flow: string, text: string) => ({
+  flow,
+  tests: [{ name: 'it dials', steps: [{ in: '', has: text }] }],
+});
+
+interface Menus {
+  readonly server: Served;
+  /** Writes a file as editors do: whole, under another name first. */
+  write(name: string, content: object | string): void;
+  /** Dials anew; the first line of the screen. */
+  dial(): Promise<string>;
+  readonly folder: string;
+}
+
+function withMenus(files: Readonly<Record<string, object>>, work: (menus: Menus) => Promise<void>): Promise<void> {
+  return withFolder(async (folder) => {
+    const write = (name: string, content: object | string) => {
+      writeFileSync(join(folder, `.${name}.tmp`), typeof content === 'string' ? content : JSON.stringify(content));
+      renameSync(join(folder, `.${name}.tmp`), join(folder, name));
+    };
+    for (const [name, content] of Object.entries(files)) write(name, content);
+    let dials = 0;
+    await withServer({ env: { MENUS_DIR: folder } }, async (server) => {
+      const dial = async () => (await server.ussd({ ...DIAL, sessionId: `dial-${dials++}` })).split('\n')[0]!;
+      await work({ server, write, dial, folder });
+    });
+  });
+}
+
+const warnings = (server: Served) =>
+  server.logged.filter(({ level }) => (level as number) >= 40).map(({ msg }) => msg as string);
+
+test('a sound edit is noticed by itself: new dials get it, running sessions go on as they began', () =>
+  withMenus({ 'main.flow.json': menu('Old') }, async ({ server, write, dial }) => {
+    assert.is(await server.ussd(DIAL), 'CON Old\n1. Go on\n*. Exit');
+    for (const text of ['Newer', 'New']) {
+      write('main.flow.json', menu(text));
+      for (let tries = 0; tries < 100 && (await dial()) !== `CON ${text}`; tries++) await pause(30);
+      assert.is(await dial(), `CON ${text}`);
+    }
+    assert.match(await server.ussd({ ...DIAL, text: '1' }), /^CON Old, second/);
+    assert.ok(server.logged.some(({ flow, version }) => flow === 'main' && version === 1));
+  }));
+
+const BROKEN: Readonly<Record<string, object | string>> = {
+  'half a file': '{"flow":"main","version":',
+  'a screen that is not there': menu('Broken', { start: 'nowhere' }),
+  'another name': { ...menu('Broken'), flow: 'other' },
+  'an expression that cannot be': menu('{{name|}}'),
+};
+
+for (const [what, content] of Object.entries(BROKEN))
+  test(`an edit with ${what} changes nothing, and its problem is told once`, () =>
+    withMenus({ 'main.flow.json': menu('Old') }, async ({ server, write, dial }) => {
+      write('main.flow.json', content);
+      await server.refresh();
+      assert.is(await dial(), 'CON Old');
+      const told = warnings(server);
+      assert.ok(
+        told.some((line) => line.includes('main.flow.json:')),
+        told.join('\n'),
+      );
+      await server.refresh();
+      assert.equal(warnings(server), told);
+      write('main.flow.json', menu('Better'));
+      await server.refresh();
+      assert.is(await dial(), 'CON Better');
+    }));
+
+test('an edit that its own tests refuse changes nothing', () =>
+  withMenus(
+    { 'main.flow.json': menu('Old'), 'main.test.json': testsOf('main', 'Old') },
+    async ({ server, write, dial }) => {
+      write('main.flow.json', menu('New'));
+      await server.refresh();
+      assert.is(await dial(), 'CON Old');
+      assert.match(warnings(server).join('\n'), /test "it dials".*does not have "Old"/);
+      write('main.test.json', testsOf('main', 'New'));
+      await server.refresh();
+      assert.is(await dial(), 'CON New');
+    },
+  ));
+
+test('an edited flow changes those that call it too', () =>
+  withMenus({ 'main.flow.json': CALLER, 'sub.flow.json': SUB('Old question:') }, async ({ server, write }) => {
+    const ask = async (sessionId: string) => {
+      await server.ussd({ ...DIAL, sessionId });
+      return (await server.ussd({ ...DIAL, sessionId, text: '1' })).split('\n')[0];
+    };
+    assert.is(await ask('a'), 'CON Old question:');
+    write('sub.flow.json', SUB('New question:'));
+    await server.refresh();
+    assert.is(await ask('b'), 'CON New question:');
+  }));
+
+test('a called flow that its tests refuse is not served through those that call it either', () =>
+  withMenus(
+    { 'main.flow.json': CALLER, 'sub.flow.json': SUB('Old question:'), 'sub.test.json': testsOf('sub', 'Old') },
+    async ({ server, write, dial }) => {
+      const before = readFileSync;
+      assert.ok(before);
+      write('sub.flow.json', SUB('New question:'));
+      write('main.flow.json', {
+        ...CALLER,
+        screens: {
+          ...CALLER.screens,
+          first: { type: 'menu', text: 'Top edited', options: [{ id: 'on', text: 'Go on', to: 'call' }] },
+        },
+      });
+      await server.refresh();
+      assert.is(await dial(), 'CON Top edited', 'the edit of the caller itself is good');
+      await server.ussd(DIAL);
+      assert.match(await server.ussd({ ...DIAL, text: '1' }), /^CON Old question:/);
+    },
+  ));
+
+test('a flow whose file is gone is served until the next start, and that is told', () =>
+  withMenus({ 'main.flow.json': menu('Old'), 'sub.flow.json': SUB('Q') }, async ({ server, dial, folder }) => {
+    rmSync(join(folder, 'main.flow.json'));
+    await server.refresh();
+    assert.is(await dial(), 'CON Old');
+    assert.match(warnings(server).join('\n'), /flow "main": its file is gone/);
+  }));
+
+test('a new flow can be called by an edited one in the same step', () =>
+  withMenus({ 'main.flow.json': menu('Old') }, async ({ server, write, dial }) => {
+    write('sub.flow.json', SUB('Q'));
+    write('main.flow.json', CALLER);
+    await server.refresh();
+    assert.is(await dial(), 'CON Top');
+  }));
+
+test('an edit that changes nothing is not served again', () =>
+  withMenus({ 'main.flow.json': menu('Old') }, async ({ server, write }) => {
+    write('main.flow.json', JSON.stringify(menu('Old'), null, 2));
+    await server.refresh();
+    assert.equal(
+      server.logged.filter(({ flow }) => flow === 'main'),
+      [],
+    );
+  }));
+
+test.run();

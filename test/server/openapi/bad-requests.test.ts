@@ -1,0 +1,155 @@
+// What is asked wrongly is answered as the OpenAPI document says: every route with ids that nobody has and queries that
+// nobody reads.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { OpenApiDocument } from '../../../server/openapi/document.ts';
+import { alice, oracle, text as token } from '../../delegation/tokens.ts';
+import { keyOf, path, place } from '../domain/place.ts';
+import { type Documented, documented } from '../support/documented.ts';
+import type { Answer } from '../support/serve.ts';
+
+const test = suite('openapi, asked wrongly');
+const { server, domain } = place(test, { env: { ORACLE_DID: oracle.did() } });
+
+let document: OpenApiDocument;
+let held: Documented;
+let keys: { readonly [scheme: string]: Record<string, string> };
+test.before(async () => {
+  document = (await server().ask('/openapi.json')).json() as OpenApiDocument;
+  held = documented(document);
+  const expiration = Math.floor(Date.now() / 1_000) + 300;
+  keys = {
+    apiKey: { authorization: `Bearer ${keyOf('operator')}` },
+    none: {},
+    ucan: { authorization: `Bearer ${await token({ issuer: alice, expiration })}`, 'x-auth-type': 'ucan' },
+  };
+});
+
+interface Operation {
+  readonly security?: readonly object[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: object;
+}
+
+const operationAt = (line: string): Operation => {
+  const [method, where] = line.split(' ') as [string, string];
+  return document.paths[where]![method.toLowerCase()] as Operation;
+};
+const namesIn = (line: string, place: string) =>
+  (operationAt(line).parameters ?? []).filter((one) => one.in === place).map(({ name }) => name);
+
+// Streams have no end; of their refusals the head tells.
+const STREAMS = new Set(['GET /v1/events', 'GET /inspector/stream']);
+
+async function problemsOf(line: string, where: string, headers: Record<string, string>): Promise<string[]> {
+  const { requestBody } = operationAt(line);
+  const [method] = line.split(' ') as [string];
+  const body = requestBody && method !== 'GET' ? '{}' : undefined;
+  const sent = { ...headers, ...(body && { 'content-type': 'application/json' }) };
+  const answer: Answer = await server().ask(where, {
+    method: STREAMS.has(line) ? 'HEAD' : method,
+    headers: sent,
+    ...(body && { body }),
+  });
+  if (STREAMS.has(line) && answer.text === '' && answer.status >= 400)
+    return answer.status in (operationAt(line) as unknown as { responses: object }).responses
+      ? []
+      : [`${answer.status}`];
+  const problems = held.problemsOf(line, answer);
+  // 501 is an answer of DID resolution; other faults of the server are none.
+  return answer.status < 500 || answer.status === 501 ? problems : [`${line} ${answer.status}`, ...problems];
+}
+
+const BAD_IDS = [
+  'x',
+  'a'.repeat(257),
+  'a'.repeat(300),
+  'a'.repeat(5_000),
+  `did:ixo:entity:${'0'.repeat(300)}`,
+  `did:ixo:${'0'.repeat(600)}`,
+  'did:ixo:entity:00000000000000000000000000000000',
+  '%00',
+  '%0A',
+  '..%2f..%2fetc',
+  '%F0%9F%98%80',
+  '%ED%A0%80',
+  '%ff',
+  '%',
+  '__proto__',
+  'constructor',
+  '-1',
+  '1e3',
+  ' '.replace(' ', '%20'),
+  "'%22%3Cb%3E",
+];
+
+test('every route with a name in its path, with names that nobody has', async () => {
+  const found: string[] = [];
+  const lines = held.operations.filter((line) => namesIn(line, 'path').length > 0);
+  assert.ok(lines.length > 40, String(lines.length));
+  for (const line of lines)
+    for (const id of BAD_IDS)
+      for (const headers of Object.values(keys)) {
+        const where = line.split(' ')[1]!.replaceAll(/\{\w+\}/g, id);
+        for (const problem of await problemsOf(line, where, headers))
+          found.push(`${id.slice(0, 40)} (${id.length}): ${problem}`);
+      }
+  assert.equal([...new Set(found)], []);
+});
+
+const BAD_VALUES = [
+  '',
+  'x',
+  '-1',
+  '0',
+  '1.5',
+  '1e9',
+  '99999999999',
+  'a'.repeat(5_000),
+  '%00',
+  '%ff',
+  '%F0%9F%98%80',
+  '[]',
+  '{',
+  'null',
+];
+
+test('every route with a query, with values that nobody reads, twice and beside others', async () => {
+  const { did } = await domain();
+  const found: string[] = [];
+  const lines = held.operations.filter((line) => namesIn(line, 'query').length > 0);
+  assert.ok(lines.length > 15, String(lines.length));
+  for (const line of lines) {
+    const where = line
+      .split(' ')[1]!
+      .replaceAll(/\{did\}/g, did)
+      .replaceAll(/\{\w+\}/g, 'x');
+    for (const name of namesIn(line, 'query'))
+      for (const query of [
+        ...BAD_VALUES.map((value) => `${name}=${value}`),
+        name,
+        `${name}=1&${name}=2`,
+        `${name}[]=1`,
+        `${name}[a]=1`,
+        `${name}=1&unknown=1`,
+      ])
+        for (const headers of Object.values(keys))
+          for (const problem of await problemsOf(line, `${where}?${query}`, headers))
+            found.push(`${query.slice(0, 60)}: ${problem}`);
+  }
+  assert.equal([...new Set(found)], []);
+});
+
+test('reads of what is there, with moments and views that nobody knows', async () => {
+  const { did } = await domain();
+  for (const root of ['domains', 'entities', 'protocols'])
+    for (const query of ['at=x', 'at=9999', 'at=2026', 'at=-1', 'view=x', 'view=composed&at=0', 'at=1&at=2']) {
+      const line = `GET /v1/${root}/{did}`;
+      const one = root === 'protocols' ? 'did:ixo:protocol%2Fclean-cooking' : did;
+      const where = root === 'protocols' ? `/v1/protocols/${one}` : path(one, root);
+      assert.equal(await problemsOf(line, `${where}?${query}`, keys.apiKey!), [], `${line}?${query}`);
+    }
+});
+
+test.run();

@@ -1,0 +1,279 @@
+// The page of a proposal: what people see, who may see it, and that nothing that others wrote is more than text.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SimulatedClock } from '../../../lib/clock.ts';
+import { parseKeyring } from '../../../lib/keyring.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { span } from '../../../server/web/kit/countdown.ts';
+import { html, markupOf } from '../../../server/web/kit/html.ts';
+import { pagePasses } from '../../../server/web/kit/page-pass.ts';
+import { ruleWords } from '../../../server/web/proposal/rule-words.ts';
+import { percent } from '../../../server/web/proposal/tally-chart.ts';
+import { created, didOf, type Name, type Place, place, view } from '../domain/place.ts';
+import { browser, type Visit } from '../support/browser.ts';
+
+const EVIL = `<script>alert(1)</script><img src=x onerror="alert(2)">'"\`&lt;{{7*7}}`;
+const RULES = {
+  threshold: { kind: 'percent', value: '2/3' },
+  quorum: '0.5',
+  votingPeriodSeconds: 259_200,
+  timelockSeconds: 3_600,
+  allowRevoting: true,
+  voters: [
+    { did: didOf('ann'), power: '3' },
+    { did: didOf('bob'), power: '1' },
+    { did: didOf('cid'), power: '1' },
+  ],
+};
+
+const test = suite('proposal page');
+const there = place(test, { rules: RULES });
+const { server, ask } = there;
+
+interface Made {
+  readonly id: string;
+  readonly did: string;
+  /** Votes and gives the reason. */
+  vote(name: Name, vote: string, rationale?: string): Promise<unknown>;
+  /** The path of a link to the page, made by somebody with any key. */
+  link(query?: string): Promise<string>;
+}
+
+async function made(name: string, { ask, domain, proposal }: Place = there): Promise<Made> {
+  const { did } = await domain({ metadata: { name } });
+  const { id } = await proposal(did);
+  return {
+    id,
+    did,
+    vote: async (voter, vote, rationale) =>
+      created(await ask(voter, `POST /v1/proposals/${id}/votes`, { vote, ...(rationale && { rationale }) })),
+    link: async (query = '') =>
+      (view(await ask('nobody', `GET /v1/proposals/${id}/page-link${query}`)) as unknown as { url: string }).url,
+  };
+}
+
+/** The words of a page, as a reader without style or script has them. */
+const wordsOf = (page: string) =>
+  page
+    .replace(/<(style|script|title)[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+test('a key that asks for HTML sees the page; whoever asks for JSON or anything gets JSON', async () => {
+  const { id } = await made('A stove');
+  const accepts = async (accept?: string) =>
+    (await ask('nobody', `GET /v1/proposals/${id}`, undefined, accept === undefined ? {} : { accept })).headers;
+  assert.match((await accepts('text/html,application/xhtml+xml,*/*;q=0.8'))['content-type']!, 'text/html');
+  for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0.5, application/json'])
+    assert.match((await accepts(accept))['content-type']!, 'application/json', accept);
+  const { vary, 'cache-control': caching } = await accepts('text/html');
+  assert.match(vary!, 'Accept');
+  assert.is(caching, 'private, no-store');
+});
+
+test('it says what is proposed, how it stands, what is needed, how long it lasts, who has voted', async () => {
+  const { vote, link, did } = await made('Clean Cooking Lusaka');
+  await vote('ann', 'yes');
+  await vote('bob', 'no');
+  const { status, text } = await server().ask(await link());
+  assert.is(status, 200, text);
+  const words = wordsOf(text);
+  for (const said of [
+    'Open Project Verify Clean Cooking Lusaka',
+    did,
+    /(2 days 23 hours|3 days) left to vote/,
+    'Yes 3 60 %',
+    'No 1 20 %',
+    'Abstain 0 0 %',
+    'Not voted 1 20 %',
+    'Quorum 50 %',
+    'Needed 2/3',
+    'If the vote closed now, it would pass.',
+    `Yes ${didOf('ann')} power 3`,
+    `No ${didOf('bob')}`,
+    '1 of 3 have not voted',
+    'At least 2/3 of the yes and no votes must say yes.',
+    'At least 50 % of all voting power must take part',
+    'What has passed takes effect after 1 hour',
+  ])
+    assert.ok(typeof said === 'string' ? words.includes(said) : said.test(words), `${said}\n${words}`);
+  assert.match(text, '<rect class="yes" x="0%" width="60%"');
+  assert.match(text, '<rect class="no" x="75%" width="25%"');
+});
+
+test('a proposal that was stopped says so, and why', async () => {
+  const { id, link } = await made('A stove');
+  view(await ask('operator', `POST /v1/proposals/${id}/veto`, { reason: `Not now. ${EVIL}` }));
+  const { text } = await server().ask(await link());
+  assert.match(wordsOf(text), /Vetoed .* An operator has stopped it\. Not now\. &lt;script&gt;/);
+  assert.not.match(text, 'left to vote');
+});
+
+test('names and rationales are text, whatever they hold', async () => {
+  const { vote, link } = await made(EVIL);
+  await vote('ann', 'no', EVIL);
+  const { text } = await server().ask(await link('?rationales=show'));
+  assert.is(text.split('&lt;script&gt;alert(1)&lt;/script&gt;').length, 4, 'in the title, the heading and the reason');
+  assert.not.match(text, /<script>|<img|onerror="/);
+  const escaped = markupOf(html`<b title="${EVIL}">${[EVIL, html`<i>${'<'}</i>`]}</b>`);
+  assert.not.match(escaped.slice(3), /<script|<img|"alert/);
+  assert.match(escaped, '<i>&lt;</i>');
+});
+
+test('a link hides the reasons of voters unless who made it wanted them shown; only the last reason counts', async () => {
+  const { vote, link } = await made('A stove');
+  await vote('ann', 'no', 'The first reason.');
+  await vote('ann', 'yes', 'The second reason.');
+  await vote('bob', 'yes', 'Because of bob.');
+  assert.not.match((await server().ask(await link())).text, /reason\.|Because/);
+  const { text } = await server().ask(await link('?rationales=show'));
+  assert.match(text, 'The second reason.');
+  assert.match(text, 'Because of bob.');
+  assert.not.match(text, 'The first reason.');
+});
+
+test('only a link as it was made opens the page, only of its own proposal, and only the page', async () => {
+  const { link, id } = await made('Secret stove');
+  const other = await made('Another stove');
+  const url = await link();
+  const pass = new URL(url, 'http://a').searchParams.get('pass')!;
+  const turned = async (path: string) => {
+    const answer = await server().ask(path);
+    assert.is(answer.status, 401, path);
+    assert.match(answer.headers['content-type']!, 'text/html');
+    assert.not.match(answer.text, 'Secret stove');
+  };
+  for (const at of [0, 5, pass.indexOf('.') + 1, pass.indexOf('.') + 3, pass.length - 1]) {
+    const letter = pass[at] === 'r' ? 'n' : pass[at] === '7' ? '8' : '7';
+    await turned(`/v1/proposals/${id}?pass=${pass.slice(0, at)}${letter}${pass.slice(at + 1)}`);
+  }
+  await turned(`/v1/proposals/${other.id}?pass=${pass}`);
+  for (const wrong of ['', 'x', '9999999999.r..', `${pass}&pass=${pass}`, encodeURIComponent(EVIL)])
+    await turned(`/v1/proposals/${id}?pass=${wrong}`);
+  await turned(`/v1/proposals/none?pass=${pass}`);
+  for (const path of [`/v1/proposals/${id}/votes`, `/v1/proposals/${id}/page-link`, '/v1/proposals'])
+    assert.is((await server().ask(`${path}?pass=${pass}`)).status, 401, path);
+  assert.is((await server().ask(url, { method: 'POST' })).status, 401);
+  assert.is((await server().ask(url, { method: 'HEAD' })).status, 200);
+});
+
+test('without a key or a link, a browser is told how to get one, and a program gets its problem document', async () => {
+  const { id } = await made('Secret stove');
+  const page = await server().ask(`/v1/proposals/${id}`, { headers: { accept: 'text/html' } });
+  assert.is(page.status, 401);
+  assert.match(wordsOf(page.text), 'This page opens by a link');
+  assert.not.match(page.text, 'Secret stove');
+  const problem = await server().ask(`/v1/proposals/${id}`);
+  assert.is(problem.headers['content-type'], 'application/problem+json');
+  assert.is((await ask('stranger', `GET /v1/proposals/${id}/page-link`)).status, 404);
+  assert.is((await ask('stranger', `GET /v1/proposals/${id}`, undefined, { accept: 'text/html' })).status, 404);
+});
+
+test('passes stand in no log and no metric, and are sent to nobody', async () => {
+  const { link } = await made('A stove');
+  const url = await link();
+  const { headers } = await server().ask(url);
+  await server().ask(`${url}x`);
+  assert.is(headers['referrer-policy'], 'no-referrer');
+  const pass = new URL(url, 'http://a').searchParams.get('pass')!;
+  const [until, , mac] = pass.split('.');
+  for (const secret of [pass, until!, mac!]) {
+    assert.not.match(JSON.stringify(server().logged), secret);
+    assert.not.match((await server().ask('/metrics')).text, secret);
+  }
+  const told = server().logged.filter(({ route }) => route === '/v1/proposals/:id');
+  assert.ok(told.length >= 2, 'requests for pages are logged under their route');
+});
+
+test('a pass is good for an hour, also after a new key was put before the old one', async () => {
+  const clock = new SimulatedClock();
+  const old = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
+  const other = `b:${[...old].reverse().join('')}`;
+  const passes = pagePasses({ keyring: parseKeyring(`a:${old}`), clock });
+  const { pass, expiresAt } = passes.issue('id', { rationales: true });
+  assert.ok(expiresAt >= clock.now() + LIMITS.pagePassMs);
+  const rotated = pagePasses({ keyring: parseKeyring(`${other},a:${old}`), clock });
+  assert.equal(rotated.read('id', pass), { kind: 'valid', rationales: true });
+  assert.equal(pagePasses({ keyring: parseKeyring(other), clock }).read('id', pass), { kind: 'wrong' });
+  await clock.advance(expiresAt - clock.now() - 1);
+  assert.is(passes.read('id', pass).kind, 'valid');
+  await clock.advance(1);
+  assert.is(passes.read('id', pass).kind, 'expired');
+});
+
+test('spans, rules and shares are told in words, and almost all is not all', () => {
+  const spans = [0, 1, 59, 60, 3_599, 3_600, 90_061, 604_800].map(span);
+  assert.equal(spans, [
+    ...['0 seconds', '1 second', '59 seconds', '1 minute', '59 minutes 59 seconds', '1 hour', '1 day 1 hour', '7 days'],
+  ]);
+  const rules = { threshold: { kind: 'count', value: '3' }, quorum: '0', votingPeriodSeconds: 60 } as const;
+  const words = ruleWords({ ...rules, allowRevoting: false, timelockSeconds: 0, recuseController: true });
+  assert.equal(words.slice(0, 2), [
+    'A voting power of at least 3 must say yes, however many say no.',
+    'It does not matter how many take part.',
+  ]);
+  assert.is(words.at(-1), 'Who controls the domain does not vote on it.');
+  const shares = [
+    [0n, 3n],
+    [1n, 3n],
+    [3n, 3n],
+    [1n, 10n ** 30n],
+    [10n ** 30n - 1n, 10n ** 30n],
+    [0n, 0n],
+  ] as const;
+  assert.equal(
+    shares.map(([part, whole]) => percent(part, whole)),
+    ['0 %', '33.3 %', '100 %', 'under 0.1 %', 'over 99.9 %', '0 %'],
+  );
+});
+
+test.run();
+
+const shown = suite('proposal page in a browser');
+const here = place(shown, { rules: RULES });
+const open = browser(shown);
+const quiet = ({ complaints, strangers }: Visit) => assert.equal([complaints, strangers], [[], []]);
+
+shown('in a browser nothing breaks its policy, nothing that others wrote runs, and the time goes on', async () => {
+  const { vote, link } = await made(EVIL, here);
+  await vote('ann', 'yes', EVIL);
+  const visit = await open(here.server().url + (await link('?rationales=show')));
+  const { page } = visit;
+  assert.is(await page.locator('h1').textContent(), `Verify ${EVIL}`);
+  assert.is(await page.locator('blockquote').textContent(), EVIL);
+  assert.is(await page.locator('main img, main script').count(), 0);
+  const time = page.locator('time[data-until]');
+  assert.match((await time.textContent()) ?? '', /^(2 days 23 hours|3 days)$/);
+  await page.evaluate("document.querySelector('time[data-until]').textContent = ''");
+  await page.locator('time[data-until]', { hasText: /days/ }).waitFor();
+  quiet(visit);
+});
+
+shown('bars, lines and words fit a telephone and a desk, in light and in dark, also without script', async () => {
+  const { vote, link } = await made('Clean Cooking Lusaka East, phase 2', here);
+  await vote('ann', 'yes');
+  await vote('bob', 'abstain');
+  const url = here.server().url + (await link());
+  for (const [colorScheme, width] of [
+    ['light', 360],
+    ['dark', 1200],
+  ] as const) {
+    const viewport = { width, height: 800 };
+    const visit = await open(url, { colorScheme, viewport, javaScriptEnabled: colorScheme === 'light' });
+    const { page } = visit;
+    // biome-ignore lint/suspicious/noExplicitAny: runs in the page, whose types are not here.
+    const seen = await page.evaluate<any>(`({
+      ground: getComputedStyle(document.body).backgroundColor,
+      wide: document.documentElement.scrollWidth,
+      bar: document.querySelector('.bar').getBoundingClientRect().width,
+      yes: document.querySelector('.bar rect.yes').getBoundingClientRect().width,
+    })`);
+    assert.is(seen.ground, colorScheme === 'dark' ? 'rgb(15, 18, 22)' : 'rgb(244, 245, 247)');
+    assert.is(seen.wide, width, 'nothing sticks out');
+    assert.ok(Math.abs(seen.yes / seen.bar - 0.6) < 0.01, 'yes has 60 % of the bar');
+    quiet(visit);
+  }
+});
+
+shown.run();

@@ -1,0 +1,156 @@
+// Whatever happens to MongoDB under a running server: PIN checks fail closed and in time, no guess is free, readiness
+// names the store, and when it is over callers log in again without a restart.
+
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LIMITS } from '../../../lib/limits.ts';
+import { type Fault, type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
+import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
+import { withFolder } from '../../support/process.ts';
+import { LOGIN, pastWaiting } from '../support/login.ts';
+import { atOnce, json, type Served, withServer } from '../support/serve.ts';
+
+const test = suite('MongoDB faults', { timeoutMs: 120_000 });
+
+const DEADLINE_MS = 1_200;
+const GRACE_MS = 250;
+const PIN = '83519';
+const WRONG = '47026';
+const phone = '+260971230001';
+
+let mongo: MongoServer;
+let proxy: FaultProxy;
+
+test.before(async () => {
+  mongo = await startMongo();
+  proxy = await faultProxy({ port: Number(new URL(mongo.url).port) });
+});
+
+test.after.each(() => proxy.set(PASS));
+
+test.after(async () => {
+  await proxy?.close();
+  await mongo?.stop();
+});
+
+interface Login {
+  readonly text: string;
+  readonly ms: number;
+}
+
+interface Dialled extends Login {
+  /** Sends the same text with more behind it. */
+  say(more: string): Promise<string>;
+}
+
+interface Bench {
+  readonly server: Served;
+  /** Dials and types the PIN; the answer, and how long that took. */
+  login(pin: string): Promise<Login>;
+  /** The same, going on until the check is over; the last answer. */
+  outcome(pin: string): Promise<string>;
+}
+
+function withAccount(work: (bench: Bench) => Promise<void>): Promise<void> {
+  const database = `faults-${randomBytes(4).toString('hex')}`;
+  return withFolder(async (folder) => {
+    writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(LOGIN));
+    const env = {
+      // Directly, or the driver would go around the proxy.
+      MONGODB_URL: `mongodb://127.0.0.1:${proxy.port}/${database}?directConnection=true`,
+      USSD_TURN_DEADLINE_MS: String(DEADLINE_MS),
+      MENUS_DIR: folder,
+      LOG_LEVEL: 'warn',
+    };
+    try {
+      await withServer({ env }, async (server) => {
+        let calls = 0;
+        const dial = async (choice: string, pin: string): Promise<Dialled> => {
+          const fields = { sessionId: `call-${calls++}`, serviceCode: '*2233#', phoneNumber: phone };
+          for (const text of ['', choice]) await server.ussd({ ...fields, text });
+          const begun = performance.now();
+          const typed = `${choice}*${pin}`;
+          const { status, text } = await server.ask('/api/ussd', json({ ...fields, text: typed }));
+          const ms = performance.now() - begun;
+          assert.is(status, 200);
+          return { text, ms, say: (more) => server.ussd({ ...fields, text: typed + more }) };
+        };
+        const outcome = async (choice: string, pin: string) => {
+          const { text, say } = await dial(choice, pin);
+          return pastWaiting(text, say);
+        };
+        assert.is(await outcome('1', PIN), 'END Made');
+        await work({ server, login: (pin) => dial('2', pin), outcome: (pin) => outcome('2', pin) });
+      });
+    } finally {
+      const client = new MongoClient(mongo.url);
+      await client.db(database).dropDatabase();
+      await client.close();
+    }
+  });
+}
+
+async function readyAgain(server: Served): Promise<void> {
+  for (const end = performance.now() + 10_000; ; await pause(50)) {
+    if ((await server.ask('/readyz')).status === 200) return;
+    if (performance.now() > end) throw new Error('the server was not ready again within 10 s');
+  }
+}
+
+// What a caller may hear while a PIN cannot be checked; and nobody is let in, nor told whether it was right.
+const NOT_CHECKED = /^(END Trouble|CON Please wait\.\n1\. Continue|END Service temporarily unavailable\..*)$/;
+
+const AWAY: readonly [string, Fault][] = [
+  ['refused', { kind: 'refuse' }],
+  ['frozen', { kind: 'freeze' }],
+  ['slow', { kind: 'latency', ms: 1_500 }],
+  ['reset', { kind: 'reset' }],
+];
+
+for (const [name, fault] of AWAY)
+  test(`MongoDB ${name}: no PIN is checked, callers hear it in time, readiness says so; afterwards they log in`, () =>
+    withAccount(async ({ server, login, outcome }) => {
+      assert.is(await outcome(PIN), 'END In');
+      await proxy.set(fault);
+      for (const { text, ms } of await Promise.all([login(PIN), login(WRONG)])) {
+        assert.match(text, NOT_CHECKED);
+        assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
+      }
+      const ready = await atOnce(() => server.ask('/readyz'));
+      assert.is(ready.status, 503);
+      const { stores } = ready.json() as { stores: { keeps: string; kind: string; away: string }[] };
+      assert.equal(
+        stores.map(({ keeps, kind }) => `${keeps} ${kind}`),
+        ['documents mongo'],
+      );
+      assert.not.match(ready.text, /127\.0\.0\.1/);
+      assert.is((await server.ask('/health')).status, 200);
+      await proxy.set(PASS);
+      await readyAgain(server);
+      assert.is(await outcome(PIN), 'END In');
+    }));
+
+const WRITES = /update[^a-z]/;
+
+for (const after of ['close', 'stall'] as const)
+  test(`lost acknowledgements (${after}) give no guess for free: what was counted stays counted`, () =>
+    withAccount(async ({ server, login, outcome }) => {
+      await proxy.set({ kind: 'lose-reply', to: WRITES, after });
+      for (let at = 0; at < LIMITS.pinFailuresToLock; at++) {
+        const { text, ms } = await login(at === 1 ? PIN : WRONG);
+        assert.match(text, NOT_CHECKED);
+        assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);
+      }
+      assert.ok(proxy.lost > 0);
+      await proxy.set(PASS);
+      await readyAgain(server);
+      // Closed rather than open: tries whose check never came count like failures.
+      assert.is(await outcome(PIN), 'END Locked');
+    }));
+
+test.run();

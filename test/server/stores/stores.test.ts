@@ -1,0 +1,176 @@
+// Which stores a configuration opens, what the start says about them, and what it does when they do not answer.
+
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type RunningServer, startServer } from '../../../server/boot/start.ts';
+import { readConfig } from '../../../server/config/config.ts';
+import { faultProxy } from '../../support/fault-proxy.ts';
+import { withFolder } from '../../support/process.ts';
+import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { ask, DIAL, json } from '../support/serve.ts';
+
+const test = suite('stores', { timeoutMs: 60_000 });
+
+const KEYS = {
+  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
+};
+const PRODUCTION = { ...KEYS, NODE_ENV: 'production', HOST: '127.0.0.1', DRAIN_DELAY_MS: '0', USSD_GATEWAYS: '*' };
+const [INFO, WARN] = [30, 40];
+
+let careless: RedisServer;
+let careful: RedisServer;
+
+test.before(async () => {
+  careless = await startRedis();
+  careful = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'always', '--requirepass', 'canary'] });
+});
+
+test.after(async () => {
+  await careless?.stop();
+  await careful?.stop();
+});
+
+const carefulUrl = () => careful.url.replace('//', '//:canary@');
+
+interface Started {
+  readonly server: RunningServer | undefined;
+  readonly error: (Error & { code?: string }) | undefined;
+  readonly logged: readonly Record<string, unknown>[];
+  readonly ms: number;
+}
+
+/** A start with all that it said; what was started is closed at the end of `work`. */
+async function starting(env: NodeJS.ProcessEnv, work: (started: Started) => Promise<void> | void): Promise<void> {
+  const logged: Record<string, unknown>[] = [];
+  const log = { write: (line: string) => void logged.push(JSON.parse(line)) };
+  const given = { PORT: '0', DATA_DIR: ':memory:', STORE_WAIT_SECONDS: '0', ...env };
+  const { config, problems } = readConfig(given, { makeKeys: true });
+  if (!config) throw new Error(problems.join('\n'));
+  const begun = performance.now();
+  let server: RunningServer | undefined;
+  let error: Started['error'];
+  try {
+    server = await startServer(config, { log, overload: { loopDelayMs: 60_000 } });
+  } catch (thrown) {
+    error = thrown as Started['error'];
+  }
+  try {
+    await work({ server, error, logged, ms: performance.now() - begun });
+  } finally {
+    await server?.close({ drainDelayMs: 0 });
+    assert.not.match(JSON.stringify(logged) + String(error), /canary/, 'no password anywhere');
+  }
+}
+
+const placesOf = ({ server }: Started) =>
+  server!.places.map(({ keeps, program, durability }) => `${keeps}: ${program}, ${durability}`);
+
+test('without URLs sessions are in LMDB and documents in SQLite, with :memory: nowhere', () =>
+  withFolder(async (folder) => {
+    await starting({ DATA_DIR: join(folder, 'data') }, (started) =>
+      assert.equal(placesOf(started), ['sessions: LMDB, power-loss', 'documents: SQLite, power-loss']),
+    );
+    await starting({}, (started) =>
+      assert.equal(placesOf(started), ['sessions: memory, memory', 'documents: memory, memory']),
+    );
+  }));
+
+test('with REDIS_URL sessions are there, and the log says where, which version, and what they survive', () =>
+  starting({ ...PRODUCTION, REDIS_URL: carefulUrl() }, async (started) => {
+    assert.ok(started.server, started.error?.message);
+    const told = started.logged.find(({ keeps }) => keeps === 'sessions')!;
+    assert.is(told.level, INFO);
+    assert.match(String(told.program), /^Redis \d+\.\d+\.\d+$/);
+    assert.is(told.place, careful.url.replace('//', '//:****@'));
+    assert.is(told.durability, 'power-loss');
+    assert.match(String(told.survives), /power cut/);
+    assert.match((await ask(`${started.server!.url}/api/ussd`, json(DIAL))).text, /^CON /);
+  }));
+
+test('two instances on one Redis serve one dialogue', () => {
+  const env = { ...KEYS, REDIS_URL: careless.url };
+  return starting(env, (one) =>
+    starting(env, async (other) => {
+      const dial = async ({ server }: Started, text: string) =>
+        (await ask(`${server!.url}/api/ussd`, json({ ...DIAL, sessionId: 'shared', text }))).text;
+      assert.match(await dial(one, ''), /^CON Welcome/);
+      assert.match(await dial(other, '1'), /^CON Know more/);
+      assert.match(await dial(one, '1*2'), /^CON /);
+    }),
+  );
+});
+
+test('production refuses a Redis that keeps nothing, unless told to accept it; development warns', async () => {
+  const env = { REDIS_URL: careless.url };
+  await starting({ ...PRODUCTION, ...env }, ({ error }) => {
+    assert.is(error?.code, 'ERR_CONFIG');
+    assert.match(error!.message, /forgets all sessions .*appendonly.*REDIS_ACCEPT_LOSS=true/);
+  });
+  for (const accepting of [
+    { ...PRODUCTION, ...env, REDIS_ACCEPT_LOSS: 'true' },
+    { ...KEYS, ...env },
+  ])
+    await starting(accepting, ({ error, logged }) => {
+      assert.is(error, undefined);
+      assert.ok(logged.some(({ level, msg }) => level === WARN && /forgets all sessions/.test(String(msg))));
+    });
+});
+
+test('a wrong password is told at once and not tried again; it is a matter of configuration', () => {
+  const env = { REDIS_URL: careful.url.replace('//', '//:wrong-canary@'), STORE_WAIT_SECONDS: '30' };
+  return starting(env, ({ error, ms }) => {
+    assert.is(error?.code, 'ERR_CONFIG');
+    assert.match(error!.message, /^REDIS_URL does not work\. Redis redis:\/\/:\*\*\*\*@127\.0\.0\.1:\d+: .*WRONGPASS/);
+    assert.ok(ms < 3_000, `${ms} ms`);
+  });
+});
+
+test('a store that comes late is waited for, with a word in the log', async () => {
+  const proxy = await faultProxy(careless);
+  try {
+    await proxy.set({ kind: 'refuse' });
+    const env = { ...KEYS, REDIS_URL: `redis://127.0.0.1:${proxy.port}`, STORE_WAIT_SECONDS: '20' };
+    const lifted = pause(1_300).then(() => proxy.set({ kind: 'pass' }));
+    await starting(env, ({ server, error, logged, ms }) => {
+      assert.ok(server, error?.message);
+      assert.ok(ms >= 1_300);
+      const waiting = logged.filter(({ msg }) => msg === 'waiting for a store to answer');
+      assert.equal(
+        waiting.map(({ setting }) => setting),
+        ['REDIS_URL'],
+      );
+    });
+    await lifted;
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a store that does not answer ends the start in bounded time: address without password, reason, what to do', async () => {
+  careless.freeze();
+  const away: readonly (readonly [string, string, RegExp])[] = [
+    ['REDIS_URL', 'redis://:canary@127.0.0.1:1', /ECONNREFUSED/],
+    ['MONGODB_URL', 'mongodb://user:canary@127.0.0.1:1/x', /ECONNREFUSED/],
+    ['REDIS_URL', careless.url, /not connected|timed out|does not answer/],
+  ];
+  try {
+    await Promise.all(
+      away.map(([setting, url, reason]) =>
+        starting({ ...KEYS, [setting]: url, STORE_WAIT_SECONDS: '1' }, ({ error, ms }) => {
+          assert.is(error?.code, 'ERR_STORE', 'exit code 1: the orchestrator may try again');
+          const form = new RegExp(`^${setting} cannot be used\\. .*127\\.0\\.0\\.1:\\d+.*STORE_WAIT_SECONDS`);
+          assert.match(error!.message, form);
+          assert.match(error!.message, reason);
+          assert.ok(ms < 5_000, `${ms} ms`);
+        }),
+      ),
+    );
+  } finally {
+    careless.thaw();
+  }
+});
+
+test.run();

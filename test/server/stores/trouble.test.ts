@@ -1,0 +1,152 @@
+// A store that freezes, refuses or comes back: callers hear it in time, and health tells it at once.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TwinlineError } from '../../../lib/errors.ts';
+import type { SnapshotStore } from '../../../lib/store/store.ts';
+import { reasonOf } from '../../../server/health/health.ts';
+import type { Stores } from '../../../server/stores/stores.ts';
+import { DIAL, json, type Served, withServer } from '../support/serve.ts';
+
+const test = suite('store trouble');
+
+const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
+
+type State = 'well' | 'frozen' | 'refusing';
+
+/** Stores whose snapshots do as they are told. */
+function moody(state: () => State): (stores: Stores) => Stores {
+  const mood = <A extends unknown[], R>(work: (...args: A) => R) =>
+    (async (...args: A) => {
+      while (state() === 'frozen') await new Promise((resolve) => setTimeout(resolve, 10));
+      if (state() === 'refusing') throw new TwinlineError('ERR_STORE', 'The disk of canary is full.');
+      return work(...args);
+    }) as never;
+  return ({ snapshots, documents }) => {
+    const { load, commit, ping, list } = snapshots;
+    const wrapped: SnapshotStore = {
+      ...snapshots,
+      load: mood(load),
+      commit: mood(commit),
+      ping: mood(ping),
+      list: mood(list),
+    };
+    return { snapshots: wrapped, documents };
+  };
+}
+
+const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
+  const begun = performance.now();
+  return [await work, performance.now() - begun];
+};
+
+const healthOf = async (server: Served) => {
+  const [answer, ms] = await timed(server.ask('/health'));
+  const { status, database } = answer.json() as { status: string; database: string };
+  return { code: answer.status, status, database, ms };
+};
+
+test('a frozen store: END within the deadline, /health at once, /livez well, and all is well when it thaws', async () => {
+  let state: State = 'well';
+  const env = { USSD_TURN_DEADLINE_MS: '400' };
+  await withServer({ env, stores: moody(() => state) }, async (server) => {
+    assert.match(await server.ussd(DIAL), /^CON /);
+    state = 'frozen';
+    const [text, ms] = await timed(server.ussd({ ...DIAL, sessionId: 's2' }));
+    assert.is(text, UNAVAILABLE);
+    assert.ok(ms > 350 && ms < 650, `${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const health = await healthOf(server);
+    assert.equal([health.code, health.status, health.database], [200, 'degraded', 'disconnected']);
+    assert.ok(health.ms < 100, `${health.ms} ms`);
+    assert.is((await server.ask('/livez')).status, 200);
+    const ready = await server.ask('/readyz');
+    const away = { keeps: 'sessions', kind: 'memory', away: 'no-answer' };
+    assert.equal([ready.status, ready.json()], [503, { status: 'store-away', stores: [away] }]);
+    const { text: metrics } = await server.ask('/metrics');
+    assert.match(metrics, /^twinline_store_up\{store="sessions",kind="memory"\} 0$/m);
+    assert.match(metrics, /^twinline_store_up\{store="documents",kind="memory"\} 1$/m);
+    state = 'well';
+    assert.match(await server.ussd({ ...DIAL, sessionId: 's3' }), /^CON /);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    assert.is((await healthOf(server)).database, 'connected');
+    assert.is((await server.ask('/readyz')).status, 200);
+    const told = server.logged.filter(({ keeps }) => keeps === 'sessions').map(({ level, msg }) => [level, msg]);
+    const [ERROR, INFO] = [50, 30];
+    assert.equal(told, [
+      [ERROR, 'a store is away'],
+      [INFO, 'a store is back'],
+    ]);
+  });
+});
+
+test('a store that refuses: END at once, its words nowhere outside, and the turn can be taken later', async () => {
+  let state: State = 'well';
+  await withServer({ stores: moody(() => state) }, async (server) => {
+    await server.ussd(DIAL);
+    state = 'refusing';
+    const [answer, ms] = await timed(server.ask('/api/ussd', json({ ...DIAL, text: '1' })));
+    assert.equal([answer.status, answer.text], [200, UNAVAILABLE]);
+    assert.ok(ms < 1_000, `${ms} ms`);
+    const debug = await server.ask('/api/ussd/debug/s1');
+    assert.is(debug.status, 503);
+    assert.not.match(debug.text, /canary/);
+    assert.is((await server.ask('/api/ussd/sessions')).status, 503);
+    state = 'well';
+    assert.match(await server.ussd({ ...DIAL, text: '1' }), /^CON Know more/);
+    assert.ok(server.logged.some(({ msg }) => msg === 'a USSD turn failed'));
+  });
+});
+
+test('USSD_ERROR_STATUS changes the status of trouble and of nothing else', async () => {
+  let state: State = 'well';
+  await withServer({ env: { USSD_ERROR_STATUS: '503' }, stores: moody(() => state) }, async (server) => {
+    assert.is((await server.ask('/api/ussd', json(DIAL))).status, 200);
+    assert.is((await server.ask('/api/ussd', json({}))).status, 200);
+    state = 'refusing';
+    const answer = await server.ask('/api/ussd', json(DIAL));
+    assert.equal([answer.status, answer.text], [503, UNAVAILABLE]);
+  });
+});
+
+test('many who ask for the health of a frozen store cost few pings', async () => {
+  let pings = 0;
+  let thaw = () => {};
+  const stores = (stores: Stores): Stores => ({
+    ...stores,
+    snapshots: {
+      ...stores.snapshots,
+      ping: () => {
+        pings++;
+        return new Promise((resolve) => {
+          thaw = resolve;
+        });
+      },
+    },
+  });
+  await withServer({ stores }, async (server) => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => healthOf(server)));
+    assert.ok(answers.every(({ database }) => database === 'disconnected'));
+    assert.is(pings, 1);
+    thaw();
+  });
+});
+
+test('why a store is away is told by class, never in its own words', () => {
+  const caused = (code: string) =>
+    new TwinlineError('ERR_STORE', 'x', { cause: Object.assign(new Error('y'), { code }) });
+  const cases: readonly [unknown, string][] = [
+    [caused('ECONNREFUSED'), 'refused'],
+    [caused('ECONNRESET'), 'cut'],
+    [new TwinlineError('ERR_STORE', 'x', { cause: new Error('connect ECONNREFUSED 10.1.2.3:1') }), 'refused'],
+    [new Error('Command timed out'), 'no-answer'],
+    [new TwinlineError('ERR_STORE', 'Redis redis://h: cannot ping: not connected.'), 'cut'],
+    [new TwinlineError('ERR_TIMEOUT', 'x'), 'no-answer'],
+    [new TwinlineError('ERR_STORE', 'the disk is full'), 'error'],
+    ['thrown text', 'error'],
+    [undefined, 'error'],
+  ];
+  for (const [thrown, reason] of cases) assert.is(reasonOf(thrown), reason);
+});
+
+test.run();

@@ -1,0 +1,130 @@
+// A server in this process for one test, and clients that say exactly what goes over the wire.
+
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import type { Test } from 'uvu';
+import { type RunningServer, type Seams, startServer } from '../../../server/boot/start.ts';
+import { readConfig } from '../../../server/config/config.ts';
+
+export interface Served extends RunningServer {
+  /** Everything that was logged. */
+  readonly logged: readonly Readonly<Record<string, unknown>>[];
+  ask(path: string, options?: AskOptions): Promise<Answer>;
+  /** `POST /api/ussd` with a JSON body; the answer's text. */
+  ussd(fields: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+  /** The body as JSON. */
+  json(): unknown;
+}
+
+export type ServeOptions = Omit<Seams, 'log'> & { readonly env?: NodeJS.ProcessEnv };
+
+/** A first dial; fields to be changed as a test needs. */
+export const DIAL = { sessionId: 's1', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' } as const;
+
+// A loaded machine must not make the server turn requests away, except where that is what is tested.
+const CALM = { loopDelayMs: 60_000 };
+
+/** Starts a server on a free port, in memory unless `env` says otherwise; stops it when `work` is done. */
+export async function withServer<T>(options: ServeOptions, work: (server: Served) => Promise<T>): Promise<T> {
+  const { env, ...seams } = options;
+  const lines: Record<string, unknown>[] = [];
+  const log = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  // Tests are no telecom gateway; what is taken from whom is tested by itself.
+  const given = { PORT: '0', DATA_DIR: ':memory:', RATE_LIMIT_MAX: '100000', USSD_GATEWAYS: '*', ...env };
+  const { config, problems } = readConfig(given, { makeKeys: true });
+  if (!config) throw new Error(problems.join('\n'));
+  const server = await startServer(config, { overload: CALM, ...seams, log });
+  const asking = (path: string, how?: AskOptions) => ask(server.url + path, how);
+  const ussd = async (fields: Readonly<Record<string, unknown>>) => (await asking('/api/ussd', json(fields))).text;
+  try {
+    return await work({ ...server, logged: lines, ask: asking, ussd });
+  } finally {
+    await server.close({ drainDelayMs: 0 });
+  }
+}
+
+/** One server for all tests of a suite, which must not disturb each other. */
+export function sharedServer(test: Pick<Test, 'before' | 'after'>, options: ServeOptions): () => Served {
+  let server: Served | undefined;
+  let done: () => void = () => {};
+  let ended: Promise<void> = Promise.resolve();
+  test.before(
+    () =>
+      new Promise<void>((ready, failed) => {
+        ended = withServer(options, (started) => {
+          server = started;
+          ready();
+          return new Promise<void>((resolve) => {
+            done = resolve;
+          });
+        });
+        ended.catch(failed);
+      }),
+  );
+  test.after(async () => {
+    done();
+    await ended;
+  });
+  return () => server!;
+}
+
+/** A POST with a JSON body. */
+export function json(body: unknown, headers: Readonly<Record<string, string>> = {}): AskOptions {
+  return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}
+
+/** One request on a connection of its own. */
+export function ask(url: string, { method = 'GET', headers = {}, body }: AskOptions = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers, agent: false }, (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: res.statusCode!, headers: res.headers as never, text, json: () => JSON.parse(text) });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Sends bytes as they are; what came back until the server closed the connection. */
+export function raw(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+    socket.end(bytes);
+  });
+}
+
+/** The answer, which must come within 100 ms, of a few tries: a busy machine alone is no reason to fail. */
+export async function atOnce<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const begun = performance.now();
+    const answer = await ask();
+    const ms = performance.now() - begun;
+    if (ms < 100) return answer;
+    if (tries === 5) throw new Error(`the answer took ${ms} ms, 5 times`);
+  }
+}

@@ -1,0 +1,111 @@
+// Invalid input at the USSD route: 200, the exact text, and no session, whatever is wrong with fields or body.
+
+import { request } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readUssdBody } from '../../../server/ussd/body.ts';
+import { DIAL, json, raw, sharedServer } from '../support/serve.ts';
+
+const test = suite('ussd input');
+const server = sharedServer(test, { env: { USSD_UNKNOWN_SESSION: 'menu' } });
+
+const MENU = 'CON Welcome to Twinline\n1. Know more\n2. Account\n*. Exit';
+const INVALID = 'END Invalid input. Please try again.';
+let dials = 0;
+const dial = () => server().ussd({ ...DIAL, sessionId: `fresh-${dials++}` });
+
+const long = (count: number) => 'x'.repeat(count);
+const BAD: Readonly<Record<string, object>> = {
+  'a session id of 101 characters': { sessionId: long(101) },
+  'an empty session id': { sessionId: '' },
+  'a session id with a line break': { sessionId: 'a\r\nb' },
+  'no session id': { sessionId: undefined },
+  'a number as session id': { sessionId: 7 },
+  'an object as session id': { sessionId: { $ne: null } },
+  'a list as session id': { sessionId: ['s1'] },
+  'a text of 183 characters': { text: long(183) },
+  'a number as text': { text: 1 },
+  'null as text': { text: null },
+  'no text': { text: undefined },
+  'a phone that begins with +0': { phoneNumber: '+0971230001' },
+  'a phone with 00 for +': { phoneNumber: '00254712345678' },
+  'a phone without +': { phoneNumber: '254712345678' },
+  'a phone in Arabic digits': { phoneNumber: '+٢٥٤٧١٢٣٤٥٦٧٨' },
+  'a phone with a line break': { phoneNumber: '+260971230001\r\n' },
+  'a phone of 16 digits': { phoneNumber: '+2609712300011234' },
+  'a number as phone': { phoneNumber: 260971230001 },
+  'a code without #': { serviceCode: '*2233' },
+  'a code without digits': { serviceCode: '*#' },
+  'a code with two stars': { serviceCode: '**22#' },
+  'a code with a line break': { serviceCode: '*2233#\n' },
+};
+
+for (const [what, fields] of Object.entries(BAD))
+  test(`${what} is invalid input: 200, the exact text, and no session`, async () => {
+    const { count } = (await server().ask('/api/ussd/sessions')).json() as { count: number };
+    const answer = await server().ask('/api/ussd', json({ ...DIAL, ...fields }));
+    assert.equal([answer.status, answer.text], [200, INVALID]);
+    assert.is(((await server().ask('/api/ussd/sessions')).json() as { count: number }).count, count);
+  });
+
+test('100 characters of session id and 182 of text are still valid', async () => {
+  assert.is(await server().ussd({ ...DIAL, sessionId: long(100) }), MENU);
+  assert.is(await server().ussd({ ...DIAL, sessionId: 'other', text: long(182) }), MENU);
+});
+
+const BODIES: Readonly<Record<string, { body: string | Buffer; headers?: Record<string, string> }>> = {
+  'malformed JSON': { body: '{"sessionId":' },
+  'a JSON list': { body: '[]' },
+  'JSON that repeats a name': { body: JSON.stringify(DIAL).replace('{', '{"text":"1",') },
+  __proto__: { body: JSON.stringify(DIAL).replace('{', '{"__proto__":{"a":1},') },
+  nothing: { body: '' },
+  'invalid UTF-8': { body: Buffer.from(JSON.stringify({ ...DIAL, text: '\xff' }), 'latin1') },
+  'more than 8 KiB': { body: JSON.stringify({ ...DIAL, extra: long(8_192) }) },
+  'more than 1 MiB': { body: JSON.stringify({ ...DIAL, extra: long(1_200_000) }) },
+  'any encoding': { body: JSON.stringify(DIAL), headers: { 'content-encoding': 'gzip' } },
+  'a form with broken percents': { body: 'sessionId=%zz&serviceCode=*1#&phoneNumber=+260971230001&text=' },
+};
+
+for (const [what, { body, headers = {} }] of Object.entries(BODIES))
+  test(`a body with ${what} is invalid input`, async () => {
+    const answer = await server().ask('/api/ussd', { method: 'POST', body, headers });
+    assert.equal([answer.status, answer.text], [200, INVALID]);
+    assert.is(await dial(), MENU, 'and the next request is served');
+  });
+
+test('a body that comes in pieces is read whole', async () => {
+  const body = JSON.stringify({ ...DIAL, sessionId: 'pieces', extra: 'é'.repeat(50) });
+  const bytes = Buffer.from(body);
+  const at = bytes.indexOf(0xc3) + 1;
+  const text = await new Promise<string>((resolve, reject) => {
+    const sent = request(`${server().url}/api/ussd`, { method: 'POST', agent: false }, (res) => {
+      let all = '';
+      res.on('data', (chunk) => {
+        all += chunk;
+      });
+      res.on('end', () => resolve(all));
+    });
+    sent.on('error', reject);
+    sent.write(bytes.subarray(0, at));
+    setTimeout(() => sent.end(bytes.subarray(at)), 30);
+  });
+  assert.is(text, MENU);
+});
+
+test('a body that ends without its end is nobody’s, and is waited for by nobody', async () => {
+  for (const error of [undefined, new Error('reset')]) {
+    const stream = Object.assign(new PassThrough(), { headers: {} });
+    const body = readUssdBody(stream as never);
+    stream.write('{"sess');
+    stream.destroy(error);
+    assert.equal(await body, { kind: 'gone' });
+  }
+});
+
+test('a sender that leaves in the middle of its body harms nobody', async () => {
+  await raw(server().url, 'POST /api/ussd HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"sess');
+  assert.is(await dial(), MENU);
+});
+
+test.run();

@@ -1,0 +1,218 @@
+// A PIN that was typed is found in no file, no log and no answer: the bytes are searched.
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { builtFile } from '../../support/build.ts';
+import { caller, hangUpAll } from '../../support/phone.ts';
+import { startProcess, withFolder } from '../../support/process.ts';
+
+const test = suite('PIN bytes');
+
+const PIN = '83519';
+const WRONG = '47026';
+const PRODUCTION = {
+  HOST: '127.0.0.1',
+  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
+  DRAIN_DELAY_MS: '0',
+};
+
+// The same five digits within a longer number, such as a time, are not the PIN.
+function holds(text: string, pin: string): boolean {
+  const bytes = Buffer.from(pin);
+  const plain = new RegExp(`(?<![\\d.])${pin}(?!\\d)`);
+  return (
+    plain.test(text) || text.includes(bytes.toString('hex')) || text.includes(bytes.toString('base64').slice(0, 6))
+  );
+}
+
+test('PINs of a whole dialogue are in no file, log, screen, debug answer or metric, in no encoding', () =>
+  withFolder(async (folder) => {
+    const server = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'trace' });
+    const seen: string[] = [];
+    const look = async (path: string) => {
+      const answer = await fetch(server.url + path);
+      assert.is(answer.status, 200, path);
+      seen.push(await answer.text());
+    };
+    try {
+      const line = caller('pin-search', '+260971230001');
+      for (const typed of [undefined, '2', '2', 'Tariro Moyo', PIN, WRONG, PIN, '1', WRONG, '1', PIN]) {
+        seen.push(await line.send(server.url, typed));
+        await look('/api/ussd/debug/pin-search');
+      }
+      assert.match(seen.at(-2)!, /^CON Tariro Moyo\n/, 'the dialogue was about PINs and succeeded');
+      await look('/api/ussd/sessions');
+      await look('/metrics');
+      await look('/health');
+      // What breaks a rule while it carries a PIN must not be quoted either.
+      const broken = { sessionId: 'pin-search', serviceCode: '2233', phoneNumber: '+260971230001', text: line.text };
+      await fetch(`${server.url}/api/ussd`, { method: 'POST', body: JSON.stringify(broken) });
+      await fetch(`${server.url}/api/ussd`, { method: 'POST', body: `{"text":"${line.text}"` });
+      await fetch(`${server.url}/api/ussd?text=${line.text}`, { method: 'GET' });
+    } finally {
+      hangUpAll();
+      await server.signal('SIGTERM');
+    }
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    assert.ok(files.length >= 3, 'keys, sessions and documents are there');
+    for (const pin of [PIN, WRONG]) {
+      for (const text of seen) assert.not.ok(holds(text, pin), `an answer holds the PIN: ${text}`);
+      assert.not.ok(holds(server.printed(), pin), 'the log holds the PIN');
+      for (const { name, parentPath } of files)
+        assert.not.ok(holds(readFileSync(join(parentPath, name), 'latin1'), pin), `the file ${name} holds the PIN`);
+    }
+  }));
+
+// Each says in another way what it must not say.
+const SERVICES = `
+const after = (ms, work) => new Promise((done, fail) => setTimeout(() => work(done, fail), ms));
+export default {
+  'bad.throws': async ({ pin }) => { throw new Error('wrong PIN ' + pin); },
+  'bad.causes': async ({ pin }) => { throw new Error('outer', { cause: new Error('inner ' + pin, { cause: pin }) }); },
+  'bad.carries': async ({ pin }) => { throw Object.assign(new TypeError('x'), { pin, code: pin, name: pin, errno: pin }); },
+  'bad.forges': async ({ pin }) => { throw Object.assign(new Error('x'), { stack: 'Error: x\\n    at ' + pin + ' (/' + pin + '.js:1:1)' }); },
+  'bad.rejects': ({ pin }) => Promise.reject('no ' + pin),
+  'bad.pretends': async ({ pin }) => { throw Object.assign(new Error("open '/pins/" + pin + "'"), { code: 'ENOENT', syscall: 'open' }); },
+  'bad.ours': async ({ pin }) => { throw new TwinlineError('ERR_SERVICE', 'PIN ' + pin); },
+  'bad.late': ({ pin }) => after(700, (done, fail) => fail(new Error('late ' + pin))),
+  'bad.never': ({ pin }, { signal }) => new Promise((_, fail) => signal.addEventListener('abort', () => fail(new Error(pin)))),
+  'bad.echoes': async ({ pin }) => ({ echo: pin, number: Number(pin), words: 'you typed ' + pin + '.', list: [{ pin }], [pin]: 1 }),
+  'bad.encodes': async ({ pin }) => ({ b: Buffer.from('a' + pin).toString('base64'), h: Buffer.from(pin).toString('hex') }),
+};
+`;
+const NAMES = [...SERVICES.matchAll(/'(bad\.\w+)'/g)].map(([, name]) => name!);
+
+interface Call {
+  readonly service: string;
+  readonly with: object;
+}
+
+function flowOf(calls: readonly Call[]): object {
+  const screens = calls.map(({ service, with: given }, at) => [
+    `call${at}`,
+    { type: 'call', service, with: given, save: 'answer', timeout: '300ms', retry: 1, done: 'shown', fail: 'failed' },
+  ]);
+  const ways = calls.map((_, at) => ({ when: `way == '${at}'`, to: `call${at}` }));
+  return {
+    flow: 'main',
+    version: 1,
+    start: 'way',
+    keys: { exit: '*' },
+    vars: { way: { type: 'string' }, pin: { type: 'string', secret: true }, answer: { type: 'object' } },
+    screens: {
+      way: { type: 'input', text: 'Which way?', save: 'way', to: 'pin' },
+      pin: { type: 'input', text: 'PIN?', save: 'pin', to: 'choose' },
+      choose: { type: 'branch', branch: [...ways, { to: 'failed' }] },
+      ...Object.fromEntries(screens),
+      shown: {
+        type: 'input',
+        text: 'Answered {{answer.echo}} {{answer.words}} {{answer.body.pin}} {{answer.b}}',
+        save: 'way',
+        to: 'failed',
+      },
+      failed: { type: 'input', text: 'Failed', save: 'way', to: 'failed' },
+    },
+  };
+}
+
+// What a peer is told comes back in the body, the reason and the headers of its refusal.
+const newPeer = () =>
+  createServer((req, res) => {
+    const said = `${decodeURIComponent(req.url!)} ${req.headers['x-pin']}`;
+    const status = req.url!.includes('fine') ? 200 : 500;
+    res.writeHead(status, { 'content-type': 'application/json', 'x-said': said });
+    res.end(JSON.stringify({ said, pin: req.headers['x-pin'] }));
+  });
+
+for (const mode of ['development', 'production'])
+  test(`what services and peers say about a PIN gets nowhere, in ${mode}`, () =>
+    withFolder(async (folder) => {
+      const peer = newPeer();
+      await new Promise<void>((ready) => peer.listen(0, '127.0.0.1', ready));
+      const { port } = peer.address() as AddressInfo;
+      const http = (path: string): Call => ({
+        service: 'http.get',
+        with: { url: `http://localhost:${port}/${path}`, headers: { 'x-pin': '=pin' } },
+      });
+      const calls = [
+        ...NAMES.map((service) => ({ service, with: { pin: '=pin' } })),
+        http('refused'),
+        http('refused/{{pin}}?p={{pin}}'),
+        http('fine'),
+      ];
+      const menus = join(folder, 'menus');
+      mkdirSync(menus);
+      writeFileSync(join(menus, 'main.flow.json'), JSON.stringify(flowOf(calls)));
+      const errors = JSON.stringify(await builtFile('lib/errors.ts'));
+      writeFileSync(join(folder, 'bad.mjs'), `import { TwinlineError } from ${errors};\n${SERVICES}`);
+      const token = 'token-of-the-operators-01';
+      const server = await startProcess({
+        ...PRODUCTION,
+        NODE_ENV: mode,
+        DATA_DIR: join(folder, 'data'),
+        MENUS_DIR: menus,
+        SERVICES: join(folder, 'bad.mjs'),
+        SERVICE_HTTP_HOSTS: `localhost:${port}`,
+        OPERATOR_TOKEN: token,
+        LOG_LEVEL: 'trace',
+      });
+      const headers = { authorization: `Bearer ${token}` };
+      const seen: string[] = [];
+      const reader = new AbortController();
+      const watching = fetch(`${server.url}/inspector/stream`, { headers, signal: reader.signal }).then(
+        async (answer) => {
+          for await (const part of answer.body!) seen.push(Buffer.from(part).toString());
+        },
+      );
+      const failures: string[] = [];
+      try {
+        for (const [at] of calls.entries()) {
+          const id = `sim-${at}`;
+          const line = caller(id, '+260971230001');
+          await line.send(server.url);
+          await line.send(server.url, String(at));
+          const said = await line.send(server.url, PIN);
+          if (!/^CON (Answered|Failed|Please wait)/.test(said)) failures.push(`${calls[at]!.service}: ${said}`);
+          seen.push(said);
+          for (const path of [`/api/ussd/debug/${id}`, '/metrics', `/simulator/sessions/${id}`])
+            seen.push(await (await fetch(server.url + path, { headers })).text());
+          const saved = await fetch(`${server.url}/simulator/flow-test`, {
+            method: 'POST',
+            headers: { ...headers, origin: server.url, 'content-type': 'application/json' },
+            body: JSON.stringify({ sessionId: id, phoneNumber: '+260971230001', inputs: ['', String(at)] }),
+          });
+          seen.push(await saved.text());
+        }
+        await new Promise((done) => setTimeout(done, 1_500));
+      } finally {
+        hangUpAll();
+        reader.abort();
+        await watching.catch(() => undefined);
+        await server.signal('SIGTERM');
+        peer.closeAllConnections();
+        await new Promise((closed) => peer.close(closed));
+      }
+      assert.equal(failures, []);
+      assert.match(server.printed(), /a service failed/);
+      assert.match(seen.join('\n'), /Answered.*\*{4}/, 'the masked answer was shown');
+      assert.ok(
+        seen.some((text) => text.includes('@xstate.')),
+        'the inspector looked on',
+      );
+      for (const text of seen) assert.not.ok(holds(text, PIN), `something shown holds the PIN: ${text}`);
+      for (const line of server.printed().split('\n'))
+        assert.not.ok(holds(line, PIN), `the log holds the PIN: ${line}`);
+      for (const entry of readdirSync(join(folder, 'data'), { recursive: true, withFileTypes: true }))
+        if (entry.isFile())
+          assert.not.ok(
+            holds(readFileSync(join(entry.parentPath, entry.name), 'latin1'), PIN),
+            `${entry.name} holds the PIN`,
+          );
+    }));
+
+test.run();
