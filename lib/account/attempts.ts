@@ -1,9 +1,9 @@
 // How tries at a PIN are counted: pure functions over a small record that is stored with the account.
 
-import { LIMITS } from '../limits.ts';
 import { retryDelay } from '../retry.ts';
+import { ACCOUNT_LIMITS } from './limits.ts';
 
-const LOCK = { firstMs: LIMITS.pinLockMs, maxMs: LIMITS.pinLockMaxMs };
+const LOCK = { firstMs: ACCOUNT_LIMITS.pinLockMs, maxMs: ACCOUNT_LIMITS.pinLockMaxMs };
 
 /** The tries on one phone number. */
 export type Attempts = {
@@ -13,9 +13,9 @@ export type Attempts = {
   readonly locks: number;
   /** Milliseconds since 1970; 0 when never locked. */
   readonly lockedUntil: number;
-  /** Too many failures within LIMITS.pinWindowMs: locked until an operator unlocks. */
+  /** Too many failures within ACCOUNT_LIMITS.pinWindowMs: locked until an operator unlocks. */
   readonly held: boolean;
-  /** When the failures of the last LIMITS.pinWindowMs were counted, oldest first. */
+  /** When the failures of the last ACCOUNT_LIMITS.pinWindowMs were counted, oldest first. */
   readonly failures: readonly number[];
   /** The last counted try: it is recognised when the same call is made again. */
   readonly last: {
@@ -53,14 +53,14 @@ export function reserve(attempts: Attempts, now: number, key: string | null): Re
   const { last } = attempts;
   if (last && last.key === key) {
     if (last.failed) return { kind: 'refused', refusal: refusal(attempts, now) };
-    if (last.repeats < LIMITS.pinRepeats)
+    if (last.repeats < ACCOUNT_LIMITS.pinRepeats)
       return { kind: 'granted', at: last.at, attempts: { ...attempts, last: { ...last, repeats: last.repeats + 1 } } };
   }
   if (isLocked(attempts, now)) return { kind: 'refused', refusal: refusal(attempts, now) };
   const failures = [...recent(attempts, now), now];
   // A lock that has ended gives a fresh set of tries; only its length is remembered.
   const consecutive = (attempts.lockedUntil > 0 ? 0 : attempts.consecutive) + 1;
-  const locks = consecutive >= LIMITS.pinFailuresToLock;
+  const locks = consecutive >= ACCOUNT_LIMITS.pinFailuresToLock;
   return {
     kind: 'granted',
     at: now,
@@ -68,7 +68,7 @@ export function reserve(attempts: Attempts, now: number, key: string | null): Re
       consecutive,
       locks: attempts.locks + (locks ? 1 : 0),
       lockedUntil: locks ? now + retryDelay(attempts.locks + 1, LOCK) : 0,
-      held: failures.length >= LIMITS.pinFailuresPerWindow,
+      held: failures.length >= ACCOUNT_LIMITS.pinFailuresPerWindow,
       failures,
       last: key === null ? null : { key, at: now, repeats: 0, failed: false },
     },
@@ -78,7 +78,7 @@ export function reserve(attempts: Attempts, now: number, key: string | null): Re
 /** The try was right: the run of failures ends, and with it any lock that later tries of the same moment began. */
 export function succeed(attempts: Attempts, at: number): Attempts {
   const failures = without(attempts.failures, at);
-  return { ...NO_ATTEMPTS, failures, held: failures.length >= LIMITS.pinFailuresPerWindow };
+  return { ...NO_ATTEMPTS, failures, held: failures.length >= ACCOUNT_LIMITS.pinFailuresPerWindow };
 }
 
 /** The try was wrong, as it was counted. Only the key's outcome is noted. */
@@ -91,12 +91,12 @@ export function fail(attempts: Attempts, key: string | null): Attempts | undefin
 export function release(attempts: Attempts, at: number, key: string | null): Attempts {
   const failures = without(attempts.failures, at);
   const consecutive = Math.max(0, attempts.consecutive - 1);
-  const unlocked = attempts.lockedUntil > 0 && consecutive < LIMITS.pinFailuresToLock;
+  const unlocked = attempts.lockedUntil > 0 && consecutive < ACCOUNT_LIMITS.pinFailuresToLock;
   return {
     consecutive,
     locks: attempts.locks - (unlocked ? 1 : 0),
     lockedUntil: unlocked ? 0 : attempts.lockedUntil,
-    held: failures.length >= LIMITS.pinFailuresPerWindow,
+    held: failures.length >= ACCOUNT_LIMITS.pinFailuresPerWindow,
     failures,
     last: attempts.last?.key === key ? null : attempts.last,
   };
@@ -107,8 +107,11 @@ export function refusal(attempts: Attempts, now: number): Refusal {
   const { held, lockedUntil, consecutive } = attempts;
   if (held) return { reason: 'locked' };
   if (lockedUntil > now) return { reason: 'locked', lockedUntil, minutes: Math.ceil((lockedUntil - now) / 60_000) };
-  const inRow = LIMITS.pinFailuresToLock - (lockedUntil > 0 ? 0 : consecutive);
-  return { reason: 'wrong', remaining: Math.min(inRow, LIMITS.pinFailuresPerWindow - recent(attempts, now).length) };
+  const inRow = ACCOUNT_LIMITS.pinFailuresToLock - (lockedUntil > 0 ? 0 : consecutive);
+  return {
+    reason: 'wrong',
+    remaining: Math.min(inRow, ACCOUNT_LIMITS.pinFailuresPerWindow - recent(attempts, now).length),
+  };
 }
 
 /** What is counted against a phone number, for operators. */
@@ -119,7 +122,7 @@ export interface LockState {
   readonly lockedUntil: number | null;
   /** Failures in a row that count towards the next lock. */
   readonly failuresInRow: number;
-  /** Failures within LIMITS.pinWindowMs. */
+  /** Failures within ACCOUNT_LIMITS.pinWindowMs. */
   readonly failuresInWindow: number;
   /** Locks since the last success; each doubles the next. */
   readonly locks: number;
@@ -148,7 +151,7 @@ function isLocked({ held, lockedUntil }: Attempts, now: number): boolean {
 }
 
 function recent({ failures }: Attempts, now: number): readonly number[] {
-  return failures.filter((at) => at > now - LIMITS.pinWindowMs);
+  return failures.filter((at) => at > now - ACCOUNT_LIMITS.pinWindowMs);
 }
 
 function without(times: readonly number[], one: number): readonly number[] {

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { decode, IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../aead.ts';
 import { TwinlineError } from '../errors.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
-import { LIMITS } from '../limits.ts';
+import { ACCOUNT_LIMITS } from './limits.ts';
 import { boundedQueue } from './queue.ts';
 
 const VERSION = 'v1';
@@ -36,7 +36,7 @@ export interface PinVaultOptions {
   readonly keyring: Keyring;
   /** Slow hashes at the same time. @default one less than the processors, at least 1 */
   readonly workers?: number;
-  /** Slow hashes that may wait. @default LIMITS.pinQueue */
+  /** Slow hashes that may wait. @default ACCOUNT_LIMITS.pinQueue */
   readonly queue?: number;
   /** The slow hash: 32 bytes from PIN and salt. @default scryptDigest */
   readonly derive?: (pin: Buffer, salt: Buffer) => Promise<Buffer>;
@@ -53,7 +53,7 @@ export function scryptDigest(pin: Buffer, salt: Buffer): Promise<Buffer> {
 export function pinVault(options: PinVaultOptions): PinVault {
   const { keyring, derive = scryptDigest } = options;
   const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
-  const inTurn = boundedQueue({ workers, waiting: options.queue ?? LIMITS.pinQueue });
+  const inTurn = boundedQueue({ workers, waiting: options.queue ?? ACCOUNT_LIMITS.pinQueue });
   const phoneKey = keyring.subkey('phone-index/v1')!;
 
   const slowDigest = async (pin: string | Buffer, salt: Buffer) => {
@@ -96,8 +96,8 @@ export function pinVault(options: PinVaultOptions): PinVault {
   };
 }
 
-const DIGITS = `${LIMITS.pinDigitsMin} to ${LIMITS.pinDigitsMax}`;
-const PIN = new RegExp(`^[0-9]{${LIMITS.pinDigitsMin},${LIMITS.pinDigitsMax}}$`);
+const DIGITS = `${ACCOUNT_LIMITS.pinDigitsMin} to ${ACCOUNT_LIMITS.pinDigitsMax}`;
+const PIN = new RegExp(`^[0-9]{${ACCOUNT_LIMITS.pinDigitsMin},${ACCOUNT_LIMITS.pinDigitsMax}}$`);
 
 /** Whether this can be a PIN at all: 4 to 6 digits 0–9. */
 export function isPin(pin: string | Buffer): boolean {

@@ -1,9 +1,10 @@
 // What is stored about accounts, and about tries on phone numbers that have none; written only at the revision read.
 
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../store/store.ts';
 import { type Attempts, NO_ATTEMPTS } from './attempts.ts';
+import { ACCOUNT_LIMITS } from './limits.ts';
 
 export type Account = {
   readonly customerId: string;
@@ -37,7 +38,7 @@ type Stranger = { readonly alias: string; readonly attempts: Attempts };
 /** Accounts by customer id; a phone number has at most one. */
 export const ACCOUNTS: Kind = { name: 'account', indexes: { phone: { fields: ['phone'], unique: true } } };
 
-/** A table of LIMITS.strangerSlots slots, so that guessing at numbers cannot fill the store. */
+/** A table of ACCOUNT_LIMITS.strangerSlots slots, so that guessing at numbers cannot fill the store. */
 export const STRANGERS: Kind = { name: 'account-stranger', indexes: {} };
 
 /** All kinds that accounts are kept in; declare them on the store before use. */
@@ -97,14 +98,14 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
 
   // Not `update` of the store: what is read is found by phone number, in one of two kinds, and that may change meanwhile.
   const update = async <T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T> => {
-    for (let tries = 0; tries <= LIMITS.conflictsPerTurn; tries++) {
+    for (let tries = 0; tries <= SHARED_LIMITS.conflictsPerTurn; tries++) {
       const found = await look(phone);
       const { changes, answer } = plan(found);
       if (!changes || (await write(found, changes))) return answer;
     }
     throw new TwinlineError(
       'ERR_CONFLICT',
-      `Writing an account failed ${LIMITS.conflictsPerTurn + 1} times, as others wrote it each time. Try again.`,
+      `Writing an account failed ${SHARED_LIMITS.conflictsPerTurn + 1} times, as others wrote it each time. Try again.`,
     );
   };
 
@@ -123,5 +124,5 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
 
 /** The slot of the number with this alias. */
 export function slotOf(alias: string): string {
-  return String(Buffer.from(alias, 'base64url').readUInt32BE() % LIMITS.strangerSlots);
+  return String(Buffer.from(alias, 'base64url').readUInt32BE() % ACCOUNT_LIMITS.strangerSlots);
 }

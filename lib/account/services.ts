@@ -2,13 +2,14 @@
 
 import type { Service, ServiceCall, Services } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { Accounts } from './account.ts';
+import { ACCOUNT_LIMITS } from './limits.ts';
 
 /**
  * The account services. Input: `phone` (or `phoneNumber`, `msisdn`; default: the caller's own), `pin`, `newPin`, `name`
- * (at most LIMITS.accountNameChars), `lang`. Answers, all with `ok`, so that a flow can branch on it:
+ * (at most ACCOUNT_LIMITS.accountNameChars), `lang`. Answers, all with `ok`, so that a flow can branch on it:
  * - exists: `{ok:true, exists}`
  * - create: `{ok:true, created:true, customerId}` or `{ok:false, created:false, reason:"exists"|"weak-pin"|"bad-pin"}`
  * - verifyPin: `{ok:true, customerId, name, lang}` or `{ok:false, reason:"wrong", remaining}` or
@@ -76,7 +77,8 @@ function reader(service: string, input: JsonObject, { session }: ServiceCall): R
     digits: (field) => {
       const value = text(field);
       if (value === undefined) throw refuse(field, 'is missing');
-      if (value.length > LIMITS.ussdTextChars) throw refuse(field, `is longer than ${LIMITS.ussdTextChars} characters`);
+      if (value.length > SHARED_LIMITS.ussdTextChars)
+        throw refuse(field, `is longer than ${SHARED_LIMITS.ussdTextChars} characters`);
       return value;
     },
     optional: (field, parse) => {
@@ -95,7 +97,7 @@ export function readPhone(text: string): string | undefined {
 }
 
 const RULES: Readonly<Record<string, string>> = {
-  name: `must have at most ${LIMITS.accountNameChars} characters`,
+  name: `must have at most ${ACCOUNT_LIMITS.accountNameChars} characters`,
   lang: 'must be a language tag such as en or sn-ZW',
 };
 
@@ -104,7 +106,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u
 
 function cleanName(text: string): string | undefined {
   const name = text.normalize('NFC').replace(UNPRINTABLE, '').trim();
-  return [...name].length <= LIMITS.accountNameChars ? name : undefined;
+  return [...name].length <= ACCOUNT_LIMITS.accountNameChars ? name : undefined;
 }
 
 function cleanLanguage(text: string): string | undefined {

@@ -1,18 +1,18 @@
 // Notices a few guesses on each of many accounts, which no counter of a single account can see.
 
 import type { Clock } from '../clock.ts';
-import { LIMITS } from '../limits.ts';
+import { ACCOUNT_LIMITS } from './limits.ts';
 
 export interface SprayAlarm {
   readonly kind: 'spray';
-  /** Failed PIN checks of this process in the last LIMITS.sprayWindowMs. */
+  /** Failed PIN checks of this process in the last ACCOUNT_LIMITS.sprayWindowMs. */
   readonly failures: number;
   /** Failed checks among all checks of that time, 0 to 1. */
   readonly ratio: number;
 }
 
 const BUCKETS = 30;
-const BUCKET_MS = LIMITS.sprayWindowMs / BUCKETS;
+const BUCKET_MS = ACCOUNT_LIMITS.sprayWindowMs / BUCKETS;
 
 /** Call the result with the outcome of every PIN check; it raises the alarm at most once per window. */
 export function sprayWatch(clock: Clock, onAlarm: (alarm: SprayAlarm) => void): (failed: boolean) => void {
@@ -32,8 +32,8 @@ export function sprayWatch(clock: Clock, onAlarm: (alarm: SprayAlarm) => void): 
     const checks = buckets.reduce((sum, bucket) => sum + bucket.checks, 0);
     const failures = buckets.reduce((sum, bucket) => sum + bucket.failures, 0);
     const ratio = failures / checks;
-    if (now < quietUntil || failures <= LIMITS.sprayFailures || ratio <= LIMITS.sprayRatio) return;
-    quietUntil = now + LIMITS.sprayWindowMs;
+    if (now < quietUntil || failures <= ACCOUNT_LIMITS.sprayFailures || ratio <= ACCOUNT_LIMITS.sprayRatio) return;
+    quietUntil = now + ACCOUNT_LIMITS.sprayWindowMs;
     onAlarm({ kind: 'spray', failures, ratio });
   };
 }

@@ -3,11 +3,12 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Inspector } from '../engine/inspection.ts';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Channel } from '../store/channel.ts';
 import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
+import { AGENT_LIMITS } from './limits.ts';
 import type { Responder, TurnSecrets } from './responder.ts';
 import { type Room, type RunRoomEvent, rooms } from './room.ts';
 import { type Follower, follower } from './run/follow.ts';
@@ -32,7 +33,7 @@ export interface AgentOptions {
   readonly hostTools?: () => readonly HostTool[];
   /** @default the system's clock */
   readonly clock?: Clock;
-  /** Bytes of one reply. @default LIMITS.agentReplyBytes */
+  /** Bytes of one reply. @default AGENT_LIMITS.agentReplyBytes */
   readonly replyBytes?: number;
   /** Sends events to sockets instead of the channel; `room.listen` then gets none. @default over the channel */
   readonly tell?: Room['tell'];
@@ -75,7 +76,7 @@ export type Sent =
   /** Stored: it will be answered, whatever happens to this process or to the connection. */
   | { readonly kind: 'accepted'; readonly run: RunView }
   | { readonly kind: 'busy'; readonly runId: string }
-  /** LIMITS.runsPerSession are open, or this process works on LIMITS.runsAtOnce. */
+  /** AGENT_LIMITS.runsPerSession are open, or this process works on AGENT_LIMITS.runsAtOnce. */
   | { readonly kind: 'full' }
   /** The session is not theirs, or does not exist. */
   | { readonly kind: 'unknown' };
@@ -95,7 +96,7 @@ export interface Agent extends Follower {
   readonly sessions: Pick<Sessions, 'create' | 'list' | 'get' | 'owns'>;
   readonly transcript: Pick<Transcript, 'page' | 'all'>;
   readonly room: Room;
-  /** Throws ERR_INPUT when the request is larger than LIMITS.agentRequestBytes, deeper than LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
+  /** Throws ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than SHARED_LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
   send(request: SendRequest): Promise<Sent>;
   /**
    * Aborts the live run of a session, or one that is named. `true`: one was open and will end, as aborted unless it has
@@ -109,7 +110,7 @@ export interface Agent extends Follower {
   answerCall(answer: CallAnswer): Promise<boolean>;
   /** Deletes a session with its transcript, runs and what its responder keeps; false when it is not theirs. */
   deleteSession(owner: string, session: string): Promise<boolean>;
-  /** Carries on what others have left and throws away what is over, up to `limit` of each; how much. @default LIMITS.sweepBatch */
+  /** Carries on what others have left and throws away what is over, up to `limit` of each; how much. @default SHARED_LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
   /** Resolves when this process drives no run any more. */
   idle(): Promise<void>;
@@ -152,7 +153,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     room,
     hostTools: options.hostTools ?? (() => []),
     announce: offers.announce,
-    replyBytes: options.replyBytes ?? LIMITS.agentReplyBytes,
+    replyBytes: options.replyBytes ?? AGENT_LIMITS.agentReplyBytes,
     settle: options.settle,
     instructions: options.instructions,
     onEvent: options.onEvent,
@@ -163,7 +164,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const recovery = recoveryOf({
     ...common,
     drive: (run) => drive(run, waitingRuns.secretsOf(run.id)),
-    room: () => (closing ? 0 : LIMITS.runsAtOnce - driven.size),
+    room: () => (closing ? 0 : AGENT_LIMITS.runsAtOnce - driven.size),
   });
   const unsubscribe = await channel.subscribe(holderTopic(runs.holder), {
     onMessage: (run) => void (runner.look(run) || waitingRuns.call(run)),
@@ -199,9 +200,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     if (!(await sessions.owns(owner, session))) return { kind: 'unknown' };
     const open = await runs.open(session);
     if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
-    if (closing || driven.size >= LIMITS.runsAtOnce) return { kind: 'full' };
+    if (closing || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
     if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
-    else if (open.length >= LIMITS.runsPerSession) return { kind: 'full' };
+    else if (open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
     const turn = await sessions.nextTurn(owner, session);
     if (turn === undefined) return { kind: 'unknown' };
     const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };
@@ -272,11 +273,14 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 const holderTopic = (holder: string) => `agent/${holder}`;
 
 function checkRequest(request: RunRequest): void {
-  if (!fitsLevels(request, LIMITS.jsonBodyDepth))
-    throw new TwinlineError('ERR_INPUT', `A message may nest ${LIMITS.jsonBodyDepth} levels deep. Send flatter data.`);
-  if (fitsJson(request, LIMITS.agentRequestBytes)) return;
+  if (!fitsLevels(request, SHARED_LIMITS.jsonBodyDepth))
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `A message may nest ${SHARED_LIMITS.jsonBodyDepth} levels deep. Send flatter data.`,
+    );
+  if (fitsJson(request, AGENT_LIMITS.agentRequestBytes)) return;
   throw new TwinlineError(
     'ERR_INPUT',
-    `A message and what comes with it may have ${LIMITS.agentRequestBytes} bytes of JSON. Send less, or attachments by their addresses.`,
+    `A message and what comes with it may have ${AGENT_LIMITS.agentRequestBytes} bytes of JSON. Send less, or attachments by their addresses.`,
   );
 }

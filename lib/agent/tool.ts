@@ -6,8 +6,9 @@
 import type { CallResult } from '../../machines/agent-stream.ts';
 import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import { AGENT_LIMITS } from './limits.ts';
 import type { TurnSecrets } from './responder.ts';
 import { fits, type Room } from './room.ts';
 import type { HeldRun } from './run/lease.ts';
@@ -60,7 +61,7 @@ export interface HostTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonObject;
-  /** @default LIMITS.pluginToolMs */
+  /** @default AGENT_LIMITS.pluginToolMs */
   readonly timeoutMs?: number;
   readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
 }
@@ -98,9 +99,10 @@ export function makeToolBox(options: ToolOptions): ToolBox {
   async function call(name: string, given: JsonObject, how: { readonly id?: string } = {}): Promise<ToolOutcome> {
     const tool = kinds.get(name);
     const id = how.id ?? `tc-${body.requestId}-${calls}`;
-    if (++calls > LIMITS.toolCallsPerRun) return failure(`More than ${LIMITS.toolCallsPerRun} calls in one run.`);
+    if (++calls > AGENT_LIMITS.toolCallsPerRun)
+      return failure(`More than ${AGENT_LIMITS.toolCallsPerRun} calls in one run.`);
     if (!tool) return failure(`There is no tool ${JSON.stringify(name.slice(0, 100))}.`);
-    if (!fitsLevels(given, LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
+    if (!fitsLevels(given, SHARED_LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
     const args = wellFormed(given) as JsonObject;
     await reply.called({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
     const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
@@ -157,7 +159,7 @@ async function callHost(
     signal: over.signal,
   };
   const late = clock
-    .wait(tool.timeoutMs ?? LIMITS.pluginToolMs, over.signal)
+    .wait(tool.timeoutMs ?? AGENT_LIMITS.pluginToolMs, over.signal)
     .then(() => failure('The tool took too long.'));
   const work = Promise.resolve()
     .then(() => tool.handler(args, context))
@@ -178,8 +180,8 @@ async function callHost(
 const jsonOf = (output: unknown): Json => JSON.parse(JSON.stringify(output ?? null)) as Json;
 
 const USER_CALLS = {
-  browser: { ms: LIMITS.browserToolMs, late: 'The browser did not answer in time.' },
-  action: { ms: LIMITS.actionMs, late: 'The action was not answered in time.' },
+  browser: { ms: AGENT_LIMITS.browserToolMs, late: 'The browser did not answer in time.' },
+  action: { ms: AGENT_LIMITS.actionMs, late: 'The action was not answered in time.' },
 } as const;
 
 function callUser({ held, runs, room, clock, announce }: ToolOptions, kind: keyof typeof USER_CALLS) {
@@ -189,8 +191,8 @@ function callUser({ held, runs, room, clock, announce }: ToolOptions, kind: keyo
     if (held.stop.aborted) return failure('The run has stopped.');
     const known = held.run.context.calls.find((call) => call.id === id);
     const waiting = held.run.context.calls.filter(({ result }) => result === undefined).length;
-    if (!known && waiting >= LIMITS.callsWaiting)
-      return failure(`More than ${LIMITS.callsWaiting} calls wait for the user's side.`);
+    if (!known && waiting >= AGENT_LIMITS.callsWaiting)
+      return failure(`More than ${AGENT_LIMITS.callsWaiting} calls wait for the user's side.`);
     // Not again after a takeover: a client may be doing it.
     if (!known) {
       const { session } = held.run.body;
@@ -216,15 +218,18 @@ function outcomeOf(result: CallResult, late: string): ToolOutcome {
   return failure(result.timedOut ? late : result.error);
 }
 
-/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than LIMITS.toolResultBytes, or too deep. */
+/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than AGENT_LIMITS.toolResultBytes, or too deep. */
 export function callResult({ result, error }: { result?: Json; error?: string }): CallResult {
   if (error !== undefined) return { ok: false, error: String(wellFormed(error)).slice(0, 1_000) };
-  if (!fitsLevels(result ?? null, LIMITS.jsonBodyDepth))
-    throw new TwinlineError('ERR_INPUT', `A tool answered with more than ${LIMITS.jsonBodyDepth} levels of JSON.`);
+  if (!fitsLevels(result ?? null, SHARED_LIMITS.jsonBodyDepth))
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `A tool answered with more than ${SHARED_LIMITS.jsonBodyDepth} levels of JSON.`,
+    );
   const output = wellFormed(result ?? null);
-  if (fitsJson(output, LIMITS.toolResultBytes)) return { ok: true, output };
+  if (fitsJson(output, AGENT_LIMITS.toolResultBytes)) return { ok: true, output };
   throw new TwinlineError(
     'ERR_INPUT',
-    `A tool answered with more than ${LIMITS.toolResultBytes} bytes of JSON. Answer less, or a link to it.`,
+    `A tool answered with more than ${AGENT_LIMITS.toolResultBytes} bytes of JSON. Answer less, or a link to it.`,
   );
 }

@@ -1,7 +1,7 @@
 // Text and JSON as stores and frames can carry them: no half surrogate pairs, and not too long.
 
-import { LIMITS } from '../limits.ts';
 import type { Json } from '../store/store.ts';
+import { AGENT_LIMITS } from './limits.ts';
 
 // ES2024, in every Node that we run on; the compiler's library is one edition behind.
 type Text = string & { toWellFormed(): string };
@@ -34,11 +34,11 @@ export function isFirstHalf(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-/** A value as JSON text; of one with more than LIMITS.frameJsonBytes bytes only the size is given. */
+/** A value as JSON text; of one with more than AGENT_LIMITS.frameJsonBytes bytes only the size is given. */
 export function shortJson(value: Json): string {
   const text = JSON.stringify(wellFormed(value));
   const bytes = Buffer.byteLength(text);
-  return bytes <= LIMITS.frameJsonBytes ? text : JSON.stringify({ tooLong: true, bytes });
+  return bytes <= AGENT_LIMITS.frameJsonBytes ? text : JSON.stringify({ tooLong: true, bytes });
 }
 
 /** Whether the value is nested at most so many levels deep: deeper ones could overflow the stack of recursive code. */

@@ -8,12 +8,13 @@ import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
-import { LIMITS } from '../limits.ts';
 import { openText, type Seal, sealText } from '../sealed-text.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION, REVOCATION } from './kinds.ts';
+import { DELEGATION_LIMITS } from './limits.ts';
 import { mintInvocation } from './mint.ts';
 import { TOKEN_REASONS } from './reason.ts';
 import type { Capability } from './token/ucan.ts';
@@ -72,7 +73,7 @@ export function delegations(options: DelegationsOptions): Delegations {
   });
   // What was minted, by user; forgotten with the delegation that it rests on.
   const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>({
-    max: LIMITS.tokensKept,
+    max: DELEGATION_LIMITS.tokensKept,
   });
 
   // A crash between the tombstone and the machine leaves a grant that does not count any more: it ends here.
@@ -130,7 +131,7 @@ export function delegations(options: DelegationsOptions): Delegations {
       const known = minted.get(user)?.get(name);
       if (known && known.until > now) return known.token;
       const { key, issuer } = options;
-      const expiresIn = LIMITS.mintedSeconds;
+      const expiresIn = DELEGATION_LIMITS.mintedSeconds;
       const token = await mintInvocation({
         key,
         audience,
@@ -143,12 +144,14 @@ export function delegations(options: DelegationsOptions): Delegations {
       const until = now + (expiresIn * 1000) / 2;
       minted.set(
         user,
-        new Map([...(minted.get(user) ?? []), [name, { token, until }] as const].slice(-LIMITS.mintedPerUser)),
+        new Map(
+          [...(minted.get(user) ?? []), [name, { token, until }] as const].slice(-DELEGATION_LIMITS.mintedPerUser),
+        ),
       );
       return token;
     },
 
-    async sweep(limit = LIMITS.sweepBatch) {
+    async sweep(limit = SHARED_LIMITS.sweepBatch) {
       const [ended, forgotten] = await Promise.all([granted.sweep(limit), revocations.sweep(clock.now(), limit)]);
       return Math.max(ended, forgotten);
     },

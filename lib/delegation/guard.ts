@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
 import { issuerKeys, type ResolveKeys } from './issuer/issuer-keys.ts';
+import { DELEGATION_LIMITS } from './limits.ts';
 import { type IssuerKeys, type Proven, prove } from './proof/claim.ts';
 import { type Refused, refuse } from './reason.ts';
 import { type Accepted, expiryOf, judge, type Rules, type TokenKind } from './rules.ts';
@@ -14,9 +14,12 @@ import { type Chain, readChain } from './token/chain.ts';
 import { refuseText } from './token/foreign.ts';
 import type { Capability } from './token/ucan.ts';
 
-const MAX_CHARS = { invocation: LIMITS.invocationChars, delegation: LIMITS.delegationChars } as const;
+const MAX_CHARS = {
+  invocation: DELEGATION_LIMITS.invocationChars,
+  delegation: DELEGATION_LIMITS.delegationChars,
+} as const;
 // Keys of a DID can change: then what they signed is asked for again.
-const KEYS_SECONDS = LIMITS.issuerKeysFreshMs / 1000;
+const KEYS_SECONDS = DELEGATION_LIMITS.issuerKeysFreshMs / 1000;
 
 export interface GuardOptions {
   /** The DID that tokens must name as their audience. */
@@ -70,7 +73,7 @@ interface Known {
 export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
   const rules = rulesOf(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
-  const known = new LRUCache<string, Known>({ max: LIMITS.tokensKept });
+  const known = new LRUCache<string, Known>({ max: DELEGATION_LIMITS.tokensKept });
   let running = 0;
 
   const check = async (text: string, kind: TokenKind): Promise<Invocation | Refused> => {
@@ -86,7 +89,7 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
     if (!chain.ok) return chain;
     const problem = judge(chain, { kind, rules, now });
     if (problem) return refuse(problem);
-    if (running >= LIMITS.tokensAtOnce) return refuse('busy');
+    if (running >= DELEGATION_LIMITS.tokensAtOnce) return refuse('busy');
     running++;
     const proven = await proveSafely(chain, rules, keys).finally(() => running--);
     if (!proven.ok) return proven;
@@ -104,7 +107,8 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
 }
 
 function rulesOf({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): Rules {
-  const { invocation = LIMITS.invocationSeconds, delegation = LIMITS.delegationSeconds } = maxTtlSeconds;
+  const { invocation = DELEGATION_LIMITS.invocationSeconds, delegation = DELEGATION_LIMITS.delegationSeconds } =
+    maxTtlSeconds;
   for (const [kind, seconds] of Object.entries({ invocation, delegation }))
     if (!Number.isSafeInteger(seconds) || seconds < 1)
       throw new TwinlineError(

@@ -1,6 +1,6 @@
 // What a token says, for people: nothing here was proven but that it is a token.
 
-import { LIMITS } from '../limits.ts';
+import { DELEGATION_LIMITS } from './limits.ts';
 import { revocationKeyOf } from './proof/signatures.ts';
 import { delegationsOf, signedPayloadOf } from './proof/view.ts';
 import { type Refused, refuse } from './reason.ts';
@@ -30,7 +30,7 @@ export interface Inspected {
 
 /** Reads a token as the guard does, and checks neither signatures nor times nor whom it is for. Never throws. */
 export function inspectToken(text: string): Inspected | Refused {
-  if (text.length > LIMITS.delegationChars) return refuse('too-long');
+  if (text.length > DELEGATION_LIMITS.delegationChars) return refuse('too-long');
   const bytes = strictBytes(text);
   if (!bytes) return refuseText(text);
   const chain = readChain(bytes);

@@ -1,6 +1,6 @@
 // What the service asks of a token before any signature is looked at: audience, times, capabilities, issuers.
 
-import { LIMITS } from '../limits.ts';
+import { DELEGATION_LIMITS } from './limits.ts';
 import { didMethod } from './proof/principal.ts';
 import type { TokenReason } from './reason.ts';
 import type { Chain } from './token/chain.ts';
@@ -47,8 +47,8 @@ function judgeTimes(chain: Chain, { longest, now }: { longest: number; now: numb
   const { ucans } = chain;
   if (ucans.some(({ expiration }) => expiration === null)) return 'endless';
   if (expiryOf(chain) <= now) return 'expired';
-  if (ucans.some(({ notBefore = 0 }) => notBefore > now + LIMITS.tokenLeewaySeconds)) return 'too-early';
-  return ucans[0].expiration! > now + longest + LIMITS.tokenLeewaySeconds ? 'lives-too-long' : undefined;
+  if (ucans.some(({ notBefore = 0 }) => notBefore > now + DELEGATION_LIMITS.tokenLeewaySeconds)) return 'too-early';
+  return ucans[0].expiration! > now + longest + DELEGATION_LIMITS.tokenLeewaySeconds ? 'lives-too-long' : undefined;
 }
 
 function judgeContent({ ucans }: Chain, kind: TokenKind, rules: Rules): TokenReason | undefined {

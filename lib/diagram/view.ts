@@ -1,7 +1,7 @@
 // As much of a drawing as can be laid out and read: all of it, one state's surroundings, or one called flow.
 
-import { LIMITS } from '../limits.ts';
 import type { Arrow, Chip, Drawing, DrawnState } from './drawing.ts';
+import { DIAGRAM_LIMITS } from './limits.ts';
 
 export interface ViewOptions {
   /** The path of a state, or of one that holds others. Unknown: as if none was given. */
@@ -20,18 +20,19 @@ export interface View {
 const HOPS = 2;
 
 /**
- * The drawing itself when it has at most LIMITS.drawnStates states and LIMITS.drawnArrows arrows. Else, or when asked to:
+ * The drawing itself when it has at most DIAGRAM_LIMITS.drawnStates states and DIAGRAM_LIMITS.drawnArrows arrows. Else, or when asked to:
  * what a state with others inside holds, or everything within two arrows of a state, the nearest first, up to
- * LIMITS.nearStates and LIMITS.nearArrows. Without a focus that is the start.
+ * DIAGRAM_LIMITS.nearStates and DIAGRAM_LIMITS.nearArrows. Without a focus that is the start.
  */
 export function viewOf(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptions = {}): View {
-  const isLarge = drawing.states.length > LIMITS.drawnStates || drawing.arrows.length > LIMITS.drawnArrows;
+  const isLarge =
+    drawing.states.length > DIAGRAM_LIMITS.drawnStates || drawing.arrows.length > DIAGRAM_LIMITS.drawnArrows;
   const known = drawing.states.some(({ id }) => id === focus) ? focus : undefined;
   if (!isLarge && (narrow === 'needed' || known === undefined)) return { drawing };
   const centre = known ?? firstOf(drawing);
   if (centre === undefined) return { drawing };
   const held = drawing.states.filter(({ id }) => id.startsWith(`${centre}.`));
-  const isWhole = held.length > 0 && held.length < LIMITS.drawnStates;
+  const isWhole = held.length > 0 && held.length < DIAGRAM_LIMITS.drawnStates;
   const around = isWhole ? [centre, ...held.map(({ id }) => id)] : nearest(drawing, centre);
   return { drawing: only(drawing, new Set(around)), focus: centre };
 }
@@ -56,7 +57,7 @@ function nearest(drawing: Drawing, centre: string): string[] {
       found.add(one);
       added += (near.get(one) ?? []).filter((other) => found.has(other)).length;
     }
-    if (found.size <= LIMITS.nearStates && arrows + added <= LIMITS.nearArrows) {
+    if (found.size <= DIAGRAM_LIMITS.nearStates && arrows + added <= DIAGRAM_LIMITS.nearArrows) {
       arrows += added;
       return true;
     }

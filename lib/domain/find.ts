@@ -1,11 +1,12 @@
 // Finding twins: one by DID, alias or external id within a tenant, if it is visible; or a page of a query.
 
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, JsonObject, Kind, Query, StoredDocument } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { isDid } from './did/did.ts';
 import { DOMAIN } from './kinds.ts';
+import { DOMAIN_LIMITS } from './limits.ts';
 import { refuse } from './problems.ts';
 import { timeSlice } from './time-slice.ts';
 import type { Domain, StoredDomain } from './twin/record.ts';
@@ -40,7 +41,7 @@ export async function findSettled(
 
 /** Whether a document can have this id; what is longer is nobody's. */
 export function mayBeId(text: string): boolean {
-  return text !== '' && text.length <= LIMITS.keyChars;
+  return text !== '' && text.length <= SHARED_LIMITS.keyChars;
 }
 
 async function byAlias(documents: DocumentStore, tenant: string, alias: string): Promise<Domain | undefined> {
@@ -87,7 +88,7 @@ export interface FoundPage<Body extends JsonObject> {
 const FIRST_CHUNK = 8;
 
 /**
- * As `documents.find`, but a page of large documents ends after about LIMITS.pageBytes and has a next one; throws
+ * As `documents.find`, but a page of large documents ends after about DOMAIN_LIMITS.pageBytes and has a next one; throws
  * `bad-cursor` for a cursor that is damaged or belongs to another query.
  */
 export async function findPage<Body extends JsonObject>(
@@ -99,8 +100,8 @@ export async function findPage<Body extends JsonObject>(
   const pause = timeSlice();
   let size = 0;
   for (let next = cursor; ; ) {
-    const mean = items.length ? size / items.length : LIMITS.pageBytes / FIRST_CHUNK;
-    const wanted = Math.max(1, Math.floor((LIMITS.pageBytes - size) / (mean + 1)));
+    const mean = items.length ? size / items.length : DOMAIN_LIMITS.pageBytes / FIRST_CHUNK;
+    const wanted = Math.max(1, Math.floor((DOMAIN_LIMITS.pageBytes - size) / (mean + 1)));
     const page = await findChunk<Body>(documents, kind, {
       ...query,
       limit: Math.min(wanted, limit - items.length),
@@ -111,7 +112,7 @@ export async function findPage<Body extends JsonObject>(
       size += JSON.stringify(item.body).length;
     }
     if (page.next === undefined) return { items, size };
-    if (items.length >= limit || size >= LIMITS.pageBytes) return { items, size, next: page.next };
+    if (items.length >= limit || size >= DOMAIN_LIMITS.pageBytes) return { items, size, next: page.next };
     next = page.next;
     // A store in this process answers without letting go of it.
     await pause();
@@ -134,8 +135,8 @@ async function findChunk<Body extends JsonObject>(
 
 /** Throws `bad-limit` unless a page may have so many items. */
 export function requireLimit(limit: number): void {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.pageSizeMax) return;
-  throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${LIMITS.pageSizeMax}.`);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= SHARED_LIMITS.pageSizeMax) return;
+  throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${SHARED_LIMITS.pageSizeMax}.`);
 }
 
 export function badCursor(): TwinlineError {

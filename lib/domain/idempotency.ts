@@ -2,17 +2,17 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { LIMITS } from '../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
 import { mintDid } from './did/did.ts';
 import { IDEMPOTENCY } from './kinds.ts';
+import { DOMAIN_LIMITS } from './limits.ts';
 import { isRefusal, refuse } from './problems.ts';
 
 /** A request that may come more than once. */
 export interface Repeatable {
   /** Whose key it is and for what: tenant, principal, method and path. */
   readonly scope: readonly string[];
-  /** The Idempotency-Key header, 1 to LIMITS.idempotencyKeyChars characters. */
+  /** The Idempotency-Key header, 1 to DOMAIN_LIMITS.idempotencyKeyChars characters. */
   readonly key: string;
   /** The request's content; a key never stands for two contents. */
   readonly content: string;
@@ -30,7 +30,7 @@ export interface Idempotency {
   /**
    * Runs `work` with the DID that is reserved for it, or gives the answer of the first time. A refusal or a failure is
    * not remembered: the next try works anew. Throws `idempotency-mismatch` when the key stood for another content,
-   * `in-progress` when the first is not done within LIMITS.idempotencyWaitMs.
+   * `in-progress` when the first is not done within DOMAIN_LIMITS.idempotencyWaitMs.
    */
   once<A extends JsonObject>(request: Repeatable, work: (did: string) => Promise<A>): Promise<A>;
   /** Forgets what has expired; how many. */
@@ -47,7 +47,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
       did: mintDid(),
       state: 'running',
       since: now,
-      expiresAt: now + LIMITS.idempotencyMs,
+      expiresAt: now + DOMAIN_LIMITS.idempotencyMs,
     };
     const inserted = await documents.insert(IDEMPOTENCY, id, memory);
     return inserted.kind === 'inserted' ? inserted : undefined;
@@ -57,7 +57,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
   async function takeOver(old: StoredDocument<Memory>, content: string): Promise<StoredDocument<Memory> | undefined> {
     const now = clock.now();
     const did = old.body.expiresAt <= now ? mintDid() : old.body.did;
-    const body: Memory = { content, did, state: 'running', since: now, expiresAt: now + LIMITS.idempotencyMs };
+    const body: Memory = { content, did, state: 'running', since: now, expiresAt: now + DOMAIN_LIMITS.idempotencyMs };
     const result = await documents.replace(IDEMPOTENCY, old.id, old.revision, body);
     return result.kind === 'replaced' ? { id: old.id, revision: result.revision, body } : undefined;
   }
@@ -81,7 +81,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
       checkKey(key);
       const id = digest([...scope, key]);
       const print = digest([content]);
-      for (const until = clock.now() + LIMITS.idempotencyWaitMs; ; await clock.wait(POLL_MS)) {
+      for (const until = clock.now() + DOMAIN_LIMITS.idempotencyWaitMs; ; await clock.wait(POLL_MS)) {
         const known = await documents.get<Memory>(IDEMPOTENCY, id);
         const now = clock.now();
         if (known && known.body.expiresAt > now) {
@@ -110,14 +110,16 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
 }
 
 function isStale(memory: Memory, now: number): boolean {
-  return memory.expiresAt <= now || (memory.state === 'running' && memory.since + LIMITS.idempotencyLeaseMs <= now);
+  return (
+    memory.expiresAt <= now || (memory.state === 'running' && memory.since + DOMAIN_LIMITS.idempotencyLeaseMs <= now)
+  );
 }
 
 function checkKey(key: string): void {
-  if (key.length >= 1 && key.length <= LIMITS.idempotencyKeyChars) return;
+  if (key.length >= 1 && key.length <= DOMAIN_LIMITS.idempotencyKeyChars) return;
   throw refuse(
     'bad-request',
-    `An Idempotency-Key has 1 to ${LIMITS.idempotencyKeyChars} characters; this one has ${key.length}.`,
+    `An Idempotency-Key has 1 to ${DOMAIN_LIMITS.idempotencyKeyChars} characters; this one has ${key.length}.`,
   );
 }
 

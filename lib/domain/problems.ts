@@ -3,7 +3,8 @@
 import { cutList, cutText } from '../cut.ts';
 import { type Detail, TwinlineError } from '../errors.ts';
 import type { JsonFlaw } from '../json/reader.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
+import { DOMAIN_LIMITS } from './limits.ts';
 
 /** Reason → status and title. The words are part of the interface: they end the `type` of a problem document. */
 export const PROBLEMS = {
@@ -54,14 +55,18 @@ export interface RefusalParts {
 /** The error of a refusal; long texts are cut, and long lists of details. `message` is one sentence: what was tried, with which value, why not, what to do. */
 export function refuse(reason: Reason, message: string, parts: RefusalParts = {}): TwinlineError {
   const given = parts.details ?? [];
-  const cut = given.slice(0, LIMITS.problemDetails).map(({ field, error }) => ({
-    field: cutText(field, LIMITS.problemFieldChars),
-    error: cutText(error, LIMITS.problemFieldChars),
+  const cut = given.slice(0, SHARED_LIMITS.problemDetails).map(({ field, error }) => ({
+    field: cutText(field, DOMAIN_LIMITS.problemFieldChars),
+    error: cutText(error, DOMAIN_LIMITS.problemFieldChars),
   }));
   const details = cutList(cut, ({ field, error }) => field + error);
   const more = given.length - details.length;
   const rest = more > 0 ? ` The list ends after ${details.length}; ${more} more are not in it.` : '';
-  return new TwinlineError('ERR_REFUSED', cutText(message, LIMITS.problemChars) + rest, { ...parts, reason, details });
+  return new TwinlineError('ERR_REFUSED', cutText(message, DOMAIN_LIMITS.problemChars) + rest, {
+    ...parts,
+    reason,
+    details,
+  });
 }
 
 /** The error of an input that breaks the rules of its schema or of the domain, field by field. */
@@ -72,8 +77,8 @@ export function invalid(message: string, details: readonly Detail[]): TwinlineEr
 /** Throws `too-large` for what would leave no room in its document for what the service adds to it later. */
 export function requireFits(content: object, what: string): void {
   const bytes = Buffer.byteLength(JSON.stringify(content));
-  if (bytes <= LIMITS.contentBytes) return;
-  throw refuse('too-large', `${what} takes ${bytes} bytes to store; ${LIMITS.contentBytes} are allowed.`);
+  if (bytes <= DOMAIN_LIMITS.contentBytes) return;
+  throw refuse('too-large', `${what} takes ${bytes} bytes to store; ${DOMAIN_LIMITS.contentBytes} are allowed.`);
 }
 
 /** Whether this error is a refusal, for this reason when one is given. */

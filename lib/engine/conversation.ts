@@ -2,8 +2,9 @@
 
 import type { EventObject } from 'xstate';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import { ENGINE_LIMITS } from './limits.ts';
 import type { AtRest, Machine } from './machine/transition.ts';
 
 /** What the other side gets to read. `end` closes the session. */
@@ -65,7 +66,7 @@ export interface Conversation {
   migrate?(rest: AtRest, from: { version: number; hash: string }): AtRest | undefined;
 }
 
-export const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: LIMITS.callTimeoutMs, retries: 0, secret: false };
+export const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: SHARED_LIMITS.callTimeoutMs, retries: 0, secret: false };
 
 /** Options of {@link machineConversation}. */
 export interface MachineOptions {
@@ -123,7 +124,7 @@ export function library(conversations: readonly Conversation[] = []): Library {
     add: (next) => {
       const same = (other: Conversation) => other.version === next.version && other.hash === next.hash;
       const older = (kept.get(next.id) ?? []).filter((other) => !same(other));
-      kept.set(next.id, [next, ...older].slice(0, LIMITS.versionsKept + 1));
+      kept.set(next.id, [next, ...older].slice(0, ENGINE_LIMITS.versionsKept + 1));
     },
     current: (id) => kept.get(id)?.[0],
     exact: (id, version, hash) => kept.get(id)?.find((c) => c.version === version && c.hash === hash),

@@ -1,6 +1,6 @@
 // The checks of GATEWAY_FILE, one for each key.
 
-import { LIMITS } from '../limits.ts';
+import { GATEWAY_LIMITS } from './limits.ts';
 import { LEGACY_NAMES } from './route/legacy.ts';
 import { compileRewrites, isPrefix, type Rewrite } from './route/rewrite.ts';
 import { isRpcPattern } from './route/rpc-pattern.ts';
@@ -155,8 +155,8 @@ function wholeNumber(least: number, most: number): Check {
 function listOf(check: Check): (value: unknown, at: string, report: Report) => unknown[] {
   return (value, at, report) => {
     if (!Array.isArray(value)) report(at, 'must be a list, in [ ]');
-    else if (value.length > LIMITS.gatewayFileItems)
-      report(at, `has ${value.length} entries; ${LIMITS.gatewayFileItems} are allowed`);
+    else if (value.length > GATEWAY_LIMITS.gatewayFileItems)
+      report(at, `has ${value.length} entries; ${GATEWAY_LIMITS.gatewayFileItems} are allowed`);
     else return value.map((one, index) => check(one, `${at}/${index}`, report));
     return [];
   };

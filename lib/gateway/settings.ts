@@ -3,8 +3,8 @@
 import { parse as locate } from '@humanwhocodes/momoa';
 import { type Detail, TwinlineError } from '../errors.ts';
 import { readJson } from '../json/reader.ts';
-import { LIMITS } from '../limits.ts';
 import type { JsonForm } from './json/field.ts';
+import { GATEWAY_LIMITS } from './limits.ts';
 import type { LegacyName } from './route/legacy.ts';
 import type { Rewrite } from './route/rewrite.ts';
 import { CHECKS, isObject, type Report } from './settings-checks.ts';
@@ -56,7 +56,7 @@ const DEFAULTS = {
   unknownRoute: 404,
   gate: undefined,
   forwardHeaders: [],
-  deadlineMs: LIMITS.grpcDeadlineMs,
+  deadlineMs: GATEWAY_LIMITS.grpcDeadlineMs,
   cache: undefined,
 } as const satisfies Partial<GatewaySettings>;
 
@@ -99,8 +99,8 @@ function read(text: string, report: Report): GatewaySettings | undefined {
 
 function parseJson(text: string, report: Report): unknown {
   const bytes = Buffer.byteLength(text);
-  if (bytes > LIMITS.gatewayFileBytes) {
-    report('', `it has ${bytes} bytes; ${LIMITS.gatewayFileBytes} are allowed`);
+  if (bytes > GATEWAY_LIMITS.gatewayFileBytes) {
+    report('', `it has ${bytes} bytes; ${GATEWAY_LIMITS.gatewayFileBytes} are allowed`);
     return undefined;
   }
   const reading = readJson(text);

@@ -3,10 +3,10 @@
 import type { Registry } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
 import { GRPC, type Status } from './channel/channel.ts';
 import type { UnknownTypes } from './descriptors/unknown-types.ts';
 import type { Effort, JsonWriter, JsonWriters } from './json/writer.ts';
+import { GATEWAY_LIMITS } from './limits.ts';
 
 // By gRPC code, from 0: the table of grpc-gateway v2.
 const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
@@ -110,10 +110,10 @@ interface Telling {
   readonly unknown: UnknownTypes | undefined;
 }
 
-// Those beyond LIMITS.gatewayDetailBytes in all are left away.
+// Those beyond GATEWAY_LIMITS.gatewayDetailBytes in all are left away.
 function detailsOf(bytes: Uint8Array, { write, unknown }: Telling): string[] {
   const details: string[] = [];
-  let left: number = LIMITS.gatewayDetailBytes;
+  let left: number = GATEWAY_LIMITS.gatewayDetailBytes;
   try {
     const reader = new BinaryReader(bytes);
     while (write && reader.pos < reader.len) {
@@ -131,7 +131,7 @@ function detailsOf(bytes: Uint8Array, { write, unknown }: Telling): string[] {
   return details.filter((detail) => !detail.includes(PRIVATE_DETAIL));
 }
 
-const DETAIL: Effort = { jsonBytes: LIMITS.gatewayDetailBytes, orderBytes: LIMITS.gatewayDetailBytes };
+const DETAIL: Effort = { jsonBytes: GATEWAY_LIMITS.gatewayDetailBytes, orderBytes: GATEWAY_LIMITS.gatewayDetailBytes };
 
 // Undefined for one that holds a type which stays unknown: its bytes may hold addresses.
 function tryWrite(bytes: Uint8Array, { write, unknown }: Telling): Buffer | undefined {

@@ -4,8 +4,9 @@ import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } fr
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import { addressProblem, guardedLookup, systemResolve } from './hosts.ts';
+import { HTTP_LIMITS } from './limits.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -59,7 +60,7 @@ export interface Posted {
   readonly body: string;
 }
 
-/** What was answered: a status, and up to LIMITS.httpAnswerBytes of text. */
+/** What was answered: a status, and up to HTTP_LIMITS.httpAnswerBytes of text. */
 export interface Reply {
   readonly status: number;
   readonly text: string;
@@ -73,12 +74,12 @@ export interface SenderOptions {
   readonly lookup?: LookupFunction;
   /** Authorities of certificates, in PEM. @default those of Node */
   readonly ca?: string;
-  /** Milliseconds after its status that a receiver may go on with its answer. @default LIMITS.webhookAnswerMs */
+  /** Milliseconds after its status that a receiver may go on with its answer. @default SHARED_LIMITS.webhookAnswerMs */
   readonly restMs?: number;
 }
 
 /** A sender of webhooks, over https to public addresses only; each request has a connection and a lookup of its own. */
-export function webhookSender({ restMs = LIMITS.webhookAnswerMs, ...options }: SenderOptions = {}): Post {
+export function webhookSender({ restMs = SHARED_LIMITS.webhookAnswerMs, ...options }: SenderOptions = {}): Post {
   return poster(options, async (incoming) => {
     // What a receiver says beside its status is read so that it can finish, and not used.
     const timer = setTimeout(() => incoming.destroy(), restMs);
@@ -107,7 +108,7 @@ function poster<T>({ lookup = guardedLookup(systemResolve, 'public'), ca }: Send
     const headers = { 'content-type': 'application/json', 'user-agent': 'Twinline', ...given };
     const request = { method: 'POST', url: new URL(url), headers, body } as const;
     return send(request, { lookup, signal, ca }, read).catch((error) => {
-      const late = `no answer within ${LIMITS.webhookAnswerMs / 1_000} s`;
+      const late = `no answer within ${SHARED_LIMITS.webhookAnswerMs / 1_000} s`;
       if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', late);
       const isRefused = error instanceof TwinlineError;
       const broken = `the connection failed: ${error.code ?? 'it broke'}`;
@@ -176,18 +177,18 @@ async function readAnswer(request: HttpRequest, incoming: IncomingMessage): Prom
   if (status >= 300 && status < 400)
     throw fail(`answered ${status}; redirects are not followed. Call the target itself`);
   if (status < 200 || status > 299) throw fail(`answered ${status}`, status >= 500 || status === 429);
-  if (text === undefined) throw fail(`answered more than ${LIMITS.httpAnswerBytes} bytes. Ask for less`);
+  if (text === undefined) throw fail(`answered more than ${HTTP_LIMITS.httpAnswerBytes} bytes. Ask for less`);
   if (coding !== 'identity') throw fail(`answered in the coding "${coding}", which was not asked for`);
   return { status, contentType, text };
 }
 
-/** The body as UTF-8; undefined when it has more than LIMITS.httpAnswerBytes, which also ends the connection. */
+/** The body as UTF-8; undefined when it has more than HTTP_LIMITS.httpAnswerBytes, which also ends the connection. */
 async function readText(incoming: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > LIMITS.httpAnswerBytes) return undefined;
+    if (bytes > HTTP_LIMITS.httpAnswerBytes) return undefined;
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));

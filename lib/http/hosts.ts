@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { HTTP_LIMITS } from './limits.ts';
 
 /**
  * Where a listed host may lead: a name to public addresses only, `localhost` to the loopback, and an address that is
@@ -152,7 +152,7 @@ export async function resolvedProblem(text: string, resolve: Resolve = systemRes
   const host = new URL(text).hostname;
   if (isLiteral(host)) return undefined;
   const late = new AbortController();
-  const nothing = systemClock.wait(LIMITS.webhookResolveMs, late.signal).then(() => []);
+  const nothing = systemClock.wait(HTTP_LIMITS.webhookResolveMs, late.signal).then(() => []);
   const addresses = await Promise.race([resolve(host).catch(() => []), nothing]);
   late.abort();
   return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : NOT_PUBLIC;

@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import type { ServiceCall, Services } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { type HttpAnswer, type HttpRequest, httpExchange, httpFailure } from './client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from './hosts.ts';
+import { HTTP_LIMITS } from './limits.ts';
 
 export interface HttpServiceOptions {
   /** The hosts that may be called: `host`, `host:port` or `*.example.com`; private addresses and localhost by name only. */
@@ -117,7 +117,7 @@ function readBody(request: HttpRequest, { status, contentType, text }: HttpAnswe
     if (promised) throw fail('answered JSON that cannot be read', true);
     return text;
   }
-  return plain(value, 0, () => fail(`answered JSON of more than ${LIMITS.httpAnswerDepth} levels`, false));
+  return plain(value, 0, () => fail(`answered JSON of more than ${HTTP_LIMITS.httpAnswerDepth} levels`, false));
 }
 
 const PROTOTYPE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
@@ -126,7 +126,7 @@ const PROTOTYPE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 function plain(value: unknown, depth: number, tooDeep: () => TwinlineError): Json {
   if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
   if (value === null || typeof value !== 'object') return value as Json;
-  if (depth >= LIMITS.httpAnswerDepth) throw tooDeep();
+  if (depth >= HTTP_LIMITS.httpAnswerDepth) throw tooDeep();
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1, tooDeep));
   const kept: { [name: string]: Json } = {};
   for (const [name, part] of Object.entries(value)) {

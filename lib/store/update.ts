@@ -2,7 +2,7 @@
 
 import { systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import { takenError } from './insert-new.ts';
 import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from './store.ts';
 
@@ -30,7 +30,7 @@ const PAUSE_MAX_MS = 32;
 
 /**
  * Writes what `change` makes of the document, and tries again when another writer was first. Throws ERR_CONFLICT after
- * LIMITS.conflictsPerTurn tries, and ERR_EXISTS when another document has a unique value that the change asks for.
+ * SHARED_LIMITS.conflictsPerTurn tries, and ERR_EXISTS when another document has a unique value that the change asks for.
  */
 export async function update<Body extends JsonObject>(
   documents: Pick<DocumentStore, 'get' | 'insert' | 'replace'>,
@@ -40,7 +40,7 @@ export async function update<Body extends JsonObject>(
   options: UpdateOptions<Body> = {},
 ): Promise<UpdateResult<Body>> {
   const { replace = (old, body) => documents.replace(kind, id, old.revision, body) } = options;
-  for (let tries = 0; tries < LIMITS.conflictsPerTurn; tries++) {
+  for (let tries = 0; tries < SHARED_LIMITS.conflictsPerTurn; tries++) {
     // The first conflict is rarely followed by another one.
     if (tries > 1) await systemClock.wait(Math.random() * Math.min(PAUSE_MAX_MS, 2 ** (tries - 2)));
     const old = await documents.get<Body>(kind, id);
@@ -54,6 +54,6 @@ export async function update<Body extends JsonObject>(
   }
   throw new TwinlineError(
     'ERR_CONFLICT',
-    `A document of the kind ${kind.name} was changed by others ${LIMITS.conflictsPerTurn} times in a row. Try again.`,
+    `A document of the kind ${kind.name} was changed by others ${SHARED_LIMITS.conflictsPerTurn} times in a row. Try again.`,
   );
 }

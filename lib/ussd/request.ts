@@ -1,7 +1,8 @@
 // One phone request in the form that every dialect is read into, and the checks that guard the door.
 import { TwinlineError } from '../errors.ts';
 import { flawOfNumbers } from '../json/reader.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
+import { USSD_LIMITS } from './limits.ts';
 
 /** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */
 export type TextMode = 'cumulative' | 'latest';
@@ -84,15 +85,16 @@ function describe(value: unknown): string {
 
 /** Session id: a string of 1 to 100 characters without control characters. Throws ERR_INPUT. */
 export function readSessionId(value: unknown, field = 'sessionId'): string {
-  if (typeof value === 'string' && value !== '' && !exceeds(value, LIMITS.ussdSessionIdChars)) {
+  if (typeof value === 'string' && value !== '' && !exceeds(value, USSD_LIMITS.ussdSessionIdChars)) {
     if (PLAIN.test(value) || !(CONTROL.test(value) || LONE_SURROGATE.test(value))) return value;
   }
-  throw refusal(field, `1 to ${LIMITS.ussdSessionIdChars} characters, none of them control characters`, value);
+  throw refusal(field, `1 to ${USSD_LIMITS.ussdSessionIdChars} characters, none of them control characters`, value);
 }
 
 /** Service code: `*digits#` or `*digits*digits…#`. Throws ERR_INPUT. */
 export function readServiceCode(value: unknown, field = 'serviceCode'): string {
-  if (typeof value === 'string' && value.length <= LIMITS.ussdTextChars && SERVICE_CODE.test(value)) return value;
+  if (typeof value === 'string' && value.length <= SHARED_LIMITS.ussdTextChars && SERVICE_CODE.test(value))
+    return value;
   throw refusal(field, '*digits# or *digits*digits#', value);
 }
 
@@ -111,8 +113,8 @@ export function readMsisdn(value: unknown, field: string): string {
 
 /** What was typed: at most 182 characters as sent; control characters are removed. Throws ERR_INPUT. */
 export function readText(value: unknown, field = 'text'): string {
-  if (typeof value !== 'string' || exceeds(value, LIMITS.ussdTextChars)) {
-    throw refusal(field, `a string of at most ${LIMITS.ussdTextChars} characters`, value);
+  if (typeof value !== 'string' || exceeds(value, SHARED_LIMITS.ussdTextChars)) {
+    throw refusal(field, `a string of at most ${SHARED_LIMITS.ussdTextChars} characters`, value);
   }
   if (PLAIN.test(value)) return value;
   if (LONE_SURROGATE.test(value)) throw refusal(field, 'well-formed Unicode', value);
@@ -124,7 +126,7 @@ export function readText(value: unknown, field = 'text'): string {
  * `*123#1#`); undefined when it is not one.
  */
 export function readDialled(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.length > LIMITS.ussdTextChars) return undefined;
+  if (typeof value !== 'string' || value.length > SHARED_LIMITS.ussdTextChars) return undefined;
   const digits = DIALLED.exec(value)?.[1];
   return digits === undefined ? undefined : `*${digits.replaceAll('#', '*')}#`;
 }
@@ -146,7 +148,8 @@ export function readNetwork(value: unknown): { network?: string } {
  * no form that we accept begins with `{`. Throws ERR_INPUT on anything malformed, on a repeated name and on `__proto__`.
  */
 export function readFields(body: string): Fields {
-  if (body.length > LIMITS.ussdBodyBytes) throw refusal('the body', `at most ${LIMITS.ussdBodyBytes} bytes`, body);
+  if (body.length > USSD_LIMITS.ussdBodyBytes)
+    throw refusal('the body', `at most ${USSD_LIMITS.ussdBodyBytes} bytes`, body);
   let at = 0;
   while (body.charCodeAt(at) <= 0x20) at++;
   return body.charCodeAt(at) === 0x7b ? jsonFields(body) : formFields(body);
@@ -166,7 +169,7 @@ export function readEcho(fields: Fields, names: readonly string[]): Record<strin
   const echo: Record<string, string> = {};
   for (const name of names) {
     const value = fields[name];
-    echo[name] = typeof value === 'string' && value.length <= LIMITS.ussdSessionIdChars ? value : '';
+    echo[name] = typeof value === 'string' && value.length <= USSD_LIMITS.ussdSessionIdChars ? value : '';
   }
   return echo;
 }

@@ -7,7 +7,7 @@ import { openStored } from '../engine/session/open.ts';
 import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { pathOf } from '../flow/run/node.ts';
 import type { Keyring } from '../keyring.ts';
-import { LIMITS } from '../limits.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import { createAdapters } from './adapter.ts';
 import { type DialRules, type Refusal, readDial, type UnknownSession } from './dial.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
@@ -139,7 +139,7 @@ export function ussdService(options: UssdServiceOptions): UssdService {
 
 // An id that no store could keep belongs to no session.
 function keysOf(sessionId: string): string[] {
-  return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= LIMITS.keyChars);
+  return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= SHARED_LIMITS.keyChars);
 }
 
 /** Under which a session of a dialect is stored. */

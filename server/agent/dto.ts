@@ -4,8 +4,8 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { RunRequest, ToolDeclaration } from '../../lib/agent/run/run.ts';
 import { flawOfJson, wordsAt } from '../../lib/json/reader.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { agentError } from '../user/errors.ts';
 
 type Check = (value: Json, field: string) => string[];
@@ -103,8 +103,8 @@ const MESSAGE: Fields = {
   message: { check: FILLED, required: true },
   stream: { check: FLAG },
   returnAllMessages: { check: FLAG },
-  tools: { check: list(TOOL, LIMITS.declaredTools) },
-  agActions: { check: list({ ...TOOL, hasRender: { check: FLAG } }, LIMITS.declaredTools) },
+  tools: { check: list(TOOL, SERVER_LIMITS.declaredTools) },
+  agActions: { check: list({ ...TOOL, hasRender: { check: FLAG } }, SERVER_LIMITS.declaredTools) },
   attachments: { check: list(ATTACHMENT, 10, HAS_A_PLACE) },
   mcpInvocations: {
     check: all(OBJECT, (value, field) =>
@@ -160,11 +160,12 @@ const parse = bodyParser({
   enableTypes: ['json'],
   detectJSON: () => true,
   strict: false,
-  jsonLimit: String(LIMITS.jsonBodyBytes),
+  jsonLimit: String(SERVER_LIMITS.jsonBodyBytes),
   // The parser's own words quote the body, which may hold tokens.
   onerror: (error) => {
     const { type, status } = error as { type?: string; status?: number };
-    if (type === 'entity.too.large') throw agentError(413, `The body is larger than ${LIMITS.jsonBodyBytes} bytes`);
+    if (type === 'entity.too.large')
+      throw agentError(413, `The body is larger than ${SERVER_LIMITS.jsonBodyBytes} bytes`);
     if (status === 415) throw agentError(415, 'The encoding of the body is not read here');
     throw agentError(400, ['the body must be JSON']);
   },

@@ -13,9 +13,10 @@ import type { Services } from '../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
@@ -147,7 +148,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   plugins.bind({ agent, delegations: granted });
   const onStreamProblem = onProblem('a stream of the agent failed');
   const streams = eventStreams({
-    most: { all: LIMITS.eventStreams, perOwner: LIMITS.eventStreamsPerUser },
+    most: { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser },
     onProblem: onStreamProblem,
   });
   const readers = await openReaders({ channel, clock, revoked: revoked.has, onProblem: onStreamProblem });
@@ -169,8 +170,8 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     metrics: refused.metrics,
     add,
     sweep: async () => {
-      const rounds = [agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(LIMITS.sweepBatch)];
-      return (await Promise.all(rounds)).some((count) => count >= LIMITS.sweepBatch);
+      const rounds = [agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(SHARED_LIMITS.sweepBatch)];
+      return (await Promise.all(rounds)).some((count) => count >= SHARED_LIMITS.sweepBatch);
     },
     drain: async (waitMs) => {
       plugins.close();

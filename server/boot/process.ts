@@ -2,8 +2,8 @@
 
 import { setFlagsFromString } from 'node:v8';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { type Config, readConfig } from '../config/config.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { type RunningServer, startServer } from './start.ts';
@@ -61,7 +61,7 @@ function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
     }
     first = performance.now();
     server.log.info({ signal }, 'stopping');
-    setTimeout(giveUp, drainDelayMs + LIMITS.drainMs + GRACE_MS).unref();
+    setTimeout(giveUp, drainDelayMs + SERVER_LIMITS.drainMs + GRACE_MS).unref();
     void server.close().then(
       () => process.exit(0),
       (error) => {

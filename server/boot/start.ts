@@ -8,10 +8,10 @@ import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { createAdapters } from '../../lib/ussd/adapter.ts';
 import { openAgentService } from '../agent/open.ts';
 import type { Config } from '../config/config.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
 import { healthOf, type StoreHealth, type Watched } from '../health/health.ts';
@@ -163,12 +163,12 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const stop = async (drainDelayMs: number) => {
     health.draining = true;
     if (drainDelayMs > 0) await pause(drainDelayMs);
-    const until = performance.now() + LIMITS.drainMs;
+    const until = performance.now() + SERVER_LIMITS.drainMs;
     domain.drain();
     inspector.drain();
     query?.drain();
-    const answered = agent.drain(LIMITS.drainMs);
-    await Promise.all([door.close(LIMITS.drainMs), answered]);
+    const answered = agent.drain(SERVER_LIMITS.drainMs);
+    await Promise.all([door.close(SERVER_LIMITS.drainMs), answered]);
     // All answers are given; what goes on behind them (late calls) may still finish.
     await Promise.race([engine.idle(), pause(Math.max(0, until - performance.now()), undefined, { ref: false })]);
     await disposeAll();

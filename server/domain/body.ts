@@ -4,8 +4,8 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { refuse, refuseFlaw } from '../../lib/domain/problems.ts';
 import { flawOfJson } from '../../lib/json/reader.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Json } from '../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 
 /** Media types that a route reads; '' is a body without a type. */
 export const JSON_TYPES = ['application/json', 'application/x-www-form-urlencoded', ''] as const;
@@ -17,14 +17,17 @@ export const ACCEPT_PATCH = PATCH_TYPES.slice(0, 2).join(', ');
 const parse = bodyParser({
   enableTypes: ['json'],
   detectJSON: () => true,
-  jsonLimit: String(LIMITS.jsonBodyBytes),
+  jsonLimit: String(SERVER_LIMITS.jsonBodyBytes),
   strict: false,
   // The parser's own words quote the body.
   onerror: (error, ctx) => {
     const { type, status, body } = error as { type?: string; status?: number; body?: unknown };
     if (isForm(mediaType(ctx)) && typeof body === 'string' && !LOOKS_LIKE_JSON.test(body)) throw noForms();
     if (type === 'entity.too.large')
-      throw refuse('too-large', `The body is larger than ${LIMITS.jsonBodyBytes} bytes. Use /v1/bulk for many twins.`);
+      throw refuse(
+        'too-large',
+        `The body is larger than ${SERVER_LIMITS.jsonBodyBytes} bytes. Use /v1/bulk for many twins.`,
+      );
     if (status === 415)
       throw refuse('unsupported-media-type', 'The encoding or character set of the body is not read.');
     throw refuse('bad-request', 'The body is no valid JSON.');

@@ -16,8 +16,9 @@ import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import type { Inspector } from '../../lib/engine/inspection.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import { proposalPages } from '../web/proposal/routes.ts';
@@ -134,9 +135,9 @@ export async function openDomain({
     keys,
     async sweep() {
       const now = clock.now();
-      const limit = LIMITS.sweepBatch;
+      const limit = SHARED_LIMITS.sweepBatch;
       const done = await Promise.all([
-        twins.sweep(now - LIMITS.provisionalMs, limit),
+        twins.sweep(now - SERVER_LIMITS.provisionalMs, limit),
         repeated.sweep(now, limit),
         votes.sweep(limit),
         sending.sweep(now, limit),

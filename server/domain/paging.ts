@@ -1,13 +1,13 @@
 // Pages of lists: which one is asked for, and how an answer tells of the next.
 
 import type { Context } from 'koa';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import { uriReference } from './address.ts';
 import { LIMIT, once, wholeNumber } from './parameters.ts';
 
 /** The page that a query asks for; throws `bad-limit` or `bad-cursor`. */
 export function readPage(query: Context['query']): { readonly limit: number; readonly cursor?: string } {
-  return { limit: wholeNumber(query.limit, { ...LIMIT, most: LIMITS.pageSizeMax }), ...once(query, ['cursor']) };
+  return { limit: wholeNumber(query.limit, { ...LIMIT, most: SHARED_LIMITS.pageSizeMax }), ...once(query, ['cursor']) };
 }
 
 /** Answers with a page; a Link leads to the next one, by the same query with another cursor. */

@@ -7,8 +7,9 @@ import {
   type TypeSource,
   typeSource,
 } from '../../lib/gateway/index.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import type { Config } from '../config/config.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import type { ServedRoute } from '../http/route-list.ts';
 import { largeReplies } from './answers/large-replies.ts';
@@ -83,7 +84,7 @@ export interface Opened {
   readonly types: TypeSource;
 }
 
-const AT_ONCE = { http2: LIMITS.grpcCallsAtOnce, 'grpc-js': LIMITS.grpcJsCallsAtOnce };
+const AT_ONCE = { http2: GATEWAY_LIMITS.grpcCallsAtOnce, 'grpc-js': SERVER_LIMITS.grpcJsCallsAtOnce };
 
 /** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
 export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Opened> {

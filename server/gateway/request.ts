@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type Metadata, metadataOf, type Route, type UnknownTypes } from '../../lib/gateway/index.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Service } from './service.ts';
 
@@ -66,8 +66,8 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
   try {
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Buffer).length;
-      if (bytes > LIMITS.jsonBodyBytes)
-        throw new Refusal('too-large', `The body is larger than ${LIMITS.jsonBodyBytes} bytes`);
+      if (bytes > SERVER_LIMITS.jsonBodyBytes)
+        throw new Refusal('too-large', `The body is larger than ${SERVER_LIMITS.jsonBodyBytes} bytes`);
       chunks.push(chunk as Buffer);
     }
   } catch (error) {

@@ -3,7 +3,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Answer } from './answer.ts';
 import { isLongUpload } from './long-uploads.ts';
 
@@ -11,13 +11,13 @@ import { isLongUpload } from './long-uploads.ts';
 export type CutReason = 'stalled' | 'slow';
 
 export interface ConnectionRules {
-  /** Milliseconds without a byte taken. @default LIMITS.answerStallMs */
+  /** Milliseconds without a byte taken. @default SERVER_LIMITS.answerStallMs */
   readonly stallMs?: number;
-  /** Of a large answer or one that is still being made, the least bytes. @default LIMITS.answerLeastBytes */
+  /** Of a large answer or one that is still being made, the least bytes. @default SERVER_LIMITS.answerLeastBytes */
   readonly leastBytes?: number;
-  /** That must be taken in so many milliseconds. @default LIMITS.answerLeastMs */
+  /** That must be taken in so many milliseconds. @default SERVER_LIMITS.answerLeastMs */
   readonly leastMs?: number;
-  /** Connections of one client. @default LIMITS.connectionsPerClient */
+  /** Connections of one client. @default SERVER_LIMITS.connectionsPerClient */
   readonly perClient?: number;
   /** @default the system's clock */
   readonly clock?: Clock;
@@ -52,9 +52,9 @@ const LOOK_MS = 1_000;
 
 /** Watches the connections of a server from now on. */
 export function watchConnections(server: Server, options: ConnectionOptions = {}): Connections {
-  const { stallMs = LIMITS.answerStallMs, clock = systemClock, countedAs, onRefused, onCut } = options;
-  const { leastBytes = LIMITS.answerLeastBytes, leastMs = LIMITS.answerLeastMs } = options;
-  const { perClient = LIMITS.connectionsPerClient } = options;
+  const { stallMs = SERVER_LIMITS.answerStallMs, clock = systemClock, countedAs, onRefused, onCut } = options;
+  const { leastBytes = SERVER_LIMITS.answerLeastBytes, leastMs = SERVER_LIMITS.answerLeastMs } = options;
+  const { perClient = SERVER_LIMITS.connectionsPerClient } = options;
   const open = new Map<Socket, Progress | undefined>();
   const counts = new Map<string, number>();
 

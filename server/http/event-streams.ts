@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from './errors.ts';
 import { WAITING } from './guard.ts';
 
@@ -27,11 +27,11 @@ export interface EventStreams {
 }
 
 export interface StreamOptions {
-  /** @default LIMITS.eventHeartbeatMs */
+  /** @default SERVER_LIMITS.eventHeartbeatMs */
   readonly heartbeatMs?: number;
-  /** @default LIMITS.eventStallMs */
+  /** @default SERVER_LIMITS.eventStallMs */
   readonly stallMs?: number;
-  /** How many at a time. @default LIMITS.eventStreams, LIMITS.eventStreamsPerTenant */
+  /** How many at a time. @default SERVER_LIMITS.eventStreams, SERVER_LIMITS.eventStreamsPerTenant */
   readonly most?: { readonly all: number; readonly perOwner: number };
   readonly onProblem: (error: unknown) => void;
 }
@@ -51,9 +51,9 @@ const HEADERS = {
 const SHUTDOWN = 'event: shutdown\ndata: {"reason":"connect again"}\n\n';
 
 export function eventStreams({
-  heartbeatMs = LIMITS.eventHeartbeatMs,
-  stallMs = LIMITS.eventStallMs,
-  most = { all: LIMITS.eventStreams, perOwner: LIMITS.eventStreamsPerTenant },
+  heartbeatMs = SERVER_LIMITS.eventHeartbeatMs,
+  stallMs = SERVER_LIMITS.eventStallMs,
+  most = { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerTenant },
   onProblem,
 }: StreamOptions): EventStreams {
   const open = new Set<Stream>();

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { Answer, type Listener } from './answer.ts';
 import { type ConnectionOptions, type Connections, watchConnections } from './connections.ts';
 import { spareLongUploads } from './long-uploads.ts';
@@ -42,7 +42,7 @@ export async function listen(app: Listener, options: ListenOptions): Promise<Lis
   const server = createServer({ ...TIMEOUTS, ...timeouts, ServerResponse: Answer }, app);
   spareLongUploads(server);
   passUpgrades(server, app);
-  server.maxHeadersCount = LIMITS.headersPerRequest;
+  server.maxHeadersCount = SERVER_LIMITS.headersPerRequest;
   const connections = watchConnections(server, options.connections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));

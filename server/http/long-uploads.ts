@@ -2,15 +2,15 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 
 const long = new WeakSet<object>();
 
-/** From now on this request may take as long as it needs, with pauses of up to LIMITS.bulkIdleMs. */
+/** From now on this request may take as long as it needs, with pauses of up to SERVER_LIMITS.bulkIdleMs. */
 export function allowLongUpload({ socket }: IncomingMessage): void {
   long.add(socket);
   // Node cuts a socket off by itself when nobody listens for this.
-  socket.setTimeout(LIMITS.bulkIdleMs);
+  socket.setTimeout(SERVER_LIMITS.bulkIdleMs);
 }
 
 /** Whether this connection carries, or carried, such an upload. */

@@ -1,7 +1,7 @@
 // Whether the server has more to do than it can: too many requests at once, or an event loop that comes too late.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 
 export interface Overload {
@@ -17,11 +17,11 @@ export interface Overload {
 }
 
 export interface OverloadLimits {
-  /** @default LIMITS.requestsAtOnce */
+  /** @default SERVER_LIMITS.requestsAtOnce */
   readonly requestsAtOnce?: number;
-  /** @default LIMITS.requestsWhenLate */
+  /** @default SERVER_LIMITS.requestsWhenLate */
   readonly requestsWhenLate?: number;
-  /** @default LIMITS.loopDelayMs */
+  /** @default SERVER_LIMITS.loopDelayMs */
   readonly loopDelayMs?: number;
 }
 
@@ -30,9 +30,9 @@ const WINDOW_MS = 1_000;
 
 /** For the event loop of this process. */
 export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
-  const maxDelayMs = limits.loopDelayMs ?? LIMITS.loopDelayMs;
-  const maxInFlight = limits.requestsAtOnce ?? LIMITS.requestsAtOnce;
-  const maxWhenLate = limits.requestsWhenLate ?? LIMITS.requestsWhenLate;
+  const maxDelayMs = limits.loopDelayMs ?? SERVER_LIMITS.loopDelayMs;
+  const maxInFlight = limits.requestsAtOnce ?? SERVER_LIMITS.requestsAtOnce;
+  const maxWhenLate = limits.requestsWhenLate ?? SERVER_LIMITS.requestsWhenLate;
   let delayMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let delays: IntervalHistogram | undefined;

@@ -2,17 +2,17 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { Answer } from './answer.ts';
 import { Refusal } from './errors.ts';
 import type { Client, ClientOf } from './middleware/client.ts';
 
 export interface UnsentLimits {
-  /** Bytes for all clients. @default LIMITS.unsentBytes */
+  /** Bytes for all clients. @default SERVER_LIMITS.unsentBytes */
   readonly all?: number;
-  /** Bytes for one client. @default LIMITS.unsentBytesPerClient */
+  /** Bytes for one client. @default SERVER_LIMITS.unsentBytesPerClient */
   readonly perClient?: number;
-  /** Bytes from which an answer counts. @default LIMITS.answerLargeBytes */
+  /** Bytes from which an answer counts. @default SERVER_LIMITS.answerLargeBytes */
   readonly large?: number;
 }
 
@@ -36,7 +36,11 @@ export interface UnsentOptions extends UnsentLimits {
 
 /** A count of what waits in this process. Exempt clients and proxies share only the limit for all. */
 export function unsentBytes({ clientOf, onRefused, ...limits }: UnsentOptions): UnsentBytes {
-  const { all = LIMITS.unsentBytes, perClient = LIMITS.unsentBytesPerClient, large = LIMITS.answerLargeBytes } = limits;
+  const {
+    all = SERVER_LIMITS.unsentBytes,
+    perClient = SERVER_LIMITS.unsentBytesPerClient,
+    large = SERVER_LIMITS.answerLargeBytes,
+  } = limits;
   const clients = new Map<string, number>();
   let sum = 0;
 

@@ -3,8 +3,8 @@
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { offerCalls } from './calls.ts';
 import { type Member, type Members, roomOf } from './member.ts';
 
@@ -69,8 +69,8 @@ async function subscribe(
   const { user, sessions, socket } = member;
   if (typeof sessionId !== 'string' || !(await deps.agent.sessions.owns(user.did, sessionId)))
     return failed('Session not found');
-  if (!sessions.has(sessionId) && sessions.size >= LIMITS.sessionsPerSocket)
-    return failed(`A socket listens to ${LIMITS.sessionsPerSocket} sessions at most`);
+  if (!sessions.has(sessionId) && sessions.size >= SERVER_LIMITS.sessionsPerSocket)
+    return failed(`A socket listens to ${SERVER_LIMITS.sessionsPerSocket} sessions at most`);
   sessions.add(sessionId);
   Object.assign(socket.data, { sessions: [...sessions] });
   await socket.join(roomOf(sessionId));

@@ -1,7 +1,7 @@
 // What one connection may do: how fast it may talk, and how far it may fall behind in listening.
 
 import type { Socket as Connection } from 'engine.io';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 
 /** What is used of the WebSocket below. */
 interface Wire {
@@ -15,22 +15,22 @@ interface Packet {
 
 /** Cuts a connection off when it sends too many packets, of whatever kind, or leaves too many bytes waiting. */
 export function bounded(connection: Connection): void {
-  let left: number = LIMITS.socketMessagesAtOnce;
+  let left: number = SERVER_LIMITS.socketMessagesAtOnce;
   let seenAt = performance.now();
   let waiting = 0;
   // Of a polling client that does not come back for its goodbye.
-  Object.assign(connection.transport, { closeTimeout: LIMITS.socketGoodbyeMs });
+  Object.assign(connection.transport, { closeTimeout: SERVER_LIMITS.socketGoodbyeMs });
 
   connection.on('packet', () => {
     const now = performance.now();
-    const more = ((now - seenAt) / 1_000) * LIMITS.socketMessagesPerSecond;
-    left = Math.min(LIMITS.socketMessagesAtOnce, left + more) - 1;
+    const more = ((now - seenAt) / 1_000) * SERVER_LIMITS.socketMessagesPerSecond;
+    left = Math.min(SERVER_LIMITS.socketMessagesAtOnce, left + more) - 1;
     seenAt = now;
     if (left < 0) cut(connection);
   });
   connection.on('packetCreate', ({ data }: Packet) => {
     waiting += sizeOf(data);
-    if (waiting + (wireOf(connection)?.bufferedAmount ?? 0) > LIMITS.socketWaitingBytes) cut(connection);
+    if (waiting + (wireOf(connection)?.bufferedAmount ?? 0) > SERVER_LIMITS.socketWaitingBytes) cut(connection);
   });
   connection.on('flush', () => {
     waiting = 0;

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Socket as Connection, Server as Engine } from 'engine.io';
 import type { Context, Middleware } from 'koa';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import { WAITING } from '../http/guard.ts';
 import { takeUpgrade, type Upgrade } from '../http/upgrades.ts';
@@ -15,7 +15,7 @@ export interface Door {
   readonly packets: Middleware;
   /** Takes all others; they are counted, limited and turned away as requests are. */
   readonly handshakes: Middleware;
-  /** Resolves when the connections have ended; after LIMITS.socketGoodbyeMs they are cut. */
+  /** Resolves when the connections have ended; after SERVER_LIMITS.socketGoodbyeMs they are cut. */
   close(): Promise<void>;
 }
 
@@ -56,11 +56,11 @@ export function socketDoor(engine: Engine): Door {
       if (ctx.path !== PATH) return next();
       // Pages of any origin can load a script, and so read what is polled as JSONP: CORS_ORIGIN would not cover it.
       if (ctx.query.j !== undefined) throw new Refusal('bad-request', 'Polling as JSONP is not served.');
-      if (open.size >= LIMITS.sockets) throw new Refusal('unavailable', 'There are too many open sockets.');
+      if (open.size >= SERVER_LIMITS.sockets) throw new Refusal('unavailable', 'There are too many open sockets.');
       return hand(ctx);
     },
     async close() {
-      const over = performance.now() + LIMITS.socketGoodbyeMs;
+      const over = performance.now() + SERVER_LIMITS.socketGoodbyeMs;
       while ((wires.size || open.size) && performance.now() < over) await pause(LOOK_MS);
       for (const wire of wires) wire.destroy();
     },

@@ -1,8 +1,8 @@
 // Who has to go: those whose token was revoked, by whichever instance, or who may not stay for another reason.
 
 import type { Clock } from '../../lib/clock.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Channel } from '../../lib/store/channel.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 
 /** Somebody who came in with a token: over a socket, or to read a stream. */
 export interface Guest {
@@ -18,7 +18,7 @@ export interface LeavingOptions<One extends Guest> {
   readonly guests: () => readonly One[];
   readonly channel: Channel;
   readonly clock: Clock;
-  /** Looked up for each guest when it comes, and again at least every LIMITS.socketCheckMs. */
+  /** Looked up for each guest when it comes, and again at least every SERVER_LIMITS.socketCheckMs. */
   readonly isOver: (guest: One) => Promise<boolean>;
   /** Milliseconds after which it is surely worth a look. */
   readonly nextLookMs: (guest: One) => number;
@@ -53,7 +53,7 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
   async function stay(guest: One): Promise<void> {
     while (!guest.gone.aborted) {
       await look(guest);
-      await clock.wait(Math.min(Math.max(nextLookMs(guest), 0), LIMITS.socketCheckMs), guest.gone);
+      await clock.wait(Math.min(Math.max(nextLookMs(guest), 0), SERVER_LIMITS.socketCheckMs), guest.gone);
     }
   }
 
@@ -69,7 +69,7 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
     watch: (guest) => void stay(guest),
     revoke(keys) {
       sendAwayAll(keys);
-      // An instance that misses this message checks on its own within LIMITS.socketCheckMs.
+      // An instance that misses this message checks on its own within SERVER_LIMITS.socketCheckMs.
       channel.publish(TOPIC, JSON.stringify(keys)).catch(onProblem);
     },
     close: unsubscribe,

@@ -2,8 +2,8 @@
 
 import type { Socket } from 'socket.io';
 import { flawOfValue } from '../../lib/json/reader.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
 import { isStillOf, offerCalls } from './calls.ts';
@@ -59,7 +59,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
 
   io.on('connection', (socket) => {
     const verdict = verdicts.get(socket);
-    const isWelcome = verdict?.kind === 'welcome' && members.of(verdict.user.did).size < LIMITS.socketsPerUser;
+    const isWelcome = verdict?.kind === 'welcome' && members.of(verdict.user.did).size < SERVER_LIMITS.socketsPerUser;
     try {
       if (isWelcome) enter(socket, verdict);
       else socket.disconnect(true);

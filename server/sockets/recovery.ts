@@ -4,7 +4,7 @@
 // is held back here. And what happens between that look and the moment when the socket listens again is looked up after.
 
 import type { Server, Socket } from 'socket.io';
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 
 /** An event as it goes over the wire: its name, what it says, and its number at the end. */
 export type Packet = readonly [string, ...unknown[]];
@@ -67,11 +67,11 @@ export function heldRecovery(io: Server): Recovery {
   };
 }
 
-/** Forgets all but the last LIMITS.socketEventsKept events where one process keeps them. */
+/** Forgets all but the last SERVER_LIMITS.socketEventsKept events where one process keeps them. */
 export function boundMemory(io: Server): void {
   const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
-  if (packets && packets.length > LIMITS.socketEventsKept * 1.1)
-    packets.splice(0, packets.length - LIMITS.socketEventsKept);
+  if (packets && packets.length > SERVER_LIMITS.socketEventsKept * 1.1)
+    packets.splice(0, packets.length - SERVER_LIMITS.socketEventsKept);
 }
 
 const EVENT = 2;

@@ -7,9 +7,9 @@ import { createAdapter } from '@socket.io/redis-streams-adapter';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import { backoff } from '../../lib/store/redis/options.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 
 export interface RedisAdapter {
   /** For the options of the server. */
@@ -46,14 +46,14 @@ export function redisAdapter({ connection, onProblem }: RedisAdapterOptions): Re
   const trim = () =>
     writer
       .run('forget old events', () =>
-        trimmed(STREAM, (LIMITS.socketRecoveryMs * 2) / 1_000, LIMITS.socketRecoveryMs * 4),
+        trimmed(STREAM, (SERVER_LIMITS.socketRecoveryMs * 2) / 1_000, SERVER_LIMITS.socketRecoveryMs * 4),
       )
       .catch(() => {});
   const timer = setInterval(trim, TRIM_MS);
   const ask = (action: string, words: Words) =>
     writer.run(action, (client) => (client as Redis).call(...(words as [string, ...string[]])));
 
-  const found = new LRUCache<string, object>({ max: 1_000, ttl: LIMITS.socketRecoveryMs });
+  const found = new LRUCache<string, object>({ max: 1_000, ttl: SERVER_LIMITS.socketRecoveryMs });
   const asked = {
     options: {},
     duplicate: () => reader.asked,
@@ -67,9 +67,9 @@ export function redisAdapter({ connection, onProblem }: RedisAdapterOptions): Re
     adapter: createAdapter(asked, {
       streamName: STREAM,
       sessionKeyPrefix: STATES,
-      maxLen: LIMITS.socketEventsKept,
+      maxLen: SERVER_LIMITS.socketEventsKept,
       readCount: 1_000,
-      blockTimeInMs: LIMITS.socketBlockMs,
+      blockTimeInMs: SERVER_LIMITS.socketBlockMs,
       onlyPlaintext: true,
     }),
     async close() {
@@ -102,7 +102,7 @@ function taking(take: (key: string) => Promise<unknown>, found: LRUCache<string,
 }
 
 function streamReader({ connection, onProblem }: RedisAdapterOptions) {
-  const link = connection.duplicate({ blockMs: LIMITS.socketBlockMs });
+  const link = connection.duplicate({ blockMs: SERVER_LIMITS.socketBlockMs });
   let start: string | undefined;
   let given: { readonly after: string; readonly last: string } | undefined;
   let failures = 0;

@@ -3,9 +3,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type Socket as Connection, Server as Engine } from 'engine.io';
 import { Server } from 'socket.io';
-import { LIMITS } from '../../lib/limits.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import { bounded } from './bounds.ts';
 import { type Door, socketDoor } from './door.ts';
 import type { RedisAdapter } from './redis-adapter.ts';
@@ -15,7 +15,7 @@ export interface SocketServer {
   readonly door: Door;
   /**
    * Hangs up on everybody in a way that makes clients connect again, to another instance. Connections that do not end
-   * within LIMITS.socketGoodbyeMs are cut. Again: harmless.
+   * within SERVER_LIMITS.socketGoodbyeMs are cut. Again: harmless.
    */
   close(): Promise<void>;
 }
@@ -30,13 +30,13 @@ export interface SocketServerOptions {
 /** Makes the server; requests come to it through its door. */
 export async function openSocketServer({ config, redis, onProblem }: SocketServerOptions): Promise<SocketServer> {
   const shared = redis && (await import('./redis-adapter.ts')).redisAdapter({ connection: redis, onProblem });
-  const limits = { maxHttpBufferSize: LIMITS.socketMessageBytes };
+  const limits = { maxHttpBufferSize: SERVER_LIMITS.socketMessageBytes };
   const io = new Server({
     ...limits,
     serveClient: false,
-    connectTimeout: LIMITS.socketConnectMs,
+    connectTimeout: SERVER_LIMITS.socketConnectMs,
     // Who comes back shows a token again.
-    connectionStateRecovery: { maxDisconnectionDuration: LIMITS.socketRecoveryMs, skipMiddlewares: false },
+    connectionStateRecovery: { maxDisconnectionDuration: SERVER_LIMITS.socketRecoveryMs, skipMiddlewares: false },
     ...(shared && { adapter: shared.adapter }),
   });
   const isWelcome = mayCall(config);

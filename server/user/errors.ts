@@ -3,8 +3,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { cutList, cutText } from '../../lib/cut.ts';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { REFUSAL_OF, REFUSALS, Refusal } from '../http/errors.ts';
 
@@ -32,8 +33,10 @@ export class NestError extends Error {
 }
 
 function cutMessage(message: NestBody['message']): NestBody['message'] {
-  if (typeof message === 'string') return cutText(message, LIMITS.problemChars);
-  const lines = message.slice(0, LIMITS.problemDetails).map((line) => cutText(line, LIMITS.problemFieldChars));
+  if (typeof message === 'string') return cutText(message, DOMAIN_LIMITS.problemChars);
+  const lines = message
+    .slice(0, SHARED_LIMITS.problemDetails)
+    .map((line) => cutText(line, DOMAIN_LIMITS.problemFieldChars));
   const listed = cutList(lines, (line) => line);
   const more = message.length - listed.length;
   return more > 0 ? [...listed, `${more} more are not in this list`] : listed;

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { LIMITS } from '../../lib/limits.ts';
+import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 
 /** `refused`: too long, encoded, or no UTF-8. `gone`: the sender left before the end. */
 export type UssdBody =
@@ -30,13 +30,13 @@ export function readUssdBody(request: IncomingMessage): Promise<UssdBody> {
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length > PATIENCE_BYTES) resolve(REFUSED);
-      else if (length > LIMITS.ussdBodyBytes) more = undefined;
+      else if (length > USSD_LIMITS.ussdBodyBytes) more = undefined;
       else if (!first) first = chunk;
       else if (more) more.push(chunk);
       else more = [first, chunk];
     });
     request.on('end', () => {
-      if (isEncoded || length > LIMITS.ussdBodyBytes) return ready(REFUSED);
+      if (isEncoded || length > USSD_LIMITS.ussdBodyBytes) return ready(REFUSED);
       const bytes = more ? Buffer.concat(more) : first;
       if (!bytes) return ready({ kind: 'text', text: '' });
       ready(isUtf8(bytes) ? { kind: 'text', text: bytes.toString('utf8') } : REFUSED);

@@ -1,6 +1,6 @@
 // Requests of gateways that may not speak for callers: each is counted, and an address is named in the log once a minute.
 
-import { LIMITS } from '../../lib/limits.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { ForbiddenRequest } from './routes.ts';
@@ -25,7 +25,7 @@ export function forbiddenGateways(options: ForbiddenGatewaysOptions): (refused: 
       named.clear();
       until = now() + WINDOW_MS;
     }
-    if (named.has(address) || named.size >= LIMITS.ussdRefusalsLogged) return;
+    if (named.has(address) || named.size >= SERVER_LIMITS.ussdRefusalsLogged) return;
     named.add(address);
     log.warn({ dialect, address, reason }, 'a USSD request was refused: USSD_GATEWAYS does not list who sent it');
   };

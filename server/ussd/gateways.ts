@@ -9,8 +9,8 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { GATEWAY_SECRET, isNetwork } from '../config/kinds.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 
 /**
  * Why a request was turned away: its address is not listed, its dialect has a secret that it does not show, its
@@ -131,7 +131,7 @@ function signed(
   const [, seconds, hex] = SIGNATURE.exec(header) ?? [];
   if (seconds === undefined || hex === undefined) return REFUSED.signature;
   const at = Number(seconds);
-  if (Math.abs(Date.now() / 1_000 - at) > LIMITS.ussdSignatureSeconds) return REFUSED.timestamp;
+  if (Math.abs(Date.now() / 1_000 - at) > SERVER_LIMITS.ussdSignatureSeconds) return REFUSED.timestamp;
   const given = Buffer.from(hex, 'hex');
   const fits = (body: string) =>
     secrets.map((secret) => timingSafeEqual(macOf(secret, { at, method, url, body }), given)).includes(true);

@@ -3,12 +3,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
+import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { ACCOUNTS, STRANGERS, slotOf } from '../../lib/account/records.ts';
 import type { SprayAlarm } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { intercepted, places } from './places.ts';
 import { KEYS, keyring, quickDigest, rejection } from './support.ts';
@@ -105,7 +105,7 @@ for (const place of places()) {
       Array.from({ length: 200 }, (_, n) => (n % 2 ? own : twin).verifyPin({ phone: PHONE, pin: String(300_000 + n) })),
     );
     if (elsewhere !== documents) await elsewhere.close();
-    assert.is(hash.calls() - before, LIMITS.pinFailuresToLock);
+    assert.is(hash.calls() - before, ACCOUNT_LIMITS.pinFailuresToLock);
     assert.is(answers.filter((answer) => !answer.ok && answer.reason === 'wrong').length, 2);
     assert.is(answers.filter((answer) => !answer.ok && answer.reason === 'locked').length, 198);
   });
@@ -142,7 +142,7 @@ for (const place of places()) {
       for (let tries = 0; tries < 3; tries++) await own.verifyPin({ phone: PHONE, pin: WRONG });
       await clock.advance(lock * MINUTE);
     }
-    await clock.advance(30 * LIMITS.pinWindowMs);
+    await clock.advance(30 * ACCOUNT_LIMITS.pinWindowMs);
     assert.equal(await own.verifyPin({ phone: PHONE, pin: PIN }), { ok: false, reason: 'locked' });
     const { unlocked, before } = await own.unlock(PHONE, 'cli');
     assert.equal([unlocked, before.state, before.customerId, before.lastUnlock], [true, 'held', customerId, null]);

@@ -13,7 +13,7 @@ import {
   reserve,
   succeed,
 } from '../../lib/account/attempts.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 
 const test = suite('account/attempts');
 
@@ -58,7 +58,7 @@ test('after a lock there are three fresh tries, and every further lock is twice 
     attempts = wrong(attempts, now, 1);
     lengths.push((attempts.lockedUntil - now) / MINUTE);
     // Far enough apart for the failures of one day to stay few.
-    now += 2 * LIMITS.pinWindowMs;
+    now += 2 * ACCOUNT_LIMITS.pinWindowMs;
   }
   assert.equal(lengths, [15, 30, 60, 120, 240, 480, 960, 1440, 1440]);
 });
@@ -83,15 +83,15 @@ test('ten failures within a day hold the account until it is unlocked, also with
   attempts = wrong(attempts, now, 1);
   assert.ok(attempts.held);
   assert.equal(refusal(attempts, now), { reason: 'locked' });
-  assert.is(reserve(attempts, now + 365 * LIMITS.pinWindowMs, null).kind, 'refused');
+  assert.is(reserve(attempts, now + 365 * ACCOUNT_LIMITS.pinWindowMs, null).kind, 'refused');
 });
 
 test('a failure is forgotten after exactly a day', () => {
   let attempts = NO_ATTEMPTS;
   for (let n = 0; n < 9; n++) attempts = succeed(wrong(attempts, START, 2), START);
   assert.is(attempts.failures.length, 9);
-  assert.ok(wrong(attempts, START + LIMITS.pinWindowMs - 1, 1).held);
-  assert.not(wrong(attempts, START + LIMITS.pinWindowMs, 1).held);
+  assert.ok(wrong(attempts, START + ACCOUNT_LIMITS.pinWindowMs - 1, 1).held);
+  assert.not(wrong(attempts, START + ACCOUNT_LIMITS.pinWindowMs, 1).held);
 });
 
 test('a try that was never checked is taken back whole', () => {
@@ -121,7 +121,7 @@ test('repeats of an open try come to an end', () => {
     attempts = reservation.attempts;
     checks++;
   }
-  assert.is(checks, LIMITS.pinFailuresToLock * (1 + LIMITS.pinRepeats));
+  assert.is(checks, ACCOUNT_LIMITS.pinFailuresToLock * (1 + ACCOUNT_LIMITS.pinRepeats));
 });
 
 type Step = { readonly wait: number; readonly does: 'try' | 'right' | 'wrong' | 'busy' };
@@ -161,14 +161,14 @@ test('in any order of tries and outcomes, nobody gets more wrong answers than th
           inRow = 0;
         } else if (does === 'busy') attempts = release(attempts, at, null);
         else {
-          wrongs = [...wrongs.filter((when) => when > at - LIMITS.pinWindowMs), at];
+          wrongs = [...wrongs.filter((when) => when > at - ACCOUNT_LIMITS.pinWindowMs), at];
           inRow++;
         }
-        assert.ok(wrongs.length <= LIMITS.pinFailuresPerWindow, 'more wrong answers in a day than allowed');
-        assert.ok(attempts.failures.length <= LIMITS.pinFailuresPerWindow);
+        assert.ok(wrongs.length <= ACCOUNT_LIMITS.pinFailuresPerWindow, 'more wrong answers in a day than allowed');
+        assert.ok(attempts.failures.length <= ACCOUNT_LIMITS.pinFailuresPerWindow);
         assert.ok(attempts.consecutive >= 0 && attempts.locks >= 0);
         // Tries that were open when a success ended the run may still fail; one run of them is all there can be.
-        assert.ok(inRow <= 2 * LIMITS.pinFailuresToLock, 'more wrong answers in a row than allowed');
+        assert.ok(inRow <= 2 * ACCOUNT_LIMITS.pinFailuresToLock, 'more wrong answers in a row than allowed');
       }
     }),
     { numRuns: 400 },
@@ -184,7 +184,7 @@ test('of any number of tries at one moment three are checked', () => {
     attempts = reservation.attempts;
     checks++;
   }
-  assert.is(checks, LIMITS.pinFailuresToLock);
+  assert.is(checks, ACCOUNT_LIMITS.pinFailuresToLock);
 });
 
 test.run();

@@ -2,9 +2,9 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { type SprayAlarm, sprayWatch } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { LIMITS } from '../../lib/limits.ts';
 
 const test = suite('account/spray');
 
@@ -39,7 +39,7 @@ test('many failures among far more successes are everyday life', () => {
 test('failures older than five minutes do not count', async () => {
   const { clock, alarms, checks } = watching();
   checks(true, 50);
-  await clock.advance(LIMITS.sprayWindowMs);
+  await clock.advance(ACCOUNT_LIMITS.sprayWindowMs);
   checks(true, 50);
   assert.equal(alarms, []);
 });

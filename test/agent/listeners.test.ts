@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { RunRoomEvent } from '../../lib/agent/room.ts';
 import type { RunReport } from '../../lib/agent/run/runner.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { ANN, asleep, framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
 
 const test = suite('listeners to runs');
@@ -53,7 +53,7 @@ test('a run whose process dies while it is settled is settled by the next one, u
   const session = await newSession(dying);
   const runId = await say(dying, session, 'hi');
   await settled();
-  await here.clock.advance(LIMITS.runLeaseMs);
+  await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   const heir = await here.agent(costly, { settle: async ({ runId: id }) => void ids.push(id) });
   assert.is(await heir.sweep(), 1);
   await heir.idle();

@@ -2,7 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../lib/limits.ts';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryLogs } from '../../lib/store/memory/index.ts';
 import {
@@ -60,7 +61,7 @@ test('a reader that stops taking holds one read, and neither the run nor other r
         for await (const frames of logs.follow(log, options)) {
           reads++;
           const bytes = frames.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-          assert.ok(bytes <= LIMITS.logReadBytes, `${bytes} bytes in one read`);
+          assert.ok(bytes <= SHARED_LIMITS.logReadBytes, `${bytes} bytes in one read`);
           yield frames;
         }
       })(),
@@ -91,7 +92,7 @@ test('a process takes so many runs at a time, and a session so many in line', as
   const agent = await here.agent(endless('x'));
   const session = await newSession(agent);
   await say(agent, session, 'live');
-  for (let at = 1; at < LIMITS.runsPerSession; at++) await say(agent, session, `${at}`, { multitask: 'enqueue' });
+  for (let at = 1; at < AGENT_LIMITS.runsPerSession; at++) await say(agent, session, `${at}`, { multitask: 'enqueue' });
   const more = await agent.send({
     owner: ANN,
     session,
@@ -100,7 +101,7 @@ test('a process takes so many runs at a time, and a session so many in line', as
     multitask: 'enqueue',
   });
   assert.is(more.kind, 'full');
-  const too = { message: 'x'.repeat(LIMITS.agentRequestBytes) };
+  const too = { message: 'x'.repeat(AGENT_LIMITS.agentRequestBytes) };
   assert.is(
     await agent.send({ owner: ANN, session, requestId: 'r', request: too }).catch((error) => error.code),
     'ERR_INPUT',
@@ -127,7 +128,7 @@ test('a reply has so many bytes at most, and is kept whole up to there, in as ma
   const [, answer] = await agent.transcript.all(session);
   assert.is(answer!.content, text);
   await agent.deleteSession(ANN, session);
-  await here.clock.advance(LIMITS.sessionRemainsMs + 1);
+  await here.clock.advance(AGENT_LIMITS.sessionRemainsMs + 1);
   await agent.sweep();
   assert.equal(await agent.transcript.all(session), []);
 });

@@ -2,10 +2,10 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import { type Mcp, openMcp } from '../../lib/agent/mcp/open.ts';
 import type { McpServer } from '../../lib/agent/mcp/server.ts';
 import type { ToolOutcome } from '../../lib/agent/tool.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { framesOf, ground, newSession, say, scripted, settled } from './ground.ts';
 import { type McpGround, mcpGround } from './mcp-server.ts';
 
@@ -74,7 +74,7 @@ test('tools are listed with their schemas and called; every kind of result has a
       assert.equal(data, { ok: true, output: { n: 1 } });
       assert.equal(picture, { ok: true, output: '[image image/png, 8 characters of base64]' });
       assert.equal(fails, { ok: false, error: 'The MCP server "one" says: no such stove' });
-      assert.ok(large?.ok && JSON.stringify(large.output).length < LIMITS.mcpResultChars + 200);
+      assert.ok(large?.ok && JSON.stringify(large.output).length < AGENT_LIMITS.mcpResultChars + 200);
       assert.equal(problems, [], 'what a tool refuses is nobody’s fault');
       for (const { headers } of server!.noted) assert.is(headers['x-key'], 'k');
     }),
@@ -112,7 +112,7 @@ test('a server that does not tell is asked from time to time', () =>
       mcp.tools();
       await settled();
       assert.is(listed(), 1);
-      await clock.advance(LIMITS.mcpFreshMs);
+      await clock.advance(AGENT_LIMITS.mcpFreshMs);
       mcp.tools();
       await until(() => listed() === 2, 'asked again');
     }),
@@ -143,7 +143,7 @@ test('a server that is away is told once, others work, and it is asked again whe
         mcp.tools();
         await settled();
         assert.equal(namesOf(mcp), ['hello'], 'it is not hammered');
-        await clock.advance(LIMITS.mcpRetryMs);
+        await clock.advance(AGENT_LIMITS.mcpRetryMs);
         await until(() => namesOf(mcp).includes('late'), 'it is back');
         assert.equal(await call('late'), [{ ok: true, output: 'hello' }]);
       } finally {
@@ -161,7 +161,7 @@ test('a tool that hangs is given up after its time, and its server hears of it',
       const calling = call('hangs', 'hello');
       await until(() => server!.called.includes('hangs'), 'it was called');
       await settled();
-      await clock.advance(LIMITS.mcpToolMs + 1);
+      await clock.advance(AGENT_LIMITS.mcpToolMs + 1);
       const [hangs, hello] = await calling;
       assert.equal(hangs, { ok: false, error: 'The tool took too long.' });
       assert.is(hello!.ok, true);

@@ -2,9 +2,9 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import { optionalPackage } from '../../lib/agent/optional-package.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { framesOf, newSession, type SeenFrame, say, settled, shownText, soundLog } from './ground.ts';
 import { type Asking, asking } from './model-ground.ts';
 import { type Answer, breaks, DONE, ended, event, fails, hangs, said, says, streams } from './model-server.ts';
@@ -26,7 +26,7 @@ interface Case {
 }
 
 const OURS = ['unknown', 500, false] as const;
-const TRIES = 1 + LIMITS.modelRetries;
+const TRIES = 1 + AGENT_LIMITS.modelRetries;
 
 const CASES: readonly Case[] = [
   {
@@ -118,7 +118,7 @@ const CASES: readonly Case[] = [
   { what: 'a broken connection', answer: breaks(said('A')), told: ['network', 503, true], logged: /network/ },
   {
     what: 'a line without an end',
-    answer: streams(`data: ${'x'.repeat(LIMITS.modelLineBytes + 1)}`),
+    answer: streams(`data: ${'x'.repeat(AGENT_LIMITS.modelLineBytes + 1)}`),
     told: ['server', 502, true],
     logged: /a line of more than/,
   },
@@ -182,7 +182,11 @@ async function inSilence({ agent, clock, server }: Asking, ms: number, seen: (fr
 
 test('a model that never begins is given up after its time, and its connection is closed', () =>
   asking([hangs()], async (here) => {
-    const { early, frames } = await inSilence(here, LIMITS.modelAnswerMs, ({ event: name }) => name === 'reasoning');
+    const { early, frames } = await inSilence(
+      here,
+      AGENT_LIMITS.modelAnswerMs,
+      ({ event: name }) => name === 'reasoning',
+    );
     assert.is(early, 'running');
     assert.equal([frames.at(-2)!.json.kind, frames.at(-2)!.json.status], ['timeout', 504]);
     assert.is(here.server.asked.length, 1, 'whoever waited once does not wait again');
@@ -192,10 +196,10 @@ test('a model that never begins is given up after its time, and its connection i
 
 test('a model that stops in the middle is given up after its time; what it said is kept', () =>
   asking([hangs(said('I was about'))], async (here) => {
-    const { early, frames } = await inSilence(here, LIMITS.modelStallMs, ({ event: name }) => name === 'message');
+    const { early, frames } = await inSilence(here, AGENT_LIMITS.modelStallMs, ({ event: name }) => name === 'message');
     assert.is(early, 'running');
     assert.equal([frames.at(-2)!.json.kind, shownText(frames)], ['timeout', 'I was about']);
-    assert.match(String(here.problems[0]), `Nothing came for ${LIMITS.modelStallMs} ms`);
+    assert.match(String(here.problems[0]), `Nothing came for ${AGENT_LIMITS.modelStallMs} ms`);
   }));
 
 test('a model that trickles is heard until the run has had its time', () =>
@@ -203,7 +207,7 @@ test('a model that trickles is heard until the run has had its time', () =>
     const session = await newSession(agent);
     const runId = await say(agent, session, 'go');
     await settled();
-    await clock.advance(LIMITS.runMs);
+    await clock.advance(AGENT_LIMITS.runMs);
     const frames = await framesOf(agent, runId);
     assert.is(frames.at(-2)!.json.kind, 'timeout');
   }));

@@ -2,8 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { framesOf, newSession, say, settled, shownText, soundLog } from './ground.ts';
 import { asking } from './model-ground.ts';
 import { called, calls, DONE, ended, event, fails, hangs, said, says, streams, thought } from './model-server.ts';
@@ -195,7 +195,7 @@ test('a model that never stops calling tools is asked for its answer in the last
     ],
     async ({ ask, server }) => {
       assert.is(shownText(await ask('go')), 'Enough.');
-      assert.is(server.asked.length, LIMITS.modelSteps);
+      assert.is(server.asked.length, AGENT_LIMITS.modelSteps);
     },
     { hostTools: () => [echo] },
   ));
@@ -207,7 +207,7 @@ test('a large result of a tool is cut for the model', () =>
       await ask('go');
       const heard = String(server.asked[1]!.body.messages.at(-1)!.content);
       assert.match(heard, 'The result has 1000002 characters');
-      assert.ok(heard.length < LIMITS.modelToolChars + 200);
+      assert.ok(heard.length < AGENT_LIMITS.modelToolChars + 200);
     },
     { hostTools: () => [{ ...echo, handler: () => 'y'.repeat(1_000_000) }] },
   ));
@@ -222,7 +222,7 @@ test('odd names and schemas of clients become some that every endpoint takes', (
       { type: 'object', properties: { a: 'string' } },
       { type: 'object', properties: { a: { type: 'text' } } },
       { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'b', 7] },
-      { type: 'object', properties: { a: { type: 'string', description: 'z'.repeat(LIMITS.modelSchemaChars) } } },
+      { type: 'object', properties: { a: { type: 'string', description: 'z'.repeat(AGENT_LIMITS.modelSchemaChars) } } },
     ];
     const names = ['get weather', 'get.weather', 'get_weather', 'ä', '5'.repeat(128), '__proto__', 'constructor', 'b'];
     const tools = schemas.map((schema, at) => ({ name: names[at]!, description: '', schema }));
@@ -272,32 +272,35 @@ test('images on the web go along by their addresses; everything else that is att
   }));
 
 test('the model is told what was said before: the newest that fits, users and answers in turns', () =>
-  asking([says('one'), fails(400), says('x'.repeat(LIMITS.modelHistoryChars - 7)), says('four')], async (here) => {
-    const { agent, server } = here;
-    const session = await newSession(agent);
-    for (const message of ['first', 'second', 'third', 'fourth']) {
-      await framesOf(agent, await say(agent, session, message));
-      await agent.idle();
-    }
-    const rolesOf = (at: number) =>
-      server.asked[at]!.body.messages.slice(1).map(({ role, content }) => [role, content]);
-    assert.equal(rolesOf(2), [
-      ['user', 'first'],
-      ['assistant', 'one'],
-      ['user', 'second'],
-      ['assistant', '(no answer)'],
-      ['user', 'third'],
-    ]);
-    assert.equal(
-      rolesOf(3).map(([role, content]) => [role, String(content).slice(0, 6)]),
-      [
+  asking(
+    [says('one'), fails(400), says('x'.repeat(AGENT_LIMITS.modelHistoryChars - 7)), says('four')],
+    async (here) => {
+      const { agent, server } = here;
+      const session = await newSession(agent);
+      for (const message of ['first', 'second', 'third', 'fourth']) {
+        await framesOf(agent, await say(agent, session, message));
+        await agent.idle();
+      }
+      const rolesOf = (at: number) =>
+        server.asked[at]!.body.messages.slice(1).map(({ role, content }) => [role, content]);
+      assert.equal(rolesOf(2), [
+        ['user', 'first'],
+        ['assistant', 'one'],
+        ['user', 'second'],
+        ['assistant', '(no answer)'],
         ['user', 'third'],
-        ['assistant', 'xxxxxx'],
-        ['user', 'fourth'],
-      ],
-    );
-    assert.is((await agent.sessions.get('did:key:ann', session))!.title, 'first');
-  }));
+      ]);
+      assert.equal(
+        rolesOf(3).map(([role, content]) => [role, String(content).slice(0, 6)]),
+        [
+          ['user', 'third'],
+          ['assistant', 'xxxxxx'],
+          ['user', 'fourth'],
+        ],
+      );
+      assert.is((await agent.sessions.get('did:key:ann', session))!.title, 'first');
+    },
+  ));
 
 test('an abort closes the connection to the model', () =>
   asking([hangs(said('I was'))], async ({ agent, server }) => {

@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type Run, runs } from '../../lib/agent/run/run.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import {
   ANN,
   asleep,
@@ -46,7 +46,7 @@ test('a run whose owner sleeps too long is taken over; what the sleeper still wr
   const second = gated(['a', 'b', 'c']);
   const heir = await here.agent(second.responder);
   assert.is(await heir.sweep(), 0);
-  await here.clock.advance(LIMITS.runLeaseMs);
+  await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   assert.is((await heir.openRun(ANN, session))!.status, 'recovering');
   assert.is(await heir.sweep(), 1);
   await settled();
@@ -74,7 +74,7 @@ test('who says something else the second time takes back what no longer holds', 
   const session = await newSession(sleeper);
   const runId = await say(sleeper, session, 'hi');
   await settled();
-  await here.clock.advance(LIMITS.runLeaseMs);
+  await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   const heir = await here.agent(
     scripted(async function* () {
       yield { type: 'text', text: 'The ' };
@@ -96,7 +96,7 @@ test('a responder that cannot be taken up: interrupted, with the text that was s
   const session = await newSession(sleeper);
   const runId = await say(sleeper, session, 'hi');
   await settled();
-  await here.clock.advance(LIMITS.runLeaseMs);
+  await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   const heir = await here.agent(endless('other', mute));
   await heir.sweep();
   const frames = await framesOf(heir, runId);
@@ -118,7 +118,7 @@ test('two processes that come by at once: one has the run', async () => {
     return made;
   })();
   await settled();
-  await here.clock.advance(LIMITS.runLeaseMs);
+  await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   const heirs = await Promise.all([1, 2, 3].map(() => here.agent(endless('x'))));
   await Promise.all(heirs.map((heir) => heir.sweep()));
   await settled();
@@ -134,7 +134,7 @@ test('an owner that renews keeps its run for as long as it needs', async () => {
   const session = await newSession(owner);
   const runId = await say(owner, session, 'hi');
   for (let round = 0; round < 12; round++) {
-    await here.clock.advance(LIMITS.runRenewMs);
+    await here.clock.advance(AGENT_LIMITS.runRenewMs);
     await settled();
     assert.is(await other.sweep(), 0);
   }
@@ -148,12 +148,12 @@ test('a run that kills whoever takes it ends as interrupted after so many owners
   const deadly = endless('x');
   const session = await newSession(await here.agent(deadly));
   let runId = '';
-  for (let owners = 0; owners <= LIMITS.runClaims; owners++) {
+  for (let owners = 0; owners <= AGENT_LIMITS.runClaims; owners++) {
     const sleeper = await here.agent(deadly, { clock: asleep(here.clock) });
     if (runId) await sleeper.sweep();
     else runId = await say(sleeper, session, 'hi');
     await settled();
-    await here.clock.advance(LIMITS.runLeaseMs);
+    await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   }
   const last = await here.agent(deadly);
   await last.sweep();
@@ -196,11 +196,11 @@ test('a message in line whose process died is answered by another, when its turn
   const second = await say(doomed, session, '2', { multitask: 'enqueue' });
   await settled();
   const heir = await here.agent(echo);
-  await here.clock.advance(LIMITS.runLeaseMs);
+  await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   for (let round = 0; round < 4; round++) {
     await heir.sweep();
     await settled();
-    await here.clock.advance(LIMITS.runLeaseMs);
+    await here.clock.advance(AGENT_LIMITS.runLeaseMs);
   }
   assert.is(shownText(await framesOf(heir, second)), '2');
   await heir.idle();
@@ -217,7 +217,7 @@ test('nobody claims a run that is held, and whoever lost one changes nothing of 
   const asked = { owner: ANN, session: 's', turn: 1, requestId: 'r', request: { message: 'hi' } };
   const mine = (await old.begin(asked))!;
   assert.is(await heir.begin({ ...asked, turn: 2 }), undefined);
-  await clock.advance(LIMITS.runLeaseMs - 1);
+  await clock.advance(AGENT_LIMITS.runLeaseMs - 1);
   assert.is(await heir.claim(mine.id), 'held');
   await clock.advance(1);
   const theirs = await heir.claim(mine.id);

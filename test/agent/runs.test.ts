@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../lib/limits.ts';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import {
   ANN,
   BOB,
@@ -220,7 +220,7 @@ test('an abort whose wake-up is lost is noticed with the next renewal of the lea
   await other.abort({ owner: ANN, session });
   await settled();
   assert.is((await other.openRun(ANN, session))?.runId, runId);
-  await here.clock.advance(LIMITS.runRenewMs);
+  await here.clock.advance(AGENT_LIMITS.runRenewMs);
   await one.idle();
   assert.is(await other.openRun(ANN, session), null);
 });
@@ -243,7 +243,7 @@ test('a responder that fails, says that it failed, or never ends: an error that 
     const session = await newSession(agent);
     const runId = await say(agent, session, name);
     await settled();
-    if (name === 'endless') await here.clock.advance(LIMITS.runMs + LIMITS.runRenewMs);
+    if (name === 'endless') await here.clock.advance(AGENT_LIMITS.runMs + AGENT_LIMITS.runRenewMs);
     const frames = await framesOf(agent, runId);
     soundLog(frames);
     assert.not.match(JSON.stringify(frames), secret);
@@ -266,7 +266,7 @@ test('what is over is thrown away: the log and the run after their time, the tra
   const session = await newSession(agent);
   const runId = await say(agent, session, 'hi');
   await agent.idle();
-  await here.clock.advance(LIMITS.runLogKeepMs - 1);
+  await here.clock.advance(AGENT_LIMITS.runLogKeepMs - 1);
   await agent.sweep();
   assert.ok(await agent.follow({ owner: ANN, runId }));
   await here.clock.advance(2);

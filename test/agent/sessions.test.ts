@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import { titleOf } from '../../lib/agent/session/session.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { ANN, BOB, endless, ground, newSession, say, saying, scripted, settled } from './ground.ts';
 
 const test = suite('chat sessions');
@@ -35,7 +35,7 @@ test('sessions are listed for their owner, the one used last first, from any off
     oracleDid: 'did:key:oracle',
     oracleEntityDid: 'did:ixo:entity:oracle',
   });
-  for (const page of [{ limit: 0 }, { limit: 1.5 }, { offset: -1 }, { offset: LIMITS.sessionOffsetMax + 1 }])
+  for (const page of [{ limit: 0 }, { limit: 1.5 }, { offset: -1 }, { offset: AGENT_LIMITS.sessionOffsetMax + 1 }])
     assert.is(await agent.sessions.list(ANN, page).catch((error) => error.code), 'ERR_INPUT');
 });
 
@@ -139,7 +139,7 @@ test('of a deleted session nothing is left: no transcript, run, log or document;
     [undefined, 0, undefined, false, 'unknown'],
   );
   await agent.idle();
-  await here.clock.advance(LIMITS.sessionRemainsMs + 1);
+  await here.clock.advance(AGENT_LIMITS.sessionRemainsMs + 1);
   await agent.sweep();
   await agent.sweep();
   for (const kind of AGENT_KINDS) assert.is(await here.documents.count(kind), 0, kind.name);

@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Agent } from '../../lib/agent/agent.ts';
+import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { HostTool, ToolOutcome } from '../../lib/agent/tool.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Json } from '../../lib/store/store.ts';
 import { ANN, BOB, framesOf, ground, newSession, say, scripted, settled, soundLog } from './ground.ts';
 
@@ -77,7 +77,7 @@ test('a call that nobody answers fails after its time, and the run goes on', asy
   const { responder, outcomes } = calling('pick', 'paint');
   const agent = await here.agent(responder);
   const { runId, answer } = await begun(agent);
-  await here.clock.advance(LIMITS.actionMs - 1);
+  await here.clock.advance(AGENT_LIMITS.actionMs - 1);
   await settled();
   assert.is(
     (await here.documents.get<{ status: string }>({ name: 'agent-run', indexes: {} }, runId))!.body.status,
@@ -86,7 +86,7 @@ test('a call that nobody answers fails after its time, and the run goes on', asy
   await here.clock.advance(1);
   await settled();
   assert.is(await answer('c1'), false, 'too late for the action');
-  await here.clock.advance(LIMITS.browserToolMs - LIMITS.actionMs);
+  await here.clock.advance(AGENT_LIMITS.browserToolMs - AGENT_LIMITS.actionMs);
   const frames = await framesOf(agent, runId);
   assert.equal([frames.at(-1)!.json.status, outcomes.map(({ ok }) => ok)], ['finished', [false, false]]);
   assert.is(await answer('c0'), false);
@@ -100,7 +100,7 @@ test('an answer whose wake-up is lost still counts', async () => {
   const deaf = await here.agent(responder, { channel: { ...here.channel, publish: async () => {} } });
   const { session } = await begun(agent);
   await deaf.answerCall({ owner: ANN, session, toolCallId: 'c0', result: 7 });
-  await here.clock.advance(LIMITS.browserToolMs);
+  await here.clock.advance(AGENT_LIMITS.browserToolMs);
   await agent.idle();
   assert.equal(outcomes, [{ ok: true, output: 7 }]);
 });
@@ -131,7 +131,7 @@ test('an answer that is too large is refused, and may be given again', async () 
   const { responder, outcomes } = calling('pick');
   const agent = await ground().agent(responder);
   const { answer } = await begun(agent);
-  const refusal = await answer('c0', { result: 'x'.repeat(LIMITS.toolResultBytes) }).catch((error) => error.code);
+  const refusal = await answer('c0', { result: 'x'.repeat(AGENT_LIMITS.toolResultBytes) }).catch((error) => error.code);
   assert.is(refusal, 'ERR_INPUT');
   assert.is(await answer('c0', { result: 'short' }), true);
   await agent.idle();
@@ -155,7 +155,7 @@ test('tools of the server come before others of their name; one that throws or h
   ];
   const agent = await here.agent(responder, { hostTools });
   const { session, runId } = await begun(agent);
-  await here.clock.advance(LIMITS.pluginToolMs);
+  await here.clock.advance(AGENT_LIMITS.pluginToolMs);
   const frames = await framesOf(agent, runId);
   assert.equal(seen, [[{ at: 0 }, ANN, session, 'c0']]);
   assert.equal(outcomes, [

@@ -8,10 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Agent, openAgent } from '../../lib/agent/agent.ts';
 import type { Part } from '../../lib/agent/responder.ts';
 import { sseText } from '../../lib/agent/run/frames.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import { memoryChannel } from '../../lib/store/memory/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
+import { SERVER_LIMITS } from '../../server/config/limits.ts';
 import { cpuUs, start, stop, type Target } from './load.ts';
 import { median, type Row, us } from './measure.ts';
 
@@ -112,7 +112,7 @@ export async function pausedRows(place: Place): Promise<Row[]> {
     const [before, slow] = [privateBytes(own), await opened({ port: own.port, path: `/runs/${run}`, headers })];
     const most = peak(own);
     await agent.idle();
-    await pause(LIMITS.eventStallMs + CUT_MS);
+    await pause(SERVER_LIMITS.eventStallMs + CUT_MS);
     const grown = most() - before;
     const seen = await drained(slow);
     const rest = await drained(await opened({ port: own.port, path: `/runs/${run}?after=${seen}`, headers }));

@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Channel } from '../../lib/store/channel.ts';
+import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { suite } from '../support/suites.ts';
 import { refuses } from './snapshot-bench.ts';
 
@@ -31,9 +32,9 @@ const TOPICS = [
   '?[^\\',
   '😀',
   '\uffff',
-  't'.repeat(LIMITS.topicChars),
+  't'.repeat(STORE_LIMITS.topicChars),
 ];
-const MESSAGES = ['', '\0', 'é😀\u2028', '{"a":1}', '\uffff', 'x'.repeat(LIMITS.channelMessageBytes)];
+const MESSAGES = ['', '\0', 'é😀\u2028', '{"a":1}', '\uffff', 'x'.repeat(SHARED_LIMITS.channelMessageBytes)];
 
 /** Sentence → what shows that it is kept. */
 const PROMISES: { readonly [sentence: string]: (bench: ChannelBench) => Promise<void> } = {
@@ -121,13 +122,13 @@ const PROMISES: { readonly [sentence: string]: (bench: ChannelBench) => Promise<
   },
 
   'what is malformed is refused with ERR_INPUT': async ({ channel }) => {
-    for (const topic of ['', 't'.repeat(LIMITS.topicChars + 1), 'a\ud800']) {
+    for (const topic of ['', 't'.repeat(STORE_LIMITS.topicChars + 1), 'a\ud800']) {
       await refuses('ERR_INPUT', () => channel.publish(topic, 'm'));
       await refuses('ERR_INPUT', () => channel.subscribe(topic, { onMessage() {} }));
     }
     for (const message of [
-      'x'.repeat(LIMITS.channelMessageBytes + 1),
-      'é'.repeat(LIMITS.channelMessageBytes / 2 + 1),
+      'x'.repeat(SHARED_LIMITS.channelMessageBytes + 1),
+      'é'.repeat(SHARED_LIMITS.channelMessageBytes / 2 + 1),
       '\udc00',
     ])
       await refuses('ERR_INPUT', () => channel.publish('t', message));

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import type { Answer, Channel, ChannelOptions, Metadata } from '../../lib/gateway/channel/channel.ts';
 import { GRPC } from '../../lib/gateway/channel/channel.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
 import { skipWithout } from '../support/on-path.ts';
 import { suite } from '../support/suites.ts';
@@ -84,7 +84,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
       ['x-text', 'é'],
       ['x-text-bin', 'text'],
       ['x-bytes', Buffer.from('x')],
-      ['x-large', 'x'.repeat(LIMITS.grpcMetadataBytes)],
+      ['x-large', 'x'.repeat(GATEWAY_LIMITS.grpcMetadataBytes)],
     ];
     for (const entry of wrong) {
       const answer = await channel.unary(call('Echo', '', { metadata: [entry] }));
@@ -141,7 +141,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
   },
 
   'a request larger than the limit is not sent': async ({ channel, node }) => {
-    const request = Buffer.alloc(LIMITS.grpcRequestBytes + 1);
+    const request = Buffer.alloc(GATEWAY_LIMITS.grpcRequestBytes + 1);
     assert.is(code(await channel.unary({ path: '/t.Node/Echo', request })), GRPC.resourceExhausted);
     assert.is(node.seen.begun, 0);
   },

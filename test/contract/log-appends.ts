@@ -2,7 +2,8 @@
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './log-bench.ts';
 
 const ODD_TEXTS = ['', '\0', 'é😀\u2028', '{"a":"\\u0000"}', '\uffff', ' ', '0', '-', 'x'.repeat(100_000)];
@@ -185,13 +186,13 @@ export const LOG_APPENDS: LogPromises = {
       await refuses('ERR_INPUT', () => store.follow(name)[Symbol.asyncIterator]().next());
       await refuses('ERR_INPUT', () => store.remove(name));
     }
-    const big = 'x'.repeat(LIMITS.frameBytes);
+    const big = 'x'.repeat(STORE_LIMITS.frameBytes);
     const frames = [
       [],
       ['a', 'b\ud800'],
       [`${big}x`],
       [`${big.slice(1)}é`],
-      Array(LIMITS.framesPerAppend + 1).fill('a'),
+      Array(SHARED_LIMITS.framesPerAppend + 1).fill('a'),
     ];
     for (const texts of [...frames, Array(5).fill(big)])
       await refuses('ERR_INPUT', () => store.append('l', texts, behind(0, clock)));
@@ -203,7 +204,8 @@ export const LOG_APPENDS: LogPromises = {
       await refuses('ERR_INPUT', () => store.append('l', ['a'], behind(expected, clock)));
     for (const expiresAt of [-1, 0.5, 8.64e15 + 1])
       await refuses('ERR_INPUT', () => store.open('l', { fence: 1, expiresAt }));
-    for (const limit of [0, 0.5, LIMITS.pageSizeMax + 1]) await refuses('ERR_INPUT', () => store.read('l', { limit }));
+    for (const limit of [0, 0.5, SHARED_LIMITS.pageSizeMax + 1])
+      await refuses('ERR_INPUT', () => store.read('l', { limit }));
     for (const after of [-1, 0.5]) await refuses('ERR_INPUT', () => store.read('l', { after }));
     assert.is((await store.state('l'))?.last, 0);
     assert.equal(await store.append('l', Array(4).fill(big), behind(0, clock)), { kind: 'appended', last: 4 });
@@ -211,13 +213,13 @@ export const LOG_APPENDS: LogPromises = {
 
   'a log that is full takes nothing but its end; trimming makes room': async ({ store, clock }) => {
     await store.open('l', claim(clock));
-    const many = Array(LIMITS.framesPerAppend).fill('a');
-    const rounds = LIMITS.framesPerLog / many.length;
+    const many = Array(SHARED_LIMITS.framesPerAppend).fill('a');
+    const rounds = STORE_LIMITS.framesPerLog / many.length;
     for (let round = 0; round < rounds; round++) {
       const result = await store.append('l', many, behind(round * many.length, clock));
       if (result.kind !== 'appended') assert.unreachable(result.kind);
     }
-    const last = LIMITS.framesPerLog;
+    const last = STORE_LIMITS.framesPerLog;
     assert.equal(await store.append('l', ['b'], behind(last, clock)), { kind: 'full', last });
     assert.is(await store.trim('l', 1), 1);
     assert.equal(await store.append('l', ['b'], behind(last, clock)), { kind: 'appended', last: last + 1 });

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../lib/limits.ts';
+import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { heldBytes } from '../support/memory.ts';
 import { behind, claim, filled, followAll, type LogPromises, MINUTE, numbered, refuses } from './log-bench.ts';
@@ -90,7 +90,7 @@ export const LOG_FOLLOWERS: LogPromises = {
   'a slow follower holds one read, however much is written': async ({ store, clock }) => {
     await store.open('l', claim(clock));
     const slow = Array.from({ length: 10 }, () => store.follow('l')[Symbol.asyncIterator]());
-    const megabyte = Array(4).fill('x'.repeat(LIMITS.frameBytes));
+    const megabyte = Array(4).fill('x'.repeat(STORE_LIMITS.frameBytes));
     await store.append('l', ['first'], behind(0, clock));
     for (const one of slow) await one.next();
     // Frames that have been written and trimmed: whoever piles them up still holds them.

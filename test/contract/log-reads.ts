@@ -1,7 +1,8 @@
 // What every LogStore promises about reading and about time: pages, trimming, expiry, sweeps, closing.
 
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './log-bench.ts';
 
 /** Sentence → what shows that it is kept. */
@@ -28,8 +29,8 @@ export const LOG_READS: LogPromises = {
 
   'a read is bounded by bytes too, and gives one frame at least': async ({ store, clock }) => {
     await store.open('l', claim(clock));
-    const large = 'x'.repeat(LIMITS.logReadBytes / 4);
-    const whole = 'é'.repeat(LIMITS.frameBytes / 2);
+    const large = 'x'.repeat(SHARED_LIMITS.logReadBytes / 4);
+    const whole = 'é'.repeat(STORE_LIMITS.frameBytes / 2);
     await store.append('l', ['small', large, large, large], behind(0, clock));
     await store.append('l', [large, whole, 'small'], behind(4, clock));
     const seen: number[][] = [];

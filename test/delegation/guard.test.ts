@@ -5,7 +5,7 @@ import * as ed25519 from '@ucanto/principal/ed25519';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type GuardOptions, type TokenReason, tokenGuard } from '../../lib/delegation/index.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
 import {
   alice,
   bob,
@@ -61,7 +61,7 @@ const DELEGATIONS: readonly (readonly [name: string, wish: Wish])[] = [
     'a caveat of every kind of value',
     { capabilities: [talk(alice, { a: [1, -2, 1.5, null, true], b: { c: new Uint8Array([1]) } })] },
   ],
-  ['a lifetime of 366 days', { expiration: NOW + LIMITS.delegationSeconds }],
+  ['a lifetime of 366 days', { expiration: NOW + DELEGATION_LIMITS.delegationSeconds }],
 ];
 for (const [name, wish] of DELEGATIONS)
   test(`a delegation passes: ${name}`, async () => {

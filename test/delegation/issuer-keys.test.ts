@@ -14,8 +14,8 @@ import {
   tokenGuard,
 } from '../../lib/delegation/index.ts';
 import { issuerKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
+import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
 import { type Exchange, httpExchange } from '../../lib/http/client.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { alice, bob, clockAt, mallory, oracle, text } from './tokens.ts';
 
 const SITE = 'did:web:example.com';
@@ -83,7 +83,7 @@ test('when a key leaves the document, remembered tokens by it stop within five m
   assert.ok((await guard.checkInvocation(token)).ok);
   answerWith(documentOf(bob.did()));
   assert.ok((await guard.checkInvocation(token)).ok, 'remembered');
-  await clock.advance(LIMITS.issuerKeysFreshMs);
+  await clock.advance(DELEGATION_LIMITS.issuerKeysFreshMs);
   assert.equal(await guard.checkInvocation(token), { ok: false, reason: 'wrong-signature' });
 });
 
@@ -230,14 +230,14 @@ test('an issuer whose document does not come is given up after three seconds, an
   };
   const find = issuerKeys({ web: never }, clock);
   const waiting = find(SITE);
-  await clock.advance(LIMITS.issuerKeysMs);
+  await clock.advance(DELEGATION_LIMITS.issuerKeysMs);
   assert.is(await waiting, undefined);
   assert.equal(aborted, [true]);
   assert.is(await find(SITE), undefined);
   assert.is(calls, 1);
-  await clock.advance(LIMITS.issuerKeysFailedMs);
+  await clock.advance(DELEGATION_LIMITS.issuerKeysFailedMs);
   const again = find(SITE);
-  await clock.advance(LIMITS.issuerKeysMs);
+  await clock.advance(DELEGATION_LIMITS.issuerKeysMs);
   assert.is(await again, undefined);
   assert.is(calls, 2);
 });
@@ -246,9 +246,11 @@ test('only so many issuers are looked for at the same time', async () => {
   const clock = clockAt();
   let calls = 0;
   const find = issuerKeys({ web: () => new Promise(() => void calls++) }, clock);
-  const waiting = Array.from({ length: LIMITS.issuersAtOnce + 50 }, (_, at) => find(`did:web:h${at}.example.com`));
-  assert.is(calls, LIMITS.issuersAtOnce);
-  await clock.advance(LIMITS.issuerKeysMs);
+  const waiting = Array.from({ length: DELEGATION_LIMITS.issuersAtOnce + 50 }, (_, at) =>
+    find(`did:web:h${at}.example.com`),
+  );
+  assert.is(calls, DELEGATION_LIMITS.issuersAtOnce);
+  await clock.advance(DELEGATION_LIMITS.issuerKeysMs);
   assert.ok((await Promise.all(waiting)).every((keys) => keys === undefined));
 });
 
@@ -257,11 +259,11 @@ test('when too many tokens wait for keys, further ones are told to try again, an
   const methods = { web: () => new Promise<readonly string[]>(() => {}) };
   const guard = tokenGuard({ audience: oracle.did(), clock, methods });
   const [slow, quick] = [await text({ issuer: byWeb(alice) }), await text()];
-  const waiting = Array.from({ length: LIMITS.tokensAtOnce }, () => guard.checkInvocation(slow));
+  const waiting = Array.from({ length: DELEGATION_LIMITS.tokensAtOnce }, () => guard.checkInvocation(slow));
   assert.equal(await guard.checkInvocation(quick), { ok: false, reason: 'busy' });
   // All of them wait for the clock from here on.
   await new Promise(setImmediate);
-  await clock.advance(LIMITS.issuerKeysMs);
+  await clock.advance(DELEGATION_LIMITS.issuerKeysMs);
   for (const result of await Promise.all(waiting)) assert.equal(result, { ok: false, reason: 'issuer-unresolved' });
   assert.ok((await guard.checkInvocation(quick)).ok);
 });

@@ -7,8 +7,8 @@ import * as ed25519 from '@ucanto/principal/ed25519';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../lib/delegation/index.ts';
+import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
 import { issuerKey, readPrincipal } from '../../lib/delegation/proof/principal.ts';
-import { LIMITS } from '../../lib/limits.ts';
 
 type Row = readonly string[];
 const vectors = (name: string) => JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8'));
@@ -101,7 +101,7 @@ test('a DID in a UCAN has one form', () => {
 });
 
 test('a key is made once, and only the latest thousand are kept', () => {
-  const dids = Array.from({ length: LIMITS.issuerKeysKept + 1 }, (_, at) =>
+  const dids = Array.from({ length: DELEGATION_LIMITS.issuerKeysKept + 1 }, (_, at) =>
     keyDid(createHash('sha256').update(String(at)).digest()),
   );
   const first = issuerKey(dids[0]!);

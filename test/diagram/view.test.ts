@@ -5,8 +5,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { arrowsOf, type Drawing } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
+import { DIAGRAM_LIMITS } from '../../lib/diagram/limits.ts';
 import { viewOf } from '../../lib/diagram/view.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { everything, largeFlow, shipped } from './machines.ts';
 
 const test = suite('diagram view');
@@ -67,7 +67,7 @@ test('a thousand states show what is near the start, or near the focus; an unkno
     const { drawing, focus: around } = viewOf(whole, { focus });
     assert.is(around, centre);
     assert.ok(ids(drawing).includes(centre));
-    assert.ok(drawing.states.length > 10 && drawing.states.length <= LIMITS.nearStates);
+    assert.ok(drawing.states.length > 10 && drawing.states.length <= DIAGRAM_LIMITS.nearStates);
   }
 });
 
@@ -87,8 +87,8 @@ test('any drawing: a part is within the limits, holds its focus, and its arrows 
       const { drawing, focus: around } = viewOf(whole, { focus: `s${focus}`, narrow: 'always' });
       const shown = new Set(ids(drawing));
       assert.ok(shown.has(around!));
-      assert.ok(shown.size <= LIMITS.nearStates);
-      assert.ok(drawing.arrows.length <= LIMITS.nearArrows, `${drawing.arrows.length} arrows`);
+      assert.ok(shown.size <= DIAGRAM_LIMITS.nearStates);
+      assert.ok(drawing.arrows.length <= DIAGRAM_LIMITS.nearArrows, `${drawing.arrows.length} arrows`);
       for (const { from, to } of drawing.arrows) assert.ok(shown.has(from) && shown.has(to));
     }),
     { numRuns: 30 },

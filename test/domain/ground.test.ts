@@ -13,9 +13,9 @@ import {
 } from '../../lib/domain/feed/journal.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../lib/domain/problems.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 
 const test = suite('domain ground');
@@ -150,10 +150,10 @@ test('work that was cut off is done again with the same DID, after the lease or 
     return new Promise<{ did: string }>(() => {});
   });
   for (let turn = 0; dids.length < 2 && turn < 100; turn++) await Promise.resolve();
-  await clock.advance(LIMITS.idempotencyLeaseMs);
+  await clock.advance(DOMAIN_LIMITS.idempotencyLeaseMs);
   const answer = await keys.once(request, async (did) => ({ did }));
   assert.equal(new Set([...dids, answer.did]).size, 1);
-  await clock.advance(LIMITS.idempotencyMs);
+  await clock.advance(DOMAIN_LIMITS.idempotencyMs);
   assert.is(await keys.sweep(clock.now(), 10), 1);
   assert.is.not((await keys.once(request, async (did) => ({ did }))).did, answer.did);
 });

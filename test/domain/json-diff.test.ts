@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { diffJson } from '../../lib/json/diff.ts';
 import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Json } from '../../lib/store/store.ts';
 import { numbersFrom } from '../support/random.ts';
 
 const test = suite('differences of JSON');
 
-const BUDGET = LIMITS.historyDiff;
+const BUDGET = DOMAIN_LIMITS.historyDiff;
 const TIGHT = { cellsPerList: 6, cells: 12, pathChars: 60 };
 
 const small = fc.constantFrom<Json>(null, true, 0, 1, 'a', 'b', '~/');

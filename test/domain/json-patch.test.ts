@@ -4,10 +4,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { patched } from '../../lib/domain/twin/patch.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('JSON Patch');
@@ -96,8 +97,11 @@ test('copies that are taken away again count all the same', () => {
 
 test('a patch has at most so many operations', () => {
   const of = (count: number) => Array.from({ length: count }, () => ({ op: 'test', path: '/a', value: 1 }));
-  assert.equal(patched({ a: 1 }, { type: 'json', patch: of(LIMITS.patchOperations) }), { a: 1 });
-  assert.match(refusalOf({ a: 1 }, of(LIMITS.patchOperations + 1)).details[0]!.error, 'must NOT have more than 100');
+  assert.equal(patched({ a: 1 }, { type: 'json', patch: of(DOMAIN_LIMITS.patchOperations) }), { a: 1 });
+  assert.match(
+    refusalOf({ a: 1 }, of(DOMAIN_LIMITS.patchOperations + 1)).details[0]!.error,
+    'must NOT have more than 100',
+  );
 });
 
 test('patch after patch does not nest a record deeper than a body may', () => {
@@ -108,7 +112,7 @@ test('patch after patch does not nest a record deeper than a body may', () => {
     record = patched(record, { type: 'json', patch: [{ op: 'add', path, value: {} }] }) as JsonObject;
   };
   assert.throws(() => {
-    for (let round = 0; round <= LIMITS.jsonBodyDepth; round++) nest();
+    for (let round = 0; round <= SHARED_LIMITS.jsonBodyDepth; round++) nest();
   }, /nests deeper than 64 levels/);
 });
 

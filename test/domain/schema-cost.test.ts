@@ -2,13 +2,14 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { invalid } from '../../lib/domain/problems.ts';
 import { costOf } from '../../lib/domain/protocol/cost.ts';
 import { compileProperty } from '../../lib/domain/protocol/property.ts';
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
 import { checked, problemsOf } from '../../lib/domain/schema/check.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('cost of schemas');
@@ -51,7 +52,10 @@ test('references count as often as they are followed', () => {
 });
 
 test('patterns are counted by their characters and by the steps that they compile to', () => {
-  assert.match(why({ pattern: 'a'.repeat(LIMITS.propertyPatternChars + 1) }), /patterns of more than 1000 characters/);
+  assert.match(
+    why({ pattern: 'a'.repeat(DOMAIN_LIMITS.propertyPatternChars + 1) }),
+    /patterns of more than 1000 characters/,
+  );
   assert.match(why({ pattern: '((a{1,30}){1,30}){1,30}' }), /steps together|invalid repeat|bad repetition/i);
   assert.match(why({ patternProperties: { 'x{1000}y{1000}z{1000}': {}, 'x{1000}y{500}': {} } }), /steps together/);
 });
@@ -121,7 +125,7 @@ test('a refusal lists a hundred problems at most, and says how many more there a
     assert.unreachable();
   } catch (error) {
     const { message, details } = error as TwinlineError;
-    assert.is(details.length, LIMITS.problemDetails);
+    assert.is(details.length, SHARED_LIMITS.problemDetails);
     assert.match(message, '768 problems');
     assert.match(message, 'The list ends after 100; 668 more are not in it.');
   }

@@ -15,9 +15,9 @@ import {
 } from '../../lib/domain/credential/status-list.ts';
 import { mintDid } from '../../lib/domain/did/did.ts';
 import { DOMAIN, DOMAIN_KINDS, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import type { Domain, Status, StoredDomain } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { insertNew } from '../../lib/store/insert-new.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, JsonObject } from '../../lib/store/store.ts';
@@ -158,7 +158,7 @@ test('a list is signed again when a bit has changed or an hour has passed, else 
   await Promise.all([read(), read()]);
   const after = issuer.signed;
   assert.ok(after > 1);
-  await clock.advance(LIMITS.statusListFreshMs);
+  await clock.advance(DOMAIN_LIMITS.statusListFreshMs);
   await read();
   assert.is(issuer.signed, after + 1);
   const { changes } = documents;
@@ -177,7 +177,7 @@ test('places of one list never clash; where none of several is free, the next li
   const put = documents.insert.bind(documents);
   let refused = 0;
   documents.insert = async (kind, id, body) => {
-    const isTaken = kind === STATUS_ENTRY && refused++ < LIMITS.statusListTries;
+    const isTaken = kind === STATUS_ENTRY && refused++ < DOMAIN_LIMITS.statusListTries;
     if (isTaken) return { kind: 'exists', index: 'place' };
     return put(kind, id, body);
   };

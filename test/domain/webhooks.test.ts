@@ -7,6 +7,7 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import type { Caller } from '../../lib/domain/caller.ts';
 import { feed } from '../../lib/domain/feed/follow.ts';
 import { DELIVERY, DOMAIN, DOMAIN_KINDS, WEBHOOK } from '../../lib/domain/kinds.ts';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { pauseAfter } from '../../lib/domain/webhook/attempt.ts';
 import { type Deliveries, deliveries } from '../../lib/domain/webhook/delivery.ts';
 import type { StoredProgress } from '../../lib/domain/webhook/record.ts';
@@ -15,7 +16,6 @@ import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Post } from '../../lib/http/client.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 
@@ -144,7 +144,7 @@ test('an event that fails is tried again after growing pauses, holds back what c
     await b.event();
     await b.settle();
     const pauses: number[] = [];
-    for (let tries = 1; tries < LIMITS.webhookTries; tries++) {
+    for (let tries = 1; tries < DOMAIN_LIMITS.webhookTries; tries++) {
       assert.equal([b.sent.length, (await b.progress(id)).attempts], [tries, tries]);
       const due = (await b.progress(id)).dueAt!;
       pauses.push(due - b.clock.now());
@@ -156,10 +156,10 @@ test('an event that fails is tried again after growing pauses, holds back what c
     }
     assert.equal(
       b.sent.map(({ n }) => n),
-      [...Array(LIMITS.webhookTries).fill(0), 1],
+      [...Array(DOMAIN_LIMITS.webhookTries).fill(0), 1],
     );
     for (const [at, ms] of pauses.entries()) {
-      const whole = Math.min(LIMITS.webhookBackoffMaxMs, LIMITS.webhookBackoffMs * 2 ** at);
+      const whole = Math.min(DOMAIN_LIMITS.webhookBackoffMaxMs, DOMAIN_LIMITS.webhookBackoffMs * 2 ** at);
       assert.ok(ms <= whole && ms > whole / 2 - 100, `pause ${at}: ${ms}`);
     }
     const { cursor, dead, delivered, attempts, failure } = await b.progress(id);
@@ -168,14 +168,14 @@ test('an event that fails is tried again after growing pauses, holds back what c
     const { items } = await b.service().letters(ALICE, { id, limit: 10 });
     assert.equal(
       items.map(({ body }) => [body.status, body.seq, body.attempts]),
-      [['dead', b.sent[0]!.seq, LIMITS.webhookTries]],
+      [['dead', b.sent[0]!.seq, DOMAIN_LIMITS.webhookTries]],
     );
     b.answers.delete(A);
     const retried = await b.service().retry(ALICE, { id, seq: String(items[0]!.body.seq) });
     assert.is(retried.body.status, 'delivered');
     assert.is(b.sent.at(-1)!.id, b.sent[0]!.id, 'the same message as before');
     const seq = String((await b.service().letters(ALICE, { id, limit: 10 })).items[0]!.body.seq);
-    await b.clock.advance(LIMITS.webhookLetterMs + 1);
+    await b.clock.advance(DOMAIN_LIMITS.webhookLetterMs + 1);
     assert.equal((await b.service().letters(ALICE, { id, limit: 10 })).items, [], 'gone before it is swept');
     await b
       .service()
@@ -192,7 +192,7 @@ test('pauses are never the same for long, and never longer than the limit', () =
   const pauses = Array.from({ length: 100 }, () => pauseAfter(4));
   assert.ok(new Set(pauses).size > 50);
   assert.ok(pauses.every((ms) => ms > 20_000 - 1 && ms <= 40_000));
-  assert.ok(pauseAfter(60) <= LIMITS.webhookBackoffMaxMs);
+  assert.ok(pauseAfter(60) <= DOMAIN_LIMITS.webhookBackoffMaxMs);
 });
 
 test('a receiver that never answers delays nobody else', () =>
@@ -262,7 +262,7 @@ test('an instance that dies while it delivers is followed by another, which begi
     const sweep = () => b.settle().catch(() => {});
     await sweep();
     assert.is(b.sent.length, 3, 'the dead one still has its time');
-    await b.clock.advance(LIMITS.webhookLeaseMs);
+    await b.clock.advance(DOMAIN_LIMITS.webhookLeaseMs);
     await sweep();
     assert.equal(all(), ['0 by 0', '1 by 0', '2 by 0', '2 by 1', '3 by 1', '4 by 1']);
     assert.is((await b.progress(id)).holder, null);
@@ -342,9 +342,9 @@ test('a paused webhook gets nothing, and what it has missed once it goes on; a r
     assert.is(b.sent.length, 1);
     b.answers.set(A, () => 500);
     await b.event();
-    for (let tries = 0; tries < LIMITS.webhookTries; tries++) {
+    for (let tries = 0; tries < DOMAIN_LIMITS.webhookTries; tries++) {
       await b.settle();
-      await b.clock.advance(LIMITS.webhookBackoffMaxMs);
+      await b.clock.advance(DOMAIN_LIMITS.webhookBackoffMaxMs);
     }
     assert.is((await b.service().letters(ALICE, { id, limit: 10 })).items.length, 1);
     await b.service().remove(ALICE, id);

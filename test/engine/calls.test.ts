@@ -3,10 +3,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
+import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { callRunner } from '../../lib/engine/session/calls.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, SnapshotStore } from '../../lib/store/store.ts';
 import { ASK, asking, MINUTE, patient, withService } from './asking.ts';
 import { begin, gate, KEY, place, rejection, say, settled } from './support.ts';
@@ -23,7 +24,7 @@ test('the intent is in the store before the service is called, and is gone with 
   const engine = here.engine();
   await begin(engine);
   const before = here.stored();
-  const until = here.clock.now() + LIMITS.callTimeoutMs + LIMITS.turnReserveMs;
+  const until = here.clock.now() + SHARED_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs;
   await say(engine, ASK, { turnKey: 'k1' });
   const [first] = seen as { idempotencyKey: string }[];
   const key = first!.idempotencyKey;
@@ -110,7 +111,7 @@ test('a service that is not registered, or whose answer is no JSON or too long, 
   const circle: unknown[] = [];
   circle.push(circle);
   for (const answer of [10n, circle]) assert.is((await errorOf(async () => answer as never)).code, 'ERR_SERVICE');
-  assert.is((await errorOf(async () => 'x'.repeat(LIMITS.recordChars))).code, 'ERR_INPUT');
+  assert.is((await errorOf(async () => 'x'.repeat(SHARED_LIMITS.recordChars))).code, 'ERR_INPUT');
 });
 
 test('a call is tried again under the same key, at most as often as its policy says', async () => {
@@ -129,7 +130,7 @@ test('a call is tried again under the same key, at most as often as its policy s
   await turn;
   assert.equal(
     at.map((time) => time - at[0]!),
-    [0, LIMITS.callBackoffMs, 3 * LIMITS.callBackoffMs],
+    [0, ENGINE_LIMITS.callBackoffMs, 3 * ENGINE_LIMITS.callBackoffMs],
   );
   assert.is(new Set(keys).size, 1);
   let tries = 0;

@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import type { ServiceCall } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isPublicAddress, type Resolve } from '../../lib/http/hosts.ts';
+import { HTTP_LIMITS } from '../../lib/http/limits.ts';
 import { httpServices } from '../../lib/http/service.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('http services');
@@ -38,10 +38,10 @@ const ROUTES: { readonly [path: string]: RequestListener } = {
   '/empty': (_, response) => response.writeHead(204).end(),
   '/proto': json('{"__proto__":{"admin":true},"a":{"constructor":1,"prototype":2,"b":3},"list":[{"__proto__":1}]}'),
   '/numbers': json('[1e999,-0,1.5]'),
-  '/deep': json('['.repeat(LIMITS.httpAnswerDepth) + ']'.repeat(LIMITS.httpAnswerDepth)),
+  '/deep': json('['.repeat(HTTP_LIMITS.httpAnswerDepth) + ']'.repeat(HTTP_LIMITS.httpAnswerDepth)),
   '/deeper': json('['.repeat(20_000) + ']'.repeat(20_000)),
-  '/fits': json('x'.repeat(LIMITS.httpAnswerBytes), 'text/plain'),
-  '/big': json('x'.repeat(LIMITS.httpAnswerBytes + 1), 'text/plain'),
+  '/fits': json('x'.repeat(HTTP_LIMITS.httpAnswerBytes), 'text/plain'),
+  '/big': json('x'.repeat(HTTP_LIMITS.httpAnswerBytes + 1), 'text/plain'),
   '/endless': (request, response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write('x'.repeat(16_384)), 1);
@@ -170,14 +170,14 @@ test('an answer holds nothing that JSON or a prototype chokes on', async () => {
   assert.is(JSON.stringify(await get('/numbers')), '{"status":200,"body":[null,0,1.5]}');
   assert.not(Object.is(((await get('/numbers')) as { body: number[] }).body[1], -0));
   await get('/deep');
-  assert.match((await failure(get('/deeper'))).message, `${LIMITS.httpAnswerDepth} levels`);
+  assert.match((await failure(get('/deeper'))).message, `${HTTP_LIMITS.httpAnswerDepth} levels`);
 });
 
 test('an answer is read up to its limit, and a longer one is cut off', async () => {
-  assert.is(((await get('/fits')) as { body: string }).body.length, LIMITS.httpAnswerBytes);
+  assert.is(((await get('/fits')) as { body: string }).body.length, HTTP_LIMITS.httpAnswerBytes);
   for (const path of ['/big', '/endless']) {
     const error = await failure(get(path));
-    assert.match(error.message, `more than ${LIMITS.httpAnswerBytes} bytes`);
+    assert.match(error.message, `more than ${HTTP_LIMITS.httpAnswerBytes} bytes`);
     assert.not(error.retry);
   }
   assert.match((await failure(get('/gzip'))).message, 'coding "gzip"');

@@ -14,10 +14,11 @@ import {
   lifecycle,
 } from '../../lib/engine/lifecycle/lifecycle.ts';
 import { type Entry, plainWrite, type Write } from '../../lib/engine/lifecycle/write.ts';
+import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { type ErrorCode, TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 
@@ -146,7 +147,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     await dying.called;
     assert.is((await jobs.read('j'))!.state, 'working');
     assert.is(await jobs.sweep(), 0);
-    await clock.advance(LIMITS.callTimeoutMs + LIMITS.turnReserveMs);
+    await clock.advance(SHARED_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs);
     assert.is(await jobs.sweep(), 1);
     assert.is((await jobs.read('j'))!.state, 'done');
     assert.equal(keys, ['j/work/2']);
@@ -193,7 +194,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     void again({ services: { work: next.service }, clock: timeless(clock) }).sweep();
     await next.called;
     const { revision, body } = await stored();
-    assert.is(body.dueAt, clock.now() + LIMITS.callTimeoutMs + LIMITS.turnReserveMs);
+    assert.is(body.dueAt, clock.now() + SHARED_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs);
     fail(new Error('at last'));
     assert.is((await late).instance.revision, revision);
     assert.equal(await stored(), { id: 'j', revision, body });

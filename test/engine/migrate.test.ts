@@ -4,9 +4,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { type Conversation, library, machineConversation } from '../../lib/engine/conversation.ts';
+import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { type AtRest, compileMachine } from '../../lib/engine/machine/transition.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { begin, gate, KEY, place, say, settled, textOf } from './support.ts';
 
 const test = suite('versions');
@@ -33,7 +33,7 @@ test('a session ends on the version that it began on; a new one begins on the cu
 test('the current version and the last ones before it are kept; the same content is not kept twice', () => {
   const lib = library([first]);
   lib.add(first);
-  for (let version = 2; version <= LIMITS.versionsKept + 1; version++) lib.add({ ...first, version });
+  for (let version = 2; version <= ENGINE_LIMITS.versionsKept + 1; version++) lib.add({ ...first, version });
   assert.ok(lib.exact('shop', 1, 'h1'));
   lib.add({ ...first, version: 99 });
   assert.is(lib.exact('shop', 1, 'h1'), undefined);

@@ -12,7 +12,7 @@ import { type Seen, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
 
@@ -67,7 +67,7 @@ test('a small record is small', () => {
   assert.ok(encodeRecord(KEY, small, SEAL).length < 200);
 });
 
-test(`a record of more than ${LIMITS.recordChars} characters is refused`, async () => {
+test(`a record of more than ${SHARED_LIMITS.recordChars} characters is refused`, async () => {
   const machine = createMachine({
     id: 'big',
     initial: 'a',
@@ -75,7 +75,7 @@ test(`a record of more than ${LIMITS.recordChars} characters is refused`, async 
     states: { a: {} },
   });
   const here = place(machineConversation(compileMachine(machine)));
-  const error = await rejection(begin(here.engine(), { input: { x: 'y'.repeat(LIMITS.recordChars) } }));
+  const error = await rejection(begin(here.engine(), { input: { x: 'y'.repeat(SHARED_LIMITS.recordChars) } }));
   assert.is(error.code, 'ERR_TURN_LIMIT');
   assert.is(here.store.load(KEY), undefined);
 });

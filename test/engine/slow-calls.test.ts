@@ -4,10 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
+import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { ASK, asking, MINUTE, options, patient, withService } from './asking.ts';
 import { begin, gate, place, rejection, say, settled, textOf } from './support.ts';
@@ -21,7 +21,7 @@ test('a slow call: told to wait in time, called once, the next input shows the o
   await begin(engine);
   const turn = textOf(say(engine, ASK));
   await settled();
-  await here.clock.advance(8000 - LIMITS.turnReserveMs);
+  await here.clock.advance(8000 - ENGINE_LIMITS.turnReserveMs);
   assert.is(await turn, 'wait');
   ask.answer('at last');
   await settled();
@@ -178,7 +178,7 @@ const calling = (loop: 'ask' | 'rest') =>
     },
   } as never);
 
-test(`calls that lead to each other end after ${LIMITS.hopsPerTurn} with ERR_TURN_LIMIT, also behind the caller's back`, async () => {
+test(`calls that lead to each other end after ${ENGINE_LIMITS.hopsPerTurn} with ERR_TURN_LIMIT, also behind the caller's back`, async () => {
   let calls = 0;
   const slow = gate();
   const ask: Service = async (input, call) => (calls++ === 0 ? slow.service(input, call) : null);
@@ -196,7 +196,7 @@ test(`calls that lead to each other end after ${LIMITS.hopsPerTurn} with ERR_TUR
   slow.answer(null);
   for (let i = 0; i < 50; i++) await settled();
   assert.equal(problems, ['ERR_TURN_LIMIT']);
-  assert.is(calls, LIMITS.hopsPerTurn + 1);
+  assert.is(calls, ENGINE_LIMITS.hopsPerTurn + 1);
   calls = 1;
   const quick = place(patient(calling('ask')), { services: { ask } });
   await begin(quick.engine());

@@ -4,10 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, cancel, createMachine, raise } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
+import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { setTimer, type Timer } from '../../lib/engine/machine/timers.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
 
 const test = suite('timers');
@@ -129,8 +129,8 @@ test('a delay may be a fraction or past; one that is no number fails the turn', 
     assert.is((await rejection(begin(place(waiting(delay)).engine()))).code, 'ERR_MACHINE', String(delay));
 });
 
-test(`more than ${LIMITS.timersPerSession} timers of one session are refused, and nothing is kept`, async () => {
-  const entry = Array.from({ length: LIMITS.timersPerSession + 1 }, (_, i) =>
+test(`more than ${ENGINE_LIMITS.timersPerSession} timers of one session are refused, and nothing is kept`, async () => {
+  const entry = Array.from({ length: ENGINE_LIMITS.timersPerSession + 1 }, (_, i) =>
     raise({ type: 'x' }, { delay: 1000 + i }),
   );
   const here = place(conversation(createMachine({ id: 'many', initial: 'a', states: { a: { entry } } } as never)));

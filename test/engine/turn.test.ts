@@ -5,11 +5,11 @@ import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
+import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { type Decision, type Seen, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { contested, count, counter, UP } from './counting.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
 
@@ -53,7 +53,7 @@ test('the end is repeated too', async () => {
   await begin(here.engine());
   const end = await say(here.engine(), '2', { turnKey: 'z' });
   assert.equal(end, { kind: 'replied', reply: { kind: 'end', text: 'Bye after 0' }, repeated: false });
-  await here.clock.advance((LIMITS.endedSessionSeconds - 1) * 1000);
+  await here.clock.advance((ENGINE_LIMITS.endedSessionSeconds - 1) * 1000);
   assert.equal(await say(here.engine(), '2', { turnKey: 'z' }), { ...end, repeated: true });
   assert.equal(await say(here.engine(), '1', { turnKey: 'y' }), { kind: 'refused', reason: 'the session has ended' });
   await here.clock.advance(1000);

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
+import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES, compileAccept, DATE_FORMATS } from '../../lib/flow/run/accept.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('accept');
@@ -178,7 +179,7 @@ test('patterns match the whole text', () => {
 });
 
 test('patterns that would run for ever elsewhere take no time', () => {
-  const hostile = `${'a'.repeat(LIMITS.ussdTextChars - 1)}!`;
+  const hostile = `${'a'.repeat(SHARED_LIMITS.ussdTextChars - 1)}!`;
   for (const pattern of ['(a+)+', '(a|a)*', '(a|aa)+', '(.*)*(.*)*', '([a-z]+)*x', '(a?){30}a{30}']) {
     const { check } = compileAccept({ pattern });
     check(hostile, NOW);
@@ -196,7 +197,7 @@ test('several rules hold together', () => {
 });
 
 test('a text longer than a request is refused before it is read', () => {
-  const most = LIMITS.ussdTextChars;
+  const most = SHARED_LIMITS.ussdTextChars;
   assert.is(saved({ length: { max: most } }, 'x'.repeat(most)), 'x'.repeat(most));
   assert.is(saved({ length: { max: most } }, `x${' '.repeat(most)}`), undefined);
 });
@@ -281,7 +282,7 @@ test('rules that cannot be are refused, with what to write', () => {
     [{ pattern: 'a{1001}' }, /cannot be read.*up to 1000/],
     [{ pattern: '((a{30}){40})' }, /cannot be read/],
     [{ pattern: '(a?){1000}a{900}' }, /too many steps/],
-    [{ pattern: 'a'.repeat(LIMITS.patternChars + 1) }, /longer than 200/],
+    [{ pattern: 'a'.repeat(FLOW_LIMITS.patternChars + 1) }, /longer than 200/],
   ];
   for (const [rule, message] of cases) {
     try {

@@ -5,7 +5,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { compileExpression, truthy } from '../../lib/flow/expression/expression.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('expression');
@@ -201,7 +202,7 @@ test('arithmetic on anything but numbers throws, names the kinds and shows no va
 test('joined texts are bounded', () => {
   const long = { s: 'x'.repeat(40_000) };
   const sum = compileExpression('s + s');
-  assert.match(failure('s + s', () => sum.evaluate(long)).message, String(LIMITS.recordChars));
+  assert.match(failure('s + s', () => sum.evaluate(long)).message, String(SHARED_LIMITS.recordChars));
 });
 
 test('refusals point at the column, and say what to write instead', () => {
@@ -269,10 +270,10 @@ test('inherited properties do not exist', () => {
 });
 
 test('length and depth are bounded, exactly', () => {
-  const chars = LIMITS.expressionChars;
+  const chars = FLOW_LIMITS.expressionChars;
   assert.is(compileExpression(`1${' '.repeat(chars - 1)}`).evaluate({}), 1);
   assert.match(refusal(`1${' '.repeat(chars)}`).message, `${chars} is the most`);
-  const depth = LIMITS.expressionDepth;
+  const depth = FLOW_LIMITS.expressionDepth;
   const nested: readonly ((levels: number) => string)[] = [
     (levels) => `${'('.repeat(levels)}1${')'.repeat(levels)}`,
     (levels) => `${'not '.repeat(levels)}yes`,
@@ -389,7 +390,7 @@ test('agrees with a reference evaluator, and its values survive JSON', () => {
   fc.assert(
     fc.property(tree, (node) => {
       const source = print(node);
-      fc.pre(source.length <= LIMITS.expressionChars);
+      fc.pre(source.length <= FLOW_LIMITS.expressionChars);
       let expected: Json | undefined;
       try {
         expected = reference(node);

@@ -25,8 +25,9 @@ import { loadFlow, loadFlows, parseFlow } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import { type SchemaPart, screenTypes } from '../../lib/flow/format/schema.ts';
 import { flowSource } from '../../lib/flow/format/source.ts';
+import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES } from '../../lib/flow/run/accept.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 
 const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
 const SCHEMA = JSON.parse(readFileSync(new URL('../../menus/flow.schema.json', import.meta.url), 'utf8')) as SchemaPart;
@@ -219,18 +220,18 @@ test('names that lead to prototypes are refused as keys, at any depth', () => {
 
 test('files that are too large, nest too deep or hold too many screens are refused', () => {
   const code = (text: string) => parseFlow(text, 'x.flow.json').problems.map((problem) => problem.code);
-  assert.equal(code(' '.repeat(LIMITS.flowFileBytes + 1)), ['too-large']);
-  assert.equal(code('é'.repeat(LIMITS.flowFileBytes / 2 + 1)), ['too-large']);
+  assert.equal(code(' '.repeat(FLOW_LIMITS.flowFileBytes + 1)), ['too-large']);
+  assert.equal(code('é'.repeat(FLOW_LIMITS.flowFileBytes / 2 + 1)), ['too-large']);
   assert.equal(code('['.repeat(100_000)), ['too-deep']);
   const deep = (levels: number) =>
     JSON.stringify({ ...hello('x'), vars: { a: { type: 'object', default: null } } }).replace(
       'null',
       '['.repeat(levels) + ']'.repeat(levels),
     );
-  assert.equal(code(deep(LIMITS.flowFileDepth - 3)), []);
-  assert.equal(code(deep(LIMITS.flowFileDepth - 2)), ['too-deep']);
+  assert.equal(code(deep(FLOW_LIMITS.flowFileDepth - 3)), []);
+  assert.equal(code(deep(FLOW_LIMITS.flowFileDepth - 2)), ['too-deep']);
   const screens = Object.fromEntries(
-    Array.from({ length: LIMITS.screensPerFlow + 1 }, (_, at) => [`s${at}`, { type: 'end', text: '' }]),
+    Array.from({ length: FLOW_LIMITS.screensPerFlow + 1 }, (_, at) => [`s${at}`, { type: 'end', text: '' }]),
   );
   assert.equal(code(JSON.stringify({ ...hello('x'), screens })), ['too-many-screens']);
 });
@@ -404,12 +405,12 @@ test('the schema has the numbers and defaults of the code', () => {
   };
   const numbers = (part: SchemaPart | undefined) =>
     part as unknown as { maximum: number; maxProperties: number; maxLength: number };
-  assert.is(numbers(p.screens).maxProperties, LIMITS.screensPerFlow);
-  assert.is(numbers(p.limits!.properties!.chars).maximum, LIMITS.screenSeptets);
-  assert.is(numbers(d.range).maximum, LIMITS.ussdTextChars);
-  assert.is(numbers(d.accept!.properties!.pattern).maxLength, LIMITS.patternChars);
-  assert.is(numbers(d.call!.properties!.retry).maximum, LIMITS.callRetriesMax);
-  assert.is(durationMs(String(d.call!.properties!.timeout!.default)), LIMITS.callTimeoutMs);
+  assert.is(numbers(p.screens).maxProperties, FLOW_LIMITS.screensPerFlow);
+  assert.is(numbers(p.limits!.properties!.chars).maximum, FLOW_LIMITS.screenSeptets);
+  assert.is(numbers(d.range).maximum, SHARED_LIMITS.ussdTextChars);
+  assert.is(numbers(d.accept!.properties!.pattern).maxLength, FLOW_LIMITS.patternChars);
+  assert.is(numbers(d.call!.properties!.retry).maximum, FLOW_LIMITS.callRetriesMax);
+  assert.is(durationMs(String(d.call!.properties!.timeout!.default)), SHARED_LIMITS.callTimeoutMs);
   const defaults = (part: SchemaPart) =>
     Object.fromEntries(Object.entries(part.properties!).map(([key, one]) => [key, one.default]));
   assert.equal(defaults(p.keys!), DEFAULT_KEYS);

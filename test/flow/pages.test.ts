@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Flow } from '../../lib/flow/format/flow.ts';
+import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { room, septets } from '../../lib/flow/run/gsm7.ts';
 import { cut, fitsScreen, pagesOf, ucs2Units } from '../../lib/flow/run/page.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { flowOf, lines, phone } from './phone.ts';
 
 const test = suite('pages');
 
-const ROOM = LIMITS.screenSeptets;
+const ROOM = FLOW_LIMITS.screenSeptets;
 
 /** Whether a text fits its screen, counted in octets as a telecom does: seven bits, or two octets for each unit. */
 function isScreen(text: string, chars: number): boolean {
@@ -143,7 +143,7 @@ test('characters of the extension table take two places, and the last place of a
     assert.equal(pagesOf({ text: full, rows: [] }, no), [full]);
     assert.is.not(pagesOf({ text: over, rows: [] }, no).length, 1);
   }
-  assert.is(ucs2Units(ROOM), LIMITS.screenUcs2Units);
+  assert.is(ucs2Units(ROOM), FLOW_LIMITS.screenUcs2Units);
 });
 
 test('the rows of a flow come page by page, in the order of the list', async () => {

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { FILTERS } from '../../lib/flow/expression/filters.ts';
 import { compileTemplate } from '../../lib/flow/expression/template.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('template');
@@ -236,8 +236,8 @@ test('template soup throws nothing but ERR_TEMPLATE', () => {
 });
 
 test('length is bounded, exactly', () => {
-  assert.is(print('x'.repeat(LIMITS.templateChars)).length, LIMITS.templateChars);
-  assert.match(refusal('x'.repeat(LIMITS.templateChars + 1)).message, `${LIMITS.templateChars} is the most`);
+  assert.is(print('x'.repeat(FLOW_LIMITS.templateChars)).length, FLOW_LIMITS.templateChars);
+  assert.match(refusal('x'.repeat(FLOW_LIMITS.templateChars + 1)).message, `${FLOW_LIMITS.templateChars} is the most`);
 });
 
 test('every filter says how it is written', () => {

@@ -7,7 +7,7 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import { type CacheKey, type CacheOptions, entityTag, openCache } from '../../lib/gateway/cache/cache.ts';
 import type { StopSignal } from '../../lib/gateway/cache/stop.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { testNode } from '../contract/grpc-node.ts';
 
 interface Reply {
@@ -69,7 +69,7 @@ test('a new height in any answer makes answers of the latest height untrue, not 
 test('answers of a given height outlive the time of the latest ones', async () => {
   const { clock, ask } = cacheFor();
   await ask(key('a', { height: '5' }), { body: 'a5', height: '5' });
-  await clock.advance(LIMITS.cacheHeightMs - 1);
+  await clock.advance(GATEWAY_LIMITS.cacheHeightMs - 1);
   assert.is(await ask(key('a', { height: '5' }), { body: 'never' }), 'cache a5');
 });
 
@@ -78,7 +78,7 @@ test('an answer that was overtaken on its way is given, not kept; heights that f
   await ask(key('b'), { body: 'b10', height: '10' });
   assert.is(await ask(key('a'), { body: 'a9', height: '9' }), 'node a9');
   assert.is(await ask(key('a'), { body: 'a10', height: '10' }), 'node a10');
-  await clock.advance(LIMITS.cacheForgetMs);
+  await clock.advance(GATEWAY_LIMITS.cacheForgetMs);
   assert.is(await ask(key('a'), { body: 'a1', height: '1' }), 'node a1');
   assert.is(await ask(key('a'), { body: 'never', height: '1' }), 'cache a1');
 });

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { createJsonWriters, createStatusAnswers, httpStatus, readDescriptorSet } from '../../lib/gateway/index.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { compileProtos } from '../support/protoc.ts';
 
 const test = suite('gateway statuses');
@@ -114,7 +114,7 @@ test('details are told in JSON; unknown types, traces and broken bytes are left 
 test('details that are long in JSON are left away, and those that are long together from there on', () => {
   const known = 'type.googleapis.com/google.protobuf.StringValue';
   const text = (chars: number) => new BinaryWriter().tag(1, 2).string('"'.repeat(chars)).finish();
-  const large = LIMITS.gatewayDetailBytes;
+  const large = GATEWAY_LIMITS.gatewayDetailBytes;
   assert.is(node(5, 'm', details([known, text(large / 2)], [known, text(1)])).details.length, 1);
   const many = Array.from({ length: 10 }, () => [known, text(large / 8)] as const);
   assert.is(node(5, 'm', details(...many)).details.length, 3);

@@ -8,7 +8,7 @@ import { Sender } from '../../lib/gateway/http2/flow-control.ts';
 import type { FrameWriter } from '../../lib/gateway/http2/frames.ts';
 import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
 import { Stream, type StreamHandler, StreamTable } from '../../lib/gateway/http2/stream-table.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import {
   answer,
   blockOf,
@@ -41,7 +41,10 @@ const isGoaway = ({ type }: { type: number }) => type === FRAME.goaway;
 
 /** What a node sends once the call runs → frames of it that may be answered before it is cut. */
 const FLOODS: { readonly [name: string]: { readonly frames: (id: number) => Buffer; readonly answered?: number } } = {
-  'changes of the first window': { frames: () => changing(5_000), answered: 2 * (LIMITS.grpcIdleFrames / 16) + 10 },
+  'changes of the first window': {
+    frames: () => changing(5_000),
+    answered: 2 * (GATEWAY_LIMITS.grpcIdleFrames / 16) + 10,
+  },
   'DATA with nothing but padding': {
     frames: (id) => Buffer.concat([head(id), repeated(rawFrame(FRAME.data, FLAG.padded, id, '00'), 25_000)]),
   },
@@ -80,7 +83,7 @@ for (const [name, frames] of Object.entries(BLOCKED))
     peer.send(frames);
     assert.is((await call).status.code, 14);
     assert.is((await peer.until(isGoaway)).payload.readUInt32BE(4), ERROR.calm);
-    assert.ok(replies(peer, FRAME.settings) <= (2 * LIMITS.grpcIdleFramesBlocked) / 16 + 10);
+    assert.ok(replies(peer, FRAME.settings) <= (2 * GATEWAY_LIMITS.grpcIdleFramesBlocked) / 16 + 10);
     await channel.close();
     await node.stop();
   });
@@ -99,21 +102,21 @@ test('frames for calls that were given up are forgiven for a while, and no longe
   const ids = Array.from({ length: 40 }, (_, nth) => nth * 2 + 1);
   peer.send(...ids.flatMap((id) => [head(id), repeated(data(id, Buffer.from([1])), 900)]));
   assert.is((await channel.unary(CALL)).status.code, 0, 'what was under way is no flood');
-  peer.send(repeated(data(1, Buffer.from([1])), 40 * LIMITS.grpcExcusedFrames + 25_000));
+  peer.send(repeated(data(1, Buffer.from([1])), 40 * GATEWAY_LIMITS.grpcExcusedFrames + 25_000));
   assert.is((await peer.until(isGoaway)).payload.readUInt32BE(4), ERROR.calm);
   await channel.close();
   await node.stop();
 });
 
 const EMPTIES = 3_000;
-const FULL_WINDOW = Math.floor(LIMITS.grpcWindowBytes / (EMPTIES * 5));
+const FULL_WINDOW = Math.floor(GATEWAY_LIMITS.grpcWindowBytes / (EMPTIES * 5));
 const widened = (peer: Peer) => peer.frames.filter(({ type, id }) => type === FRAME.window && id === 1).length;
 
 test('a node that sends empty messages waits for the reader, who gets every one of them', async () => {
   const node = await rawNode({
     request: (peer, id) => peer.send(head(id), repeated(data(id, repeated(messageOf(''), EMPTIES)), FULL_WINDOW)),
   });
-  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, heldBytes: 2 * LIMITS.grpcWindowBytes });
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, heldBytes: 2 * GATEWAY_LIMITS.grpcWindowBytes });
   const { messages, end: ended } = channel.stream({ ...CALL, requests: [CALL.request], deadlineMs: 60_000 });
   const reader = messages[Symbol.asyncIterator]();
   await reader.next();
@@ -149,7 +152,7 @@ test('what is held for slow readers counts: beyond it their calls end, and it is
   const node = await rawNode({
     request: (peer, id) => peer.send(head(id), repeated(data(id, repeated(messageOf(''), EMPTIES)), FULL_WINDOW)),
   });
-  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, heldBytes: 1.5 * LIMITS.grpcWindowBytes });
+  const channel = http2Channel({ upstream: `127.0.0.1:${node.port}`, heldBytes: 1.5 * GATEWAY_LIMITS.grpcWindowBytes });
   const open = () => channel.stream({ ...CALL, requests: [CALL.request] });
   const streams = [open(), open(), open()];
   const codes = await Promise.race(streams.map(({ end: ended }) => ended.then(({ status }) => status.code)));
@@ -238,12 +241,12 @@ test('room for the connection costs nothing for streams that have no room of the
 
 test('calls that ended before their time are known for long, and what is known is bounded', () => {
   const table = new StreamTable();
-  for (let nth = 0; nth < LIMITS.grpcBrokenKept + 10; nth++) {
+  for (let nth = 0; nth < GATEWAY_LIMITS.grpcBrokenKept + 10; nth++) {
     const stream = new Stream(HANDLER);
     table.add(stream);
     table.remove(stream, 'client');
   }
-  const last = 2 * (LIMITS.grpcBrokenKept + 10) - 1;
+  const last = 2 * (GATEWAY_LIMITS.grpcBrokenKept + 10) - 1;
   assert.equal([table.abortedBy(19), table.abortedBy(21), table.abortedBy(last)], [undefined, 'client', 'client']);
 });
 

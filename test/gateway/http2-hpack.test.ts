@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import type { Metadata } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { BlockWriter, decodeFields, decodeHuffman } from '../../lib/gateway/http2/hpack.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 
 const test = suite('http2 headers');
 const hex = (text: string) => Buffer.from(text.replace(/\s/g, ''), 'hex');
@@ -85,12 +85,12 @@ test('a list larger than the limit is refused, one of that size is read', () => 
     writer.field('a', 'x'.repeat(bytes - 33));
     return decodeFields(writer.bytes.subarray(0, writer.at));
   };
-  assert.is((listOf(LIMITS.grpcMetadataBytes) as string[])[1]!.length, LIMITS.grpcMetadataBytes - 33);
-  assert.is(listOf(LIMITS.grpcMetadataBytes + 1), 'too large');
+  assert.is((listOf(GATEWAY_LIMITS.grpcMetadataBytes) as string[])[1]!.length, GATEWAY_LIMITS.grpcMetadataBytes - 33);
+  assert.is(listOf(GATEWAY_LIMITS.grpcMetadataBytes + 1), 'too large');
 });
 
 test('a block that stands for far more than it is long is refused when the limit is reached', () =>
-  assert.is(decodeFields(Buffer.alloc(LIMITS.grpcMetadataBytes, 0x82)), 'too large'));
+  assert.is(decodeFields(Buffer.alloc(GATEWAY_LIMITS.grpcMetadataBytes, 0x82)), 'too large'));
 
 // Byte → its code as in RFC 7541, appendix B, for those that cannot stand in a header, and some at the edges.
 const CODES: { readonly [byte: number]: readonly [code: number, bits: number] } = {

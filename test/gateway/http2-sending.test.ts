@@ -9,7 +9,7 @@ import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { FrameWriter } from '../../lib/gateway/http2/frames.ts';
 import { ERROR, FLAG, FRAME, SETTING } from '../../lib/gateway/http2/protocol.ts';
 import { Stream, type StreamHandler, StreamTable } from '../../lib/gateway/http2/stream-table.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import {
   answer,
   data,
@@ -84,13 +84,13 @@ test('its first words are the preface, its settings, and a larger window', () =>
       [
         [SETTING.tableBytes, 0],
         [SETTING.push, 0],
-        [SETTING.window, LIMITS.grpcWindowBytes],
-        [SETTING.listBytes, LIMITS.grpcMetadataBytes],
+        [SETTING.window, GATEWAY_LIMITS.grpcWindowBytes],
+        [SETTING.listBytes, GATEWAY_LIMITS.grpcMetadataBytes],
       ],
     );
     assert.equal(
       [second!.type, second!.id, second!.payload.readUInt32BE()],
-      [FRAME.window, 0, LIMITS.grpcConnectionWindowBytes - 65_535],
+      [FRAME.window, 0, GATEWAY_LIMITS.grpcConnectionWindowBytes - 65_535],
     );
   }));
 
@@ -382,10 +382,10 @@ test('after a body was sent piece by piece, windows that grow for nothing are to
   }));
 
 test('a node that asks and does not read the replies is cut off when many wait', () => {
-  const socket = { writable: true, writableLength: LIMITS.grpcUnsentBytes + 1, write: () => true };
+  const socket = { writable: true, writableLength: GATEWAY_LIMITS.grpcUnsentBytes + 1, write: () => true };
   const frames = new FrameWriter(socket as unknown as Socket);
   const reply = () => frames.reply({ type: FRAME.ping, flags: FLAG.ack, id: 0 }, Buffer.alloc(8));
-  for (let sent = 0; sent < LIMITS.grpcRepliesWaiting; sent++) assert.is(reply(), undefined);
+  for (let sent = 0; sent < GATEWAY_LIMITS.grpcRepliesWaiting; sent++) assert.is(reply(), undefined);
   assert.is(reply()?.code, ERROR.calm);
   socket.writableLength = 0;
   frames.flush();
@@ -400,9 +400,9 @@ test('the number of a stream that lasts is left out when its turn comes again', 
     return stream;
   };
   const lasting = begun();
-  for (let count = 1; count < LIMITS.grpcStreamsAtOnce; count++) table.remove(begun());
+  for (let count = 1; count < GATEWAY_LIMITS.grpcStreamsAtOnce; count++) table.remove(begun());
   const next = begun();
-  assert.equal([lasting.id, next.id], [1, 2 * LIMITS.grpcStreamsAtOnce + 3]);
+  assert.equal([lasting.id, next.id], [1, 2 * GATEWAY_LIMITS.grpcStreamsAtOnce + 3]);
   assert.equal([table.get(1), table.get(next.id), table.get(next.id - 2)], [lasting, next, undefined]);
   assert.equal([table.all(), table.running], [[lasting, next], 2]);
 });

@@ -6,7 +6,7 @@ import { ByteBudget } from '../../lib/gateway/channel/byte-budget.ts';
 import { GRPC } from '../../lib/gateway/channel/channel.ts';
 import { MessageQueue } from '../../lib/gateway/channel/message-queue.ts';
 import { messageStream, type Sink } from '../../lib/gateway/channel/message-stream.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 
 const test = suite('message stream');
 const EMPTY = Buffer.alloc(0);
@@ -31,7 +31,7 @@ test('the sender waits when many empty messages wait, and goes on when all are t
     sink.message(EMPTY);
     sent++;
   }
-  assert.equal([did, sent], [['pause'], LIMITS.grpcAheadMessages]);
+  assert.equal([did, sent], [['pause'], GATEWAY_LIMITS.grpcAheadMessages]);
   for (let taken = 1; taken < sent; taken++) await reader.next();
   assert.equal(did, ['pause']);
   await reader.next();
@@ -45,7 +45,7 @@ test('a message of few bytes counts for what it costs', () => {
     sink.message(Buffer.alloc(100));
     sent++;
   }
-  assert.is(sent, Math.floor(LIMITS.grpcAheadBytes / 164) + 1);
+  assert.is(sent, Math.floor(GATEWAY_LIMITS.grpcAheadBytes / 164) + 1);
 });
 
 test('messages come in order, however many wait', async () => {
@@ -78,7 +78,7 @@ test('a reader with much to take lets others have their turn', async () => {
       sink.message(EMPTY);
     await reader.next();
   }
-  assert.ok(most <= LIMITS.grpcMessagesPerTurn, `${most} messages in one turn`);
+  assert.ok(most <= GATEWAY_LIMITS.grpcMessagesPerTurn, `${most} messages in one turn`);
 });
 
 test('large messages count until they are taken, and a stream without room for one ends', async () => {

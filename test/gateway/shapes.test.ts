@@ -3,14 +3,15 @@
 import { suite, type Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GatewaySettings } from '../../lib/gateway/index.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
+import { SERVER_LIMITS } from '../../server/config/limits.ts';
 import { type GroveNode, groveNode, metadataOf, type Scripted } from '../server/gateway/node.ts';
 import { field, SHAPES, SHAPES_SET } from './shapes.ts';
 import { type Answered, TURN_MS, type Watched, withWatched } from './watched.ts';
 
 const RSS_MB = 1_500;
 const MEGABYTE = 1_000_000;
-const LARGEST = LIMITS.grpcAnswerBytes - 64;
+const LARGEST = GATEWAY_LIMITS.grpcAnswerBytes - 64;
 /** What the gateway's table of errors declares for a reply that it cannot or will not tell. */
 const DECLARED = [200, 500, 502, 503, 504];
 
@@ -90,7 +91,7 @@ function testShapes(test: Test, sizes: readonly number[]): void {
       });
 
   test('a message beyond the limit is refused as such', async () => {
-    scripted({ bytes: field(1, Buffer.alloc(LIMITS.grpcAnswerBytes)) });
+    scripted({ bytes: field(1, Buffer.alloc(GATEWAY_LIMITS.grpcAnswerBytes)) });
     const { status, text } = await bounded(() => server.ask(path()));
     assert.equal([status, (JSON.parse(text) as { code: number }).code], [502, 8]);
   });
@@ -139,7 +140,7 @@ function testShapes(test: Test, sizes: readonly number[]): void {
       scripted({ status: { code: 9, details: 'no', metadata: metadataOf(metadata) } });
       const { status, bytes } = await bounded(() => server.ask(path()));
       assert.ok([400, 502].includes(status), `${status}`);
-      assert.ok(bytes < 2 * LIMITS.gatewayDetailBytes + 1_000, `${bytes} bytes of details`);
+      assert.ok(bytes < 2 * GATEWAY_LIMITS.gatewayDetailBytes + 1_000, `${bytes} bytes of details`);
     }
     for (const details of texts) {
       scripted({ status: { code: 9, details } });
@@ -151,6 +152,6 @@ function testShapes(test: Test, sizes: readonly number[]): void {
 for (const channel of ['grpc-js', 'http2'] as const) {
   const test = shapesSuite(channel);
   // The sizes between are those of the writers of JSON, which no channel changes.
-  testShapes(test, channel === 'grpc-js' ? [LIMITS.gatewayBriefBytes, MEGABYTE, LARGEST] : [LARGEST]);
+  testShapes(test, channel === 'grpc-js' ? [SERVER_LIMITS.gatewayBriefBytes, MEGABYTE, LARGEST] : [LARGEST]);
   test.run();
 }

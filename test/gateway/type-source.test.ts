@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { grpcChannel } from '../../lib/gateway/channel/grpc-channel.ts';
 import { createJsonWriters, http2Channel, readDescriptorSet, typeSource } from '../../lib/gateway/index.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { compileProtos } from '../support/protoc.ts';
 import { GOOD, type Manners, type Question, reflectingNode } from './reflection-node.ts';
 
@@ -133,7 +133,7 @@ test('a type that the node does not have is asked for once in a while, and told 
         isFinal: true,
       });
     assert.is(questions.filter(({ value }) => value === 'x.Nobody').length, 1);
-    await clock.advance(LIMITS.typesUnknownMs + 1);
+    await clock.advance(GATEWAY_LIMITS.typesUnknownMs + 1);
     await json(top(any('/x.Nobody', B)));
     assert.is(questions.filter(({ value }) => value === 'x.Nobody').length, 2);
   }));
@@ -151,10 +151,10 @@ test('a reply with thousands of unknown types asks for a few, and a flood of suc
     let next = 0;
     const flood = () => top(...Array.from({ length: 3_000 }, () => any(`/x.N${next++}`, B)));
     assert.is((await json(flood())).any.length, 3_000);
-    assert.is(questions.length, LIMITS.typesPerReply);
+    assert.is(questions.length, GATEWAY_LIMITS.typesPerReply);
     for (let times = 0; times < 30; times++) assert.is((await json(flood())).isFinal, false);
-    assert.is(questions.length, LIMITS.typesPerMinute);
-    assert.ok(types.stats().unknown <= LIMITS.typesUnknown);
+    assert.is(questions.length, GATEWAY_LIMITS.typesPerMinute);
+    assert.ok(types.stats().unknown <= GATEWAY_LIMITS.typesUnknown);
     assert.equal((await json(top(any('/a.A')))).any, [{ '@type': '/a.A', value: '' }]);
     await clock.advance(60_000);
     assert.equal((await json(top(any('/a.A')))).any, [{ '@type': '/a.A' }]);
@@ -191,7 +191,7 @@ test('a node that hangs costs one wait within the bound, and is left alone for a
     const begun = performance.now();
     const { any: found, isFinal } = await json(top(any('/a.A', B)), 'proto3', 300);
     assert.equal([found, isFinal], [[{ '@type': '/a.A', value: 'CgF0' }], false]);
-    assert.ok(performance.now() - begun < LIMITS.typesMs, 'no longer than the request may take');
+    assert.ok(performance.now() - begun < GATEWAY_LIMITS.typesMs, 'no longer than the request may take');
     await json(top(any('/a.A', B)));
     const asked = questions.length;
     assert.is((await json(top(any('/a.A', B)))).isFinal, false);

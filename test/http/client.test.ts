@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { publicExchange, webhookSender } from '../../lib/http/client.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import { certificate, NAME, toHere } from '../server/support/receiver.ts';
 import { withFolder } from '../support/process.ts';
 
@@ -74,7 +74,7 @@ test('an answer that is read has a bound, and a deadline while it is read; then 
   });
   await withEndless('drips', async ({ url, ca, sockets }) => {
     const asked = publicExchange({ lookup: toHere, ca })({ ...posted, url }, AbortSignal.timeout(500));
-    assert.is(await failure(asked), `ERR_TIMEOUT no answer within ${LIMITS.webhookAnswerMs / 1_000} s`);
+    assert.is(await failure(asked), `ERR_TIMEOUT no answer within ${SHARED_LIMITS.webhookAnswerMs / 1_000} s`);
     await closed(sockets);
   });
 });

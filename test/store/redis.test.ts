@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { LIMITS } from '../../lib/limits.ts';
+import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
 import { placesUnder } from '../../lib/store/redis/places.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
@@ -120,7 +120,10 @@ test('Redis forgets a session by itself, but long after its end by the store’s
   await simulated.advance(MINUTE / 2);
   await store.commit('k', 1, session(simulated));
   const ttl = await admin.pttl((await admin.keys('*s:k'))[0]!);
-  assert.ok(ttl > MINUTE + LIMITS.redisGraceMs - 10_000 && ttl <= MINUTE + LIMITS.redisGraceMs, `${ttl} ms`);
+  assert.ok(
+    ttl > MINUTE + STORE_LIMITS.redisGraceMs - 10_000 && ttl <= MINUTE + STORE_LIMITS.redisGraceMs,
+    `${ttl} ms`,
+  );
 });
 
 test('what Redis forgot is swept from the indexes, and is never listed or due', async () => {

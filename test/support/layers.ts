@@ -22,14 +22,16 @@ interface Import {
 // A package that serves HTTP belongs to a door, never to the engine.
 const NO_DOOR = /^(?!@?koa\b|helmet$|express$|fastify$|@?socket\.io\b|pino$|close-with-grace$|#)/;
 const ENGINE = ['base', 'store', 'engine', 'machines'];
-const SERVER = [
+const LIBRARY = [
   ...ENGINE,
   ...['json', 'http', 'flow', 'diagram', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
 ];
+const SERVER = [...LIBRARY, 'the table of limits'];
 
 /** The first area that matches a path is its area: the direction in which values may be imported. */
 export const AREAS: readonly Area[] = [
-  { name: 'the barrel', files: /^lib\/index\.ts$/, uses: [...ENGINE, 'flow'], packages: /^$/ },
+  { name: 'the barrel', files: /^lib\/index\.ts$/, uses: [...ENGINE, 'flow', 'the table of limits'], packages: /^$/ },
+  { name: 'the table of limits', files: /^lib\/limits\.ts$/, uses: LIBRARY, packages: /^$/ },
   { name: 'base', files: /^lib\/[^/]+\.ts$/, uses: [], packages: /^node:/ },
   { name: 'json', files: /^lib\/json\//, uses: ['base'], packages: /^node:/ },
   { name: 'http', files: /^lib\/http\//, uses: ['base'], packages: NO_DOOR },

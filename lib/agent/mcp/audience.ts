@@ -3,8 +3,8 @@
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { McpServer } from './server.ts';
 
 /** Rejects with ERR_SERVICE when it is not configured and cannot be found; asks again the next time. */
@@ -14,14 +14,14 @@ const DOCUMENT_BYTES = 262_144;
 
 export function audiences(clock: Clock): AudienceOf {
   const known = new Map<string, { readonly did: Promise<string>; readonly until: number }>();
-  const bounds = { headersMs: LIMITS.mcpConnectMs, stallMs: LIMITS.mcpConnectMs };
+  const bounds = { headersMs: AGENT_LIMITS.mcpConnectMs, stallMs: AGENT_LIMITS.mcpConnectMs };
   const fetch = boundedFetch({ clock, ...bounds, bytes: DOCUMENT_BYTES, lineBytes: DOCUMENT_BYTES });
   return async (server) => {
     if (server.did !== undefined) return server.did;
     const before = known.get(server.name);
     if (before && before.until > clock.now()) return before.did;
     const did = find(server, fetch);
-    known.set(server.name, { did, until: clock.now() + LIMITS.mcpFreshMs });
+    known.set(server.name, { did, until: clock.now() + AGENT_LIMITS.mcpFreshMs });
     did.catch(() => known.delete(server.name));
     return did;
   };

@@ -4,9 +4,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { McpSdk } from './sdk.ts';
 import type { McpServer } from './server.ts';
 
@@ -85,7 +85,7 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
     client.onerror = () => {};
     const options = { fetch, ...(server.headers && { requestInit: { headers: { ...server.headers } } }) };
     const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), options);
-    await client.connect(transport as Parameters<Client['connect']>[0], { timeout: LIMITS.mcpConnectMs });
+    await client.connect(transport as Parameters<Client['connect']>[0], { timeout: AGENT_LIMITS.mcpConnectMs });
     return { client, transport };
   }
 
@@ -107,10 +107,10 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
       .then(
         (found) => {
           tools = found;
-          freshUntil = clock.now() + LIMITS.mcpFreshMs;
+          freshUntil = clock.now() + AGENT_LIMITS.mcpFreshMs;
         },
         (error: unknown) => {
-          freshUntil = clock.now() + LIMITS.mcpRetryMs;
+          freshUntil = clock.now() + AGENT_LIMITS.mcpRetryMs;
           if (!isClosed) onProblem(error);
         },
       )
@@ -122,19 +122,21 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
 
   async function list(): Promise<McpTool[]> {
     const found: McpTool[] = [];
-    for (let cursor: string | undefined, page = 0; page < LIMITS.mcpPages; page++) {
+    for (let cursor: string | undefined, page = 0; page < AGENT_LIMITS.mcpPages; page++) {
       const params = cursor === undefined ? {} : { cursor };
       const answer = await ask((client) =>
-        client.request({ method: 'tools/list', params }, sdk.ListToolsResultSchema, { timeout: LIMITS.mcpConnectMs }),
+        client.request({ method: 'tools/list', params }, sdk.ListToolsResultSchema, {
+          timeout: AGENT_LIMITS.mcpConnectMs,
+        }),
       );
       found.push(...answer.tools.filter(isCallable).map(toolOf));
       cursor = answer.nextCursor;
-      if (cursor === undefined || found.length >= LIMITS.mcpToolsPerServer) break;
+      if (cursor === undefined || found.length >= AGENT_LIMITS.mcpToolsPerServer) break;
     }
-    return found.slice(0, LIMITS.mcpToolsPerServer);
+    return found.slice(0, AGENT_LIMITS.mcpToolsPerServer);
   }
 
-  const ping = () => ask(async (client) => void (await client.ping({ timeout: LIMITS.mcpConnectMs })));
+  const ping = () => ask(async (client) => void (await client.ping({ timeout: AGENT_LIMITS.mcpConnectMs })));
 
   return {
     server,
@@ -149,7 +151,7 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
       const request = { method: 'tools/call' as const, params: { name: tool, arguments: args } };
       const own = signalUntilDone(signal);
       // The caller has a time limit of its own; this one is for requests that ignore its signal.
-      const options = { signal: own.signal, timeout: LIMITS.mcpToolMs * 2 };
+      const options = { signal: own.signal, timeout: AGENT_LIMITS.mcpToolMs * 2 };
       try {
         return await ask((client) =>
           only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options)),
@@ -164,7 +166,7 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
       if (!found) return;
       const over = new AbortController();
       const goodbye = found.transport.terminateSession().catch(() => {});
-      await Promise.race([goodbye, clock.wait(LIMITS.mcpCloseMs, over.signal)]);
+      await Promise.race([goodbye, clock.wait(AGENT_LIMITS.mcpCloseMs, over.signal)]);
       over.abort();
       await found.client.close();
     },
@@ -172,10 +174,14 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
 }
 
 function fetchFor(clock: Clock, only: AsyncLocalStorage<McpCall['headers']>): typeof globalThis.fetch {
-  const bounds = { clock, bytes: LIMITS.mcpAnswerBytes, lineBytes: LIMITS.mcpAnswerBytes };
-  const asking = boundedFetch({ ...bounds, headersMs: LIMITS.mcpToolMs, stallMs: LIMITS.mcpToolMs });
+  const bounds = { clock, bytes: AGENT_LIMITS.mcpAnswerBytes, lineBytes: AGENT_LIMITS.mcpAnswerBytes };
+  const asking = boundedFetch({ ...bounds, headersMs: AGENT_LIMITS.mcpToolMs, stallMs: AGENT_LIMITS.mcpToolMs });
   // The stream by which a server tells of changes is silent most of the time.
-  const listening = boundedFetch({ ...bounds, headersMs: LIMITS.mcpConnectMs, stallMs: LIMITS.mcpSilenceMs });
+  const listening = boundedFetch({
+    ...bounds,
+    headersMs: AGENT_LIMITS.mcpConnectMs,
+    stallMs: AGENT_LIMITS.mcpSilenceMs,
+  });
   return (input, init = {}) => {
     if (init.method !== 'POST') return listening(input, init);
     const headers = new Headers(init.headers);

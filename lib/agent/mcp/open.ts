@@ -1,7 +1,7 @@
 // The tools of all MCP servers, as tools of this server: named apart where they would be taken for each other.
 
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { HostTool } from '../tool.ts';
 import { type McpConnection, type McpTool, mcpConnection } from './connection.ts';
 import type { Pass } from './pass.ts';
@@ -24,7 +24,7 @@ export interface Mcp {
 }
 
 /**
- * Connects to the servers, and waits for them for LIMITS.mcpReadyMs at most: who is late or away is asked again when
+ * Connects to the servers, and waits for them for AGENT_LIMITS.mcpReadyMs at most: who is late or away is asked again when
  * tools are. Throws ERR_CONFIG when the package for it is not installed.
  */
 export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): Promise<Mcp> {
@@ -32,7 +32,7 @@ export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): 
   const connections = servers.map((server) => mcpConnection(server, { sdk, clock, onProblem }));
   const over = new AbortController();
   const looked = Promise.all(connections.map((connection) => connection.look()));
-  await Promise.race([looked, clock.wait(LIMITS.mcpReadyMs, over.signal)]);
+  await Promise.race([looked, clock.wait(AGENT_LIMITS.mcpReadyMs, over.signal)]);
   over.abort();
   return {
     tools(taken = new Set()) {
@@ -62,7 +62,7 @@ function hostTool(connection: McpConnection, { tool, pass, isAmbiguous }: Hostin
     name,
     description: tool.description,
     schema: tool.schema,
-    timeoutMs: LIMITS.mcpToolMs,
+    timeoutMs: AGENT_LIMITS.mcpToolMs,
     handler: async (args, context) => {
       const passing = { server, tool: tool.name, names: [...new Set([name, apart, tool.name])] };
       const needsToken = isProtected(server, tool.name);

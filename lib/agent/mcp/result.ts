@@ -1,9 +1,9 @@
 // What a tool of an MCP server gave, as JSON for the responder: text and data; what else there is, by its kind and size.
 
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import { fitsJson, wellFormedText } from '../well-formed.ts';
 
 /** Throws ERR_REFUSED with the server's words when the tool says that it failed. */
@@ -14,10 +14,10 @@ export function resultOf(answer: unknown, server: string): Json {
     const words = wellFormedText(text.slice(0, 1_000)) || 'it gave no reason';
     throw new TwinlineError('ERR_REFUSED', `The MCP server "${server}" says: ${words}`, { reason: 'tool-failed' });
   }
-  if (isObject(structuredContent) && fitsJson(structuredContent as Json, LIMITS.mcpResultChars))
+  if (isObject(structuredContent) && fitsJson(structuredContent as Json, AGENT_LIMITS.mcpResultChars))
     return structuredContent as Json;
-  if (text.length <= LIMITS.mcpResultChars) return wellFormedText(text);
-  const beginning = wellFormedText(text.slice(0, LIMITS.mcpResultChars));
+  if (text.length <= AGENT_LIMITS.mcpResultChars) return wellFormedText(text);
+  const beginning = wellFormedText(text.slice(0, AGENT_LIMITS.mcpResultChars));
   return { cut: `The result has ${text.length} characters; these are the first.`, beginning };
 }
 

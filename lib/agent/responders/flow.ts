@@ -8,9 +8,9 @@ import type { Service, Services } from '../../engine/service.ts';
 import { type TurnResult, takeTurn } from '../../engine/session/turn.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryUntilAborted } from '../../retry.ts';
 import type { Json, JsonObject, SnapshotStore } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { decisionOf, meaningOf } from './flow-input.ts';
 import { partQueue } from './part-queue.ts';
@@ -112,7 +112,7 @@ async function taken(
   const meaning = meaningOf(engine, { flow, view: await viewSession(engine, key), text: request.message });
   const known = { sessionId, did, ...pick(request, ['locale', 'timezone']) };
   const decide = decisionOf({ flow, meaning, input: known, door: { sessionId } });
-  return takeTurn(engine, { key, turnKey: runId, decide, deadlineMs: LIMITS.runMs });
+  return takeTurn(engine, { key, turnKey: runId, decide, deadlineMs: AGENT_LIMITS.runMs });
 }
 
 function replyOf(result: TurnResult): string {

@@ -1,8 +1,8 @@
 // What a model is told: who it is and for whom, what was said so far within a budget, and the message with what is attached.
 
 import type { ModelMessage, UserContent } from 'ai';
-import { LIMITS } from '../../limits.ts';
 import type { JsonObject } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { RunRequest } from '../run/run.ts';
 import type { Message } from '../session/message.ts';
 import { wellFormedText } from '../well-formed.ts';
@@ -51,7 +51,7 @@ type Said = { readonly role: Message['type']; readonly text: string };
 // The oldest go first; one that alone is too long is cut, so that an answer to it still makes sense.
 function fitting(said: readonly Said[]): Said[] {
   const kept: Said[] = [];
-  let room: number = LIMITS.modelHistoryChars;
+  let room: number = AGENT_LIMITS.modelHistoryChars;
   for (const one of [...said].reverse()) {
     if (one.text.trim() === '') continue;
     if (one.text.length > room && kept.length) break;

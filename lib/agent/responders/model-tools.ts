@@ -1,9 +1,9 @@
 // The tools of a turn as a model may call them: names and schemas that every endpoint takes, results that fit.
 
 import type { ToolSet } from 'ai';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolBox, ToolDescription, ToolOutcome } from '../tool.ts';
 import { wellFormedText } from '../well-formed.ts';
 
@@ -54,7 +54,7 @@ const OPEN: JsonObject = { type: 'object', properties: {}, additionalProperties:
 function soundSchema({ schema }: ToolDescription): JsonObject {
   const { $schema: _, $id: __, ...rest } = schema;
   const isSound = isObject(rest.properties) && (rest.type ?? 'object') === 'object' && areSchemas(rest.properties);
-  if (!isSound || JSON.stringify(rest).length > LIMITS.modelSchemaChars) return OPEN;
+  if (!isSound || JSON.stringify(rest).length > AGENT_LIMITS.modelSchemaChars) return OPEN;
   const properties = rest.properties as JsonObject;
   const listed = Array.isArray(rest.required) ? rest.required : [];
   const required = listed.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name));
@@ -75,7 +75,7 @@ function areSchemas(properties: { readonly [name: string]: unknown }): boolean {
 function outcomeOf(outcome: ToolOutcome): Json {
   if (!outcome.ok) return { error: outcome.error };
   const text = JSON.stringify(outcome.output);
-  if (text.length <= LIMITS.modelToolChars) return outcome.output;
-  const beginning = wellFormedText(text.slice(0, LIMITS.modelToolChars));
+  if (text.length <= AGENT_LIMITS.modelToolChars) return outcome.output;
+  const beginning = wellFormedText(text.slice(0, AGENT_LIMITS.modelToolChars));
   return { cut: `The result has ${text.length} characters; these are the first.`, beginning };
 }

@@ -7,7 +7,7 @@ import type { TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
-import { LIMITS } from '../../limits.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import { optionalPackage } from '../optional-package.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { type ModelEndpoint, providerSettings } from './model-endpoint.ts';
@@ -42,10 +42,10 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
     ...providerSettings(endpoint),
     fetch: boundedFetch({
       clock,
-      headersMs: LIMITS.modelAnswerMs,
-      stallMs: LIMITS.modelStallMs,
-      bytes: LIMITS.modelStreamBytes,
-      lineBytes: LIMITS.modelLineBytes,
+      headersMs: AGENT_LIMITS.modelAnswerMs,
+      stallMs: AGENT_LIMITS.modelStallMs,
+      bytes: AGENT_LIMITS.modelStreamBytes,
+      lineBytes: AGENT_LIMITS.modelLineBytes,
     }),
   });
   const known = new Set([options.model, ...(options.others ?? [])]);
@@ -95,10 +95,10 @@ async function* ask(sdk: Sdk, turn: ResponderTurn, asking: Asking): AsyncGenerat
     const { fullStream } = sdk.streamText({
       ...prompt,
       tools: modelTools({ box: turn.tools, schemas, told: order.told, sdk }),
-      stopWhen: sdk.stepCountIs(LIMITS.modelSteps),
+      stopWhen: sdk.stepCountIs(AGENT_LIMITS.modelSteps),
       // The last request is for an answer, whatever the model would still like to do.
-      prepareStep: ({ stepNumber }) => (stepNumber === LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
-      maxRetries: LIMITS.modelRetries,
+      prepareStep: ({ stepNumber }) => (stepNumber === AGENT_LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
+      maxRetries: AGENT_LIMITS.modelRetries,
       abortSignal: over.signal,
       // Addresses go to the model as they are; this server fetches none of them.
       experimental_download: async (wanted) => wanted.map(() => null),

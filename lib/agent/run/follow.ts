@@ -1,8 +1,8 @@
 // Reading a run: its frames after any number, then new ones as they come, whichever process makes them.
 
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
 import type { LogStore } from '../../store/log-store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import { type Message, messageId, type Transcript } from '../session/message.ts';
 import { dataOf, type FrameData, logOf, type RunFrame, readFrame } from './frames.ts';
 import { isEnded, type Runs, type RunView, runView } from './run.ts';
@@ -22,7 +22,7 @@ export interface Following {
   readonly isOver: boolean;
   /**
    * In order and without a gap; ends after `done`. Nothing is read before it is asked for: a slow reader holds one read
-   * of LIMITS.logReadBytes at most. Throws ERR_NOT_FOUND when the log is gone, ERR_STORE when the store stays away.
+   * of SHARED_LIMITS.logReadBytes at most. Throws ERR_NOT_FOUND when the log is gone, ERR_STORE when the store stays away.
    */
   readonly frames: AsyncIterable<readonly RunFrame[]>;
 }
@@ -56,7 +56,7 @@ export function follower({ runs, logs, transcript, clock }: FollowerOptions): Fo
     if (run?.body.owner !== owner) return undefined;
     // A run that nobody has begun yet has no log to wait at; the fence of an owner is always higher than this one.
     if (!(isEnded(run) && run.context.sealed))
-      await logs.open(logOf(runId), { fence: 1, expiresAt: clock.now() + LIMITS.runLogAliveMs });
+      await logs.open(logOf(runId), { fence: 1, expiresAt: clock.now() + AGENT_LIMITS.runLogAliveMs });
     const page = await logs.read(logOf(runId), { after, limit: 1 });
     if (!page) return undefined;
     const frames = logs.follow(logOf(runId), { after, ...(signal && { signal }) });

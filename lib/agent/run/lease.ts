@@ -2,7 +2,7 @@
 
 import type { CallResult } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { Run, Runs } from './run.ts';
 
 /** Why a responder is to stop. */
@@ -38,7 +38,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: LeaseOptions): H
   const lost = new AbortController();
   const released = new AbortController();
   const waiters = new Set<() => void>();
-  const end = clock.now() + LIMITS.runMs;
+  const end = clock.now() + AGENT_LIMITS.runMs;
   let run = first;
 
   const rouse = () => {
@@ -63,7 +63,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: LeaseOptions): H
 
   async function renew(): Promise<void> {
     while (!released.signal.aborted && !lost.signal.aborted) {
-      await clock.wait(LIMITS.runRenewMs, released.signal);
+      await clock.wait(AGENT_LIMITS.runRenewMs, released.signal);
       if (released.signal.aborted) return;
       if (clock.now() >= end) halt('timeout');
       try {

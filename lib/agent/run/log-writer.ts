@@ -2,17 +2,18 @@
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay, STORE_BACKOFF } from '../../retry.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { AppendResult, LogStore } from '../../store/log-store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import { type AnyFrame, frameText, logOf } from './frames.ts';
 
 export interface LogWriter {
-  /** Takes a frame; resolves at once unless LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */
+  /** Takes a frame; resolves at once unless AGENT_LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */
   write(frame: AnyFrame): Promise<void>;
   /** Resolves when everything is in the log. Rejects when it is lost. */
   flush(): Promise<void>;
-  /** The last frame: ends the log, which then is kept for LIMITS.runLogKeepMs. */
+  /** The last frame: ends the log, which then is kept for AGENT_LIMITS.runLogKeepMs. */
   end(frame: AnyFrame): Promise<void>;
 }
 
@@ -44,7 +45,7 @@ export function logWriter(options: WriterOptions): LogWriter {
     // Frames that come in the same moment go out together.
     await Promise.resolve();
     while (waiting.length && !failure) {
-      if (last > LIMITS.runFramesFast) await clock.wait(LIMITS.runGatherMs, options.lost);
+      if (last > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, options.lost);
       const texts = takeSome(waiting);
       bytes = waiting.length ? bytes - sizeOf(texts) : 0;
       const after = await appendPatiently(texts, false);
@@ -84,7 +85,7 @@ export function logWriter(options: WriterOptions): LogWriter {
       else waiting.push(frame);
       bytes += sizeOf([frameText(frame)]);
       void start();
-      if (bytes > LIMITS.runFramesWaiting) await flush();
+      if (bytes > AGENT_LIMITS.runFramesWaiting) await flush();
     },
     async end(frame) {
       await flush();
@@ -99,7 +100,7 @@ const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + B
 function merge(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
   if (before?.name !== 'message' || next.name !== 'message') return undefined;
   const content = before.data.content + next.data.content;
-  return content.length > LIMITS.deltaChars ? undefined : { name: 'message', data: { ...before.data, content } };
+  return content.length > AGENT_LIMITS.deltaChars ? undefined : { name: 'message', data: { ...before.data, content } };
 }
 
 function takeSome(waiting: AnyFrame[]): string[] {
@@ -108,7 +109,7 @@ function takeSome(waiting: AnyFrame[]): string[] {
   for (const frame of waiting) {
     const text = frameText(frame);
     bytes += Buffer.byteLength(text);
-    if (texts.length && (bytes > LIMITS.appendBytes || texts.length === LIMITS.framesPerAppend)) break;
+    if (texts.length && (bytes > SHARED_LIMITS.appendBytes || texts.length === SHARED_LIMITS.framesPerAppend)) break;
     texts.push(text);
   }
   // At once: taking them off one by one would move all that wait each time.
@@ -123,7 +124,7 @@ async function appended(
   { expected, end }: { expected: number; end: boolean },
 ): Promise<number | 'full'> {
   for (let tries = 1; ; tries++) {
-    const expiresAt = clock.now() + (end ? LIMITS.runLogKeepMs : LIMITS.runLogAliveMs);
+    const expiresAt = clock.now() + (end ? AGENT_LIMITS.runLogKeepMs : AGENT_LIMITS.runLogAliveMs);
     const result = await logs.append(logOf(run), texts, { fence, expiresAt, expected, end }).catch(away);
     if (result?.kind === 'appended') return result.last;
     if (result?.kind === 'full') return 'full';

@@ -1,7 +1,7 @@
 // The queue of runs that this process accepted while another run of their session was open: each starts when it can.
 
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { TurnSecrets } from '../responder.ts';
 import type { Run, Runs } from './run.ts';
 
@@ -44,7 +44,7 @@ export function runQueue({ runs, clock, drive, onProblem }: RunQueueOptions): Ru
       } catch (error) {
         onProblem(error);
       }
-      await clock.wait(LIMITS.runLookMs, over.signal);
+      await clock.wait(AGENT_LIMITS.runLookMs, over.signal);
     }
   }
 

@@ -2,7 +2,7 @@
 // runs and deleted sessions.
 
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { LogStore } from '../../store/log-store.ts';
 import type { Responder } from '../responder.ts';
 import type { Transcript } from '../session/message.ts';
@@ -27,7 +27,7 @@ export interface RecoveryOptions {
 export interface Recovery {
   /** Claims the run, unless another process holds it, and continues it. */
   recover(run: string): Promise<void>;
-  /** Does what is due, up to `limit` of each sort; how much it did. @default LIMITS.sweepBatch */
+  /** Does what is due, up to `limit` of each sort; how much it did. @default SHARED_LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
   /** Removes what a deleted session has left. Its runs must have been aborted. */
   clear(session: string): Promise<void>;
@@ -54,7 +54,7 @@ export function recovery(options: RecoveryOptions): Recovery {
     await transcript.clear(session);
     await responder.forget?.(session);
     const isOpen = (await runs.open(session)).length > 0;
-    for (const id of isOpen ? [] : await runs.ofSession(session, LIMITS.sweepBatch)) await remove(id);
+    for (const id of isOpen ? [] : await runs.ofSession(session, SHARED_LIMITS.sweepBatch)) await remove(id);
   }
 
   async function clearTombstone(session: string): Promise<void> {
@@ -71,7 +71,7 @@ export function recovery(options: RecoveryOptions): Recovery {
   return {
     recover,
     clear,
-    async sweep(limit = LIMITS.sweepBatch) {
+    async sweep(limit = SHARED_LIMITS.sweepBatch) {
       const places = Math.min(limit, room());
       const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
       const cleared = await each(await sessions.tombstones(limit), clearTombstone);

@@ -1,6 +1,6 @@
 // Reads the log of a run back into its text and calls, so that a process that takes the run over does not repeat them.
 
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { LogStore } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { dataOf, logOf, type RunFrame, readFrame } from './frames.ts';
@@ -38,7 +38,7 @@ export async function replayLog(logs: LogStore, run: string): Promise<Replay> {
   const names = new Set<string>();
   let last = 0;
   for (;;) {
-    const page = await logs.read(logOf(run), { after: last, limit: LIMITS.pageSizeMax });
+    const page = await logs.read(logOf(run), { after: last, limit: SHARED_LIMITS.pageSizeMax });
     for (const frame of page?.frames ?? []) {
       const read = readFrame(frame);
       names.add(read.event);

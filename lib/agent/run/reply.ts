@@ -4,8 +4,8 @@
 // the same; where it differs, a frame gives the length of the text that is still valid.
 
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { MessageToolCall } from '../session/message.ts';
 import { isFirstHalf, piecesOf, shortJson, wellFormed, wellFormedText } from '../well-formed.ts';
 import type { AnyFrame, RunFault } from './frames.ts';
@@ -98,7 +98,7 @@ export function makeReply({ run, replay, clock, maxBytes, write }: ReplyOptions)
   }
 
   async function say(more: string): Promise<void> {
-    for (const content of piecesOf(more, LIMITS.deltaChars))
+    for (const content of piecesOf(more, AGENT_LIMITS.deltaChars))
       await write({ name: 'message', data: { content, timestamp: time() } });
   }
 
@@ -151,7 +151,7 @@ export function makeReply({ run, replay, clock, maxBytes, write }: ReplyOptions)
       const fitting = fit(more);
       reasoning += fitting;
       // Reasoning is not kept frame by frame: after a takeover it is sent again.
-      for (const piece of piecesOf(fitting, LIMITS.deltaChars)) await write(think(piece, false));
+      for (const piece of piecesOf(fitting, AGENT_LIMITS.deltaChars)) await write(think(piece, false));
     },
     async called({ kind, id, name, args }) {
       if (calls.has(id)) return;
@@ -201,7 +201,7 @@ const shortText = (text: string) => wellFormedText(text.slice(0, 1_000));
 
 function shortArgs(args: JsonObject): JsonObject {
   const clean = wellFormed(args) as JsonObject;
-  return Buffer.byteLength(JSON.stringify(clean)) <= LIMITS.frameJsonBytes ? clean : { tooLong: true };
+  return Buffer.byteLength(JSON.stringify(clean)) <= AGENT_LIMITS.frameJsonBytes ? clean : { tooLong: true };
 }
 
 function commonLength(a: string, b: string): number {

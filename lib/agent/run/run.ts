@@ -16,9 +16,9 @@ import type { Inspector } from '../../engine/inspection.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
 import { RUN } from '../kinds.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 
 /** What a user sends with a message, as the door has checked it. Holds no secret: it is stored. */
 export type RunRequest = {
@@ -132,7 +132,7 @@ export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
     watch,
     fields: fieldsOf,
   });
-  const leaseMs = LIMITS.runLeaseMs;
+  const leaseMs = AGENT_LIMITS.runLeaseMs;
 
   async function insert(run: NewRun, inLine: boolean): Promise<Run> {
     const { id = randomUUID(), owner, session, turn, requestId, request } = run;
@@ -186,7 +186,7 @@ export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
     ask: ({ id, context: { fence } }, call, { ms, seen }) =>
       send(id, () => ({ type: 'ASK', fence, call: { ...call, until: clock.now() + ms }, seen })),
     end: ({ id, context: { fence } }, status) => send(id, { type: 'END', fence, status, leaseMs }),
-    seal: ({ id, context: { fence } }) => send(id, { type: 'SEAL', fence, keepMs: LIMITS.runLogKeepMs }),
+    seal: ({ id, context: { fence } }) => send(id, { type: 'SEAL', fence, keepMs: AGENT_LIMITS.runLogKeepMs }),
     release: async ({ id, context: { fence } }) => void (await send(id, { type: 'RELEASE', fence })),
     handOut: (id, call) => send(id, { type: 'HAND_OUT', call }),
     answer: (id, call, result) => send(id, { type: 'RESULT', call, result }),

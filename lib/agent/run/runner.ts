@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto';
 import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryUntilAborted } from '../../retry.ts';
 import type { LogStore } from '../../store/log-store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { Responder, TurnSecrets, Usage } from '../responder.ts';
 import { type Room, type RoomEvent, type RunRoomEvent, runRoom } from '../room.ts';
 import { answerOf, questionOf, type Transcript } from '../session/message.ts';
@@ -109,7 +109,7 @@ interface Opened {
 async function openLog({ logs, clock }: RunnerOptions, held: HeldRun): Promise<Opened> {
   const { id: run, context } = held.run;
   const { fence } = context;
-  const claim = { fence, expiresAt: clock.now() + LIMITS.runLogAliveMs };
+  const claim = { fence, expiresAt: clock.now() + AGENT_LIMITS.runLogAliveMs };
   const opened = await whileHeld(held, clock, () => logs.open(logOf(run), claim));
   const onFenced = () => held.halt('lost');
   if (opened.kind === 'fenced') {
@@ -161,7 +161,7 @@ interface Attempt {
 type Outcome = Omit<Given, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
 
 async function attempt(options: RunnerOptions, { held, reply, replay, secrets }: Attempt): Promise<Outcome> {
-  const isSpent = held.run.context.claims > LIMITS.runClaims;
+  const isSpent = held.run.context.claims > AGENT_LIMITS.runClaims;
   if (!held.stop.aborted && (isSpent || (replay.isBegun && !options.responder.isResumable)))
     return { status: 'interrupted', usage: { inputTokens: 0, outputTokens: 0 } };
   const given = await giveReply(options, { held, reply, secrets, isResumed: replay.last > 0 });
@@ -234,7 +234,8 @@ async function closeLog(options: RunnerOptions, held: HeldRun): Promise<void> {
 
 function partialText(status: RunEnd, text: string): string | undefined {
   const fits =
-    text.length * 2 <= LIMITS.frameJsonBytes && Buffer.byteLength(JSON.stringify(text)) <= LIMITS.frameJsonBytes;
+    text.length * 2 <= AGENT_LIMITS.frameJsonBytes &&
+    Buffer.byteLength(JSON.stringify(text)) <= AGENT_LIMITS.frameJsonBytes;
   return status !== 'finished' && fits ? text : undefined;
 }
 

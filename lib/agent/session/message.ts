@@ -5,11 +5,12 @@
 
 import { createHash } from 'node:crypto';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit } from '../../store/input.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
 import { MESSAGE, MESSAGE_PIECE } from '../kinds.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 import type { Run } from '../run/run.ts';
 import { piecesOf, wellFormedText } from '../well-formed.ts';
 
@@ -62,11 +63,11 @@ export interface MessagePlace {
 export interface Transcript {
   /** Writes what was said in a turn, unless a higher fence has. */
   write(message: Message, place: MessagePlace): Promise<void>;
-  /** The newest ones without a cursor. `limit` 1 to LIMITS.pageSizeMax, @default 20. Throws ERR_INPUT for a bad cursor. */
+  /** The newest ones without a cursor. `limit` 1 to SHARED_LIMITS.pageSizeMax, @default 20. Throws ERR_INPUT for a bad cursor. */
   page(session: string, options?: { limit?: number; before?: string; after?: string }): Promise<MessagePage>;
-  /** The oldest first; the newest LIMITS.transcriptMessages of them, within LIMITS.transcriptBytes. */
+  /** The oldest first; the newest AGENT_LIMITS.transcriptMessages of them, within AGENT_LIMITS.transcriptBytes. */
   all(session: string): Promise<Message[]>;
-  /** Of the turns before this one, the oldest first; up to LIMITS.historyMessages and LIMITS.historyBytes. */
+  /** Of the turns before this one, the oldest first; up to AGENT_LIMITS.historyMessages and AGENT_LIMITS.historyBytes. */
   before(session: string, turn: number): Promise<Message[]>;
   get(id: string): Promise<Message | undefined>;
   /** Removes every message of a session. */
@@ -117,7 +118,7 @@ export function transcript(documents: DocumentStore): Transcript {
     },
 
     async page(session, { limit = 20, before, after } = {}) {
-      checkLimit(limit, LIMITS.pageSizeMax);
+      checkLimit(limit, SHARED_LIMITS.pageSizeMax);
       if (before !== undefined && after !== undefined)
         throw new TwinlineError('ERR_INPUT', 'A page is asked for before or after a cursor; both were given.');
       const place =
@@ -135,9 +136,10 @@ export function transcript(documents: DocumentStore): Transcript {
         hasNewer: after !== undefined ? more : before !== undefined && (await some(session, { gte: placeOf(before) })),
       };
     },
-    all: (session) => newest(session, LAST, { messages: LIMITS.transcriptMessages, bytes: LIMITS.transcriptBytes }),
+    all: (session) =>
+      newest(session, LAST, { messages: AGENT_LIMITS.transcriptMessages, bytes: AGENT_LIMITS.transcriptBytes }),
     before: (session, turn) =>
-      newest(session, turn * 2, { messages: LIMITS.historyMessages, bytes: LIMITS.historyBytes }),
+      newest(session, turn * 2, { messages: AGENT_LIMITS.historyMessages, bytes: AGENT_LIMITS.historyBytes }),
     async get(id) {
       const found = await documents.get<StoredMessage>(MESSAGE, id);
       return found && textOf(found);
@@ -173,7 +175,7 @@ type Kept = {
 };
 
 // Three bytes of UTF-8 at most for each UTF-16 unit. JSON escapes half surrogate pairs: what is left are whole ones.
-const PIECE_CHARS = Math.floor(LIMITS.messagePieceBytes / 3);
+const PIECE_CHARS = Math.floor(AGENT_LIMITS.messagePieceBytes / 3);
 
 type Piece = JsonObject & { readonly session: string; readonly text: string };
 
@@ -181,7 +183,7 @@ type Piece = JsonObject & { readonly session: string; readonly text: string };
 async function keepMessage(documents: DocumentStore, message: Message, session: string, fence: number): Promise<Kept> {
   const text = JSON.stringify(message);
   const bytes = Buffer.byteLength(text);
-  if (bytes <= LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as Message, pieces: 0 };
+  if (bytes <= AGENT_LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as Message, pieces: 0 };
   const pieces = piecesOf(text, PIECE_CHARS);
   for (const [at, piece] of pieces.entries())
     await keepPiece(documents, pieceId(message.id, fence, at), { session, text: piece });

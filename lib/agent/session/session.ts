@@ -3,12 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit } from '../../store/input.ts';
 import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
 import { SESSION } from '../kinds.ts';
+import { AGENT_LIMITS } from '../limits.ts';
 
 /** What its document holds. Times are milliseconds since 1970. */
 export type StoredSession = JsonObject & {
@@ -48,7 +49,7 @@ export type ChatSession = {
 /** Functions with an `owner` give undefined for a session that is not theirs, as for one that does not exist. */
 export interface Sessions {
   create(owner: string): Promise<ChatSession>;
-  /** The ones used last first. `limit` 1 to LIMITS.pageSizeMax, @default 20; `offset` up to LIMITS.sessionOffsetMax, @default 0. */
+  /** The ones used last first. `limit` 1 to SHARED_LIMITS.pageSizeMax, @default 20; `offset` up to AGENT_LIMITS.sessionOffsetMax, @default 0. */
   list(owner: string, page?: { limit?: number; offset?: number }): Promise<{ sessions: ChatSession[]; total: number }>;
   get(owner: string, id: string): Promise<ChatSession | undefined>;
   /** Whether this session is theirs. */
@@ -60,7 +61,7 @@ export interface Sessions {
   /** Changes fields of a living session; false when it is gone. */
   change(id: string, change: (body: StoredSession) => Partial<StoredSession>): Promise<boolean>;
   stateOf(id: string, responder: string): Promise<Json | undefined>;
-  /** Throws ERR_INPUT when it is larger than LIMITS.responderStateBytes. */
+  /** Throws ERR_INPUT when it is larger than AGENT_LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
   /** From now on it does not exist for anybody; false when it did not before. */
   softDelete(owner: string, id: string): Promise<boolean>;
@@ -110,11 +111,11 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
       return view(await insertNew<StoredSession>(documents, SESSION, { id: randomBytes(16).toString('hex'), body }));
     },
     async list(owner, { limit = 20, offset = 0 } = {}) {
-      checkLimit(limit, LIMITS.pageSizeMax);
-      if (!Number.isInteger(offset) || offset < 0 || offset > LIMITS.sessionOffsetMax)
+      checkLimit(limit, SHARED_LIMITS.pageSizeMax);
+      if (!Number.isInteger(offset) || offset < 0 || offset > AGENT_LIMITS.sessionOffsetMax)
         throw new TwinlineError(
           'ERR_INPUT',
-          `offset=${offset} is not a whole number from 0 to ${LIMITS.sessionOffsetMax}.`,
+          `offset=${offset} is not a whole number from 0 to ${AGENT_LIMITS.sessionOffsetMax}.`,
         );
       const where = { owner };
       const total = await documents.count(SESSION, { index: 'owner', where });
@@ -142,10 +143,10 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
     },
     async keepState(id, responder, value) {
       const bytes = Buffer.byteLength(JSON.stringify(value));
-      if (bytes > LIMITS.responderStateBytes)
+      if (bytes > AGENT_LIMITS.responderStateBytes)
         throw new TwinlineError(
           'ERR_INPUT',
-          `Responder "${responder}" wants to keep ${bytes} bytes in a session; ${LIMITS.responderStateBytes} are the most.`,
+          `Responder "${responder}" wants to keep ${bytes} bytes in a session; ${AGENT_LIMITS.responderStateBytes} are the most.`,
         );
       await replace(id, ({ state }) => ({ state: { ...state, [responder]: value } }));
     },
@@ -156,7 +157,7 @@ export function sessions({ documents, clock, oracle }: SessionOptions): Sessions
         (before) => before.owner === owner,
       )) !== undefined,
     async tombstones(limit) {
-      const where = { deletedAt: { gt: 0, lte: clock.now() - LIMITS.sessionRemainsMs } };
+      const where = { deletedAt: { gt: 0, lte: clock.now() - AGENT_LIMITS.sessionRemainsMs } };
       const { items } = await documents.find(SESSION, { index: 'deleted', where, limit });
       return items.map(({ id }) => id);
     },
@@ -174,7 +175,7 @@ async function skipTo(
   let left = offset;
   let cursor: string | undefined;
   do {
-    const size = Math.min(left + limit - found.length, LIMITS.pageSizeMax);
+    const size = Math.min(left + limit - found.length, SHARED_LIMITS.pageSizeMax);
     const from = cursor === undefined ? {} : { cursor };
     const page = await documents.find<StoredSession>(SESSION, { ...query, limit: size, ...from });
     found.push(...page.items.slice(left));
@@ -199,15 +200,15 @@ function chatSession({ id, body }: Session, oracle: Oracle): ChatSession {
 const ID = /^[0-9a-f]{32}$/;
 const isId = (id: unknown): id is string => typeof id === 'string' && ID.test(id);
 
-/** A title from the first words of a user: at most LIMITS.sessionTitleChars characters, cut between words. */
+/** A title from the first words of a user: at most AGENT_LIMITS.sessionTitleChars characters, cut between words. */
 export function titleOf(message: string): string {
   const words = message
     .slice(0, 2_000)
     .replace(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim();
   const characters = [...words];
-  if (characters.length <= LIMITS.sessionTitleChars) return words;
-  const start = characters.slice(0, LIMITS.sessionTitleChars - 1).join('');
+  if (characters.length <= AGENT_LIMITS.sessionTitleChars) return words;
+  const start = characters.slice(0, AGENT_LIMITS.sessionTitleChars - 1).join('');
   const space = start.lastIndexOf(' ');
   return `${(space > start.length / 2 ? start.slice(0, space) : start).trimEnd()}…`;
 }

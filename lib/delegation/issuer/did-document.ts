@@ -1,7 +1,7 @@
 // The keys in a DID document that may sign tokens, in every form in which such documents write an Ed25519 key.
 
 import { base58btc, DID } from '@ucanto/core';
-import { LIMITS } from '../../limits.ts';
+import { DELEGATION_LIMITS } from '../limits.ts';
 import { issuerKey } from '../proof/principal.ts';
 
 type Fields = { readonly [name: string]: unknown };
@@ -24,7 +24,7 @@ export function didDocumentKeys(did: string, document: unknown): readonly string
   );
   const keys = (related.length > 0 ? chosen : methods).map((one) => (isFields(one) ? keyOf(one) : undefined));
   const usable = keys.filter((key) => key !== undefined && issuerKey(key) !== undefined);
-  return [...new Set(usable as string[])].slice(0, LIMITS.keysPerIssuer);
+  return [...new Set(usable as string[])].slice(0, DELEGATION_LIMITS.keysPerIssuer);
 }
 
 function keyOf({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: Fields): string | undefined {
@@ -37,7 +37,7 @@ function keyOf({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: Fields): s
 
 function rawKey(text: string, decode: (text: string) => Uint8Array): string | undefined {
   try {
-    const raw = text.length <= LIMITS.resourceChars ? decode(text) : [];
+    const raw = text.length <= DELEGATION_LIMITS.resourceChars ? decode(text) : [];
     return raw.length === 32 ? DID.decode(Uint8Array.from([...ED25519, ...raw])).did() : undefined;
   } catch {
     return undefined;

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { DELEGATION_LIMITS } from '../limits.ts';
 import type { IssuerKeys } from '../proof/claim.ts';
 import { didMethod } from '../proof/principal.ts';
 
@@ -20,14 +20,14 @@ interface Known {
 
 /** Asks once however many ask at the same time; remembers failures for half a minute, so that no host is flooded. */
 export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, clock: Clock): IssuerKeys {
-  const known = new LRUCache<string, Known>({ max: LIMITS.issuerKeysKept });
+  const known = new LRUCache<string, Known>({ max: DELEGATION_LIMITS.issuerKeysKept });
   let running = 0;
 
   const look = async (resolve: ResolveKeys, did: string): Promise<readonly string[] | undefined> => {
     const over = new AbortController();
-    const late = clock.wait(LIMITS.issuerKeysMs, over.signal).then(() => undefined);
+    const late = clock.wait(DELEGATION_LIMITS.issuerKeysMs, over.signal).then(() => undefined);
     try {
-      return (await Promise.race([resolve(did, over.signal), late]))?.slice(0, LIMITS.keysPerIssuer);
+      return (await Promise.race([resolve(did, over.signal), late]))?.slice(0, DELEGATION_LIMITS.keysPerIssuer);
     } catch {
       return undefined;
     } finally {
@@ -39,13 +39,13 @@ export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, 
     const resolve = Object.hasOwn(methods, didMethod(did)) ? methods[didMethod(did)] : undefined;
     const before = known.get(did);
     if (before && before.until > clock.now()) return before.keys;
-    if (!resolve || running >= LIMITS.issuersAtOnce) return undefined;
+    if (!resolve || running >= DELEGATION_LIMITS.issuersAtOnce) return undefined;
     running++;
     const entry: Known = { keys: look(resolve, did), until: Infinity };
     known.set(did, entry);
     const keys = await entry.keys;
     running--;
-    entry.until = clock.now() + (keys ? LIMITS.issuerKeysFreshMs : LIMITS.issuerKeysFailedMs);
+    entry.until = clock.now() + (keys ? DELEGATION_LIMITS.issuerKeysFreshMs : DELEGATION_LIMITS.issuerKeysFailedMs);
     return keys;
   };
 }

@@ -3,7 +3,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { DID } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
-import { LIMITS } from '../../limits.ts';
+import { DELEGATION_LIMITS } from '../limits.ts';
 
 /** What tells a kind of key: its multicodec, the length of a public one, and how a signature by it begins in a UCAN. */
 interface KeyKind {
@@ -54,13 +54,13 @@ export function readPrincipal(bytes: Uint8Array): string | undefined {
   const codec = given.subarray(0, 2);
   if (codec.equals(NAMED)) {
     const did = `did:${given.toString('latin1', 2)}`;
-    return did.length <= LIMITS.resourceChars && NAMED_DID.test(did) ? did : undefined;
+    return did.length <= DELEGATION_LIMITS.resourceChars && NAMED_DID.test(did) ? did : undefined;
   }
   const kind = KEY_KINDS.find((one) => one.codec.equals(codec));
   return kind && given.length === kind.bytes + 2 ? keyDid(given) : undefined;
 }
 
-const written = new LRUCache<string, string>({ max: LIMITS.issuerKeysKept });
+const written = new LRUCache<string, string>({ max: DELEGATION_LIMITS.issuerKeysKept });
 
 // Base58 is slow to write.
 function keyDid(bytes: Buffer): string {
@@ -80,7 +80,7 @@ export function didMethod(did: string): string {
   return did.split(':', 2)[1] ?? '';
 }
 
-const known = new LRUCache<string, IssuerKey>({ max: LIMITS.issuerKeysKept });
+const known = new LRUCache<string, IssuerKey>({ max: DELEGATION_LIMITS.issuerKeysKept });
 
 /** The key of a did:key; undefined when it is none, or one of a kind that is not accepted. Keeps the latest ones. */
 export function issuerKey(did: string): IssuerKey | undefined {
@@ -104,7 +104,7 @@ function makeKey(did: string): IssuerKey | undefined {
 }
 
 function keyBytes(did: string): Buffer | undefined {
-  if (!did.startsWith('did:key:z') || did.length > LIMITS.resourceChars) return undefined;
+  if (!did.startsWith('did:key:z') || did.length > DELEGATION_LIMITS.resourceChars) return undefined;
   try {
     return Buffer.from(DID.parse(did as `did:${string}:${string}`));
   } catch {

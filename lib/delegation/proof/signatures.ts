@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type * as API from '@ucanto/interface';
-import { LIMITS } from '../../limits.ts';
+import { DELEGATION_LIMITS } from '../limits.ts';
 import type { Ucan } from '../token/ucan.ts';
 import { issuerKey } from './principal.ts';
 import { signedPayloadOf } from './view.ts';
@@ -27,7 +27,7 @@ export function signaturesOf(delegations: readonly API.Delegation[], ucans: read
     const id = `${keyDid} ${[...payloads.keys()].indexOf(signature)}`;
     const before = verdicts.get(id);
     if (before !== undefined) return before;
-    const within = verdicts.size < LIMITS.tokenSignatures;
+    const within = verdicts.size < DELEGATION_LIMITS.tokenSignatures;
     const good = within && payload !== undefined && issuerKey(keyDid)?.verify(payload, signature) === true;
     verdicts.set(id, good);
     bad ||= !good;

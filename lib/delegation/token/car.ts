@@ -1,7 +1,7 @@
 // A CAR of a token: one root and few blocks, each under the one kind of CID that hashes its bytes.
 
 import { hash } from 'node:crypto';
-import { LIMITS } from '../../limits.ts';
+import { DELEGATION_LIMITS } from '../limits.ts';
 import { type Refused, refuse } from '../reason.ts';
 import { refuseBytes } from './foreign.ts';
 
@@ -33,7 +33,7 @@ export function readCar(given: Uint8Array): Car | Refused {
   while (at < car.length) {
     const section = readLength(car, at);
     if (!section || section.end > car.length) return refuse('not-a-car');
-    if (blocks.size === LIMITS.tokenBlocks) return refuse('too-many-blocks');
+    if (blocks.size === DELEGATION_LIMITS.tokenBlocks) return refuse('too-many-blocks');
     const cid = car.subarray(section.start, section.start + CID_BYTES);
     const bytes = car.subarray(section.start + CID_BYTES, section.end);
     if (section.end - section.start <= CID_BYTES || !isCid(cid)) return refuse('wrong-cid');

@@ -1,6 +1,6 @@
 // A token as a chain: the UCAN itself, its proof, the proof of that, with nothing left over and bounds on all of it.
 
-import { LIMITS } from '../../limits.ts';
+import { DELEGATION_LIMITS } from '../limits.ts';
 import { type Refused, refuse } from '../reason.ts';
 import { type Car, type CidKey, readCar } from './car.ts';
 import { readUcan, readVariant, type Ucan } from './ucan.ts';
@@ -24,7 +24,7 @@ function walk({ root, blocks }: Car): Chain | Refused {
   if (typeof first !== 'string') return first;
   const ucans: Ucan[] = [];
   for (let next: CidKey | undefined = first; next !== undefined; next = ucans.at(-1)?.proof) {
-    if (ucans.length === LIMITS.tokenDepth) return refuse('too-deep');
+    if (ucans.length === DELEGATION_LIMITS.tokenDepth) return refuse('too-deep');
     const block = blocks.get(next);
     if (!block) return refuse(ucans.length > 0 ? 'missing-proof' : 'missing-block');
     const ucan = readUcan(next, block);
@@ -34,6 +34,6 @@ function walk({ root, blocks }: Car): Chain | Refused {
   if (blocks.size > ucans.length + 1) return refuse('unreferenced-block');
   // With one proof each, a capability can be derived in as many ways as the proofs' numbers of capabilities multiply to.
   const paths = ucans.reduce((ways, { capabilities }) => ways * capabilities.length, 1);
-  if (paths > LIMITS.tokenPaths) return refuse('too-many-paths');
+  if (paths > DELEGATION_LIMITS.tokenPaths) return refuse('too-many-paths');
   return { ok: true, ucans: ucans as [Ucan, ...Ucan[]] };
 }

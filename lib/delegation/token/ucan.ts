@@ -1,6 +1,6 @@
 // One UCAN of a token: known fields, each in its one form, with values within their limits.
 
-import { LIMITS } from '../../limits.ts';
+import { DELEGATION_LIMITS } from '../limits.ts';
 import { isSignature, readPrincipal } from '../proof/principal.ts';
 import { type Refused, refuse } from '../reason.ts';
 import { type CidKey, isCid } from './car.ts';
@@ -62,7 +62,7 @@ export function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
   if (audience === undefined) return refuse('wrong-audience');
   if (!isSignature(map.get('s') as Uint8Array)) return refuse('not-a-ucan');
   const [att, prf] = [map.get('att') as CborValue[], map.get('prf') as CborValue[]];
-  if (att.length > LIMITS.capabilitiesPerUcan) return refuse('too-many-capabilities');
+  if (att.length > DELEGATION_LIMITS.capabilitiesPerUcan) return refuse('too-many-capabilities');
   if (prf.length > 1) return refuse('too-many-proofs');
   if (!prf.every(isProof)) return refuse('wrong-cid');
   const capabilities = att.map(readCapability);
@@ -105,7 +105,7 @@ function readCapability(value: CborValue): Ucan['capabilities'][number] | undefi
   const known = value.size === (nb === undefined ? 2 : 3) && (nb === undefined || isMap(nb));
   if (!known || typeof can !== 'string' || typeof resource !== 'string') return undefined;
   const well = ABILITY.test(can) && URI.test(resource) && !WILDCARD.test(resource);
-  const short = can.length <= LIMITS.resourceChars && resource.length <= LIMITS.resourceChars;
+  const short = can.length <= DELEGATION_LIMITS.resourceChars && resource.length <= DELEGATION_LIMITS.resourceChars;
   return well && short && URL.canParse(resource) ? { can, with: resource } : undefined;
 }
 

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import type { Idempotency } from '../idempotency.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { registry } from '../registry.ts';
 import { dryRun } from './dry-run.ts';
@@ -67,14 +67,14 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
         return { line: line.line, error };
       }
     }
-    return inOrder(limited(lines), { width: LIMITS.bulkAtOnce, work });
+    return inOrder(limited(lines), { width: DOMAIN_LIMITS.bulkAtOnce, work });
   };
 }
 
 // The line after the last one that is read says why it is the last.
 async function* limited(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
   for await (const line of lines) {
-    if (line.line > LIMITS.bulkLines) {
+    if (line.line > DOMAIN_LIMITS.bulkLines) {
       yield { line: line.line, problem: tooMany() };
       return;
     }
@@ -83,7 +83,7 @@ async function* limited(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
 }
 
 function tooMany(): TwinlineError {
-  return refuse('too-large', `One import has at most ${LIMITS.bulkLines} lines. Send the rest in another one.`);
+  return refuse('too-large', `One import has at most ${DOMAIN_LIMITS.bulkLines} lines. Send the rest in another one.`);
 }
 
 async function takeLine(place: Place, caller: Caller, { value, did }: { value: Json; did?: string }): Promise<Taken> {

@@ -4,11 +4,11 @@
 // what came later may be in it. A protocol comes before what is made from it, and whatever a record was before comes
 // right before the record. Webhooks, remembered requests and places in status lists stay behind.
 
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { type Journaled, revisionOf } from '../feed/journal.ts';
 import { findPage, isVisible, type Reading } from '../find.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
 import type { StoredDomain } from '../twin/record.ts';
 import { CARRIED, type Carried, type RecordLine } from './import-record.ts';
@@ -35,7 +35,7 @@ export async function* exportLines({ documents, settleVotes }: Reading, caller: 
 
 async function* walk(documents: DocumentStore, kind: Kind, tenant: string): AsyncGenerator<Document> {
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const query = { index: 'created', where: { tenant }, limit: LIMITS.exportPage, cursor };
+    const query = { index: 'created', where: { tenant }, limit: DOMAIN_LIMITS.exportPage, cursor };
     const page = await findPage<Journaled>(documents, kind, query);
     yield* page.items;
     cursor = page.next;

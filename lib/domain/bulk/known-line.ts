@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Detail } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import { listOf } from '../protocol/protocol.ts';
 import type { Registry } from '../registry.ts';
@@ -66,7 +66,7 @@ interface Name {
 
 function namesOf({ kind, body: { alsoKnownAs, externalId } }: NewLine): Name[] {
   const aliases = listOf(alsoKnownAs as string | string[] | undefined) as readonly Json[] | null;
-  if (!Array.isArray(aliases) || aliases.length > LIMITS.aliasesPerTwin) return [];
+  if (!Array.isArray(aliases) || aliases.length > DOMAIN_LIMITS.aliasesPerTwin) return [];
   const hasExternal = kind !== 'protocol' && externalId !== undefined;
   if (![...aliases, ...(hasExternal ? [externalId] : [])].every(isName)) return [];
   const byAlias = aliases.map((name: string, at): Name => {

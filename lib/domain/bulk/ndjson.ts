@@ -2,8 +2,8 @@
 
 import type { TwinlineError } from '../../errors.ts';
 import { readJson } from '../../json/reader.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse, refuseFlaw } from '../problems.ts';
 
 /** A line and its number, from 1; empty lines count and are left out. */
@@ -14,19 +14,20 @@ export type Line = { readonly line: number } & (
 
 const NEWLINE = 10;
 
-/** Reads lines. Holds one line of at most LIMITS.bulkLineBytes; of a longer one only that it was too long. */
+/** Reads lines. Holds one line of at most DOMAIN_LIMITS.bulkLineBytes; of a longer one only that it was too long. */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
   let line = 0;
   const add = (part: Buffer) => {
     length += part.length;
-    if (length <= LIMITS.bulkLineBytes) parts.push(part);
+    if (length <= DOMAIN_LIMITS.bulkLineBytes) parts.push(part);
     else parts = [];
   };
   const take = (): Line | undefined => {
     line++;
-    const read = length > LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parsed(line, Buffer.concat(parts));
+    const read =
+      length > DOMAIN_LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parsed(line, Buffer.concat(parts));
     parts = [];
     length = 0;
     return read;
@@ -56,5 +57,5 @@ function parsed(line: number, bytes: Buffer): Line | undefined {
 }
 
 function tooLong(): TwinlineError {
-  return refuse('too-large', `The line is longer than ${LIMITS.bulkLineBytes} bytes.`);
+  return refuse('too-large', `The line is longer than ${DOMAIN_LIMITS.bulkLineBytes} bytes.`);
 }

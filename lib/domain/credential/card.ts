@@ -1,7 +1,7 @@
 // Domain cards: what a registry says of a domain, as a verifiable credential (W3C VC 2.0), before it is signed.
 
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { canonicalClass } from '../twin/class.ts';
 import { type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
 import { verificationOf } from '../voting/execution.ts';
@@ -133,7 +133,7 @@ function textsIn(value: Json | undefined, holds: (text: string) => boolean): rea
   const texts = new Set<string>();
   for (const text of list) {
     if (typeof text === 'string' && holds(text)) texts.add(text);
-    if (texts.size >= LIMITS.textsPerCard) break;
+    if (texts.size >= DOMAIN_LIMITS.textsPerCard) break;
   }
   return texts.size ? [...texts] : undefined;
 }

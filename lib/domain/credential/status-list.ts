@@ -4,9 +4,10 @@ import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
 import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
 import { statusBeneath, verificationOf } from '../voting/execution.ts';
@@ -67,7 +68,7 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
       const now = clock.now();
       const key = `${list} ${purpose}`;
       const last = signed.get(key);
-      const isSame = last?.url === url && now - last.at < LIMITS.statusListFreshMs;
+      const isSame = last?.url === url && now - last.at < DOMAIN_LIMITS.statusListFreshMs;
       if (isSame && last.bits.equals(loaded.bits[purpose])) return last.credential;
       const bits = Buffer.from(loaded.bits[purpose]);
       const credential = await issuer.issue(await listCredential({ url, purpose, bits, now }), now);
@@ -91,7 +92,7 @@ async function listCredential({ url, purpose, bits, now }: Unsigned): Promise<Js
     id: url,
     type: ['VerifiableCredential', 'BitstringStatusListCredential'],
     validFrom: isoTime(now),
-    validUntil: isoTime(now + LIMITS.statusListValidMs),
+    validUntil: isoTime(now + DOMAIN_LIMITS.statusListValidMs),
     credentialSubject: { id: `${url}#list`, type: 'BitstringStatusList', statusPurpose: purpose, encodedList },
   };
 }
@@ -99,13 +100,13 @@ async function listCredential({ url, purpose, bits, now }: Unsigned): Promise<Js
 async function load(documents: DocumentStore, list: number): Promise<Loaded | undefined> {
   // First the number, then the state: what changes in between is looked at twice.
   const seq = await documents.lastChange();
-  const empty = () => Buffer.alloc(LIMITS.statusListBits / 8);
+  const empty = () => Buffer.alloc(DOMAIN_LIMITS.statusListBits / 8);
   const loaded: Loaded = { seq, entries: new Map(), bits: { revocation: empty(), suspension: empty() } };
   for (let cursor: string | undefined; ; ) {
     const { items, next } = await documents.find<StatusEntry>(STATUS_ENTRY, {
       index: 'place',
       where: { list },
-      limit: LIMITS.pageSizeMax,
+      limit: SHARED_LIMITS.pageSizeMax,
       ...(cursor !== undefined && { cursor }),
     });
     for (const { body } of items) add(loaded, body);
@@ -118,7 +119,7 @@ async function load(documents: DocumentStore, list: number): Promise<Loaded | un
 
 async function follow(documents: DocumentStore, list: number, loaded: Loaded): Promise<Loaded> {
   for (;;) {
-    const changes = await documents.changes(loaded.seq, LIMITS.feedPage);
+    const changes = await documents.changes(loaded.seq, DOMAIN_LIMITS.feedPage);
     const touched = new Set<string>();
     for (const { kind, id } of changes) {
       if (kind === DOMAIN.name && loaded.entries.has(id)) touched.add(id);
@@ -130,7 +131,7 @@ async function follow(documents: DocumentStore, list: number, loaded: Loaded): P
     }
     await update(documents, loaded, touched);
     loaded.seq = changes.at(-1)?.seq ?? loaded.seq;
-    if (changes.length < LIMITS.feedPage) return loaded;
+    if (changes.length < DOMAIN_LIMITS.feedPage) return loaded;
   }
 }
 
@@ -149,7 +150,7 @@ async function update(documents: DocumentStore, { entries, bits }: Loaded, dids:
         for (const purpose of STATUS_PURPOSES) put(bits[purpose], entry.index, isSet(entry, purpose, body));
     }
   };
-  await Promise.all(Array.from({ length: LIMITS.statusListReads }, work));
+  await Promise.all(Array.from({ length: DOMAIN_LIMITS.statusListReads }, work));
 }
 
 /** The first bit of the list is the left-most one of its first byte. */
@@ -203,13 +204,13 @@ export async function placeOf(documents: DocumentStore, { id: did, body }: Domai
   if (known) return known;
   // Places fill up at random: where none of several is free, the list is as good as full.
   for (let list = await lastList(documents), tries = 1; ; tries++) {
-    const index = randomInt(LIMITS.statusListBits);
+    const index = randomInt(DOMAIN_LIMITS.statusListBits);
     const entry: StatusEntry = { tenant: body.tenant, did, verifiedBy: by, list, index };
     if ((await documents.insert(STATUS_ENTRY, id, entry)).kind === 'inserted') return entry;
     // Either another was faster, or the place is taken.
     const other = await find();
     if (other) return other;
-    if (tries % LIMITS.statusListTries === 0) list++;
+    if (tries % DOMAIN_LIMITS.statusListTries === 0) list++;
   }
 }
 

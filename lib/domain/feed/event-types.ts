@@ -1,14 +1,15 @@
 // Which events a listener wants: a list of their types, or of families such as `proposal.*`.
 
 import type { Detail } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 
 const FAMILIES = ['domain', 'protocol', 'proposal', 'vote', 'credits'] as const;
 const NAME = new RegExp(`^(\\*|(${FAMILIES.join('|')})\\.(\\*|[a-z_]{1,40}))$`);
 
 /** What is wrong with a list of types, by its place in `field`; empty when nothing. */
 export function typeProblems(types: readonly string[], field: string): Detail[] {
-  if (types.length > LIMITS.eventTypes) return [{ field, error: `has more than ${LIMITS.eventTypes} types` }];
+  if (types.length > DOMAIN_LIMITS.eventTypes)
+    return [{ field, error: `has more than ${DOMAIN_LIMITS.eventTypes} types` }];
   return types.flatMap((type, at) =>
     NAME.test(type)
       ? []

@@ -1,8 +1,8 @@
 // Following the feed: one reader of the store per process, however many listen.
 
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { endOfFeed, eventsAfter, type FeedEvent, type FeedPage } from './feed.ts';
 
 export interface FollowOptions {
@@ -64,7 +64,7 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
   async function look(): Promise<boolean> {
     const known = recent.upTo();
     const at = known ?? (await endOfFeed(documents));
-    const page = await eventsAfter(documents, at, LIMITS.feedPage);
+    const page = await eventsAfter(documents, at, DOMAIN_LIMITS.feedPage);
     // At the first look: something may have happened since the listeners read.
     if (recent.add(at, page) || known === undefined) {
       const told = news;
@@ -75,7 +75,7 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
   }
 
   async function read(after: number): Promise<FeedPage> {
-    return recent.after(after) ?? eventsAfter(documents, after, LIMITS.feedPage);
+    return recent.after(after) ?? eventsAfter(documents, after, DOMAIN_LIMITS.feedPage);
   }
 
   async function* pages({ after, signal }: FollowOptions): AsyncGenerator<FeedPage> {
@@ -139,7 +139,7 @@ function recentEvents() {
       const isNew = page.upTo > (to ?? at);
       to = page.upTo;
       events.push(...page.events);
-      const surplus = events.length - LIMITS.feedKept;
+      const surplus = events.length - DOMAIN_LIMITS.feedKept;
       if (surplus > 0) {
         from = events[surplus - 1]!.seq;
         events = events.slice(surplus);

@@ -2,9 +2,9 @@
 
 import { RE2JS } from 're2js';
 import { type Container, childAt, isContainer, parsePointer } from '../../json/pointer.ts';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 
 /** The cost of one schema. Checking a value takes about `weight` × its nodes + `steps` × its characters. */
 export interface SchemaCost {
@@ -62,12 +62,14 @@ function add(a: SchemaCost, b: SchemaCost): SchemaCost {
 }
 
 function requireSmall({ branches, steps, patternChars }: SchemaCost): void {
-  if (branches > LIMITS.propertyBranches)
-    throw new Error(`is more than ${LIMITS.propertyBranches} schemas when its references are followed`);
-  if (patternChars > LIMITS.propertyPatternChars)
-    throw new Error(`has patterns of more than ${LIMITS.propertyPatternChars} characters together`);
-  if (steps > LIMITS.propertyPatternSteps)
-    throw new Error(`has patterns of more than ${LIMITS.propertyPatternSteps} steps together; use smaller counts`);
+  if (branches > DOMAIN_LIMITS.propertyBranches)
+    throw new Error(`is more than ${DOMAIN_LIMITS.propertyBranches} schemas when its references are followed`);
+  if (patternChars > DOMAIN_LIMITS.propertyPatternChars)
+    throw new Error(`has patterns of more than ${DOMAIN_LIMITS.propertyPatternChars} characters together`);
+  if (steps > DOMAIN_LIMITS.propertyPatternSteps)
+    throw new Error(
+      `has patterns of more than ${DOMAIN_LIMITS.propertyPatternSteps} steps together; use smaller counts`,
+    );
 }
 
 /** The schemas that are asked when this one is. */

@@ -6,8 +6,8 @@ import formats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import type { Detail } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { replaceUniqueItems } from '../schema/unique-items.ts';
 import { costOf, workOf } from './cost.ts';
 
@@ -40,7 +40,7 @@ const REFUSED = [
 
 /** The budget of one record. */
 export function workBudget(): WorkBudget {
-  return { left: LIMITS.propertyWork };
+  return { left: DOMAIN_LIMITS.propertyWork };
 }
 
 /** Compiles one declared type; an Error says what is wrong with it. */
@@ -69,7 +69,7 @@ export function compileProperty(declared: Json): PropertyCheck {
   return made;
 }
 
-const checks = new LRUCache<string, PropertyCheck>({ max: LIMITS.propertyChecksKept });
+const checks = new LRUCache<string, PropertyCheck>({ max: DOMAIN_LIMITS.propertyChecksKept });
 
 // With more, a list of everything that is wrong would be too long to be of use.
 const ALL_ERRORS_WORK = 50_000;
@@ -107,12 +107,13 @@ const ALL = new Compiler(true);
 
 function checkForm(schema: JsonObject): void {
   const text = JSON.stringify(schema);
-  if (Buffer.byteLength(text) > LIMITS.propertySchemaBytes)
-    throw new Error(`has ${Buffer.byteLength(text)} bytes; ${LIMITS.propertySchemaBytes} are allowed`);
+  if (Buffer.byteLength(text) > DOMAIN_LIMITS.propertySchemaBytes)
+    throw new Error(`has ${Buffer.byteLength(text)} bytes; ${DOMAIN_LIMITS.propertySchemaBytes} are allowed`);
   for (const stack: [Json, number][] = [[schema, 1]]; stack.length; ) {
     const [part, depth] = stack.pop()!;
     if (typeof part !== 'object' || part === null) continue;
-    if (depth > LIMITS.propertySchemaDepth) throw new Error(`has more than ${LIMITS.propertySchemaDepth} levels`);
+    if (depth > DOMAIN_LIMITS.propertySchemaDepth)
+      throw new Error(`has more than ${DOMAIN_LIMITS.propertySchemaDepth} levels`);
     const refused = REFUSED.find((keyword) => Object.hasOwn(part, keyword));
     if (refused) throw new Error(`uses the keyword ${refused}, which is not allowed here`);
     const { $ref } = part as JsonObject;

@@ -3,7 +3,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
 import { escapeStep } from '../../json/pointer.ts';
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { isDid, mintDid, pathSegment } from '../did/did.ts';
@@ -11,6 +10,7 @@ import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from 
 import { findPage, mayBeId } from '../find.ts';
 import { insertOnce } from '../guarded-write.ts';
 import { PROTOCOL } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse, requireFits } from '../problems.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
@@ -99,7 +99,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     let depth = 1;
     for (let at: Protocol | undefined = found; at; depth++) {
       if (at.body.did === self) throw invalid('A protocol cannot be its own ancestor.', [ownAncestor]);
-      if (depth >= LIMITS.protocolDepth) throw invalid('The protocol would have too many ancestors.', [tooDeep]);
+      if (depth >= DOMAIN_LIMITS.protocolDepth) throw invalid('The protocol would have too many ancestors.', [tooDeep]);
       at = at.body.parent === null ? undefined : await find(tenant, at.body.parent);
     }
     return { parent: found.body.did, parentVersion: found.version };
@@ -172,7 +172,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
 
 const unknownParent: Detail = { field: '/parent', error: 'must name a protocol of this registry' };
 const ownAncestor: Detail = { field: '/parent', error: 'leads back to this protocol' };
-const tooDeep: Detail = { field: '/parent', error: `has ${LIMITS.protocolDepth - 1} ancestors or more` };
+const tooDeep: Detail = { field: '/parent', error: `has ${DOMAIN_LIMITS.protocolDepth - 1} ancestors or more` };
 const ALIAS_TAKEN = 'One of the names in alsoKnownAs belongs to another protocol. Use other names.';
 
 function protocolOf({ revision, body }: StoredDocument<StoredProtocol>): Protocol {
@@ -218,10 +218,10 @@ async function checkProperties(properties: JsonObject): Promise<void> {
     const compiled = tryToCompile(declared);
     if ('why' in compiled) details.push({ field, error: compiled.why });
     else branches += compiled.branches;
-    if (branches > LIMITS.protocolBranches) {
+    if (branches > DOMAIN_LIMITS.protocolBranches) {
       details.push({
         field,
-        error: `is more than the ${LIMITS.protocolBranches} schemas of one protocol, with those before`,
+        error: `is more than the ${DOMAIN_LIMITS.protocolBranches} schemas of one protocol, with those before`,
       });
       break;
     }

@@ -1,12 +1,15 @@
 // The lines of imports and exports, as JSON Schemas.
 
-import { LIMITS } from '../../limits.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { NEW_PROTOCOL, NEW_TWIN } from './bodies.ts';
 import { type Schema, text } from './parts.ts';
 import { RECORD_LINE } from './records.ts';
 import { record } from './twin-answers.ts';
 
-const IDEMPOTENCY_KEY = text(LIMITS.idempotencyKeyChars, 'A word that names this line: again, it changes nothing');
+const IDEMPOTENCY_KEY = text(
+  DOMAIN_LIMITS.idempotencyKeyChars,
+  'A word that names this line: again, it changes nothing',
+);
 
 // What a line says besides what it makes.
 function line(body: Schema, kinds: readonly string[]): Schema {

@@ -1,6 +1,6 @@
 // The parts that the bodies of the domain service are made of, as JSON Schemas: they check, and they are documented.
 
-import { LIMITS } from '../../limits.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 
 /** A JSON Schema of draft 2020-12. */
 export type Schema = boolean | { readonly [keyword: string]: unknown };
@@ -35,7 +35,7 @@ const WORDS = { type: 'string', maxLength: 2_000 };
 function items(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {
   return {
     type: 'array',
-    maxItems: LIMITS.itemsPerList,
+    maxItems: DOMAIN_LIMITS.itemsPerList,
     items: { type: 'object', properties, required, additionalProperties: false },
   };
 }
@@ -88,7 +88,10 @@ export const INHERITED_LISTS = inherited;
 
 export const ALIASES: Schema = {
   description: 'Other names under which this is found: one or a list',
-  oneOf: [DID_OR_URI(), { type: 'array', items: DID_OR_URI(), maxItems: LIMITS.aliasesPerTwin, uniqueItems: true }],
+  oneOf: [
+    DID_OR_URI(),
+    { type: 'array', items: DID_OR_URI(), maxItems: DOMAIN_LIMITS.aliasesPerTwin, uniqueItems: true },
+  ],
 };
 
 function DID_OR_URI(): Schema {
@@ -104,20 +107,23 @@ export const METADATA: Schema = {
   type: 'object',
   description: 'Settings; `name` is shown to people',
   properties: { name: text(256, 'The name that is shown') },
-  maxProperties: LIMITS.itemsPerList,
+  maxProperties: DOMAIN_LIMITS.itemsPerList,
 };
 
 export const PROPERTIES: Schema = {
   type: 'object',
   description: 'Values of the properties that the protocol declares',
-  maxProperties: LIMITS.itemsPerList,
+  maxProperties: DOMAIN_LIMITS.itemsPerList,
 };
 
 export const RELATIONSHIPS: Schema = {
   type: 'object',
   description: 'Role → the DID that fills it, or several',
-  maxProperties: LIMITS.itemsPerList,
+  maxProperties: DOMAIN_LIMITS.itemsPerList,
   additionalProperties: {
-    oneOf: [DID_REFERENCE, { type: 'array', items: DID_REFERENCE, maxItems: LIMITS.itemsPerList, uniqueItems: true }],
+    oneOf: [
+      DID_REFERENCE,
+      { type: 'array', items: DID_REFERENCE, maxItems: DOMAIN_LIMITS.itemsPerList, uniqueItems: true },
+    ],
   },
 };

@@ -1,6 +1,6 @@
 // Records of an export, as JSON Schemas: an import takes nothing that the service could not have written itself.
 
-import { LIMITS } from '../../limits.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { STATUSES } from '../twin/record.ts';
 import { INHERITED_LISTS, LISTS, METADATA, type Schema, text } from './parts.ts';
 
@@ -79,7 +79,7 @@ export const STORED = {
     parent: orNull(DID),
     subDomains: {
       type: 'array',
-      maxItems: LIMITS.partsPerTwin,
+      maxItems: DOMAIN_LIMITS.partsPerTwin,
       items: { type: 'object', required: ['did', 'type'], properties: { did: DID, type: NAME } },
     },
     alsoKnownAs: TEXTS,

@@ -1,6 +1,6 @@
 // The bodies of proposals and votes, as JSON Schemas.
 
-import { LIMITS } from '../../limits.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { PROPOSAL_KINDS } from '../voting/execution.ts';
 import { type Schema, text } from './parts.ts';
 
@@ -12,7 +12,7 @@ export const NEW_PROPOSAL: Schema = {
     kind: { enum: PROPOSAL_KINDS, description: 'What is proposed to happen to the domain' },
     package: {
       type: 'object',
-      description: `The entity package that is voted on, kept as sent: at most ${LIMITS.packageBytes} bytes of JSON`,
+      description: `The entity package that is voted on, kept as sent: at most ${DOMAIN_LIMITS.packageBytes} bytes of JSON`,
     },
   },
   additionalProperties: false,
@@ -24,7 +24,7 @@ export const NEW_VOTE: Schema = {
   required: ['vote'],
   properties: {
     vote: { enum: ['yes', 'no', 'abstain'] },
-    rationale: text(LIMITS.rationaleChars, 'Why; kept in the history of the proposal'),
+    rationale: text(DOMAIN_LIMITS.rationaleChars, 'Why; kept in the history of the proposal'),
   },
   additionalProperties: false,
 };
@@ -32,6 +32,6 @@ export const NEW_VOTE: Schema = {
 /** Why a proposal is vetoed. */
 export const VETO: Schema = {
   type: ['object', 'null'],
-  properties: { reason: text(LIMITS.rationaleChars, 'Shown with the proposal') },
+  properties: { reason: text(DOMAIN_LIMITS.rationaleChars, 'Shown with the proposal') },
   additionalProperties: false,
 };

@@ -1,6 +1,6 @@
 // The bodies of requests about webhooks, as JSON Schemas.
 
-import { LIMITS } from '../../limits.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { type Schema, text } from './parts.ts';
 
 const URL_TEXT = text(2_048, 'Where events are sent to: https, and on the public internet');
@@ -8,7 +8,7 @@ const EVENTS: Schema = {
   type: 'array',
   description: 'Types of events such as domain.verified, or families such as proposal.*; empty or left out: all',
   items: text(64, 'A type of event'),
-  maxItems: LIMITS.eventTypes,
+  maxItems: DOMAIN_LIMITS.eventTypes,
 };
 const SECRET = text(256, 'What requests are signed with; whsec_ and base64, or any text', {
   minLength: 16,

@@ -7,8 +7,9 @@
 // its items. A value is a JSON string, number, true, false or null. Times are compared as the record shows them.
 
 import { readJson } from '../../json/reader.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 
 export type Filter =
@@ -32,7 +33,8 @@ interface Tokens {
 
 /** Reads a filter; throws `bad-filter` that says where and what was expected. */
 export function parseFilter(source: string): Filter {
-  if (source.length > LIMITS.filterChars) throw wrong(source, `is longer than ${LIMITS.filterChars} characters`);
+  if (source.length > DOMAIN_LIMITS.filterChars)
+    throw wrong(source, `is longer than ${DOMAIN_LIMITS.filterChars} characters`);
   const tokens: Tokens = { texts: tokensOf(source), at: 0, depth: 0 };
   const filter = call(tokens, source);
   if (tokens.at < tokens.texts.length) throw wrong(source, `goes on after its end with ${tokens.texts[tokens.at]}`);
@@ -52,7 +54,8 @@ function tokensOf(source: string): string[] {
 
 function call(tokens: Tokens, source: string): Filter {
   const op = take(tokens, source, 'an operation such as eq or and');
-  if (++tokens.depth > LIMITS.filterDepth) throw wrong(source, `nests deeper than ${LIMITS.filterDepth} levels`);
+  if (++tokens.depth > DOMAIN_LIMITS.filterDepth)
+    throw wrong(source, `nests deeper than ${DOMAIN_LIMITS.filterDepth} levels`);
   expect(tokens, source, '(');
   const made = JOINS.includes(op) ? join(op as 'and', tokens, source) : comparison(op, tokens, source);
   expect(tokens, source, ')');
@@ -81,7 +84,8 @@ function comparison(op: string, tokens: Tokens, source: string): Filter {
     values.push(scalar(take(tokens, source, 'a value'), source));
   } while (op === 'in' && tokens.texts[tokens.at] === ',');
   if (op === 'like' && typeof values[0] !== 'string') throw wrong(source, 'needs a text in "…" for like');
-  if (values.length > LIMITS.valuesPerIn) throw wrong(source, `lists more than ${LIMITS.valuesPerIn} values`);
+  if (values.length > SHARED_LIMITS.valuesPerIn)
+    throw wrong(source, `lists more than ${SHARED_LIMITS.valuesPerIn} values`);
   return { op: op as Comparison, field, values };
 }
 

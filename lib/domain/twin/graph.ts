@@ -1,10 +1,10 @@
 // The graph around a twin: typed edges in both directions, breadth first, each twin once.
 
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { findDomain, isVisible, requireDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import { canonicalClass } from './class.ts';
 import { edgeIn, edgeKey } from './edges.ts';
@@ -14,7 +14,7 @@ export type Direction = 'out' | 'in' | 'both';
 
 export interface GraphQuery {
   readonly did: string;
-  /** Steps from the twin, 1 to LIMITS.graphDepth. @default 1 */
+  /** Steps from the twin, 1 to DOMAIN_LIMITS.graphDepth. @default 1 */
   readonly depth?: number;
   /** Only edges of this relation. */
   readonly relation?: string;
@@ -27,7 +27,7 @@ export interface Graph extends JsonObject {
   readonly root: string;
   readonly nodes: readonly JsonObject[];
   readonly edges: readonly JsonObject[];
-  /** Something was left out because the graph is larger than LIMITS.graphNodes. */
+  /** Something was left out because the graph is larger than DOMAIN_LIMITS.graphNodes. */
   readonly truncated: boolean;
 }
 
@@ -40,8 +40,8 @@ interface Arrow {
 /** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
 export async function graphOf(documents: DocumentStore, caller: Caller, query: GraphQuery): Promise<Graph> {
   const { depth = 1, direction = 'out', relation } = query;
-  if (!Number.isInteger(depth) || depth < 1 || depth > LIMITS.graphDepth)
-    throw refuse('bad-request', `depth=${depth} is not a whole number from 1 to ${LIMITS.graphDepth}.`);
+  if (!Number.isInteger(depth) || depth < 1 || depth > DOMAIN_LIMITS.graphDepth)
+    throw refuse('bad-request', `depth=${depth} is not a whole number from 1 to ${DOMAIN_LIMITS.graphDepth}.`);
   if (!['out', 'in', 'both'].includes(direction))
     throw refuse('bad-request', `direction=${JSON.stringify(direction)} is not one of out, in, both.`);
   const root = await requireDomain(documents, caller, query.did);
@@ -54,7 +54,7 @@ export async function graphOf(documents: DocumentStore, caller: Caller, query: G
     const fresh = new Set<string>();
     for (const arrow of found.flat()) {
       const unknown = [arrow.from, arrow.to].filter((did) => !nodes.has(did));
-      if (nodes.size + fresh.size + unknown.length > LIMITS.graphNodes) truncated = true;
+      if (nodes.size + fresh.size + unknown.length > DOMAIN_LIMITS.graphNodes) truncated = true;
       else {
         arrows.set(`${arrow.from} ${edgeKey(arrow)}`, arrow);
         for (const did of unknown) fresh.add(did);
@@ -96,7 +96,7 @@ async function incoming(
     relation === undefined
       ? { index: 'target', where: { tenant, 'targets[]': id } }
       : { index: 'edge', where: { tenant, 'edges[]': edgeKey({ relation, to: id }) } };
-  const { items } = await documents.find<StoredDomain>(DOMAIN, { ...query, limit: LIMITS.graphNodes });
+  const { items } = await documents.find<StoredDomain>(DOMAIN, { ...query, limit: DOMAIN_LIMITS.graphNodes });
   const visible = await Promise.all(items.map(async (item) => ((await isVisible(documents, item)) ? item : undefined)));
   return visible.flatMap((item) => (item ? outgoing(item).filter(({ to }) => to === id) : []));
 }

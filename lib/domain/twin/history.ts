@@ -1,12 +1,13 @@
 // What a twin was: any revision, any moment, and who changed what.
 
 import { diffJson } from '../../json/diff.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Revision, revisionAt, revisionOf, revisionsOf } from '../feed/journal.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import { timeSlice } from '../time-slice.ts';
 import { type Domain, domainView, isoTime, type StoredDomain } from './record.ts';
@@ -70,7 +71,7 @@ export async function historyOf(
     bytes += shown.bytes;
     if (newer) {
       items.push(itemOf(newer, shown.view));
-      if (items.length >= Math.min(limit, LIMITS.pageSizeMax) || bytes > LIMITS.historyPageBytes)
+      if (items.length >= Math.min(limit, SHARED_LIMITS.pageSizeMax) || bytes > DOMAIN_LIMITS.historyPageBytes)
         return { items, next: String(newer.revision) };
     }
     newer = shown;
@@ -110,7 +111,7 @@ function showRevision(found: Revision<StoredDomain>): Shown {
 const ALWAYS = new Set(['/revision', '/updated', '/validity']);
 
 function itemOf({ revision, journal: { at, by, action }, view }: Shown, before: JsonObject): HistoryItem {
-  const { operations } = diffJson(before, view, LIMITS.historyDiff);
+  const { operations } = diffJson(before, view, DOMAIN_LIMITS.historyDiff);
   return { revision, at: isoTime(at), by, action, changes: operations.filter(({ path }) => !ALWAYS.has(path)) };
 }
 

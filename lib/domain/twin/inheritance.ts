@@ -1,7 +1,7 @@
 // Inheritance: what a protocol or a twin is together with its ancestors. The nearest one wins.
 
-import { LIMITS } from '../../limits.ts';
 import type { JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid } from '../problems.ts';
 import type { Protocol, Protocols } from '../protocol/protocol.ts';
 
@@ -24,7 +24,8 @@ export async function lineageOf(protocols: Protocols, protocol: Protocol): Promi
     const broken = (error: string) =>
       invalid(`The ancestors of ${protocol.body.did} cannot be used.`, [{ field: '/parent', error }]);
     if (chain.some(({ body }) => body.did === parent)) throw broken(`${parent} is its own ancestor`);
-    if (chain.length >= LIMITS.protocolDepth) throw broken(`there are more than ${LIMITS.protocolDepth} of them`);
+    if (chain.length >= DOMAIN_LIMITS.protocolDepth)
+      throw broken(`there are more than ${DOMAIN_LIMITS.protocolDepth} of them`);
     const next = await protocols.at(parent, parentVersion!);
     if (!next) throw broken(`${parent} is missing in version ${parentVersion}`);
     chain.push(next);

@@ -2,11 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, IndexValue, Query } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { badCursor, findPage, isVisible, requireLimit } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import type { Protocols } from '../protocol/protocol.ts';
 import { type Filter, matches, parseFilter } from './filter.ts';
@@ -27,7 +28,7 @@ export interface ListQuery {
   readonly filter?: string;
   /** A field that gives the order; a minus reverses it. @default 'created' */
   readonly sort?: string;
-  /** 1 to LIMITS.pageSizeMax. @default 20 */
+  /** 1 to SHARED_LIMITS.pageSizeMax. @default 20 */
   readonly limit?: number;
   readonly cursor?: string;
 }
@@ -150,8 +151,8 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
   const items: Domain[] = [];
   let from = cursor === undefined ? undefined : readCursor(cursor, print);
   let [bytes, shown] = [0, 0];
-  for (let seen = 0; seen < LIMITS.listScan && bytes < LIMITS.listScanBytes; ) {
-    const size = Math.min(LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
+  for (let seen = 0; seen < DOMAIN_LIMITS.listScan && bytes < DOMAIN_LIMITS.listScanBytes; ) {
+    const size = Math.min(SHARED_LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
     const chunk = await findFrom(documents, plan, { limit: size, cursor: from });
     seen += chunk.items.length;
     bytes += chunk.size;
@@ -166,7 +167,7 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
     }
     if (chunk.next === undefined) return { items };
     from = chunk.next;
-    if (shown >= LIMITS.pageBytes) break;
+    if (shown >= DOMAIN_LIMITS.pageBytes) break;
   }
   return { items, next: `${print}.${from}` };
 }

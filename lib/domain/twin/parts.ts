@@ -1,8 +1,9 @@
 // Parts of a twin: added and removed in the parent's document, which alone decides who belongs to it.
 
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { edgeIn, indexedEdges, PART_EDGE } from './edges.ts';
 import type { Domain, StoredDomain, SubDomain } from './record.ts';
@@ -18,7 +19,7 @@ export async function rewrite({ documents }: TwinDeps, first: Domain, change: Ch
     if (!body) return old;
     const result = await replaceJournaled(documents, { kind: DOMAIN, old, body });
     if (result.kind === 'replaced') return { id: old.id, revision: result.revision, body };
-    if (tries >= LIMITS.conflictsPerTurn)
+    if (tries >= SHARED_LIMITS.conflictsPerTurn)
       throw refuse('in-progress', `${old.id} is being changed by many at once. Try again in a moment.`);
     const now = await documents.get<StoredDomain>(DOMAIN, old.id);
     if (!now) throw refuse('not-found', `There is no domain ${JSON.stringify(old.id)}.`);
@@ -30,8 +31,10 @@ export async function rewrite({ documents }: TwinDeps, first: Domain, change: Ch
 export function addPart(deps: TwinDeps, parent: Domain, part: SubDomain): Promise<Domain> {
   return rewrite(deps, parent, (body) => {
     if (body.subDomains.some(({ did }) => did === part.did)) return undefined;
-    if (body.subDomains.length >= LIMITS.partsPerTwin)
-      throw invalid('The parent is full.', [{ field: '/parent', error: `has ${LIMITS.partsPerTwin} sub-domains` }]);
+    if (body.subDomains.length >= DOMAIN_LIMITS.partsPerTwin)
+      throw invalid('The parent is full.', [
+        { field: '/parent', error: `has ${DOMAIN_LIMITS.partsPerTwin} sub-domains` },
+      ]);
     return withParts(body, [...body.subDomains, { ...part }], deps);
   });
 }

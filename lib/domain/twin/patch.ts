@@ -2,9 +2,10 @@
 
 import { applyJsonPatch, type Operation } from '../../json/patch.ts';
 import { flawOfMade } from '../../json/reader.ts';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checked } from '../schema/check.ts';
 import type { Schema } from '../schema/parts.ts';
@@ -13,7 +14,7 @@ export type Patch = { readonly type: 'merge'; readonly patch: Json } | { readonl
 
 const OPERATIONS: Schema = {
   type: 'array',
-  maxItems: LIMITS.patchOperations,
+  maxItems: DOMAIN_LIMITS.patchOperations,
   items: {
     type: 'object',
     required: ['op', 'path'],
@@ -46,7 +47,7 @@ function merged(target: Json | undefined, patch: Json): Json {
 
 function operated(target: JsonObject, patch: Json): Json {
   const operations = checked<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
-  const result = applyJsonPatch(target, operations, { copyBytes: LIMITS.documentBytes });
+  const result = applyJsonPatch(target, operations, { copyBytes: SHARED_LIMITS.documentBytes });
   if ('value' in result) return result.value;
   const { kind, at, error } = result.fault;
   const { op, path } = operations[at]!;

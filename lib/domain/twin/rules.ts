@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
 import { escapeStep } from '../../json/pointer.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { findDomain } from '../find.ts';
 import { invalid, requireFits } from '../problems.ts';
@@ -107,7 +107,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin): Pro
     ...(Object.fromEntries(LISTS.map((list) => [list, parts[list] ?? []])) as Pick<Settled, (typeof LISTS)[number]>),
   };
   const edges = edgesOf({ ...settled, ...frame }, roles.resolved);
-  if (edges.length > LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
+  if (edges.length > SHARED_LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
   if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
   const whole = { ...settled, ...indexedEdges(edges) };
   requireFits(whole, `The ${frame.type}`);
@@ -115,7 +115,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin): Pro
 }
 
 function tooManyEdges(count: number): Detail {
-  return { field: '/relationships', error: `point at ${count} others; ${LIMITS.elementsPerIndex} are allowed` };
+  return { field: '/relationships', error: `point at ${count} others; ${SHARED_LIMITS.elementsPerIndex} are allowed` };
 }
 
 const UNKNOWN_CLASS: Detail = {
@@ -171,7 +171,7 @@ async function filledRoles({ documents }: TwinDeps, lineage: Lineage, { frame, p
   const known = namesIn(roles) || 'no roles';
   const relationships = Object.entries((parts.relationships ?? {}) as { [role: string]: string | string[] });
   const count = relationships.reduce((sum, [, filled]) => sum + listOf(filled).length, 0);
-  if (count > LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
+  if (count > SHARED_LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
   for (const [role, filled] of relationships) {
     const field = `/relationships/${escapeStep(role)}`;
     if (!Object.hasOwn(roles, role)) {

@@ -5,7 +5,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, Query, StoredDocument } from '../../store/store.ts';
 import { PROPOSAL } from '../kinds.ts';
 import type { NoteOnDomain } from './execution.ts';
@@ -49,7 +49,11 @@ export function dueVotes({ documents, clock, proposals, note }: DueVotesOptions)
     for (const query of queriesFor(scope, clock.now()))
       for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
         const from = cursor === undefined ? {} : { cursor };
-        const page = await documents.find<StoredProposal>(PROPOSAL, { ...query, ...from, limit: LIMITS.sweepBatch });
+        const page = await documents.find<StoredProposal>(PROPOSAL, {
+          ...query,
+          ...from,
+          limit: SHARED_LIMITS.sweepBatch,
+        });
         const changes = await Promise.all(page.items.map(settleOne));
         settled ||= changes.includes(true);
         cursor = page.next;

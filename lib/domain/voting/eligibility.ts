@@ -1,8 +1,8 @@
 // The gate: whether a domain may take part in what the platform does, and why not. Every guarded activity asks here.
 
-import { LIMITS } from '../../limits.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { findSettled, type Reading } from '../find.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import { type Domain, validityOf } from '../twin/record.ts';
 
@@ -63,7 +63,7 @@ function ownObstacles({ body }: Domain, now: number): Obstacle[] {
 
 async function ancestorObstacles(reading: Reading, { body }: Domain): Promise<Obstacle[]> {
   let { parent } = body;
-  for (let step = 0; parent !== null && step < LIMITS.ancestorsAsked; step++) {
+  for (let step = 0; parent !== null && step < DOMAIN_LIMITS.ancestorsAsked; step++) {
     const above: Domain | undefined = await findSettled(reading, body.tenant, parent);
     if (!above) return [];
     if (above.body.status === 'Suspended' || above.body.status === 'Revoked')

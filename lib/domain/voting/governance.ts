@@ -2,9 +2,9 @@
 
 import type { ProposalRules } from '../../../machines/proposal.ts';
 import { type Detail, TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { isObject } from '../../shape.ts';
 import { isDid } from '../did/did.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './fraction.ts';
 
 export type Threshold =
@@ -138,7 +138,7 @@ function threshold(value: unknown, at: string, report: Report): unknown {
 }
 
 function voters(value: unknown, at: string, report: Report): VoterPower[] {
-  const list = listOf(value, at, report).slice(0, LIMITS.votersPerProposal);
+  const list = listOf(value, at, report).slice(0, DOMAIN_LIMITS.votersPerProposal);
   const seen = new Map<unknown, number>();
   const found = list.map((voter, index): VoterPower => {
     const here = `${at}/${index}`;
@@ -172,10 +172,10 @@ function reachable({ threshold: needed, voters: list }: Governance, report: Repo
 
 function seconds(least: number): Check {
   return (value, at, report) => {
-    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > LIMITS.votingSecondsMax)
+    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > DOMAIN_LIMITS.votingSecondsMax)
       report(
         at,
-        `must be a whole number of seconds from ${least} to ${LIMITS.votingSecondsMax}; it is ${shown(value)}`,
+        `must be a whole number of seconds from ${least} to ${DOMAIN_LIMITS.votingSecondsMax}; it is ${shown(value)}`,
       );
     return value;
   };
@@ -188,8 +188,8 @@ function yesOrNo(value: unknown, at: string, report: Report): unknown {
 
 function listOf(value: unknown, at: string, report: Report): readonly unknown[] {
   if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${shown(value)}`);
-  else if (value.length > LIMITS.votersPerProposal)
-    report(at, `has ${value.length} entries; ${LIMITS.votersPerProposal} are allowed`);
+  else if (value.length > DOMAIN_LIMITS.votersPerProposal)
+    report(at, `has ${value.length} entries; ${DOMAIN_LIMITS.votersPerProposal} are allowed`);
   return Array.isArray(value) ? value : [];
 }
 

@@ -4,11 +4,11 @@ import type { ProposalInput } from '../../../machines/proposal.ts';
 import type { Clock } from '../../clock.ts';
 import type { Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { requireDomain } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checked } from '../schema/check.ts';
 import { NEW_PROPOSAL } from '../schema/votes.ts';
@@ -143,19 +143,21 @@ function rulesOf({ voters: _, representatives: __, ...rules }: Governance): Rule
 function votersFor({ governance, electorate }: VotingDeps, tenant: string, recused: readonly string[]) {
   const all = governance.voters.length ? governance.voters : electorate(tenant);
   const voters = all.filter(({ did, power }) => power !== '0' && !recused.includes(did));
-  if (voters.length <= LIMITS.votersPerProposal) return voters;
+  if (voters.length <= DOMAIN_LIMITS.votersPerProposal) return voters;
   throw new TwinlineError(
     'ERR_CONFIG',
-    `${voters.length} API keys have the role voter; a proposal takes ${LIMITS.votersPerProposal}. Name the voters in GOVERNANCE_FILE.`,
+    `${voters.length} API keys have the role voter; a proposal takes ${DOMAIN_LIMITS.votersPerProposal}. Name the voters in GOVERNANCE_FILE.`,
   );
 }
 
 function checkPackage(content: JsonObject | undefined): void {
   if (content === undefined) return;
   const refusal = (error: string) => invalid('The package cannot be taken.', [{ field: '/package', error }]);
-  if (isDeeper(content, LIMITS.packageDepth)) throw refusal(`has more than ${LIMITS.packageDepth} levels`);
+  if (isDeeper(content, DOMAIN_LIMITS.packageDepth))
+    throw refusal(`has more than ${DOMAIN_LIMITS.packageDepth} levels`);
   const bytes = Buffer.byteLength(JSON.stringify(content));
-  if (bytes > LIMITS.packageBytes) throw refusal(`has ${bytes} bytes of JSON; ${LIMITS.packageBytes} are allowed`);
+  if (bytes > DOMAIN_LIMITS.packageBytes)
+    throw refusal(`has ${bytes} bytes of JSON; ${DOMAIN_LIMITS.packageBytes} are allowed`);
 }
 
 function isDeeper(value: Json, levels: number): boolean {

@@ -4,9 +4,10 @@ import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Post } from '../../http/client.ts';
 import type { Keyring } from '../../keyring.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay } from '../../retry.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { JsonObject } from '../../store/store.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import type { Failure, Webhook } from './record.ts';
 import { openSecret, signatureHeaders } from './secret.ts';
 
@@ -36,7 +37,7 @@ export async function attempt(
   const time = new AbortController();
   const end = () => time.abort();
   ending.addEventListener('abort', end, { once: true });
-  const timer = setTimeout(end, LIMITS.webhookAnswerMs);
+  const timer = setTimeout(end, SHARED_LIMITS.webhookAnswerMs);
   try {
     const body = JSON.stringify(event);
     const secret = openSecret(keyring, { tenant: webhook.tenant, id }, webhook.secret);
@@ -55,7 +56,7 @@ export async function attempt(
   }
 }
 
-const BACKOFF = { firstMs: LIMITS.webhookBackoffMs, maxMs: LIMITS.webhookBackoffMaxMs, jitter: 0.5 };
+const BACKOFF = { firstMs: DOMAIN_LIMITS.webhookBackoffMs, maxMs: DOMAIN_LIMITS.webhookBackoffMaxMs, jitter: 0.5 };
 
 /** Milliseconds until the next try after so many failed ones: doubling, less up to a half so that tries spread out. */
 export function pauseAfter(attempts: number): number {

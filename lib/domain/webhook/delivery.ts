@@ -6,12 +6,13 @@
 
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { wantsType } from '../feed/event-types.ts';
 import { eventView, type FeedEvent } from '../feed/feed.ts';
 import type { Feed } from '../feed/follow.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { type AttemptDeps, attempt, type Outcome, pauseAfter } from './attempt.ts';
 import {
   deadLetterId,
@@ -62,7 +63,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
   function kick(id: string): void {
     if (ending.signal.aborted) return;
     if (running.has(id)) again.add(id);
-    else if (running.size >= LIMITS.webhooksAtOnce) waiting.add(id);
+    else if (running.size >= DOMAIN_LIMITS.webhooksAtOnce) waiting.add(id);
     else start(id);
   }
 
@@ -104,7 +105,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
         if ((dueAt === null && !isFar) || (await note(progress, { ...free, cursor: isFar ? upTo : cursor }))) return;
         continue;
       }
-      const claim = await note(progress, { ...free, holder: me, dueAt: clock.now() + LIMITS.webhookLeaseMs });
+      const claim = await note(progress, { ...free, holder: me, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs });
       if (claim && (await deliverFrom(webhook, claim, event)) === 'rest') return;
     }
   }
@@ -120,7 +121,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
       const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.signal.aborted;
       next = goesOn && webhook ? await nextFor(webhook, after.cursor) : undefined;
-      const lease = next ? { holder: me, dueAt: clock.now() + LIMITS.webhookLeaseMs } : {};
+      const lease = next ? { holder: me, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs } : {};
       mine = await note(mine, { ...after, ...lease });
     }
     return mine && webhook ? 'rest' : 'look';
@@ -138,7 +139,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       return { ...free, cursor: seq, attempts: 0, delivered: body.delivered + 1, deliveredAt: clock.now() };
     const { failure } = outcome;
     const attempts = body.attempts + 1;
-    if (attempts < LIMITS.webhookTries)
+    if (attempts < DOMAIN_LIMITS.webhookTries)
       return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
     await storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
@@ -154,7 +155,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       webhook,
       status: 'dead',
       created: now,
-      dueAt: now + LIMITS.webhookLetterMs,
+      dueAt: now + DOMAIN_LIMITS.webhookLetterMs,
     };
     // `exists`: put aside already, by somebody who died before noting it.
     await documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
@@ -240,7 +241,7 @@ async function allWebhooks(documents: DocumentStore): Promise<Webhook[]> {
   const found: Webhook[] = [];
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
     const page = await documents.find<StoredWebhook>(WEBHOOK, {
-      limit: LIMITS.pageSizeMax,
+      limit: SHARED_LIMITS.pageSizeMax,
       ...(cursor !== undefined && { cursor }),
     });
     found.push(...page.items);

@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import type { Detail } from '../../errors.ts';
 import type { Resolve } from '../../http/hosts.ts';
 import { resolvedProblem } from '../../http/hosts.ts';
-import { LIMITS } from '../../limits.ts';
 import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
@@ -12,6 +11,7 @@ import { typeProblems } from '../feed/event-types.ts';
 import type { Feed } from '../feed/follow.ts';
 import { mayBeId } from '../find.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { checked } from '../schema/check.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../schema/webhooks.ts';
@@ -103,9 +103,9 @@ export function webhooks(options: WebhookOptions): Webhooks {
 
   async function makeRoom({ tenant }: Caller): Promise<void> {
     const count = await documents.count(WEBHOOK, { index: 'created', where: { tenant } });
-    if (count >= LIMITS.webhooksPerTenant)
+    if (count >= DOMAIN_LIMITS.webhooksPerTenant)
       throw invalid(`There are ${count} webhooks already. Remove one first.`, [
-        { field: '/', error: `at most ${LIMITS.webhooksPerTenant} webhooks are kept` },
+        { field: '/', error: `at most ${DOMAIN_LIMITS.webhooksPerTenant} webhooks are kept` },
       ]);
   }
 

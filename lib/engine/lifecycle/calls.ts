@@ -3,20 +3,21 @@
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay } from '../../retry.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { Services } from '../service.ts';
 import { type Answer, callRunner } from '../session/calls.ts';
 import type { LifecycleCall } from './record.ts';
 
-const BACKOFF = { firstMs: LIMITS.callBackoffMs, maxMs: LIMITS.lifecycleBackoffMaxMs };
+const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs, maxMs: ENGINE_LIMITS.lifecycleBackoffMaxMs };
 
 /** By the id of a call. */
 export interface LifecyclePolicies {
   readonly [id: string]: {
-    /** Milliseconds for one try. @default LIMITS.callTimeoutMs */
+    /** Milliseconds for one try. @default SHARED_LIMITS.callTimeoutMs */
     readonly timeoutMs?: number;
-    /** After so many tries the machine gets the failure as an event. @default LIMITS.lifecycleTries */
+    /** After so many tries the machine gets the failure as an event. @default ENGINE_LIMITS.lifecycleTries */
     readonly tries?: number;
   };
 }
@@ -39,8 +40,8 @@ export function lifecycleCalls(
   { clock, policies }: { clock: Clock; policies: LifecyclePolicies },
 ): LifecycleCalls {
   const runner = callRunner(services, clock);
-  const timeoutOf = (id: string) => policies[id]?.timeoutMs ?? LIMITS.callTimeoutMs;
-  const leaseUntil = (id: string) => clock.now() + timeoutOf(id) + LIMITS.turnReserveMs;
+  const timeoutOf = (id: string) => policies[id]?.timeoutMs ?? SHARED_LIMITS.callTimeoutMs;
+  const leaseUntil = (id: string) => clock.now() + timeoutOf(id) + ENGINE_LIMITS.turnReserveMs;
   return {
     leaseUntil,
     claim: (call) => ({ ...call, tries: call.tries + 1, at: leaseUntil(call.id) }),
@@ -55,7 +56,7 @@ export function lifecycleCalls(
       if (answer.ok)
         return { event: { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output } as EventObject };
       const { retry } = ERROR_CODES[answer.error.code as ErrorCode];
-      if (retry && call.tries < (policies[actorId]?.tries ?? LIMITS.lifecycleTries))
+      if (retry && call.tries < (policies[actorId]?.tries ?? ENGINE_LIMITS.lifecycleTries))
         return { again: { ...call, at: clock.now() + retryDelay(call.tries, BACKOFF) } };
       return { event: { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error } as EventObject };
     },

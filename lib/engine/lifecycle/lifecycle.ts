@@ -7,10 +7,11 @@
 import type { EventObject, StateValue } from 'xstate';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { takenError } from '../../store/insert-new.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import type { Inspector } from '../inspection.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { keyedMutex } from '../session/keyed-mutex.ts';
@@ -49,7 +50,7 @@ export interface Command<Context = JsonObject, Body = JsonObject> {
    * replaced, and again after a conflict. Due timers have fired before.
    */
   readonly decide: (instance: Instance<Context, Body>, at: number) => EventObject | TwinlineError;
-  /** Tells a repeated command: it changes nothing. Forgotten after LIMITS.commandsKept further ones. */
+  /** Tells a repeated command: it changes nothing. Forgotten after ENGINE_LIMITS.commandsKept further ones. */
   readonly key?: string;
   /** Who asks, as the write may note. @default 'system' */
   readonly by?: string;
@@ -92,7 +93,7 @@ export interface LifecycleOptions {
 
 /**
  * Every function throws ERR_STORE when the store is away, ERR_RECORD for a document that holds no such machine,
- * ERR_CONFLICT when other writers were first LIMITS.conflictsPerTurn times, ERR_EXISTS when another document has a
+ * ERR_CONFLICT when other writers were first SHARED_LIMITS.conflictsPerTurn times, ERR_EXISTS when another document has a
  * unique value of this one, ERR_BUSY when too many wait.
  */
 export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
@@ -107,7 +108,7 @@ export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
   read(id: string): Promise<Instance<Context, Body> | undefined>;
   /** As {@link read}, for a document that was just found. */
   refresh(document: StoredDocument): Promise<Instance<Context, Body>>;
-  /** Reads what is due, up to `limit`; how many. What cannot be read is put off. @default LIMITS.sweepBatch */
+  /** Reads what is due, up to `limit`; how many. What cannot be read is put off. @default SHARED_LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
 }
 
@@ -119,7 +120,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
   const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
   const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch: options.watch });
-  const mutex = keyedMutex(LIMITS.lifecycleQueue, 'requests for one thing');
+  const mutex = keyedMutex(ENGINE_LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
 
   /** Makes the calls that this process has to make, and those that follow from their answers. */
@@ -196,7 +197,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
       const document = await documents.get(kind, id);
       return document && wake(document);
     },
-    sweep: async (limit = LIMITS.sweepBatch) => {
+    sweep: async (limit = SHARED_LIMITS.sweepBatch) => {
       const where = { dueAt: { lte: clock.now() } };
       const { items } = await documents.find(kind, { index: 'due', where, limit });
       await Promise.all(items.map(sweepOne));

@@ -2,9 +2,9 @@
 
 import type { StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { isCount, isListOf, isObject, isText } from '../../shape.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { isTimer, type Timer } from '../machine/timers.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 
@@ -79,7 +79,7 @@ export function storedRecord({ machine, version }: Expected, record: LifecycleRe
     version,
     ...rest,
     ...others,
-    commands: commands.slice(-LIMITS.commandsKept),
+    commands: commands.slice(-ENGINE_LIMITS.commandsKept),
   } as unknown as JsonObject;
 }
 

@@ -3,10 +3,11 @@
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { takenError } from '../../store/insert-new.ts';
 import type { DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import type { Inspector } from '../inspection.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { Answer } from '../session/calls.ts';
 import type { LifecycleCalls } from './calls.ts';
@@ -130,7 +131,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       const opened = open(document);
       const next = nextDue(opened.record, now(opened));
       if (!next) return { ...opened, mine };
-      if (writes >= LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
+      if (writes >= SHARED_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
       const done =
         'event' in next
           ? await fire(opened, Math.max(opened.record.at, next.at), next.event)
@@ -150,7 +151,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       return { ...opened, mine: mine.filter(({ key }) => pending.has(key)) };
     };
     // Not `update` of the store: what is due is settled before each try, in writes of its own.
-    for (let conflicts = 0; conflicts < LIMITS.conflictsPerTurn; conflicts++) {
+    for (let conflicts = 0; conflicts < SHARED_LIMITS.conflictsPerTurn; conflicts++) {
       const settled = await settle(id);
       mine.push(...settled.mine);
       const at = now(settled);
@@ -200,7 +201,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
     putOff: async (document: StoredDocument) => {
       const at = clock.now();
-      const body = { ...document.body, dueAt: at + LIMITS.lifecyclePutOffMs };
+      const body = { ...document.body, dueAt: at + ENGINE_LIMITS.lifecyclePutOffMs };
       const entry = { at, by: 'system', action: 'put off', facts: [] };
       await write({ documents, kind, id: document.id, old: document, body, entry });
     },
@@ -220,7 +221,7 @@ function nextDue({ timers, calls }: LifecycleRecord, at: number) {
 }
 
 function tooMany(machine: string, id: string): TwinlineError {
-  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${LIMITS.conflictsPerTurn} times by others or by its own deadlines; try again.`;
+  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${SHARED_LIMITS.conflictsPerTurn} times by others or by its own deadlines; try again.`;
   return new TwinlineError('ERR_CONFLICT', message);
 }
 

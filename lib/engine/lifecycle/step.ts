@@ -2,8 +2,8 @@
 
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { cancelTimer, freeTimerId, setTimer, type Timer } from '../machine/timers.ts';
 import type { Effect, Machine, Step } from '../machine/transition.ts';
 import type { LifecycleCall, LifecycleRecord } from './record.ts';
@@ -68,7 +68,7 @@ function liveOf(machine: Machine, { rest, calls }: LifecycleRecord): AnyMachineS
 function finish(work: Work, first: Step, commands: readonly string[]): Stepped {
   absorb(work, first);
   for (let sent = 0; work.queue.length; sent++) {
-    if (sent >= LIMITS.hopsPerTurn)
+    if (sent >= ENGINE_LIMITS.hopsPerTurn)
       throw new TwinlineError('ERR_TURN_LIMIT', `Machine "${work.machine.id}" keeps sending events to itself.`);
     const event = work.queue.shift()!;
     if (work.live.status === 'active') absorb(work, work.machine.step(work.live, dated(event, work.at)));
@@ -114,10 +114,10 @@ function callOf(work: Work, { id, service, input }: Effect & { type: 'call' }): 
 
 function timerOf(work: Work, { id, delayMs, event }: Effect & { type: 'timer' }): Timer {
   const at = work.at + Math.max(0, Math.ceil(delayMs));
-  if (!Number.isSafeInteger(at) || work.timers.length >= LIMITS.timersPerSession)
+  if (!Number.isSafeInteger(at) || work.timers.length >= ENGINE_LIMITS.timersPerSession)
     throw new TwinlineError(
       'ERR_MACHINE',
-      `Machine "${work.machine.id}" asks for "${event.type}" after ${delayMs} ms beside ${work.timers.length} timers; a delay is a finite number of milliseconds, and ${LIMITS.timersPerSession} timers are the most.`,
+      `Machine "${work.machine.id}" asks for "${event.type}" after ${delayMs} ms beside ${work.timers.length} timers; a delay is a finite number of milliseconds, and ${ENGINE_LIMITS.timersPerSession} timers are the most.`,
     );
   return { id: id ?? freeTimerId(work.timers), at, event };
 }

@@ -16,8 +16,8 @@ import {
   type StateValue,
 } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { shortcuts, type Vocabulary } from './shortcut.ts';
 
 /** A machine between two events, as plain JSON. */
@@ -81,7 +81,7 @@ export const NO_EVENT: EventObject = { type: 'xstate.init' };
 
 /** Prepares a machine for turns: bounded microsteps, a reused scope, a template per state value. */
 export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary = 'any'): Machine {
-  source.options.maxIterations = LIMITS.microstepsPerStep;
+  source.options.maxIterations = ENGINE_LIMITS.microstepsPerStep;
   const services = invokedServices(source);
   // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
   for (const name of services.values()) source.implementations.actors[name] ??= UNANSWERED;
@@ -286,7 +286,7 @@ function failed(machine: string, cause: unknown): TwinlineError {
   return endless
     ? new TwinlineError(
         'ERR_TURN_LIMIT',
-        `Machine "${machine}" did not come to rest within ${LIMITS.microstepsPerStep} microsteps: its transitions form a cycle.`,
+        `Machine "${machine}" did not come to rest within ${ENGINE_LIMITS.microstepsPerStep} microsteps: its transitions form a cycle.`,
         { cause },
       )
     : new TwinlineError('ERR_MACHINE', `Machine "${machine}" failed while it took an event: a guard or action threw.`, {

@@ -2,10 +2,11 @@
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay } from '../../retry.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { CallPolicy } from '../conversation.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { Service, ServiceSession, Services } from '../service.ts';
 import type { PendingCall } from './record.ts';
 import { hasKnownCode, holdSecrets, keepSecrets } from './secret-calls.ts';
@@ -24,11 +25,11 @@ export interface CallRequest {
   readonly secrets?: readonly string[];
 }
 
-const BACKOFF = { firstMs: LIMITS.callBackoffMs };
+const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs };
 
 /** Longest time that a call can take with all its tries, in milliseconds. */
 export function longest(policy: CallPolicy): number {
-  const pauses = LIMITS.callBackoffMs * (2 ** policy.retries - 1);
+  const pauses = ENGINE_LIMITS.callBackoffMs * (2 ** policy.retries - 1);
   return policy.timeoutMs * (policy.retries + 1) + pauses;
 }
 
@@ -121,10 +122,10 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
 // What a service answers becomes part of the record, so it must be JSON and must leave room.
 function clean(output: unknown, service: string): Json {
   const text = JSON.stringify(output ?? null);
-  if (text.length > LIMITS.recordChars / 2)
+  if (text.length > SHARED_LIMITS.recordChars / 2)
     throw new TwinlineError(
       'ERR_INPUT',
-      `Service "${service}" answered ${text.length} characters of JSON; a session keeps at most ${LIMITS.recordChars / 2}. Answer less, or a page.`,
+      `Service "${service}" answered ${text.length} characters of JSON; a session keeps at most ${SHARED_LIMITS.recordChars / 2}. Answer less, or a page.`,
     );
   return JSON.parse(text) as Json;
 }

@@ -1,10 +1,10 @@
 // Writing a turn: the intent before its calls, the outcome after them, each in one compare-and-set.
 
-import { LIMITS } from '../../limits.ts';
 import type { CommitResult, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import type { InspectionEvent } from '../inspection.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { AtRest } from '../machine/transition.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
 import { viewOf, type Work } from './work.ts';
@@ -40,7 +40,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey }: W
       turnKey,
       reply: reply.text,
       ended,
-      expiresAt: engine.clock.now() + (ended ? LIMITS.endedSessionSeconds * 1000 : ttlMs),
+      expiresAt: engine.clock.now() + (ended ? ENGINE_LIMITS.endedSessionSeconds * 1000 : ttlMs),
       dueAt: ended ? null : earliest(work),
     });
   };

@@ -3,8 +3,8 @@
 import type { StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { shortMac } from '../../keyring.ts';
-import { LIMITS } from '../../limits.ts';
 import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { isTimer, type Timer } from '../machine/timers.ts';
 import type { AtRest } from '../machine/transition.ts';
@@ -64,7 +64,7 @@ export type RecordProblem =
 const FORMAT = 1;
 const SEAL_CHARS = 16;
 
-/** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than LIMITS.recordChars. */
+/** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than SHARED_LIMITS.recordChars. */
 export function encodeRecord(key: string, record: SessionRecord, seal: SealKey | undefined): string {
   const { rest, calls, timers } = record;
   const json = JSON.stringify({
@@ -87,10 +87,10 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     p: record.steps || undefined,
     a: seal?.kid,
   });
-  if (json.length > LIMITS.recordChars)
+  if (json.length > SHARED_LIMITS.recordChars)
     throw new TwinlineError(
       'ERR_TURN_LIMIT',
-      `Cannot keep a session of "${record.conversation}": its record has ${json.length} characters, the limit is ${LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
+      `Cannot keep a session of "${record.conversation}": its record has ${json.length} characters, the limit is ${SHARED_LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
     );
   return seal ? shortMac(seal.key, [key, json]) + json : json;
 }

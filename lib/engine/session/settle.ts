@@ -1,8 +1,8 @@
 // Running the effects of a turn until its machine rests, or until the turn has no more time.
 
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { type Answer, longest } from './calls.ts';
 import type { SessionWriter } from './commit.ts';
 import { fireDue, giveAnswer, serviceSession, type Work, type WorkingCall } from './work.ts';
@@ -63,7 +63,7 @@ function recover(engine: Engine, work: Work, working: WorkingCall): WorkingCall 
   if (running) return { ...working, answer: running };
   if (!stored || call.until > engine.clock.now()) return working;
   if (!input) return { ...working, answer: Promise.resolve(interrupted(call.service)) };
-  const until = engine.clock.now() + longest(work.conversation.callPolicy(call.id)) + LIMITS.turnReserveMs;
+  const until = engine.clock.now() + longest(work.conversation.callPolicy(call.id)) + ENGINE_LIMITS.turnReserveMs;
   return { call: { ...call, until }, input, stored: false };
 }
 

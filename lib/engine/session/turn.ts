@@ -5,12 +5,13 @@
 // crash leaves behind which call was begun under which idempotency key.
 
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay } from '../../retry.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { noteTyped } from '../inspection.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { Answer } from './calls.ts';
 import { sessionWriter } from './commit.ts';
 import { type Live, type Opened, openStored } from './open.ts';
@@ -64,7 +65,7 @@ export type TurnResult =
  */
 export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResult> {
   const { key, turnKey, decide, deadlineMs = 8_000, requestId } = request;
-  const until = engine.clock.now() + deadlineMs - LIMITS.turnReserveMs;
+  const until = engine.clock.now() + deadlineMs - ENGINE_LIMITS.turnReserveMs;
   return engine.inOrder(key, () => untilCommitted(engine, { key, until, turnKey, decide, requestId }));
 }
 
@@ -115,7 +116,7 @@ function inBackground(engine: Engine, key: string, background: Background): Prom
 }
 
 async function untilCommitted(engine: Engine, attempt: Attempt): Promise<TurnResult> {
-  for (let conflicts = 0; conflicts < LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; ) {
+  for (let conflicts = 0; conflicts < SHARED_LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; ) {
     const loading = engine.store.load(attempt.key);
     const stored = loading instanceof Promise ? await loading : loading;
     const isRetry = stored && attempt.turnKey !== undefined && stored.turnKey === attempt.turnKey;
@@ -126,7 +127,7 @@ async function untilCommitted(engine: Engine, attempt: Attempt): Promise<TurnRes
   }
   throw new TwinlineError(
     'ERR_CONFLICT',
-    `Other writers were first ${LIMITS.conflictsPerTurn} times in a row on one session.`,
+    `Other writers were first ${SHARED_LIMITS.conflictsPerTurn} times in a row on one session.`,
   );
 }
 

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { Conversation, View } from '../conversation.ts';
 import { currentConversation, type Engine, type Fact } from '../engine.ts';
 import { noteAnswer, startTrace, type Trace } from '../inspection.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { cancelTimer, freeTimerId, setTimer, type Timer } from '../machine/timers.ts';
 import { type CallEffect, type Effect, NO_EVENT, type Step } from '../machine/transition.ts';
 import type { ServiceSession } from '../service.ts';
@@ -192,10 +192,10 @@ function take(engine: Engine, work: Work, event: EventObject): void {
 }
 
 function hop(work: Work): void {
-  if (++work.steps <= LIMITS.hopsPerTurn) return;
+  if (++work.steps <= ENGINE_LIMITS.hopsPerTurn) return;
   throw new TwinlineError(
     'ERR_TURN_LIMIT',
-    `A turn of "${work.conversation.id}" passed through ${LIMITS.hopsPerTurn} calls and timers without coming to rest: its calls form a loop. Put a screen between them.`,
+    `A turn of "${work.conversation.id}" passed through ${ENGINE_LIMITS.hopsPerTurn} calls and timers without coming to rest: its calls form a loop. Put a screen between them.`,
   );
 }
 
@@ -241,10 +241,10 @@ function addTimer(engine: Engine, work: Work, { id, delayMs, event }: Effect & {
       `Machine "${work.conversation.id}" asks for "${event.type}" after ${delayMs} ms; a delay is a finite number of milliseconds.`,
     );
   work.timers = setTimer(work.timers, { id: id ?? freeTimerId(work.timers), at, event });
-  if (work.timers.length <= LIMITS.timersPerSession) return;
+  if (work.timers.length <= ENGINE_LIMITS.timersPerSession) return;
   throw new TwinlineError(
     'ERR_TURN_LIMIT',
-    `A session of "${work.conversation.id}" holds more than ${LIMITS.timersPerSession} timers.`,
+    `A session of "${work.conversation.id}" holds more than ${ENGINE_LIMITS.timersPerSession} timers.`,
   );
 }
 
@@ -254,7 +254,7 @@ function addCall(engine: Engine, work: Work, effect: CallEffect): void {
     id: effect.id,
     service: effect.service,
     key: callKey(work, effect.id),
-    until: engine.clock.now() + longest(policy) + LIMITS.turnReserveMs,
+    until: engine.clock.now() + longest(policy) + ENGINE_LIMITS.turnReserveMs,
     ...(!policy.secret && { input: effect.input }),
   };
   const others = work.calls.filter((other) => other.call.id !== effect.id);

@@ -9,7 +9,7 @@
 // - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and minus take numbers. Other kinds, a zero divisor and
 //   results beyond the largest number throw.
 
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import { type BinarySign, type Node, parseExpression } from './parse.ts';
@@ -28,7 +28,7 @@ type Evaluate = (scope: JsonObject) => Json;
 type Refuse = (problem: string) => never;
 
 /**
- * Reads `source`, at most LIMITS.expressionChars long and LIMITS.expressionDepth levels deep. Throws ERR_EXPRESSION with
+ * Reads `source`, at most FLOW_LIMITS.expressionChars long and FLOW_LIMITS.expressionDepth levels deep. Throws ERR_EXPRESSION with
  * the column, what was found and what was expected; its `cause` is `{ offset }`.
  */
 export function compileExpression(source: string): Expression {
@@ -143,7 +143,9 @@ function finite(value: number, refuse: Refuse): number {
 }
 
 function bounded(text: string, refuse: Refuse): string {
-  return text.length <= LIMITS.recordChars ? text : refuse(`the text is longer than ${LIMITS.recordChars} characters.`);
+  return text.length <= SHARED_LIMITS.recordChars
+    ? text
+    : refuse(`the text is longer than ${SHARED_LIMITS.recordChars} characters.`);
 }
 
 function pick(value: Json, index: Json): Json {

@@ -1,6 +1,6 @@
 // Grammar of the expression language: tokens → tree. Loosest first: ?:, or, and, not, comparisons and in, + -, * / %, -.
 
-import { LIMITS } from '../../limits.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 import { FUNCTIONS, type FunctionName } from './functions.ts';
 import { isRefusedName } from './path.ts';
 import { suggest } from './suggest.ts';
@@ -55,9 +55,9 @@ const CONSTANTS = new Map([
 
 /** The tree of `source` and the distinct root names that it reads, in order. Throws ERR_EXPRESSION. */
 export function parseExpression(source: string): { readonly root: Node; readonly names: readonly string[] } {
-  if (source.length > LIMITS.expressionChars) {
-    const problem = `it has ${source.length} characters, and ${LIMITS.expressionChars} is the most. Split it into variables.`;
-    throw expressionError(source, LIMITS.expressionChars, problem);
+  if (source.length > FLOW_LIMITS.expressionChars) {
+    const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.expressionChars} is the most. Split it into variables.`;
+    throw expressionError(source, FLOW_LIMITS.expressionChars, problem);
   }
   const tokens = readTokens(source);
   const names = new Set<string>();
@@ -78,8 +78,8 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     if (!take(text)) throw expected(`"${text}" ${why}`);
   };
   const deeper = <T>(read: () => T): T => {
-    if (++depth > LIMITS.expressionDepth) {
-      throw fail(peek(), `it nests deeper than ${LIMITS.expressionDepth} levels. Split it into variables.`);
+    if (++depth > FLOW_LIMITS.expressionDepth) {
+      throw fail(peek(), `it nests deeper than ${FLOW_LIMITS.expressionDepth} levels. Split it into variables.`);
     }
     const result = read();
     depth--;

@@ -7,8 +7,8 @@
 //   direction marks vanish.
 
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 import { FILTERS, type Filter, textOf } from './filters.ts';
 import { element, isRefusedName, member } from './path.ts';
 import { suggest } from './suggest.ts';
@@ -43,11 +43,11 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy;
 const BARE = /[^|:{}]*/y;
 const OPEN = /(\\*)\{\{/g;
 
-/** Reads `source`, at most LIMITS.templateChars long. Throws ERR_TEMPLATE with the column; its `cause` is `{ offset }`. */
+/** Reads `source`, at most FLOW_LIMITS.templateChars long. Throws ERR_TEMPLATE with the column; its `cause` is `{ offset }`. */
 export function compileTemplate(source: string): Template {
-  if (source.length > LIMITS.templateChars) {
-    const problem = `it has ${source.length} characters, and ${LIMITS.templateChars} is the most. Split it over screens.`;
-    throw templateError(source, LIMITS.templateChars, problem);
+  if (source.length > FLOW_LIMITS.templateChars) {
+    const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.templateChars} is the most. Split it over screens.`;
+    throw templateError(source, FLOW_LIMITS.templateChars, problem);
   }
   const paths: TemplatePath[] = [];
   const pieces: (string | ((scope: JsonObject, lang: string) => string))[] = [];

@@ -3,7 +3,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 import { checkFlow, lintFlow, type Surroundings } from '../lint/lint.ts';
 import { inOrder, problemOf } from './finding.ts';
 import type { Flow } from './flow.ts';
@@ -115,8 +115,8 @@ async function readText(file: string): Promise<string | ParsedFlow> {
   try {
     const { size } = await stat(file);
     // Too large to be read at all; what is a little too large is told by its exact size.
-    if (size > LIMITS.flowFileBytes * 2) {
-      const message = `The file has ${size} bytes, and ${LIMITS.flowFileBytes} is the most.`;
+    if (size > FLOW_LIMITS.flowFileBytes * 2) {
+      const message = `The file has ${size} bytes, and ${FLOW_LIMITS.flowFileBytes} is the most.`;
       return fault({ code: 'too-large', message, fix: 'Split it into several flows.' });
     }
     bytes = await readFile(file);

@@ -3,9 +3,9 @@
 import { basename } from 'node:path';
 import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa';
 import { flawOfNumbers } from '../../json/reader.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json } from '../../store/store.ts';
 import { isRefusedName } from '../expression/path.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 import { inOrder, nameOf, problemOf } from './finding.ts';
 import type { Flow } from './flow.ts';
 import type { Problem } from './problem.ts';
@@ -27,13 +27,13 @@ export const FLOW_FILE = '.flow.json';
 export function parseFlow(text: string, file: string): ParsedFlow {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const bytes = Buffer.byteLength(plain);
-  if (bytes > LIMITS.flowFileBytes) {
-    const message = `The file has ${bytes} bytes, and ${LIMITS.flowFileBytes} is the most.`;
+  if (bytes > FLOW_LIMITS.flowFileBytes) {
+    const message = `The file has ${bytes} bytes, and ${FLOW_LIMITS.flowFileBytes} is the most.`;
     return refused(file, '', { code: 'too-large', line: 1, column: 1, message, fix: 'Split it into several flows.' });
   }
   const seen = outline(plain);
-  if (seen.depth > LIMITS.flowFileDepth) {
-    const message = `It nests ${seen.depth} levels deep, and ${LIMITS.flowFileDepth} is the most.`;
+  if (seen.depth > FLOW_LIMITS.flowFileDepth) {
+    const message = `It nests ${seen.depth} levels deep, and ${FLOW_LIMITS.flowFileDepth} is the most.`;
     return refused(file, plain, { code: 'too-deep', line: 1, column: 1, message, fix: 'Flatten its values.' });
   }
   let document: DocumentNode;

@@ -5,12 +5,13 @@
 
 import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { dateAt, isoDate, readIsoDate } from '../expression/calendar.ts';
 import { parseDecimal } from '../expression/decimal.ts';
 import { characters } from '../expression/functions.ts';
 import { suggest } from '../expression/suggest.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 
 export interface Accept {
   /** The rules by name, joined with `+`: `digits`, `length+pattern`. */
@@ -64,7 +65,7 @@ export function compileAccept(rule: JsonObject): Accept {
     });
   });
   const check: Accept['check'] = (typed, now) => {
-    if (typed.length > LIMITS.ussdTextChars) return REFUSED;
+    if (typed.length > SHARED_LIMITS.ussdTextChars) return REFUSED;
     const text = typed.trim();
     let value: Json = text;
     for (const one of checks) {
@@ -80,7 +81,7 @@ export function compileAccept(rule: JsonObject): Accept {
 const REFUSED = { ok: false } as const;
 
 function range(setting: Json, least: number, refuse: Refuse): { readonly min: number; readonly max: number } {
-  const most = LIMITS.ussdTextChars;
+  const most = SHARED_LIMITS.ussdTextChars;
   const given =
     typeof setting === 'number' ? { min: setting, max: setting } : settings(setting, ['min', 'max'], refuse);
   const { min = least, max = most } = given;
@@ -117,7 +118,8 @@ function oneOfRule(setting: Json, refuse: Refuse): Check {
   if (!Array.isArray(setting) || setting.length === 0) return refuse(how);
   const canonical = new Map<string, string>();
   for (const choice of setting) {
-    if (typeof choice !== 'string' || choice.trim() === '' || choice.length > LIMITS.ussdTextChars) return refuse(how);
+    if (typeof choice !== 'string' || choice.trim() === '' || choice.length > SHARED_LIMITS.ussdTextChars)
+      return refuse(how);
     const key = choice.trim().toLowerCase();
     if (canonical.has(key)) return refuse(`It has "${choice}" twice (large and small letters are the same). ${how}`);
     canonical.set(key, choice);
@@ -154,9 +156,10 @@ function internationalNumber(text: string, country: string | null): string | und
 function patternRule(setting: Json, refuse: Refuse): Check {
   if (typeof setting !== 'string' || setting === '')
     return refuse('Write a regular expression, as in "[A-Z]{2}[0-9]{6}"');
-  if (setting.length > LIMITS.patternChars) return refuse(`It is longer than ${LIMITS.patternChars} characters`);
+  if (setting.length > FLOW_LIMITS.patternChars)
+    return refuse(`It is longer than ${FLOW_LIMITS.patternChars} characters`);
   const pattern = parsePattern(setting, refuse);
-  if (pattern.programSize() > LIMITS.patternSteps) {
+  if (pattern.programSize() > FLOW_LIMITS.patternSteps) {
     return refuse('Its repetitions multiply to too many steps. Use smaller counts, or "length" beside it');
   }
   return (text) => (pattern.matches(text) ? text : undefined);

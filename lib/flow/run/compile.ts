@@ -6,7 +6,7 @@ import { menuVocabulary } from '../../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { CallPolicy, Conversation, Prove, View } from '../../engine/conversation.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { DEFAULT_WAIT, durationMs, exitScreen, type Flow, type Screen } from '../format/flow.ts';
@@ -192,7 +192,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
 function policyOf(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string>): CallPolicy {
   const names = expressionsIn(screen.with ?? {}).flatMap((source) => compileExpression(source).names);
   return {
-    timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? LIMITS.callTimeoutMs,
+    timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? SHARED_LIMITS.callTimeoutMs,
     retries: screen.retry ?? 0,
     secret: names.some((name) => secrets.has(name)),
   };

@@ -1,5 +1,5 @@
 // How much room a text takes on a phone: the GSM 7-bit default alphabet, and UCS-2 for everything outside it.
-import { LIMITS } from '../../limits.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 
 /** Where a text stands on one USSD screen; `used` and `limit` are septets for gsm7, UTF-16 code units for ucs2. */
 export type Room = { encoding: 'gsm7' | 'ucs2'; used: number; limit: number };
@@ -32,14 +32,14 @@ export function septets(text: string): number | undefined {
 export function room(text: string): Room {
   const used = septets(text);
   return used === undefined
-    ? { encoding: 'ucs2', used: text.length, limit: LIMITS.screenUcs2Units }
-    : { encoding: 'gsm7', used, limit: LIMITS.screenSeptets };
+    ? { encoding: 'ucs2', used: text.length, limit: FLOW_LIMITS.screenUcs2Units }
+    : { encoding: 'gsm7', used, limit: FLOW_LIMITS.screenSeptets };
 }
 
 /** Whether `text` fits one screen in the encoding that it needs. */
 export function fits(text: string): boolean {
   const used = septets(text);
-  return used === undefined ? text.length <= LIMITS.screenUcs2Units : used <= LIMITS.screenSeptets;
+  return used === undefined ? text.length <= FLOW_LIMITS.screenUcs2Units : used <= FLOW_LIMITS.screenSeptets;
 }
 
 /** The distinct characters of `text` outside GSM 7-bit, in order of appearance: those that force UCS-2. */

@@ -1,11 +1,11 @@
 // Cutting a screen into pages that fit: at row borders, else between words; every page carries its navigation lines.
 
-import { LIMITS } from '../../limits.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 import type { Shown } from '../screens/screen.ts';
 import { septets } from './gsm7.ts';
 
 export interface PageOptions {
-  /** Septets that a screen has when all its characters are GSM-7, ≤ LIMITS.screenSeptets. */
+  /** Septets that a screen has when all its characters are GSM-7, ≤ FLOW_LIMITS.screenSeptets. */
   readonly chars: number;
   /** The navigation lines, with or without the one for the next page. */
   readonly footer: (hasMore: boolean) => readonly string[];
@@ -19,7 +19,7 @@ export function fitsScreen(text: string, chars: number): boolean {
 
 /** UCS-2 units in the octets of so many septets: 80 for 182. */
 export function ucs2Units(chars: number): number {
-  return Math.min(LIMITS.screenUcs2Units, Math.ceil((chars * 7) / 16));
+  return Math.min(FLOW_LIMITS.screenUcs2Units, Math.ceil((chars * 7) / 16));
 }
 
 /** The pages of a screen; always at least one. Rows are never split unless one alone is longer than a page. */

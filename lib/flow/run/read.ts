@@ -2,7 +2,7 @@
 
 import type { EventObject } from 'xstate';
 import type { Prove, View } from '../../engine/conversation.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json } from '../../store/store.ts';
 import type { ScreenNode } from './node.ts';
 import { screenPages } from './render.ts';
@@ -46,5 +46,5 @@ function navigation(node: ScreenNode, input: string, { view, start }: Reading): 
 const CONTROL = /\p{Cc}+/gu;
 
 function tidy(raw: string): string {
-  return raw.slice(0, LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
+  return raw.slice(0, SHARED_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
 }

@@ -1,9 +1,9 @@
 // What a caller reads: the screen's text and rows, its navigation lines, cut to the page that is open.
 
 import type { Reply, View } from '../../engine/conversation.ts';
-import { LIMITS } from '../../limits.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 import type { ScreenNode } from './node.ts';
 import { cut, pagesOf } from './page.ts';
 import { langOf } from './scope.ts';
@@ -28,7 +28,7 @@ export function screenPages(node: ScreenNode, context: JsonObject): string[] {
 }
 
 function charsOf({ scope }: ScreenNode): number {
-  return Math.min(scope.flow.limits?.chars ?? LIMITS.screenSeptets, LIMITS.screenSeptets);
+  return Math.min(scope.flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
 }
 
 // Home has its line only where it leads elsewhere than Back does.

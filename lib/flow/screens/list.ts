@@ -1,8 +1,8 @@
 // A list: one row per item of an array, cut into pages; with `pick`, rows are numbered and can be chosen.
 
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { ListScreen } from '../format/flow.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 import { entryTrack, interactive, meta, refused, type ScreenKind, transitionTo } from './screen.ts';
 
 export const list: ScreenKind<ListScreen> = {
@@ -23,7 +23,7 @@ export const list: ScreenKind<ListScreen> = {
     const items = scope.expression(screen.items);
     const all = (context: JsonObject): readonly Json[] => {
       const found = items.evaluate(context);
-      return Array.isArray(found) ? found.slice(0, LIMITS.listItems) : [];
+      return Array.isArray(found) ? found.slice(0, FLOW_LIMITS.listItems) : [];
     };
     return {
       listsExit: true,

@@ -6,13 +6,13 @@ import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocod
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
 import { ERROR_CODES } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, inOrder, problemOf, shown } from '../format/finding.ts';
 import type { Problem } from '../format/problem.ts';
 import { type FlowSource, flowSource, pointerTo, sourceOf } from '../format/source.ts';
 import { outline, syntaxFault } from '../format/syntax.ts';
+import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {
   readonly $schema?: string;
@@ -79,8 +79,8 @@ export const TEST_PHONE = '+263771234567';
 export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const seen = outline(plain);
-  if (seen.depth > LIMITS.flowFileDepth || plain.length > LIMITS.flowFileBytes) {
-    const message = `The file is larger than ${LIMITS.flowFileBytes} bytes or deeper than ${LIMITS.flowFileDepth} levels.`;
+  if (seen.depth > FLOW_LIMITS.flowFileDepth || plain.length > FLOW_LIMITS.flowFileBytes) {
+    const message = `The file is larger than ${FLOW_LIMITS.flowFileBytes} bytes or deeper than ${FLOW_LIMITS.flowFileDepth} levels.`;
     return refused(file, { code: 'too-large', line: 1, column: 1, message, fix: 'Split its tests.' });
   }
   let document: DocumentNode;

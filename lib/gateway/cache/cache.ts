@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Metadata } from '../channel/channel.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { sharedCalls } from './shared-calls.ts';
 import type { StopSignal } from './stop.ts';
 
@@ -83,7 +83,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   const { ttlMs, maxBytes, bytesOf, isKept, heightOf, clock = systemClock } = options;
   const kept = new LRUCache<string, Entry<T>>({
     maxSize: Math.max(maxBytes, 1),
-    maxEntrySize: Math.max(1, Math.min(maxBytes, LIMITS.cacheAnswerBytes)),
+    maxEntrySize: Math.max(1, Math.min(maxBytes, GATEWAY_LIMITS.cacheAnswerBytes)),
     sizeCalculation: ({ answer }, key) => bytesOf(answer) + key.length + ENTRY_BYTES,
     // Counted from one hour on, for the library takes 0 for "no time".
     perf: { now: () => clock.now() + 3_600_000 },
@@ -107,7 +107,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
     if (!isKept(answer)) return;
     const its = heightIn(heightOf(answer));
     if (its !== undefined) see(its);
-    if (!isLatest) kept.set(key, { answer, of: undefined }, { ttl: LIMITS.cacheHeightMs });
+    if (!isLatest) kept.set(key, { answer, of: undefined }, { ttl: GATEWAY_LIMITS.cacheHeightMs });
     // One of an older height has been overtaken while it was on its way.
     else if (ttlMs > 0 && (its === undefined || its === height)) kept.set(key, { answer, of: height });
   }
@@ -115,7 +115,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   function see(seen: number): void {
     const now = clock.now();
     // Heights only grow, unless the chain began anew.
-    if (seen < height && now - confirmedAt < LIMITS.cacheForgetMs) return;
+    if (seen < height && now - confirmedAt < GATEWAY_LIMITS.cacheForgetMs) return;
     height = seen;
     confirmedAt = now;
   }

@@ -1,6 +1,6 @@
 // One call for all who ask the same at the same time: each waits for himself, and the last to leave cancels it.
 
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import type { CacheResult, Waiting } from './cache.ts';
 import { createStop, type Stop, type StopSignal } from './stop.ts';
 
@@ -46,7 +46,7 @@ export function sharedCalls<T>(): SharedCalls<T> {
   ): Promise<CacheResult<T>> {
     if (signal?.aborted) return Promise.resolve({ kind: 'left' });
     const other = running.get(key);
-    if (other && other.waiters >= LIMITS.sharedWaiters) return Promise.resolve({ kind: 'full' });
+    if (other && other.waiters >= GATEWAY_LIMITS.sharedWaiters) return Promise.resolve({ kind: 'full' });
     if (other) joined++;
     const call = other ?? begin(key, load);
     call.waiters++;

@@ -1,21 +1,21 @@
 // Protects callers and the node from each other: a circuit breaker and a bound on the calls at a time, around a channel.
 
 import { type Clock, systemClock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay } from '../../retry.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
 import { endedStream } from './message-stream.ts';
 import { CROWDED, FULL, made, unmade } from './statuses.ts';
 
 export interface BreakerOptions {
-  /** Consecutive failures that open the breaker. @default LIMITS.breakerFailures */
+  /** Consecutive failures that open the breaker. @default GATEWAY_LIMITS.breakerFailures */
   readonly failures?: number;
-  /** Milliseconds that it stays open at first, and at most. @default LIMITS.breakerPauseMs, LIMITS.breakerPauseMaxMs */
+  /** Milliseconds that it stays open at first, and at most. @default GATEWAY_LIMITS.breakerPauseMs, GATEWAY_LIMITS.breakerPauseMaxMs */
   readonly pauseMs?: number;
   readonly pauseMaxMs?: number;
-  /** Calls and streams at the same time. @default LIMITS.grpcCallsAtOnce */
+  /** Calls and streams at the same time. @default GATEWAY_LIMITS.grpcCallsAtOnce */
   readonly atOnce?: number;
-  /** The usual deadline of the channel: one that passed counts only if the call had at least so long. @default LIMITS.grpcDeadlineMs */
+  /** The usual deadline of the channel: one that passed counts only if the call had at least so long. @default GATEWAY_LIMITS.grpcDeadlineMs */
   readonly deadlineMs?: number;
   readonly clock?: Clock;
 }
@@ -42,9 +42,13 @@ const RESTING = made(GRPC.unavailable, 'The node did not answer and is left alon
  * well again; if not, the pause is twice as long. Calls that their caller gave up say nothing about the node.
  */
 export function guardedChannel(channel: Channel, options: BreakerOptions = {}): GuardedChannel {
-  const { failures = LIMITS.breakerFailures, atOnce = LIMITS.grpcCallsAtOnce, clock = systemClock } = options;
-  const { pauseMs = LIMITS.breakerPauseMs, pauseMaxMs = LIMITS.breakerPauseMaxMs } = options;
-  const { deadlineMs = LIMITS.grpcDeadlineMs } = options;
+  const {
+    failures = GATEWAY_LIMITS.breakerFailures,
+    atOnce = GATEWAY_LIMITS.grpcCallsAtOnce,
+    clock = systemClock,
+  } = options;
+  const { pauseMs = GATEWAY_LIMITS.breakerPauseMs, pauseMaxMs = GATEWAY_LIMITS.breakerPauseMaxMs } = options;
+  const { deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs } = options;
   const refused = { open: 0, full: 0 };
   let inARow = 0;
   let running = 0;

@@ -2,7 +2,7 @@
 
 import type { StatusObject } from '@grpc/grpc-js';
 import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { Answer, Call, Channel, ChannelHealth, ChannelOptions, Metadata, Status, StreamCall } from './channel.ts';
 import { checkUpstream } from './channel.ts';
@@ -15,8 +15,12 @@ const same = (bytes: Buffer): Buffer => bytes;
 
 /** Opens a channel to one node; returns at once. Throws ERR_CONFIG for a bad address. */
 export function grpcChannel(options: ChannelOptions): Channel {
-  const { upstream, deadlineMs = LIMITS.grpcDeadlineMs, answerBytes = LIMITS.grpcAnswerBytes } = options;
-  const budget = new ByteBudget(options.heldBytes ?? LIMITS.grpcHeldBytes);
+  const {
+    upstream,
+    deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs,
+    answerBytes = GATEWAY_LIMITS.grpcAnswerBytes,
+  } = options;
+  const budget = new ByteBudget(options.heldBytes ?? GATEWAY_LIMITS.grpcHeldBytes);
   checkUpstream(upstream);
   const client = new Client(upstream, credentialsFor(options), settings(options));
   const running = new Set<() => void>();
@@ -96,7 +100,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     if (running.size)
       await new Promise<void>((resolve) => {
         idle = resolve;
-        timer = setTimeout(resolve, LIMITS.grpcCloseMs);
+        timer = setTimeout(resolve, GATEWAY_LIMITS.grpcCloseMs);
       });
     clearTimeout(timer);
     for (const cancel of running) cancel();
@@ -144,19 +148,19 @@ function credentialsFor({ tls = false }: ChannelOptions) {
 
 // Nothing from the environment or from DNS: no proxies, no settings of services; and no retries that nobody asked for.
 function settings(options: ChannelOptions) {
-  const { answerBytes = LIMITS.grpcAnswerBytes, pingMs = LIMITS.grpcPingMs } = options;
-  const { backoffMs = LIMITS.grpcBackoffMs, backoffMaxMs = LIMITS.grpcBackoffMaxMs } = options;
+  const { answerBytes = GATEWAY_LIMITS.grpcAnswerBytes, pingMs = GATEWAY_LIMITS.grpcPingMs } = options;
+  const { backoffMs = GATEWAY_LIMITS.grpcBackoffMs, backoffMaxMs = GATEWAY_LIMITS.grpcBackoffMaxMs } = options;
   return {
     'grpc.max_receive_message_length': answerBytes,
     'grpc.initial_reconnect_backoff_ms': backoffMs,
     'grpc.max_reconnect_backoff_ms': backoffMaxMs,
-    'grpc.keepalive_time_ms': LIMITS.grpcPingPauseMs,
+    'grpc.keepalive_time_ms': GATEWAY_LIMITS.grpcPingPauseMs,
     'grpc.keepalive_timeout_ms': pingMs,
     'grpc.enable_http_proxy': 0,
     'grpc.service_config_disable_resolution': 1,
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_retries': 0,
-    'grpc-node.flow_control_window': LIMITS.grpcWindowBytes,
+    'grpc-node.flow_control_window': GATEWAY_LIMITS.grpcWindowBytes,
   };
 }
 
@@ -206,5 +210,5 @@ function told(object: StatusObject, answerBytes: number): Status {
   if (http) return statuses.made(code, `The node answered with HTTP status ${http}.`);
   if (code === status.RESOURCE_EXHAUSTED && /^Received message (larger|that decompresses)/.test(details))
     return statuses.tooLarge(answerBytes);
-  return { code, message: details.slice(0, LIMITS.grpcMessageChars), from: 'node' };
+  return { code, message: details.slice(0, GATEWAY_LIMITS.grpcMessageChars), from: 'node' };
 }

@@ -1,7 +1,7 @@
 // A channel to the node on our own HTTP/2 client (lib/gateway/http2): a call costs less than a tenth of the CPU of grpc-js.
 
-import { LIMITS } from '../../limits.ts';
 import { openHttp2 } from '../http2/open.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { Answer, Channel, ChannelOptions, Metadata } from './channel.ts';
 import { checkUpstream, GRPC } from './channel.ts';
@@ -16,8 +16,12 @@ const NONE: Metadata = [];
  * resolved anew for each connection; there is one connection at a time. Throws ERR_CONFIG for a bad address.
  */
 export function http2Channel(options: ChannelOptions): Channel {
-  const { upstream, deadlineMs = LIMITS.grpcDeadlineMs, answerBytes = LIMITS.grpcAnswerBytes } = options;
-  const { heldBytes = LIMITS.grpcHeldBytes } = options;
+  const {
+    upstream,
+    deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs,
+    answerBytes = GATEWAY_LIMITS.grpcAnswerBytes,
+  } = options;
+  const { heldBytes = GATEWAY_LIMITS.grpcHeldBytes } = options;
   checkUpstream(upstream);
   const budget = new ByteBudget(heldBytes);
   const client = openHttp2({ ...options, deadlineMs, answerBytes, budget });

@@ -1,6 +1,6 @@
 // Messages that wait for their reader, oldest first, with a count of what they take in memory.
 
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 
 /** What a message costs besides its bytes: an empty one is not free. */
 const MESSAGE_BYTES = 64;
@@ -16,9 +16,9 @@ export class MessageQueue {
     return this.#messages.length - this.#first;
   }
 
-  /** Whether the sender should wait: LIMITS.grpcAheadBytes, or LIMITS.grpcAheadMessages, are waiting. */
+  /** Whether the sender should wait: GATEWAY_LIMITS.grpcAheadBytes, or GATEWAY_LIMITS.grpcAheadMessages, are waiting. */
   get isFull(): boolean {
-    return this.#bytes > LIMITS.grpcAheadBytes || this.length >= LIMITS.grpcAheadMessages;
+    return this.#bytes > GATEWAY_LIMITS.grpcAheadBytes || this.length >= GATEWAY_LIMITS.grpcAheadMessages;
   }
 
   add(message: Buffer): void {

@@ -1,7 +1,7 @@
 // A stream of messages for one reader: what comes waits for him, and when much waits, the sender is told to wait too.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { MessageStream, Metadata, Status, StreamEnd } from './channel.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -23,8 +23,8 @@ export interface Source {
 
 /**
  * Starts a call and gives what it receives as a stream. A large message counts in `budget` until the reader has taken it;
- * a stream for which there is no room ends with UNAVAILABLE. The reader gets LIMITS.grpcMessagesPerTurn messages, or as
- * many as he takes in LIMITS.gatewayTurnMs, in one turn of the event loop.
+ * a stream for which there is no room ends with UNAVAILABLE. The reader gets GATEWAY_LIMITS.grpcMessagesPerTurn messages, or as
+ * many as he takes in GATEWAY_LIMITS.gatewayTurnMs, in one turn of the event loop.
  */
 export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget): MessageStream {
   const headers = promised<Metadata>();
@@ -83,7 +83,8 @@ export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget)
         const message = take();
         if (message) {
           yield message;
-          if (++given < LIMITS.grpcMessagesPerTurn && performance.now() - begun < LIMITS.gatewayTurnMs) continue;
+          if (++given < GATEWAY_LIMITS.grpcMessagesPerTurn && performance.now() - begun < GATEWAY_LIMITS.gatewayTurnMs)
+            continue;
           // What waits already, and a source that goes on at once, would let nobody else have the thread.
           await nextTurn();
           given = 0;
@@ -103,7 +104,7 @@ export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget)
 
 /** What a message counts for in a budget: the small ones are bounded by the number of streams. */
 function largeBytes({ length }: Buffer): number {
-  return length > LIMITS.grpcAheadBytes ? length : 0;
+  return length > GATEWAY_LIMITS.grpcAheadBytes ? length : 0;
 }
 
 /** A stream that is over before it began. */

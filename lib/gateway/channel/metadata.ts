@@ -1,6 +1,6 @@
 // Metadata of calls: what may be sent to the node, and how it is read from the headers and trailers of HTTP/2.
 
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import type { Metadata } from './channel.ts';
 
 const NAME = /^[0-9a-z_.-]{1,256}$/;
@@ -26,8 +26,8 @@ export function metadataTrouble(metadata: Metadata): string | undefined {
     if (typeof value === 'string' && !VALUE.test(value)) return `the metadata ${name} is not printable ASCII`;
     bytes += name.length + value.length + ENTRY_BYTES;
   }
-  return bytes > LIMITS.grpcMetadataBytes
-    ? `the metadata are larger than ${LIMITS.grpcMetadataBytes} bytes`
+  return bytes > GATEWAY_LIMITS.grpcMetadataBytes
+    ? `the metadata are larger than ${GATEWAY_LIMITS.grpcMetadataBytes} bytes`
     : undefined;
 }
 

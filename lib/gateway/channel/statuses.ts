@@ -1,6 +1,6 @@
 // The statuses that a channel makes itself, and those that it reads from what the node sent.
 
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Answer, type Call, GRPC, type Status, type StreamCall } from './channel.ts';
 import { metadataTrouble } from './metadata.ts';
 
@@ -44,8 +44,8 @@ export function refusal(call: Call | StreamCall): Status | undefined {
   const trouble = call.metadata && metadataTrouble(call.metadata);
   if (trouble) return made(GRPC.invalidArgument, `The call was not sent: ${trouble}.`);
   const bytes = 'request' in call ? call.request.length : Math.max(...call.requests.map(({ length }) => length));
-  if (bytes <= LIMITS.grpcRequestBytes) return undefined;
-  return made(GRPC.resourceExhausted, `The request is larger than ${LIMITS.grpcRequestBytes} bytes.`);
+  if (bytes <= GATEWAY_LIMITS.grpcRequestBytes) return undefined;
+  return made(GRPC.resourceExhausted, `The request is larger than ${GATEWAY_LIMITS.grpcRequestBytes} bytes.`);
 }
 
 /** The status in trailers, or in headers that are all that came; undefined when there is none. */
@@ -57,11 +57,11 @@ export function statusIn(trailers: ReadonlyMap<string, string>): Status | undefi
 }
 
 function unescaped(message: string): string {
-  const cut = message.slice(0, LIMITS.grpcMessageChars * 3);
+  const cut = message.slice(0, GATEWAY_LIMITS.grpcMessageChars * 3);
   try {
-    return decodeURIComponent(cut).slice(0, LIMITS.grpcMessageChars);
+    return decodeURIComponent(cut).slice(0, GATEWAY_LIMITS.grpcMessageChars);
   } catch {
-    return cut.slice(0, LIMITS.grpcMessageChars);
+    return cut.slice(0, GATEWAY_LIMITS.grpcMessageChars);
   }
 }
 

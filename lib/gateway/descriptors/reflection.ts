@@ -2,17 +2,17 @@
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { Detail } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Channel } from '../channel/channel.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { ask, inAnyVersion, refused, textOf, type Version } from './reflection-ask.ts';
 import { dependenciesFirst, type File } from './reflection-files.ts';
 import { gatherFiles } from './reflection-gather.ts';
 
 export interface ReflectionOptions {
-  /** Milliseconds for all of it. @default LIMITS.reflectionMs */
+  /** Milliseconds for all of it. @default GATEWAY_LIMITS.reflectionMs */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
-  /** Files, and bytes of all files together. @default LIMITS.reflectionFiles, LIMITS.reflectionBytes */
+  /** Files, and bytes of all files together. @default GATEWAY_LIMITS.reflectionFiles, GATEWAY_LIMITS.reflectionBytes */
   readonly maxFiles?: number;
   readonly maxBytes?: number;
 }
@@ -34,8 +34,8 @@ export interface Reflected {
  * it sends too much.
  */
 export async function reflect(channel: Channel, options: ReflectionOptions = {}): Promise<Reflected> {
-  const { deadlineMs = LIMITS.reflectionMs, maxFiles = LIMITS.reflectionFiles, signal } = options;
-  const { maxBytes = LIMITS.reflectionBytes } = options;
+  const { deadlineMs = GATEWAY_LIMITS.reflectionMs, maxFiles = GATEWAY_LIMITS.reflectionFiles, signal } = options;
+  const { maxBytes = GATEWAY_LIMITS.reflectionBytes } = options;
   const endsAt = performance.now() + deadlineMs;
   const left = () => ({ deadlineMs: endsAt - performance.now(), ...(signal && { signal }) });
   const { service, services } = await inAnyVersion(channel, (version) => listServices(channel, version, left));
@@ -55,7 +55,7 @@ async function listServices(
   for await (const reply of ask(channel, { service, questions: ['services'], ...left() })) {
     if (reply.kind !== 'services') throw refused(channel, `it does not list its services: ${textOf(reply)}`);
     const named = reply.names.filter((name) => !name.startsWith('grpc.reflection.'));
-    if (named.length <= LIMITS.reflectionFiles) return { service, services: [...new Set(named)] };
+    if (named.length <= GATEWAY_LIMITS.reflectionFiles) return { service, services: [...new Set(named)] };
     throw refused(channel, `it lists ${named.length} services`);
   }
   throw refused(channel, 'it did not answer');

@@ -3,9 +3,9 @@
 import type { FileRegistry } from '@bufbuild/protobuf';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
 import type { StopSignal } from '../cache/stop.ts';
 import type { Channel } from '../channel/channel.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Lesson, learnedTypes } from './learned-types.ts';
 import { inAnyVersion } from './reflection-ask.ts';
 import { gatherFiles } from './reflection-gather.ts';
@@ -50,8 +50,8 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
   const learned = learnedTypes(base);
   const asking = new Map<string, Promise<void>>();
   const absent = new LRUCache<string, true>({
-    max: LIMITS.typesUnknown,
-    ttl: LIMITS.typesUnknownMs,
+    max: GATEWAY_LIMITS.typesUnknown,
+    ttl: GATEWAY_LIMITS.typesUnknownMs,
     // Counted from one hour on, for the library takes 0 for "no time".
     perf: { now: () => clock.now() + 3_600_000 },
     ttlResolution: 0,
@@ -66,11 +66,11 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
       names: new Set(),
       isOpen: false,
       add: (name) => {
-        if (!channel || name.length > LIMITS.typeNameChars || !NAME.test(name)) return;
+        if (!channel || name.length > GATEWAY_LIMITS.typeNameChars || !NAME.test(name)) return;
         const knownMs = absent.getRemainingTTL(name);
-        if (knownMs > 0 && knownMs <= LIMITS.typesFailedMs) met.isOpen = true;
+        if (knownMs > 0 && knownMs <= GATEWAY_LIMITS.typesFailedMs) met.isOpen = true;
         if (knownMs > 0 || met.names.has(name)) return;
-        if (met.names.size < LIMITS.typesPerReply) met.names.add(name);
+        if (met.names.size < GATEWAY_LIMITS.typesPerReply) met.names.add(name);
         else met.isOpen = true;
       },
     };
@@ -90,10 +90,13 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
   }
 
   async function ask(names: readonly string[], node: Channel): Promise<void> {
-    const endsAt = performance.now() + LIMITS.typesMs;
+    const endsAt = performance.now() + GATEWAY_LIMITS.typesMs;
     const left = () => ({ deadlineMs: endsAt - performance.now() });
-    const bounds = { maxFiles: LIMITS.reflectionFiles - told.files, maxBytes: LIMITS.reflectionBytes - told.bytes };
-    let ttl: number = LIMITS.typesUnknownMs;
+    const bounds = {
+      maxFiles: GATEWAY_LIMITS.reflectionFiles - told.files,
+      maxBytes: GATEWAY_LIMITS.reflectionBytes - told.bytes,
+    };
+    let ttl: number = GATEWAY_LIMITS.typesUnknownMs;
     try {
       const { files } = await inAnyVersion(node, (service) =>
         gatherFiles(node, { service, symbols: names, left, isKnown: learned.isKnownFile, ...bounds }),
@@ -103,7 +106,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
       for (const { content } of files.values()) told.bytes += content.length;
     } catch {
       // They stay unknown, and are asked for again soon: the node may be away.
-      ttl = LIMITS.typesFailedMs;
+      ttl = GATEWAY_LIMITS.typesFailedMs;
     }
     for (const name of names) if (!learned.registry.getMessage(name)) absent.set(name, true, { ttl });
   }
@@ -111,8 +114,8 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
   /** How many more names the node may be asked for now. */
   function allowance(): number {
     if (clock.now() - minute.began >= 60_000) Object.assign(minute, { began: clock.now(), asked: 0 });
-    const isFull = running >= LIMITS.typeCallsAtOnce || told.files >= LIMITS.reflectionFiles;
-    return isFull ? 0 : LIMITS.typesPerMinute - minute.asked;
+    const isFull = running >= GATEWAY_LIMITS.typeCallsAtOnce || told.files >= GATEWAY_LIMITS.reflectionFiles;
+    return isFull ? 0 : GATEWAY_LIMITS.typesPerMinute - minute.asked;
   }
 
   /** Asks for these names, or waits for those who ask already; whether one more is known then. */
@@ -130,20 +133,21 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
     lessons: learned.lessons,
     make: async (make, waiting) => {
       const endsAt = performance.now() + waiting.deadlineMs;
-      let patienceMs: number = LIMITS.typesMs;
+      let patienceMs: number = GATEWAY_LIMITS.typesMs;
       for (let round = 1; ; round++) {
         const met = meet();
         const made = await attempt(make, met);
         const began = performance.now();
         const leftMs = Math.min(patienceMs, endsAt - began);
-        const mayAsk = met.names.size > 0 && round < LIMITS.typeRounds && leftMs > 0 && !waiting.signal?.aborted;
+        const mayAsk =
+          met.names.size > 0 && round < GATEWAY_LIMITS.typeRounds && leftMs > 0 && !waiting.signal?.aborted;
         if (mayAsk && (await find([...met.names], { ...waiting, deadlineMs: leftMs }))) {
           patienceMs -= performance.now() - began;
           continue;
         }
         if ('error' in made) throw made.error;
         const isOpen =
-          met.isOpen || [...met.names].some((name) => absent.getRemainingTTL(name) <= LIMITS.typesFailedMs);
+          met.isOpen || [...met.names].some((name) => absent.getRemainingTTL(name) <= GATEWAY_LIMITS.typesFailedMs);
         return { value: made.value, isFinal: !isOpen };
       }
     },

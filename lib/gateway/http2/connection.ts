@@ -1,7 +1,7 @@
 // One HTTP/2 connection as a client: preface and settings, received bytes, ping, and orderly or sudden end.
 
 import type { Socket } from 'node:net';
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { ReceiveWindow } from './flow-control.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
 import type { HeaderDecoder, HeaderEncoder } from './headers.ts';
@@ -51,7 +51,7 @@ export class Connection {
   readonly frames: FrameWriter;
   readonly streams: Streams;
   readonly headerDecoder: HeaderDecoder;
-  readonly receiveWindow = new ReceiveWindow(LIMITS.grpcConnectionWindowBytes);
+  readonly receiveWindow = new ReceiveWindow(GATEWAY_LIMITS.grpcConnectionWindowBytes);
   readonly floodGuard = new FloodGuard();
   /** A header block of which CONTINUATION frames are missing. */
   headerBlock: HeaderBlock | undefined;
@@ -130,10 +130,10 @@ export class Connection {
     if (!this.#isOver) clearTimeout(this.#timer);
   }
 
-  /** Takes no more calls, lets the running ones end within LIMITS.grpcCloseMs, and resolves when the socket is closed. */
+  /** Takes no more calls, lets the running ones end within GATEWAY_LIMITS.grpcCloseMs, and resolves when the socket is closed. */
   close(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.destroy(undefined), this.isReady ? LIMITS.grpcCloseMs : 0);
+      const timer = setTimeout(() => this.destroy(undefined), this.isReady ? GATEWAY_LIMITS.grpcCloseMs : 0);
       this.#socket.once('close', () => {
         clearTimeout(timer);
         resolve();
@@ -152,7 +152,7 @@ export class Connection {
   #sendPreface(): void {
     this.#socket.write(PREFACE);
     this.frames.frame({ type: FRAME.settings, flags: 0, id: 0 }, encodeSettings());
-    this.frames.control(FRAME.window, 0, [LIMITS.grpcConnectionWindowBytes - INITIAL_WINDOW]);
+    this.frames.control(FRAME.window, 0, [GATEWAY_LIMITS.grpcConnectionWindowBytes - INITIAL_WINDOW]);
   }
 
   #receive(bytes: Buffer, length: number): void {
@@ -177,7 +177,7 @@ export class Connection {
     if (this.#isLeaving && this.streams.isEmpty) this.#sendGoaway(ERROR.none);
   }
 
-  /** Sends GOAWAY and ends the socket; destroys it when the node has not closed it within LIMITS.grpcGoodbyeMs. */
+  /** Sends GOAWAY and ends the socket; destroys it when the node has not closed it within GATEWAY_LIMITS.grpcGoodbyeMs. */
   #sendGoaway(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -185,6 +185,6 @@ export class Connection {
     this.frames.flush();
     this.#socket.end();
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#socket.destroy(), LIMITS.grpcGoodbyeMs);
+    this.#timer = setTimeout(() => this.#socket.destroy(), GATEWAY_LIMITS.grpcGoodbyeMs);
   }
 }

@@ -1,7 +1,7 @@
 // Frames of HTTP/2 on a socket: the reader cuts received bytes into frames, the writer batches the frames that are sent.
 
 import type { Socket } from 'node:net';
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { ERROR, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES, type ProtocolError, protocolError } from './protocol.ts';
 
 /** Bytes `from` to `to` (exclusive) of a buffer that belongs to someone else: copy them to keep them. */
@@ -122,9 +122,9 @@ export class FrameWriter {
     this.#socket = socket;
   }
 
-  /** Whether more than LIMITS.grpcUnsentBytes wait for the network: only replies and control frames may be added then. */
+  /** Whether more than GATEWAY_LIMITS.grpcUnsentBytes wait for the network: only replies and control frames may be added then. */
   get isFull(): boolean {
-    return this.#socket.writableLength + this.#fullBytes + this.#to - this.#from > LIMITS.grpcUnsentBytes;
+    return this.#socket.writableLength + this.#fullBytes + this.#to - this.#from > GATEWAY_LIMITS.grpcUnsentBytes;
   }
 
   /** Makes room for `bytes`, at most one frame of the maximum size; returns their offset in `page`. */
@@ -161,7 +161,7 @@ export class FrameWriter {
   reply(header: Omit<FrameHeader, 'length'>, payload: Uint8Array): ProtocolError | undefined {
     this.#replies = this.isFull ? this.#replies + 1 : 0;
     this.frame(header, payload);
-    return this.#replies > LIMITS.grpcRepliesWaiting ? REPLIES_UNREAD : undefined;
+    return this.#replies > GATEWAY_LIMITS.grpcRepliesWaiting ? REPLIES_UNREAD : undefined;
   }
 
   reset(id: number, code: number): void {

@@ -1,9 +1,9 @@
 // Headers of gRPC calls in HPACK: the decoder reads headers and trailers of the node, the encoder writes those of requests.
 
-import { LIMITS } from '../../limits.ts';
 import type { Metadata, Status } from '../channel/channel.ts';
 import { metadataText, readMetadata } from '../channel/metadata.ts';
 import { notGrpc, statusIn, timeoutText } from '../channel/statuses.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { type ByteRange, type FrameWriter, writeFrameHeader } from './frames.ts';
 import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type Fields, fieldBytes } from './hpack.ts';
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES } from './protocol.ts';
@@ -32,14 +32,14 @@ export class HeaderDecoder {
   readonly #cache = new Map<string, Headers>();
 
   decode({ bytes, from, to }: ByteRange): Headers | HeaderError {
-    if (to - from > LIMITS.grpcMetadataBytes) return 'too large';
-    if (to - from > LIMITS.grpcKeptHeadBytes) return decodeBlock(bytes.subarray(from, to));
+    if (to - from > GATEWAY_LIMITS.grpcMetadataBytes) return 'too large';
+    if (to - from > GATEWAY_LIMITS.grpcKeptHeadBytes) return decodeBlock(bytes.subarray(from, to));
     const key = bytes.toString('latin1', from, to);
     const cached = this.#cache.get(key);
     if (cached) return cached;
     const headers = decodeBlock(bytes.subarray(from, to));
     if (typeof headers === 'string') return headers;
-    if (this.#cache.size >= LIMITS.grpcKeptHeads) this.#cache.clear();
+    if (this.#cache.size >= GATEWAY_LIMITS.grpcKeptHeads) this.#cache.clear();
     this.#cache.set(key, headers);
     return headers;
   }
@@ -145,7 +145,7 @@ export class HeaderEncoder {
     const cached = this.#prefixes.get(path);
     if (cached) return cached;
     const encoded = this.#encodePrefix(path);
-    if (this.#prefixes.size >= LIMITS.grpcKeptPaths) this.#prefixes.clear();
+    if (this.#prefixes.size >= GATEWAY_LIMITS.grpcKeptPaths) this.#prefixes.clear();
     this.#prefixes.set(path, encoded);
     return encoded;
   }

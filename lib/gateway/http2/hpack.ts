@@ -1,7 +1,7 @@
 // HPACK (RFC 7541) without a dynamic table: static table, Huffman decoding, and reading and writing of header blocks.
 // This client announces a table size of 0, so a block has the same meaning anywhere and can be cached by its bytes.
 
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 
 /** The static table (appendix A): names and values alternate; the first pair has index 1. */
 const STATIC_TABLE: readonly string[] = [
@@ -83,7 +83,7 @@ const NUMBER_BYTES = 4;
 /** Maximum dynamic table size updates at the beginning of a block (section 4.2). */
 const UPDATES_MAX = 2;
 
-/** Decodes a header block; `too large` when the list exceeds LIMITS.grpcMetadataBytes. The cost is linear in the block. */
+/** Decodes a header block; `too large` when the list exceeds GATEWAY_LIMITS.grpcMetadataBytes. The cost is linear in the block. */
 export function decodeFields(block: Buffer): Fields | 'malformed' | 'too large' {
   const reader = new BlockReader(block);
   const fields: string[] = [];
@@ -93,7 +93,7 @@ export function decodeFields(block: Buffer): Fields | 'malformed' | 'too large' 
     const [name, value] = reader.field() ?? NO_FIELD;
     if (name === undefined || value === undefined) return 'malformed';
     bytes += name.length + value.length + FIELD_BYTES;
-    if (bytes > LIMITS.grpcMetadataBytes) return 'too large';
+    if (bytes > GATEWAY_LIMITS.grpcMetadataBytes) return 'too large';
     fields.push(name, value);
   }
   return reader.isBroken ? 'malformed' : fields;

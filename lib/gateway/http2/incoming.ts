@@ -1,8 +1,8 @@
 // What each received frame does to a connection (RFC 9113, section 6), and which frames are protocol errors.
 
-import { LIMITS } from '../../limits.ts';
 import { GRPC } from '../channel/channel.ts';
 import * as statuses from '../channel/statuses.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import type { ByteRange, Frame } from './frames.ts';
 import { applySettings, FLAG, FRAME, MAX_WINDOW, type ProtocolError, protocolError } from './protocol.ts';
@@ -147,7 +147,7 @@ export interface CompleteBlock extends ByteRange {
   readonly flags: number;
 }
 
-/** Joins a header block that arrives in several frames. A block above LIMITS.grpcMetadataBytes is read, but not kept. */
+/** Joins a header block that arrives in several frames. A block above GATEWAY_LIMITS.grpcMetadataBytes is read, but not kept. */
 export class HeaderBlock {
   readonly id: number;
   readonly #flags: number;
@@ -161,12 +161,12 @@ export class HeaderBlock {
     this.add(first);
   }
 
-  /** False when there are more frames or bytes than LIMITS.grpcHeadFrames and LIMITS.grpcHeadBytes. */
+  /** False when there are more frames or bytes than GATEWAY_LIMITS.grpcHeadFrames and GATEWAY_LIMITS.grpcHeadBytes. */
   add({ bytes, from, to }: ByteRange): boolean {
     this.#frames++;
     this.#bytes += to - from;
-    if (this.#bytes <= LIMITS.grpcMetadataBytes) this.#parts.push(Buffer.from(bytes.subarray(from, to)));
-    return this.#frames <= LIMITS.grpcHeadFrames && this.#bytes <= LIMITS.grpcHeadBytes;
+    if (this.#bytes <= GATEWAY_LIMITS.grpcMetadataBytes) this.#parts.push(Buffer.from(bytes.subarray(from, to)));
+    return this.#frames <= GATEWAY_LIMITS.grpcHeadFrames && this.#bytes <= GATEWAY_LIMITS.grpcHeadBytes;
   }
 
   /** The block with its full length, also when its bytes were not kept: the decoder then refuses it as too large. */
@@ -214,7 +214,7 @@ function receiveHeaders(connection: Connection, block: CompleteBlock): ProtocolE
 
 const TOO_LARGE = statuses.made(
   GRPC.resourceExhausted,
-  `The metadata of the node are larger than ${LIMITS.grpcMetadataBytes} bytes.`,
+  `The metadata of the node are larger than ${GATEWAY_LIMITS.grpcMetadataBytes} bytes.`,
 );
 
 /** Whether headers with this HTTP status may come now: headers have one, trailers have none, and 1xx never ends a stream. */
@@ -226,7 +226,7 @@ function isExpected(http: number, { isFirst, isEnd }: { readonly isFirst: boolea
 const SWITCHING_PROTOCOLS = 101;
 
 /** The largest allowance: that of as many cancelled calls as can run at the same time. */
-const ALLOWANCE_MAX = LIMITS.grpcExcusedFrames * LIMITS.grpcStreamsAtOnce;
+const ALLOWANCE_MAX = GATEWAY_LIMITS.grpcExcusedFrames * GATEWAY_LIMITS.grpcStreamsAtOnce;
 
 /** Limits the frames that are no part of an answer: a node could keep this process busy with them. */
 export class FloodGuard {
@@ -238,20 +238,20 @@ export class FloodGuard {
     if (this.#count > 0) this.#count = 0;
   }
 
-  /** This client cancelled a call: LIMITS.grpcExcusedFrames that the node may have sent for it are not counted. */
+  /** This client cancelled a call: GATEWAY_LIMITS.grpcExcusedFrames that the node may have sent for it are not counted. */
   addAllowance(): void {
-    this.#count = Math.max(this.#count - LIMITS.grpcExcusedFrames, -ALLOWANCE_MAX);
+    this.#count = Math.max(this.#count - GATEWAY_LIMITS.grpcExcusedFrames, -ALLOWANCE_MAX);
   }
 
   /**
-   * Counts a frame as `cost` frames; false when there are too many within LIMITS.grpcIdleMs. While a request waits for a
+   * Counts a frame as `cost` frames; false when there are too many within GATEWAY_LIMITS.grpcIdleMs. While a request waits for a
    * window (`isBlocked`) the limit is higher, since the node then has a reason to send WINDOW_UPDATE.
    */
   allow(cost: number, isBlocked: boolean): boolean {
     this.#count += cost;
-    if (this.#count <= (isBlocked ? LIMITS.grpcIdleFramesBlocked : LIMITS.grpcIdleFrames)) return true;
+    if (this.#count <= (isBlocked ? GATEWAY_LIMITS.grpcIdleFramesBlocked : GATEWAY_LIMITS.grpcIdleFrames)) return true;
     const now = performance.now();
-    const isSlow = now - this.#startedAt > LIMITS.grpcIdleMs;
+    const isSlow = now - this.#startedAt > GATEWAY_LIMITS.grpcIdleMs;
     this.#startedAt = now;
     this.#count = 0;
     return isSlow;

@@ -2,11 +2,11 @@
 
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay } from '../../retry.ts';
 import type { ByteBudget } from '../channel/byte-budget.ts';
 import type { Call, ChannelHealth, ChannelOptions, StreamCall } from '../channel/channel.ts';
 import type { Sink, Source } from '../channel/message-stream.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { startCall } from './call.ts';
 import { Connection, type SocketHandler } from './connection.ts';
 import { HeaderDecoder, HeaderEncoder } from './headers.ts';
@@ -26,7 +26,7 @@ export interface Http2Client {
   /** Resolves when an attempt to connect has ended; at once when connected, or in the pause after a failed attempt. */
   connect(): Promise<unknown>;
   health(): ChannelHealth;
-  /** Lets running calls end within LIMITS.grpcCloseMs, then ends them. */
+  /** Lets running calls end within GATEWAY_LIMITS.grpcCloseMs, then ends them. */
   close(): Promise<void>;
 }
 
@@ -56,8 +56,13 @@ export interface Reconnector {
 }
 
 function createReconnector(options: ChannelOptions): Reconnector {
-  const { upstream, tls = false, connectMs = LIMITS.grpcConnectMs, pingMs = LIMITS.grpcPingMs } = options;
-  const { backoffMs = LIMITS.grpcBackoffMs, backoffMaxMs = LIMITS.grpcBackoffMaxMs } = options;
+  const {
+    upstream,
+    tls = false,
+    connectMs = GATEWAY_LIMITS.grpcConnectMs,
+    pingMs = GATEWAY_LIMITS.grpcPingMs,
+  } = options;
+  const { backoffMs = GATEWAY_LIMITS.grpcBackoffMs, backoffMaxMs = GATEWAY_LIMITS.grpcBackoffMaxMs } = options;
   const headerDecoder = new HeaderDecoder();
   const headerEncoder = new HeaderEncoder(upstream, tls ? 'https' : 'http');
   let current: Connection | undefined;
@@ -120,7 +125,7 @@ function createReconnector(options: ChannelOptions): Reconnector {
 
   function test(connection: Connection): void {
     const now = performance.now();
-    if (now - pingedAt < LIMITS.grpcPingPauseMs || !all.has(connection)) return;
+    if (now - pingedAt < GATEWAY_LIMITS.grpcPingPauseMs || !all.has(connection)) return;
     pingedAt = now;
     connection.ping(pingMs);
   }
@@ -159,7 +164,7 @@ function dial({ upstream, tls = false }: ChannelOptions, handler: SocketHandler)
     port: Number(/\d+$/.exec(upstream)),
     noDelay: true,
     keepAlive: true,
-    keepAliveInitialDelay: LIMITS.grpcPingPauseMs,
+    keepAliveInitialDelay: GATEWAY_LIMITS.grpcPingPauseMs,
     onread: {
       buffer: Buffer.allocUnsafeSlow(READ_BYTES),
       callback: (length: number, bytes: Uint8Array) => {

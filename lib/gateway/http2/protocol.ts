@@ -1,6 +1,6 @@
 // The numbers of HTTP/2 (RFC 9113), protocol errors, and the SETTINGS of both sides of a connection.
 
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import type { ByteRange } from './frames.ts';
 
 export const FRAME = {
@@ -73,7 +73,7 @@ export interface NodeSettings {
 
 /** The settings that apply until the node sends its own. */
 export function initialSettings(): NodeSettings {
-  return { streams: LIMITS.grpcStreamsAtOnce, listBytes: Number.POSITIVE_INFINITY, window: INITIAL_WINDOW };
+  return { streams: GATEWAY_LIMITS.grpcStreamsAtOnce, listBytes: Number.POSITIVE_INFINITY, window: INITIAL_WINDOW };
 }
 
 /** The payload of this client's SETTINGS: no server push, no dynamic header table, the window and header list of LIMITS. */
@@ -81,8 +81,8 @@ export function encodeSettings(): Buffer {
   const own = [
     [SETTING.tableBytes, 0],
     [SETTING.push, 0],
-    [SETTING.window, LIMITS.grpcWindowBytes],
-    [SETTING.listBytes, LIMITS.grpcMetadataBytes],
+    [SETTING.window, GATEWAY_LIMITS.grpcWindowBytes],
+    [SETTING.listBytes, GATEWAY_LIMITS.grpcMetadataBytes],
   ] as const;
   const bytes = Buffer.allocUnsafe(own.length * SETTING_BYTES);
   for (const [nth, [name, value]] of own.entries()) {
@@ -96,7 +96,7 @@ const APPLY: { readonly [name: number]: (settings: NodeSettings, value: number) 
   [SETTING.push]: (_settings, value) =>
     value === 0 ? undefined : protocolError('protocol', 'the node set ENABLE_PUSH, which only a client may do'),
   [SETTING.streams]: (settings, value) => {
-    settings.streams = Math.min(value, LIMITS.grpcStreamsAtOnce);
+    settings.streams = Math.min(value, GATEWAY_LIMITS.grpcStreamsAtOnce);
     return undefined;
   },
   [SETTING.window]: (settings, value) => {

@@ -1,8 +1,8 @@
 // A stream of HTTP/2, and the table of the streams of one connection: running, waiting, and recently aborted.
 
 import { LRUCache } from 'lru-cache';
-import { LIMITS } from '../../limits.ts';
 import type { Metadata, Status } from '../channel/channel.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { ReceiveWindow } from './flow-control.ts';
 import type { ByteRange } from './frames.ts';
 import type { Headers } from './headers.ts';
@@ -31,7 +31,7 @@ export interface StreamHandler {
 export class Stream {
   readonly handler: StreamHandler;
   readonly body: RequestBody;
-  readonly receiveWindow = new ReceiveWindow(LIMITS.grpcWindowBytes);
+  readonly receiveWindow = new ReceiveWindow(GATEWAY_LIMITS.grpcWindowBytes);
   /** 0 while it waits. */
   id = 0;
   /** Bytes that may be sent; negative after the node reduced its initial window. */
@@ -58,9 +58,9 @@ export class StreamTable {
    * Running streams, each in the slot that its identifier gives. Not a Map: its table keeps references to deleted entries
    * after it has grown, which would delay garbage collection of half of all calls.
    */
-  readonly #slots: (Stream | undefined)[] = new Array(LIMITS.grpcStreamsAtOnce).fill(undefined);
-  /** The last LIMITS.grpcBrokenKept aborted streams. */
-  readonly #aborted = new LRUCache<number, Aborter>({ max: LIMITS.grpcBrokenKept });
+  readonly #slots: (Stream | undefined)[] = new Array(GATEWAY_LIMITS.grpcStreamsAtOnce).fill(undefined);
+  /** The last GATEWAY_LIMITS.grpcBrokenKept aborted streams. */
+  readonly #aborted = new LRUCache<number, Aborter>({ max: GATEWAY_LIMITS.grpcBrokenKept });
   #running = 0;
   #nextId = 1;
 
@@ -70,7 +70,7 @@ export class StreamTable {
 
   /** Whether the identifiers are used up, except for those that may have to be skipped. */
   get isExhausted(): boolean {
-    return this.#nextId > MAX_STREAM_ID - 2 * LIMITS.grpcStreamsAtOnce;
+    return this.#nextId > MAX_STREAM_ID - 2 * GATEWAY_LIMITS.grpcStreamsAtOnce;
   }
 
   get isEmpty(): boolean {
@@ -119,5 +119,5 @@ export class StreamTable {
 }
 
 function slotIndex(id: number): number {
-  return ((id - 1) / 2) % LIMITS.grpcStreamsAtOnce;
+  return ((id - 1) / 2) % GATEWAY_LIMITS.grpcStreamsAtOnce;
 }

@@ -3,8 +3,8 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { gogoOptions } from '../descriptors/gogo.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { scalarDefault } from './scalars.ts';
 
 const { IMPLICIT } = FeatureSet_FieldPresence;
@@ -50,8 +50,8 @@ export function messageDefaults(): DefaultOf {
       return value === undefined ? [] : [`${JSON.stringify(field.name)}:${value}`];
     })}}`;
     under.delete(type);
-    if (json.length > LIMITS.gatewayDefaultChars)
-      throw endless(type, `is longer than ${LIMITS.gatewayDefaultChars} characters with nothing set`);
+    if (json.length > GATEWAY_LIMITS.gatewayDefaultChars)
+      throw endless(type, `is longer than ${GATEWAY_LIMITS.gatewayDefaultChars} characters with nothing set`);
     known.set(type, json);
     return json;
   };

@@ -2,8 +2,8 @@
 
 import { isUtf8 } from 'node:buffer';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { UnknownTypes } from '../descriptors/unknown-types.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 
 /** One reply that is being written as JSON: `bytes` are read at `at`, `out` is filled up to `to`. */
 export interface Job {
@@ -142,7 +142,8 @@ export function tagOf(job: Job): number {
 
 /** One message further in. */
 export function deeper(job: Job): void {
-  if (++job.depth > LIMITS.gatewayDepth) throw unreadable(`it nests deeper than ${LIMITS.gatewayDepth} messages`);
+  if (++job.depth > GATEWAY_LIMITS.gatewayDepth)
+    throw unreadable(`it nests deeper than ${GATEWAY_LIMITS.gatewayDepth} messages`);
 }
 
 /** What is thrown for a reply that is not what its descriptor says; the place in it is not told. */

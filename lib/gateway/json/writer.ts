@@ -2,8 +2,8 @@
 
 import { type DescMessage, type Registry, ScalarType } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { UnknownTypes } from '../descriptors/unknown-types.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { WRAPPERS } from '../request/values.ts';
 import { messageDefaults } from './default.ts';
 import { anyWriter, finite, type TypeWriter, unwrapped, valueWriter } from './dynamic.ts';
@@ -18,7 +18,7 @@ export interface JsonWriterOptions {
   /** Where the types inside `google.protobuf.Any` are found. */
   readonly registry: Registry;
   readonly form: JsonForm;
-  /** Bytes of JSON that one reply may have. @default LIMITS.gatewayJsonBytes */
+  /** Bytes of JSON that one reply may have. @default GATEWAY_LIMITS.gatewayJsonBytes */
   readonly maxBytes?: number;
 }
 
@@ -66,7 +66,7 @@ const KEPT_BYTES = 1_048_576;
 export function createJsonWriters({
   registry,
   form,
-  maxBytes = LIMITS.gatewayJsonBytes,
+  maxBytes = GATEWAY_LIMITS.gatewayJsonBytes,
 }: JsonWriterOptions): JsonWriters {
   const types = compileTypes(registry, form);
   let spare = outOf(Math.min(FIRST_BYTES, maxBytes));

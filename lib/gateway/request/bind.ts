@@ -9,8 +9,8 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { tellingRegistry, type UnknownTypes } from '../descriptors/unknown-types.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { decodeQuery } from '../route/percent.ts';
 import {
   createDraft,
@@ -121,8 +121,8 @@ export interface Parameter {
 export function parameters(query: string): Parameter[] {
   if (query === '') return [];
   const pairs = query.split('&').filter((pair) => pair !== '');
-  if (pairs.length > LIMITS.gatewayParameters)
-    throw refuse('', `the query has more than ${LIMITS.gatewayParameters} parameters`);
+  if (pairs.length > GATEWAY_LIMITS.gatewayParameters)
+    throw refuse('', `the query has more than ${GATEWAY_LIMITS.gatewayParameters} parameters`);
   const found = new Map<string, string[]>();
   for (const pair of pairs) {
     if (pair.includes(';')) throw refuse('', 'invalid semicolon separator in query');
@@ -149,7 +149,7 @@ function freePaths(input: DescMessage, taken: readonly FieldPath[]): PathOf {
     const path = fieldPath(input, name);
     if (!path || taken.some((other) => other.every((field, at) => path[at] === field))) return undefined;
     // Types that contain themselves have paths without end.
-    if (known.size < LIMITS.gatewayParameters) known.set(name, path);
+    if (known.size < GATEWAY_LIMITS.gatewayParameters) known.set(name, path);
     return path;
   };
 }
@@ -174,7 +174,7 @@ function parseBody(bytes: Uint8Array): JsonValue {
 
 function bodyBytes(json: JsonValue, { input, registry }: { input: DescMessage; registry: Registry }): Uint8Array {
   try {
-    const options = { registry, ignoreUnknownFields: true, recursionLimit: LIMITS.gatewayDepth };
+    const options = { registry, ignoreUnknownFields: true, recursionLimit: GATEWAY_LIMITS.gatewayDepth };
     return toBinary(input, fromJson(input, json, options));
   } catch (error) {
     throw refuse('', `the body cannot be read: ${(error as Error).message.slice(0, 300)}`);

@@ -2,9 +2,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { ScalarType } from '@bufbuild/protobuf';
-import { LIMITS } from '../../limits.ts';
 import type { Metadata } from '../channel/channel.ts';
 import { isReserved, metadataTrouble } from '../channel/metadata.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { scalarParser } from './values.ts';
 
 /** The height of the chain, in and out. */
@@ -40,8 +40,8 @@ export function metadataOf(headers: IncomingHttpHeaders, forward: readonly strin
     if (!add(metadata, { name, value: headers[header]! })) return notBase64(name);
   }
   const trouble =
-    metadata.length > LIMITS.gatewayMetadata
-      ? `there are more than ${LIMITS.gatewayMetadata}`
+    metadata.length > GATEWAY_LIMITS.gatewayMetadata
+      ? `there are more than ${GATEWAY_LIMITS.gatewayMetadata}`
       : metadataTrouble(metadata);
   return trouble
     ? { kind: 'refused', message: `Cannot forward the headers: ${trouble}.` }
@@ -95,7 +95,7 @@ export interface HeadersBack {
 
 /**
  * The headers of an HTTP answer for the metadata of a call, as `grpc-metadata-…`; the height under its own name too.
- * Bytes as base64. What a header cannot hold is left away, and what is more than LIMITS.grpcMetadataBytes.
+ * Bytes as base64. What a header cannot hold is left away, and what is more than GATEWAY_LIMITS.grpcMetadataBytes.
  */
 export function headersOf(metadata: Metadata, back: HeadersBack): Record<string, string> {
   const headers = prefixedTexts(metadata, PREFIX, back);
@@ -118,7 +118,7 @@ const VALUE = /^[\t\x20-\x7e]*$/;
 
 function prefixedTexts(metadata: Metadata, prefix: string, { named, clean }: HeadersBack): Record<string, string> {
   const headers: Record<string, string> = {};
-  let left = LIMITS.grpcMetadataBytes;
+  let left = GATEWAY_LIMITS.grpcMetadataBytes;
   for (const [name, value] of metadata) {
     // Servers of HTTP add a date by themselves.
     if (isReserved(name) || (name === 'date' && !named.includes(name))) continue;

@@ -1,7 +1,7 @@
 // What a person wants to know of each route: method, path, method of the service, parameters of the query.
 
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { parserOf } from '../request/message-builder.ts';
 import type { Route } from './route.ts';
 
@@ -42,7 +42,7 @@ function queryParameters({ input, variables, body }: Route): QueryParameter[] {
       const name = `${prefix}${field.name}`;
       if (taken.has(name)) continue;
       if (isText(field)) found.push(parameter(field, name));
-      else if (field.fieldKind === 'message' && depth < LIMITS.gatewayParameterDepth)
+      else if (field.fieldKind === 'message' && depth < GATEWAY_LIMITS.gatewayParameterDepth)
         walk(field.message, `${name}.`, depth + 1);
     }
   };

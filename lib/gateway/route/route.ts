@@ -2,8 +2,8 @@
 
 import type { DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { type Descriptors, refused } from '../descriptors/descriptors.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Bind, compileBinding } from '../request/bind.ts';
 import { type HttpRule, httpRules } from './http-rule.ts';
 import { createPathTree, type PathTree } from './path-tree.ts';
@@ -177,10 +177,10 @@ function templateOf(rule: HttpRule): Template {
 
 function match(tree: PathTree<ByMethod>, method: string, path: string): Match {
   const allow = new Set<string>();
-  if (path.length > LIMITS.gatewayPathChars)
+  if (path.length > GATEWAY_LIMITS.gatewayPathChars)
     throw new TwinlineError(
       'ERR_INPUT',
-      `The path has ${path.length} characters; ${LIMITS.gatewayPathChars} are allowed.`,
+      `The path has ${path.length} characters; ${GATEWAY_LIMITS.gatewayPathChars} are allowed.`,
     );
   const found = tree.find(path, (leaf, segments): Match | undefined => {
     const placed = leaf.get(method) ?? (method === 'HEAD' ? leaf.get('GET') : undefined) ?? leaf.get('*');

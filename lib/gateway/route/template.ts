@@ -4,7 +4,7 @@
 //   After a variable all that follows its brace is the verb, which may then hold colons, as in grpc-gateway.
 //   Segment  = "*" | "**" | literal | "{" field path [ "=" Segments ] "}"
 
-import { LIMITS } from '../../limits.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
 
 export type Segment =
   | { readonly kind: 'literal'; readonly text: string }
@@ -100,7 +100,8 @@ function variableOf(part: string, others: readonly Variable[]): { name: string; 
 }
 
 function check(segments: readonly Segment[]): void {
-  if (segments.length > LIMITS.gatewaySegments) throw new Error(`it has more than ${LIMITS.gatewaySegments} segments`);
+  if (segments.length > GATEWAY_LIMITS.gatewaySegments)
+    throw new Error(`it has more than ${GATEWAY_LIMITS.gatewaySegments} segments`);
   const rest = segments.findIndex(({ kind }) => kind === 'rest');
   if (rest >= 0 && rest < segments.length - 1) throw new Error('** is not its last segment');
 }

@@ -1,8 +1,9 @@
 // Declared kinds: their names are checked, their indexed values found in bodies, their bodies made text.
 
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { isWellFormed } from '../input.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import type { IndexValue, Json, JsonObject, Kind } from '../store.ts';
 import { entryKey, valueKey } from './index-key.ts';
 
@@ -39,8 +40,8 @@ export function indexesOf(kind: Kind): Index[] {
   if (!NAME.test(kind.name)) throw refuse('its name breaks the form', 'Use 1 to 64 letters, digits and dashes.');
   return Object.entries(kind.indexes).map(([name, { fields, unique = false }]) => {
     if (!INDEX.test(name)) throw refuse(`index name ${JSON.stringify(name)}`, 'Use 1 to 64 letters, digits, _ and -.');
-    if (fields.length < 1 || fields.length > LIMITS.fieldsPerIndex || new Set(fields).size < fields.length)
-      throw refuse(`index "${name}"`, `Give it 1 to ${LIMITS.fieldsPerIndex} different fields.`);
+    if (fields.length < 1 || fields.length > STORE_LIMITS.fieldsPerIndex || new Set(fields).size < fields.length)
+      throw refuse(`index "${name}"`, `Give it 1 to ${STORE_LIMITS.fieldsPerIndex} different fields.`);
     const bad = fields.find((field) => !FIELD.test(field));
     if (bad !== undefined)
       throw refuse(
@@ -71,7 +72,7 @@ export function bodyText(kind: string, id: string, body: JsonObject): string {
   const refuse = (why: string) =>
     new TwinlineError('ERR_INPUT', `A document of kind "${kind}" (${JSON.stringify(id)}) is refused: ${why}.`);
   const bytes = Buffer.byteLength(text);
-  if (bytes > LIMITS.documentBytes) throw refuse(`${bytes} bytes, ${LIMITS.documentBytes} are allowed`);
+  if (bytes > SHARED_LIMITS.documentBytes) throw refuse(`${bytes} bytes, ${SHARED_LIMITS.documentBytes} are allowed`);
   // JSON.stringify escapes half pairs and nothing else this way.
   if (text.includes('\\ud') && !everyString(body, isWellFormed)) throw refuse('a string holds half a surrogate pair');
   return text;
@@ -104,10 +105,10 @@ function rowsOf({ name, fields }: Index, body: JsonObject): IndexValue[][] {
   const values = fields.map((field) => (isList(field) ? null : scalarOf(valueAt(body, field))));
   if (list < 0) return [values];
   const elements = elementsOf(valueAt(body, fields[list]!.slice(0, -2)));
-  if (elements.length > LIMITS.elementsPerIndex)
+  if (elements.length > SHARED_LIMITS.elementsPerIndex)
     throw new TwinlineError(
       'ERR_INPUT',
-      `Index "${name}" would hold ${elements.length} elements of one document; ${LIMITS.elementsPerIndex} are allowed.`,
+      `Index "${name}" would hold ${elements.length} elements of one document; ${SHARED_LIMITS.elementsPerIndex} are allowed.`,
     );
   return elements.map((element) => values.with(list, element));
 }

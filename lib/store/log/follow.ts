@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import type { FollowOptions, Frame, LogPage, LogStore, ReadOptions } from '../log-store.ts';
 import { checkLog, checkRead } from './rules.ts';
 
@@ -162,7 +162,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
 
     function away(error: unknown): 'away' {
       awaySince ??= performance.now();
-      const patient = performance.now() - awaySince < LIMITS.followPatienceMs;
+      const patient = performance.now() - awaySince < STORE_LIMITS.followPatienceMs;
       if (closed || !patient || !(error instanceof TwinlineError && error.retry)) throw error;
       wakeLater(topic);
       return 'away';

@@ -1,8 +1,9 @@
 // The rules of frame logs that the backends share: what is well-formed, what an append may do, what a read gives.
 
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkKey, checkLimit, isWellFormed, LAST_MOMENT } from '../input.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import type { AppendOptions, AppendResult, Claim, Frame, LogPage, LogState, ReadOptions } from '../log-store.ts';
 
 /** What a backend keeps of a log besides its frames. */
@@ -43,17 +44,19 @@ export function checkAppend(frames: readonly string[], options: AppendOptions): 
   checkClaim(options);
   checkWhole('number of the expected last frame', options.expected, { min: 0 });
   if (frames.length === 0 && !options.end) throw refusedAppend('it has no frame and does not end the log');
-  if (frames.length > LIMITS.framesPerAppend)
-    throw refusedAppend(`it has ${frames.length} frames of at most ${LIMITS.framesPerAppend}`);
+  if (frames.length > SHARED_LIMITS.framesPerAppend)
+    throw refusedAppend(`it has ${frames.length} frames of at most ${SHARED_LIMITS.framesPerAppend}`);
   const bytes = frames.reduce((sum, text) => sum + frameBytes(text), 0);
-  if (bytes > LIMITS.appendBytes) throw refusedAppend(`it has ${bytes} bytes of at most ${LIMITS.appendBytes}`);
+  if (bytes > SHARED_LIMITS.appendBytes)
+    throw refusedAppend(`it has ${bytes} bytes of at most ${SHARED_LIMITS.appendBytes}`);
   return { frames, bytes, options };
 }
 
 function frameBytes(text: string): number {
   if (!isWellFormed(text)) throw refusedAppend('a frame has half a surrogate pair');
   const bytes = Buffer.byteLength(text);
-  if (bytes > LIMITS.frameBytes) throw refusedAppend(`a frame has ${bytes} bytes of at most ${LIMITS.frameBytes}`);
+  if (bytes > STORE_LIMITS.frameBytes)
+    throw refusedAppend(`a frame has ${bytes} bytes of at most ${STORE_LIMITS.frameBytes}`);
   return bytes;
 }
 
@@ -63,7 +66,7 @@ function refusedAppend(reason: string): TwinlineError {
 
 export function checkRead({ after = 0, limit = 100 }: ReadOptions): Required<ReadOptions> {
   checkWhole('number to read after', after, { min: 0 });
-  checkLimit(limit, LIMITS.pageSizeMax);
+  checkLimit(limit, SHARED_LIMITS.pageSizeMax);
   return { after, limit };
 }
 
@@ -81,7 +84,7 @@ export function judgeAppend(
   if (head.ended) return { kind: 'ended', last };
   if (expected !== last) return { kind: 'conflict', last };
   const held = last - head.first + 1;
-  const fits = held + frames.length <= LIMITS.framesPerLog && head.bytes + bytes <= LIMITS.logBytes;
+  const fits = held + frames.length <= STORE_LIMITS.framesPerLog && head.bytes + bytes <= STORE_LIMITS.logBytes;
   return fits || options.end ? 'write' : { kind: 'full', last };
 }
 
@@ -103,7 +106,7 @@ export function pageOf(head: LogHead, texts: Iterable<string>, { after, limit }:
   let bytes = 0;
   for (const text of texts) {
     bytes += Buffer.byteLength(text);
-    if (frames.length && bytes > LIMITS.logReadBytes) break;
+    if (frames.length && bytes > SHARED_LIMITS.logReadBytes) break;
     frames.push({ n: n++, text });
     if (frames.length === limit) break;
   }

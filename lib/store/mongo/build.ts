@@ -2,8 +2,8 @@
 
 import type { Collection, IndexDescription } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { takenError } from '../insert-new.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import { isConflict, isDuplicate, isLate } from './errors.ts';
 import type { IndexEntry, KindEntry } from './registry.ts';
 import { keysOf, listed, type Row } from './rows.ts';
@@ -64,7 +64,7 @@ function keyIndex(index: IndexEntry): IndexDescription {
 
 // Building may take longer than an answer; whoever asks again waits for the same work.
 async function create(rows: Collection<Row>, indexes: IndexDescription[]): Promise<void> {
-  for (const until = performance.now() + LIMITS.mongoDeclareMs; ; )
+  for (const until = performance.now() + STORE_LIMITS.mongoDeclareMs; ; )
     try {
       await rows.createIndexes(indexes);
       return;

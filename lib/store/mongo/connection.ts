@@ -2,8 +2,8 @@
 
 import { type Db, MongoClient } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { closedError } from '../input.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import { lastingClient } from './client.ts';
 import { mongoRefusal, TooLate } from './errors.ts';
 
@@ -13,9 +13,9 @@ export interface MongoConnectionOptions {
    * it is `twinline`. What the URL says of write concern, read concern, timeouts and pool size is overruled.
    */
   readonly url: string;
-  /** Milliseconds that an answer may take, and a free connection. @default LIMITS.mongoAnswerMs */
+  /** Milliseconds that an answer may take, and a free connection. @default STORE_LIMITS.mongoAnswerMs */
   readonly answerMs?: number;
-  /** Milliseconds to find a primary, and to connect to it. @default LIMITS.mongoConnectMs */
+  /** Milliseconds to find a primary, and to connect to it. @default STORE_LIMITS.mongoConnectMs */
   readonly connectMs?: number;
 }
 
@@ -54,13 +54,13 @@ export interface MongoWork {
  * that is cut off from its majority may, until it notices, answer reads from before; it cannot write.)
  */
 export function connectMongo(options: MongoConnectionOptions): MongoConnection {
-  const { answerMs = LIMITS.mongoAnswerMs, connectMs = LIMITS.mongoConnectMs } = options;
+  const { answerMs = STORE_LIMITS.mongoAnswerMs, connectMs = STORE_LIMITS.mongoConnectMs } = options;
   // A call is tried twice at most.
   const callMs = 2 * (connectMs + answerMs);
   const lasting = lastingClient({
     open: () => openClient(options),
     database: /^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline',
-    stuckMs: 2 * (connectMs + LIMITS.mongoHeartbeatMs),
+    stuckMs: 2 * (connectMs + STORE_LIMITS.mongoHeartbeatMs),
   });
   const { db } = lasting;
   const { srvHost, hosts } = lasting.client.options;
@@ -86,8 +86,8 @@ export function connectMongo(options: MongoConnectionOptions): MongoConnection {
 
 function openClient({
   url,
-  answerMs = LIMITS.mongoAnswerMs,
-  connectMs = LIMITS.mongoConnectMs,
+  answerMs = STORE_LIMITS.mongoAnswerMs,
+  connectMs = STORE_LIMITS.mongoConnectMs,
 }: MongoConnectionOptions): MongoClient {
   try {
     return new MongoClient(url, {
@@ -97,10 +97,10 @@ function openClient({
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: answerMs },
       retryReads: true,
       retryWrites: true,
-      maxPoolSize: LIMITS.mongoPool,
+      maxPoolSize: STORE_LIMITS.mongoPool,
       serverSelectionTimeoutMS: connectMs,
       connectTimeoutMS: connectMs,
-      heartbeatFrequencyMS: LIMITS.mongoHeartbeatMs,
+      heartbeatFrequencyMS: STORE_LIMITS.mongoHeartbeatMs,
       waitQueueTimeoutMS: answerMs,
       socketTimeoutMS: answerMs,
     });

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { indexesOf } from '../index/kinds.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import type { Kind } from '../store.ts';
 import { build, claimName, keyName, takeDown } from './build.ts';
 import { announced, isSatisfied, published, type Wanted, withoutBuilding } from './draft.ts';
@@ -85,7 +85,7 @@ async function underLease(at: { db: Db; prefix: string }, work: (goOn: () => Pro
     }
   }
 
-  for (const giveUpAt = performance.now() + LIMITS.mongoDeclareMs; !(await take()); ) {
+  for (const giveUpAt = performance.now() + STORE_LIMITS.mongoDeclareMs; !(await take()); ) {
     if (performance.now() > giveUpAt)
       throw new TwinlineError(
         'ERR_STORE',

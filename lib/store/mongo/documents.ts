@@ -2,10 +2,10 @@
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
 import { bodyText } from '../index/kinds.ts';
 import { type Plan, planQuery } from '../index/query.ts';
 import { checkKey, checkLimit } from '../input.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import type { DocumentStore, InsertResult, JsonObject, Kind, Query, StoredDocument } from '../store.ts';
 import { checkPrefix, type MongoSource, workOn } from './connection.ts';
 import { declareKinds } from './declare.ts';
@@ -70,7 +70,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     name: 'mongo',
     durability: 'replicated',
     declare: (kinds) =>
-      run('declare kinds', () => declareKinds(kinds, { db, prefix, registry }), { ms: LIMITS.mongoDeclareMs }),
+      run('declare kinds', () => declareKinds(kinds, { db, prefix, registry }), { ms: STORE_LIMITS.mongoDeclareMs }),
     insert: async <B extends JsonObject>(kind: Kind, id: string, body: B): Promise<InsertResult<B>> => {
       // At once: what the caller does to the body later is no part of it.
       const text = bodyText(kind.name, id, body);

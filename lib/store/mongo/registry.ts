@@ -2,8 +2,8 @@
 
 import type { Collection, Db } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import { declaredKind } from '../index/kinds.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import type { Kind } from '../store.ts';
 import { isDuplicate } from './errors.ts';
 import type { MongoIndex, MongoKind, Row } from './rows.ts';
@@ -33,7 +33,7 @@ export interface Registered {
 export type Kinds = ReadonlyMap<string, MongoKind>;
 
 export interface Registry {
-  /** As they were read last, at most LIMITS.mongoKindsMs ago. */
+  /** As they were read last, at most STORE_LIMITS.mongoKindsMs ago. */
   kinds(): Promise<Kinds>;
   /** Reads again. */
   refresh(): Promise<Kinds>;
@@ -79,7 +79,7 @@ export function openRegistry(db: Db, prefix: string): Registry {
   }
 
   async function kinds(): Promise<Kinds> {
-    const fresh = known && performance.now() - known.at < LIMITS.mongoKindsMs;
+    const fresh = known && performance.now() - known.at < STORE_LIMITS.mongoKindsMs;
     return fresh ? known!.kinds : refresh();
   }
 

@@ -3,7 +3,7 @@
 import type { Collection } from 'mongodb';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkKey, checkLimit } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { checkPrefix, type MongoSource, workOn } from './connection.ts';
@@ -142,7 +142,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     async sweep(now, limit) {
       checkLimit(limit);
       for (let total = 0; ; ) {
-        const batch = Math.min(limit - total, LIMITS.sweepBatch);
+        const batch = Math.min(limit - total, SHARED_LIMITS.sweepBatch);
         const { found, swept } = await run('sweep sessions', () => sweepSome(now, batch));
         total += swept;
         if (found < batch || total === limit) return total;

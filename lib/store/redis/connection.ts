@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import { type RefusalOptions, reasonOf, redisRefusal } from './errors.ts';
 import { openClient } from './options.ts';
 import { parseRedisUrl } from './url.ts';
@@ -19,11 +19,11 @@ export interface RedisConnectionOptions {
    * `rediss` in the place of `redis` is TLS; certificates of an own authority: NODE_EXTRA_CA_CERTS.
    */
   readonly url: string;
-  /** Milliseconds until an unanswered command is refused. @default LIMITS.redisCommandMs */
+  /** Milliseconds until an unanswered command is refused. @default STORE_LIMITS.redisCommandMs */
   readonly commandMs?: number;
-  /** Milliseconds for one attempt to connect. @default LIMITS.redisConnectMs */
+  /** Milliseconds for one attempt to connect. @default STORE_LIMITS.redisConnectMs */
   readonly connectMs?: number;
-  /** Milliseconds after opening that commands wait for the first connection. @default LIMITS.redisFirstConnectMs */
+  /** Milliseconds after opening that commands wait for the first connection. @default STORE_LIMITS.redisFirstConnectMs */
   readonly firstConnectMs?: number;
 }
 
@@ -67,8 +67,8 @@ export function connectionOf(at: RedisAt): RedisConnection {
 
 /** Opens a connection; returns at once and connects in the background, again and again. Throws ERR_CONFIG for a bad URL. */
 export function connectRedis(options: RedisConnectionOptions): RedisConnection {
-  const { url, commandMs = LIMITS.redisCommandMs, connectMs = LIMITS.redisConnectMs } = options;
-  const { firstConnectMs = LIMITS.redisFirstConnectMs } = options;
+  const { url, commandMs = STORE_LIMITS.redisCommandMs, connectMs = STORE_LIMITS.redisConnectMs } = options;
+  const { firstConnectMs = STORE_LIMITS.redisFirstConnectMs } = options;
   const address = parseRedisUrl(url);
   const { name, kind, password } = address;
   const client = openClient(address, { commandMs, connectMs });
@@ -257,7 +257,7 @@ async function disconnected(client: Redis | Cluster): Promise<void> {
 // Bounded, for a client in the middle of connecting ends only when that does.
 function ended(client: Redis | Cluster): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, LIMITS.redisDisconnectMs * 2);
+    const timer = setTimeout(resolve, STORE_LIMITS.redisDisconnectMs * 2);
     client.once('end', () => {
       clearTimeout(timer);
       resolve();

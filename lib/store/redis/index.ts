@@ -2,8 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkKey, checkLimit } from '../input.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import { byTime, compareText, type Timed } from '../memory/sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
@@ -27,7 +28,7 @@ export type RedisSnapshotsOptions = RedisAt & {
   readonly durability?: Durability;
   /**
    * Milliseconds for which timers that `due` gave to one instance are not given to others; 0: all get all of them.
-   * @default LIMITS.redisClaimMs
+   * @default STORE_LIMITS.redisClaimMs
    */
   readonly claimMs?: number;
 };
@@ -53,7 +54,7 @@ export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promis
  * that instances do not do the same work twice. It comes back by itself when this one dies.
  *
  * The store's clock decides what has expired, and `sweep` deletes it. Redis deletes by itself only what nobody has swept
- * for LIMITS.redisGraceMs, so clocks may differ by that much. Throws ERR_CONFIG for a bad URL or prefix.
+ * for STORE_LIMITS.redisGraceMs, so clocks may differ by that much. Throws ERR_CONFIG for a bad URL or prefix.
  */
 export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
   // In this order: when the prefix is refused, no connection is left open.
@@ -68,7 +69,7 @@ function placesOf({ prefix = 'twinline:' }: RedisSnapshotsOptions): Places {
 type StoreOptions = Pick<RedisSnapshotsOptions, 'clock' | 'durability' | 'claimMs'>;
 
 function storeOn(connection: RedisConnection, places: Places, options: StoreOptions): SnapshotStore {
-  const { clock = systemClock, durability = 'memory', claimMs = LIMITS.redisClaimMs } = options;
+  const { clock = systemClock, durability = 'memory', claimMs = STORE_LIMITS.redisClaimMs } = options;
   const { client, run } = connection;
   const { buckets, of: bucketOf } = places;
   const scripts = sessionScripts(connection);
@@ -84,7 +85,7 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
     const place = sessions + key;
     const now = clock.now();
     // How long, not until when: Redis's clock is not the store's, which in tests stands still.
-    const ttlMs = Math.max(0, expiryOf(next) - now) + LIMITS.redisGraceMs;
+    const ttlMs = Math.max(0, expiryOf(next) - now) + STORE_LIMITS.redisGraceMs;
     // The script reads the rest from the head of the session's text: each argument costs.
     const args = [now, ttlMs, expected, encodeSession(next, expected + 1)] as const;
     let result = isPlain(expected, next) ? await scripts.commitPlain(place, ...args) : NEEDS_INDEXES;
@@ -199,7 +200,7 @@ function shareOut(found: readonly Share[], limit: number): Share[] {
   const shares: Share[] = [];
   let left = limit;
   for (const { bucket, count } of found) {
-    const share = Math.min(left, count, LIMITS.sweepBatch);
+    const share = Math.min(left, count, SHARED_LIMITS.sweepBatch);
     if (share > 0) shares.push({ bucket, count: share });
     left -= share;
   }

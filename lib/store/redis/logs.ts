@@ -1,8 +1,9 @@
 // Frame logs in Redis Streams: written, read and followed by every instance that reaches it; single, Sentinel or Cluster.
 
 import { type Clock, systemClock } from '../../clock.ts';
-import { LIMITS } from '../../limits.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import { followers } from '../log/follow.ts';
 import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from '../log/rules.ts';
 import type { AppendResult, LogPage, LogState, LogStore, OpenResult, ReadOptions } from '../log-store.ts';
@@ -41,7 +42,7 @@ export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore
  * atomic step on one node. Followers are woken by pub/sub and read the stream, so a lost message or connection costs
  * time, not frames.
  *
- * The store's clock decides what has expired; Redis deletes LIMITS.redisGraceMs later, so `sweep` has nothing to do.
+ * The store's clock decides what has expired; Redis deletes STORE_LIMITS.redisGraceMs later, so `sweep` has nothing to do.
  * Throws ERR_CONFIG for a bad URL or prefix.
  */
 export function redisLogs(options: RedisLogsOptions): LogStore {
@@ -76,7 +77,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
   // How long, not until when: Redis's clock is not the store's, which in tests stands still.
   function times(expiresAt: number): [now: number, ttlMs: number] {
     const now = clock.now();
-    return [now, Math.max(0, expiresAt - now) + LIMITS.redisGraceMs];
+    return [now, Math.max(0, expiresAt - now) + STORE_LIMITS.redisGraceMs];
   }
 
   function watch(log: string, wake: () => void): Promise<() => void> {
@@ -87,7 +88,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
   async function readPage(log: string, { after, limit }: Required<ReadOptions>): Promise<LogPage | undefined> {
     const [head, frames] = keysOf(log);
     const answer = await run('read a log', () =>
-      scripts.read(head, frames, clock.now(), after, limit, LIMITS.logReadBytes),
+      scripts.read(head, frames, clock.now(), after, limit, SHARED_LIMITS.logReadBytes),
     );
     return answer === null ? undefined : pageOfAnswer(answer as string[]);
   }
@@ -112,7 +113,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
       checkAppend(texts, appendOptions);
       const { fence, expiresAt, expected, end = false } = appendOptions;
       const claim = [publish, ...times(expiresAt), fence, expiresAt];
-      const args = [...claim, expected, end ? 1 : 0, LIMITS.framesPerLog, LIMITS.logBytes, ...texts];
+      const args = [...claim, expected, end ? 1 : 0, STORE_LIMITS.framesPerLog, STORE_LIMITS.logBytes, ...texts];
       const answer = await run('append to a log', () => scripts.append(...keysOf(log), ...args));
       const [verdict, number] = answer as [AppendResult['kind'], string];
       if (verdict === 'missing') return { kind: verdict };

@@ -1,8 +1,8 @@
 // How we talk to Redis: neither waiting without end nor sending a command twice.
 
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { LIMITS } from '../../limits.ts';
 import { retryDelay } from '../../retry.ts';
+import { STORE_LIMITS } from '../limits.ts';
 import type { RedisAddress } from './url.ts';
 
 export interface RedisTimes {
@@ -35,15 +35,15 @@ function redisOptions({ user, password, db, tls, kind }: RedisAddress, times: Re
     disableClientInfo: true,
     commandTimeout: times.commandMs,
     connectTimeout: times.connectMs,
-    disconnectTimeout: LIMITS.redisDisconnectMs,
+    disconnectTimeout: STORE_LIMITS.redisDisconnectMs,
     // A peer that went away without a word: what is asked gets no answer, and no other sign ever comes.
     socketTimeout: times.commandMs * 3,
-    keepAlive: LIMITS.redisKeepAliveMs,
+    keepAlive: STORE_LIMITS.redisKeepAliveMs,
     enableOfflineQueue: false,
     // What was sent and not answered may have been done.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    maxLoadingRetryTime: LIMITS.redisBackoffMaxMs,
+    maxLoadingRetryTime: STORE_LIMITS.redisBackoffMaxMs,
     retryStrategy: backoff,
     // A master that became a replica: its address may lead to the new master by now.
     reconnectOnError: kind === 'cluster' ? null : (error) => error.message.startsWith('READONLY'),
@@ -72,7 +72,7 @@ function clusterOptions({ tls }: RedisAddress, { options, times }: ClusterParts)
     enableOfflineQueue: enableOfflineQueue!,
     clusterRetryStrategy: backoff,
     slotsRefreshTimeout: times.commandMs,
-    slotsRefreshInterval: LIMITS.redisSlotsRefreshMs,
+    slotsRefreshInterval: STORE_LIMITS.redisSlotsRefreshMs,
     // A command whose connection broke would be sent again, done or not.
     retryDelayOnFailover: 0,
     // Certificates are for names, not for the addresses behind them.
@@ -82,5 +82,5 @@ function clusterOptions({ tls }: RedisAddress, { options, times }: ClusterParts)
 
 /** Milliseconds before the next attempt to connect: 50, doubled each time up to a bound, less up to a half by chance. */
 export function backoff(times: number): number {
-  return retryDelay(times, { firstMs: 50, maxMs: LIMITS.redisBackoffMaxMs, jitter: 0.5 });
+  return retryDelay(times, { firstMs: 50, maxMs: STORE_LIMITS.redisBackoffMaxMs, jitter: 0.5 });
 }

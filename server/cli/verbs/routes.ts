@@ -2,8 +2,10 @@
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { LIMITS } from '../../../lib/limits.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
+import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import type { Config } from '../../config/config.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
 import { readNowhere, withNowhere } from '../nowhere.ts';
@@ -70,10 +72,10 @@ function rowOf(
   const types = Object.keys(operation?.requestBody?.content ?? {});
   const perLine = types.includes(LINES);
   const bodyBytes = path.startsWith(USSD)
-    ? LIMITS.ussdBodyBytes
+    ? USSD_LIMITS.ussdBodyBytes
     : perLine
-      ? LIMITS.bulkLineBytes
-      : LIMITS.jsonBodyBytes;
+      ? DOMAIN_LIMITS.bulkLineBytes
+      : SERVER_LIMITS.jsonBodyBytes;
   return {
     method,
     path,

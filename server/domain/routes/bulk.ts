@@ -8,10 +8,11 @@ import { exportLines } from '../../../lib/domain/bulk/export.ts';
 import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/follow.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../../lib/domain/problems.ts';
 import type { SettleVotes } from '../../../lib/domain/voting/due-votes.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { Refusal } from '../../http/errors.ts';
 import { allowLongUpload } from '../../http/long-uploads.ts';
 import { callerOf } from '../authenticate.ts';
@@ -61,7 +62,7 @@ export function bulkRoutes(router: Router, { documents, bulk, feed, settleVotes,
     // A client that sends everything before it reads must not be waited for while it waits for us.
     const body = Readable.from(answers(ctx, rows), {
       objectMode: false,
-      highWaterMark: LIMITS.bulkAnswerBytes,
+      highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
     });
     body.once('close', leave);
     ctx.body = body;
@@ -91,9 +92,9 @@ function places() {
     /** Takes a place; the answer gives it back. Throws `unavailable` when there is none. */
     enter(tenant: string): () => void {
       const own = perTenant.get(tenant) ?? 0;
-      if (own >= LIMITS.bulkRequestsPerTenant)
+      if (own >= SERVER_LIMITS.bulkRequestsPerTenant)
         throw new Refusal('unavailable', `${own} imports of yours are under way. Try again when one has ended.`);
-      if (all >= LIMITS.bulkRequests)
+      if (all >= SERVER_LIMITS.bulkRequests)
         throw new Refusal('unavailable', `${all} imports are under way already. Try again when one has ended.`);
       all++;
       perTenant.set(tenant, own + 1);
@@ -150,6 +151,6 @@ function flag(ctx: Context, name: string): boolean {
 
 function checkedKey(ctx: Context): string | undefined {
   const key = keyOf(ctx);
-  if (key === undefined || key.length <= LIMITS.idempotencyKeyChars) return key;
-  throw refuse('bad-request', `An Idempotency-Key has at most ${LIMITS.idempotencyKeyChars} characters.`);
+  if (key === undefined || key.length <= DOMAIN_LIMITS.idempotencyKeyChars) return key;
+  throw refuse('bad-request', `An Idempotency-Key has at most ${DOMAIN_LIMITS.idempotencyKeyChars} characters.`);
 }

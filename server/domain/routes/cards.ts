@@ -10,8 +10,8 @@ import type { Issuer } from '../../../lib/domain/credential/issuer.ts';
 import { placeOf, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { callerOf } from '../authenticate.ts';
 
 export interface CardDeps {
@@ -34,8 +34,8 @@ const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
 export function cardRoutes(router: Router, deps: CardDeps): void {
   const { registry, documents, issuer, statusLists, clock } = deps;
   const signed = new LRUCache<string, string>({
-    max: LIMITS.cardsKept,
-    maxSize: LIMITS.cardBytesKept,
+    max: SERVER_LIMITS.cardsKept,
+    maxSize: SERVER_LIMITS.cardBytesKept,
     sizeCalculation: (card, key) => card.length + key.length,
   });
   const baseOf = (ctx: Context) => deps.publicUrl ?? addressOf(ctx);

@@ -8,8 +8,8 @@ import { eventView, type FeedEvent, hasReached } from '../../../lib/domain/feed/
 import type { Feed } from '../../../lib/domain/feed/follow.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { SettleVotes } from '../../../lib/domain/voting/due-votes.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
 import { callerOf, recheckOf } from '../authenticate.ts';
 
@@ -60,8 +60,11 @@ function positionOf(ctx: Context): number | undefined {
 
 function wantedOf(ctx: Context): (event: FeedEvent) => boolean {
   const { types, did } = ctx.query;
-  if (Array.isArray(types) || (types !== undefined && types.length > LIMITS.eventTypesChars))
-    throw refuse('bad-request', `types is one list with commas, of at most ${LIMITS.eventTypesChars} characters.`);
+  if (Array.isArray(types) || (types !== undefined && types.length > SERVER_LIMITS.eventTypesChars))
+    throw refuse(
+      'bad-request',
+      `types is one list with commas, of at most ${SERVER_LIMITS.eventTypesChars} characters.`,
+    );
   const list = types === undefined ? [] : types.split(',');
   const [problem] = typeProblems(list, 'types');
   if (problem) throw refuse('bad-request', `${problem.field} ${problem.error}.`);

@@ -2,6 +2,9 @@
 
 import type Router from '@koa/router';
 import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
+
+const ALL = { ...LIMITS, ...SERVER_LIMITS } as const;
 
 const TOLD = [
   'jsonBodyBytes',
@@ -24,10 +27,10 @@ const TOLD = [
   'webhooksPerTenant',
   'webhookTries',
   'eventStreamsPerTenant',
-] as const satisfies readonly (keyof typeof LIMITS)[];
+] as const satisfies readonly (keyof typeof ALL)[];
 
 export function limitRoutes(router: Router): void {
   router.get('/v1/limits', (ctx) => {
-    ctx.body = Object.fromEntries(TOLD.map((name) => [name, LIMITS[name]]));
+    ctx.body = Object.fromEntries(TOLD.map((name) => [name, ALL[name]]));
   });
 }

@@ -6,13 +6,14 @@ import type { Clock } from '../../../lib/clock.ts';
 import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
 import { pathSegment } from '../../../lib/domain/did/did.ts';
 import type { Idempotency } from '../../../lib/domain/idempotency.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import { requireController } from '../../../lib/domain/protocol/protocol.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import type { Direction } from '../../../lib/domain/twin/graph.ts';
 import type { ListQuery } from '../../../lib/domain/twin/list.ts';
 import { type Domain, domainView } from '../../../lib/domain/twin/record.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { callerOf } from '../authenticate.ts';
 import { PATCH_TYPES, readBody } from '../body.ts';
@@ -124,7 +125,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
       const { rel, direction } = once(ctx.query, ['rel', 'direction']);
       ctx.body = await registry.graph(callerOf(ctx), {
         did: ctx.params.did!,
-        depth: wholeNumber(ctx.query.depth, { name: 'depth', least: 1, most: LIMITS.graphDepth, usual: 1 }),
+        depth: wholeNumber(ctx.query.depth, { name: 'depth', least: 1, most: DOMAIN_LIMITS.graphDepth, usual: 1 }),
         ...(rel !== undefined && { relation: rel }),
         ...(direction !== undefined && { direction: direction as Direction }),
       });
@@ -140,7 +141,7 @@ function mayChange(caller: Caller, { body }: Domain): void {
 
 function listQuery(ctx: Context): ListQuery {
   const fields = once(ctx.query, LIST_FIELDS);
-  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: LIMITS.pageSizeMax });
+  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: SHARED_LIMITS.pageSizeMax });
   return { ...fields, limit };
 }
 

@@ -7,7 +7,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import type { StopSignal } from '../../../lib/gateway/cache/stop.ts';
 import { ByteBudget } from '../../../lib/gateway/channel/byte-budget.ts';
 import type { JsonForm, Lesson } from '../../../lib/gateway/index.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { Message, Order, Outcome, ThreadData } from './render-thread.ts';
 
 export interface Written {
@@ -43,10 +43,10 @@ export interface LargeOptions {
   /** What was learned of the node since; it only grows. @default nothing */
   readonly lessons?: readonly Lesson[];
   readonly form: JsonForm;
-  /** For one reply. @default LIMITS.gatewayLargeMs, LIMITS.gatewayLargeMemoryMb */
+  /** For one reply. @default SERVER_LIMITS.gatewayLargeMs, SERVER_LIMITS.gatewayLargeMemoryMb */
   readonly ms?: number;
   readonly memoryMb?: number;
-  /** Replies that wait, and bytes of them with the one that is being written. @default LIMITS.gatewayLargeWaiting, LIMITS.gatewayLargeBytes */
+  /** Replies that wait, and bytes of them with the one that is being written. @default SERVER_LIMITS.gatewayLargeWaiting, SERVER_LIMITS.gatewayLargeBytes */
   readonly most?: number;
   readonly mostBytes?: number;
 }
@@ -59,8 +59,8 @@ interface Job {
 
 /** The thread starts with the first large reply, and again after it had to be ended; at rest it keeps no process alive. */
 export function largeReplies({ base, lessons = [], form, ...options }: LargeOptions): LargeReplies {
-  const { ms = LIMITS.gatewayLargeMs, memoryMb = LIMITS.gatewayLargeMemoryMb } = options;
-  const { most = LIMITS.gatewayLargeWaiting, mostBytes = LIMITS.gatewayLargeBytes } = options;
+  const { ms = SERVER_LIMITS.gatewayLargeMs, memoryMb = SERVER_LIMITS.gatewayLargeMemoryMb } = options;
+  const { most = SERVER_LIMITS.gatewayLargeWaiting, mostBytes = SERVER_LIMITS.gatewayLargeBytes } = options;
   const workerData: ThreadData = { set: setOf(base), form };
   const budget = new ByteBudget(mostBytes);
   let queue: Job[] = [];

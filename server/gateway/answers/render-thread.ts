@@ -12,7 +12,7 @@ import {
   type Lesson,
   learnedTypes,
 } from '../../../lib/gateway/index.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { GATEWAY_LIMITS } from '../../../lib/gateway/limits.ts';
 
 /** What the thread is given when it starts. */
 export interface ThreadData {
@@ -65,7 +65,7 @@ parentPort!.on('message', ({ order, lessons }: Message) => {
     for (const { files, wanted } of lessons) learned.learn(files, wanted);
     const names = new Set<string>();
     const add = (name: string) => {
-      if (names.size < LIMITS.typesPerReply && name.length <= LIMITS.typeNameChars) names.add(name);
+      if (names.size < GATEWAY_LIMITS.typesPerReply && name.length <= GATEWAY_LIMITS.typeNameChars) names.add(name);
     };
     const written = writerOf(order)(order.bytes, { unknown: { add } });
     const tag = entityTag(written);

@@ -2,7 +2,7 @@
 
 import type { TwinlineError } from '../../../lib/errors.ts';
 import type { Effort, Made, UnknownTypes } from '../../../lib/gateway/index.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { Plan } from '../catalog.ts';
 import type { Service } from '../service.ts';
 import type { LargeReplies, Waiting, Written } from './large-replies.ts';
@@ -22,12 +22,15 @@ export interface Renderer {
   close(): Promise<void>;
 }
 
-const BRIEF: Effort = { jsonBytes: LIMITS.gatewayBriefJsonBytes, orderBytes: LIMITS.gatewayBriefOrderBytes };
+const BRIEF: Effort = {
+  jsonBytes: SERVER_LIMITS.gatewayBriefJsonBytes,
+  orderBytes: SERVER_LIMITS.gatewayBriefOrderBytes,
+};
 
 export function renderer(large: LargeReplies): Renderer {
   return {
     render: ({ plan: { write, route }, bytes }, unknown, waiting) => {
-      if (bytes.length <= LIMITS.gatewayBriefBytes)
+      if (bytes.length <= SERVER_LIMITS.gatewayBriefBytes)
         try {
           return write(bytes, { most: BRIEF, unknown });
         } catch (error) {

@@ -10,7 +10,7 @@ import {
   readHttpBody,
   trailersOf,
 } from '../../../lib/gateway/index.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { drained } from '../../http/event-streams.ts';
 import { WAITING } from '../../http/guard.ts';
 import type { Plan } from '../catalog.ts';
@@ -57,7 +57,7 @@ const FORMS: { readonly [type: string]: Form } = {
 
 /** Sends one message; false when the reader has much to take. A large one is not copied. */
 function send(res: ServerResponse, { before, after }: Form, message: Buffer): boolean {
-  if (message.length <= LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, message, after]));
+  if (message.length <= SERVER_LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, message, after]));
   res.cork();
   res.write(before);
   res.write(message);
@@ -69,7 +69,7 @@ function send(res: ServerResponse, { before, after }: Form, message: Buffer): bo
 const UNSTORED = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 const STOPPING = '{"code":14,"message":"The server is stopping. Ask again.","details":[]}';
 
-export function openStreams(stallMs: number = LIMITS.eventStallMs): Streams {
+export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Streams {
   const open = new Set<AbortController>();
   let isClosed = false;
 

@@ -3,8 +3,8 @@
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { flawOfJson, wordsAt } from '../../../lib/json/reader.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { Json } from '../../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { Refusal, type RefusalKind } from '../errors.ts';
 
 const KINDS: Readonly<Record<string, RefusalKind>> = {
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
 export function jsonBody(): Middleware {
   const parse = bodyParser({
     enableTypes: ['json'],
-    jsonLimit: String(LIMITS.jsonBodyBytes),
+    jsonLimit: String(SERVER_LIMITS.jsonBodyBytes),
     // The parser's own words quote the body.
     onerror: (error) => {
       const { type, status } = error as { type?: string; status?: number };

@@ -1,7 +1,7 @@
 // Requests that a process may let pass by itself, taken a lot at a time from a count that it shares with others.
 
 import { LRUCache } from 'lru-cache';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 
 /** What a shared count answers. */
 export interface Told {
@@ -21,9 +21,9 @@ export interface Lots {
   draw(bucket: string): Promise<number>;
 }
 
-/** How many requests are taken at a time: one thousandth of the limit, at least one and at most LIMITS.countedLot. */
+/** How many requests are taken at a time: one thousandth of the limit, at least one and at most SERVER_LIMITS.countedLot. */
 export function lotOf(max: number): number {
-  return Math.max(1, Math.min(LIMITS.countedLot, Math.floor(max / 1_000)));
+  return Math.max(1, Math.min(SERVER_LIMITS.countedLot, Math.floor(max / 1_000)));
 }
 
 interface Waiter {
@@ -33,7 +33,7 @@ interface Waiter {
 
 /** Lots of so many requests, or of as many as wait for one when they are more. A lot ends with its window. */
 export function createLots(lot: number, ask: AskForLot): Lots {
-  const held = new LRUCache<string, { left: number; readonly until: number }>({ max: LIMITS.countedClients });
+  const held = new LRUCache<string, { left: number; readonly until: number }>({ max: SERVER_LIMITS.countedClients });
   const lines = new Map<string, Waiter[]>();
 
   async function serve(bucket: string, line: Waiter[]): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Context } from 'koa';
 import ratelimit from 'koa-ratelimit';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { LastSeenMap } from './last-seen-map.ts';
 
 /** Counts one request under `bucket`: 0 when it may pass, else the seconds to wait, at least 1. */
@@ -30,7 +30,7 @@ class Counted {
 export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
   const limit = ratelimit({
     driver: 'memory',
-    db: new LastSeenMap(LIMITS.countedClients),
+    db: new LastSeenMap(SERVER_LIMITS.countedClients),
     max,
     duration: windowMs,
     disableHeader: true,

@@ -5,8 +5,8 @@
 
 import { LRUCache } from 'lru-cache';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { type AskForLot, createLots, lotOf } from './lots.ts';
 import type { Limiter, LimiterOptions } from './rate-limit.ts';
 
@@ -14,7 +14,7 @@ export interface SharedLimiterOptions extends LimiterOptions {
   readonly redis: Pick<RedisConnection, 'run' | 'script'>;
   /** Counts while Redis is away. */
   readonly local: Limiter;
-  /** Milliseconds that Redis may take to count. @default LIMITS.sharedCountMs */
+  /** Milliseconds that Redis may take to count. @default SERVER_LIMITS.sharedCountMs */
   readonly patienceMs?: number;
   /** Redis did not count in time: from now on, and until it does again, `local` counts. */
   readonly onAway?: (error: unknown) => void;
@@ -41,11 +41,11 @@ const COUNT = `
  * more than `max` pass, and what an instance has taken and nobody asks it for is lost to the others in this window.
  */
 export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
-  const { redis, local, max, windowMs, patienceMs = LIMITS.sharedCountMs, onAway, onBack } = options;
+  const { redis, local, max, windowMs, patienceMs = SERVER_LIMITS.sharedCountMs, onAway, onBack } = options;
   const count = redis.script(COUNT, 1);
   const lot = lotOf(max);
   // Whoever must wait is told so without asking again: a flood of refused requests costs Redis nothing.
-  const waiting = new LRUCache<string, number>({ max: LIMITS.countedClients });
+  const waiting = new LRUCache<string, number>({ max: SERVER_LIMITS.countedClients });
   let retryAt: number | undefined;
 
   const ask: AskForLot = async (bucket, requests) => {

@@ -2,7 +2,7 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 
 const TEXT: Schema = { type: 'string' };
 const FLAG: Schema = { type: 'boolean' };
@@ -117,8 +117,12 @@ export const NEW_MESSAGE = closed(
     message: FILLED,
     stream: { type: 'boolean', default: false, description: 'Answer with frames as they come' },
     returnAllMessages: { type: 'boolean', default: false },
-    tools: { type: 'array', items: closed(TOOL, TOOLS), maxItems: LIMITS.declaredTools },
-    agActions: { type: 'array', items: closed({ ...TOOL, hasRender: FLAG }, TOOLS), maxItems: LIMITS.declaredTools },
+    tools: { type: 'array', items: closed(TOOL, TOOLS), maxItems: SERVER_LIMITS.declaredTools },
+    agActions: {
+      type: 'array',
+      items: closed({ ...TOOL, hasRender: FLAG }, TOOLS),
+      maxItems: SERVER_LIMITS.declaredTools,
+    },
     attachments: { type: 'array', items: ATTACHMENT, maxItems: 10 },
     mcpInvocations: { type: 'object', additionalProperties: TEXT },
     timezone: { type: 'string', maxLength: 64, examples: ['Africa/Lusaka'] },

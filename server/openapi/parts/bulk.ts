@@ -1,9 +1,9 @@
 // Imports and exports, as OpenAPI describes them.
 
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { BULK_LINE, BULK_ROW } from '../../../lib/domain/schema/bulk-lines.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { RECORD_LINE } from '../../../lib/domain/schema/records.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { Part } from '../operation.ts';
 import { domainPart, IDEMPOTENCY_KEY } from './domain-part.ts';
 
@@ -25,7 +25,7 @@ export const BULK_PART: Part = domainPart({
       path: '/v1/bulk',
       id: 'importInBulk',
       summary: 'Import many domains, entities and protocols',
-      description: `Role controller. At most ${LIMITS.bulkLines} lines. A line whose every name (alsoKnownAs, externalId) belongs to one record of its type changes nothing; where only some do, or the type is another, it fails with 409.`,
+      description: `Role controller. At most ${DOMAIN_LIMITS.bulkLines} lines. A line whose every name (alsoKnownAs, externalId) belongs to one record of its type changes nothing; where only some do, or the type is another, it fails with 409.`,
       query: {
         dryRun: {
           description: 'Check everything and write nothing',

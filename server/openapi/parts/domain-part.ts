@@ -1,7 +1,8 @@
 // What all routes of the domain service have in common, as OpenAPI describes it.
 
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { Parameter, Part } from '../operation.ts';
 import { PROBLEM_ANSWERS } from '../refusals.ts';
 
@@ -18,7 +19,7 @@ export const DID: Parameter = {
 export const PAGE = {
   limit: {
     description: 'Entries on a page',
-    schema: { type: 'integer', minimum: 1, maximum: LIMITS.pageSizeMax, default: 20 },
+    schema: { type: 'integer', minimum: 1, maximum: SHARED_LIMITS.pageSizeMax, default: 20 },
   },
   cursor: { description: '`next` of the page before', schema: TEXT },
 } as const satisfies { readonly [name: string]: Parameter };
@@ -33,7 +34,7 @@ export const IDEMPOTENCY_KEY: { readonly [name: string]: Parameter } = {
   'Idempotency-Key': {
     description:
       'A word that names this request: sent again with the same body, it changes nothing and is told the same',
-    schema: { type: 'string', minLength: 1, maxLength: LIMITS.idempotencyKeyChars },
+    schema: { type: 'string', minLength: 1, maxLength: DOMAIN_LIMITS.idempotencyKeyChars },
   },
 };
 export const ONCE_PROBLEMS = ['in-progress', 'idempotency-mismatch'] as const;

@@ -2,7 +2,7 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { EVENT } from '../../../lib/domain/schema/webhook-answers.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { Part } from '../operation.ts';
 import { domainPart } from './domain-part.ts';
 
@@ -27,7 +27,7 @@ export const EVENTS_PART: Part = domainPart({
         },
         types: {
           description: 'Types or families with commas between them, such as `domain.verified,proposal.*`',
-          schema: { type: 'string', maxLength: LIMITS.eventTypesChars },
+          schema: { type: 'string', maxLength: SERVER_LIMITS.eventTypesChars },
         },
         did: { description: 'Only about this twin', schema: { type: 'string', format: 'did' } },
       },

@@ -2,8 +2,9 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { Answered, Part, RequestContent } from '../operation.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../refusals.ts';
 import { CON_END, PLAIN_BODY } from './ussd.ts';
@@ -31,8 +32,8 @@ const DIALOGUE: Schema = {
     inputs: {
       type: 'array',
       minItems: 1,
-      maxItems: LIMITS.simulatedInputs,
-      items: { type: 'string', maxLength: LIMITS.ussdTextChars },
+      maxItems: SERVER_LIMITS.simulatedInputs,
+      items: { type: 'string', maxLength: SHARED_LIMITS.ussdTextChars },
       description: 'What was typed, without its secrets; the first is empty and dials',
     },
   },

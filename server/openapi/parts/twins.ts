@@ -1,5 +1,6 @@
 // Domains and entities, as OpenAPI describes them.
 
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { CHANGED_TWIN, NEW_TWIN, TRANSFER } from '../../../lib/domain/schema/bodies.ts';
 import {
   COMPOSED_DOMAIN,
@@ -9,7 +10,6 @@ import {
   JSON_PATCH,
   page,
 } from '../../../lib/domain/schema/twin-answers.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { Part, Route } from '../operation.ts';
 import {
   DID,
@@ -185,7 +185,7 @@ function routesOf(path: string, Noun: 'Domain' | 'Entity'): Route[] {
       query: {
         depth: {
           description: 'Steps from the twin',
-          schema: { type: 'integer', minimum: 1, maximum: LIMITS.graphDepth, default: 1 },
+          schema: { type: 'integer', minimum: 1, maximum: DOMAIN_LIMITS.graphDepth, default: 1 },
         },
         rel: { description: 'Only edges of this relation', schema: TEXT },
         direction: { description: 'Which way to walk', schema: { enum: ['out', 'in', 'both'], default: 'out' } },

@@ -2,16 +2,17 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
+import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { Answered, Parameter, Part, RequestContent, Route } from '../operation.ts';
 
 const TEXT: Schema = { type: 'string' };
-const TYPED: Schema = { type: 'string', maxLength: LIMITS.ussdTextChars };
+const TYPED: Schema = { type: 'string', maxLength: SHARED_LIMITS.ussdTextChars };
 const SESSION: Schema = {
   type: 'string',
   minLength: 1,
-  maxLength: LIMITS.ussdSessionIdChars,
+  maxLength: USSD_LIMITS.ussdSessionIdChars,
   examples: ['example-1'],
 };
 const MSISDN: Schema = { type: 'string', pattern: '^\\+?[1-9]\\d{6,14}$', examples: ['260971230001'] };
@@ -271,7 +272,7 @@ export function ussdPart({ errorStatus }: { readonly errorStatus: number }): Par
     tag: 'USSD',
     description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
 A request with the same text again is a retry, and gets the same answer.
-Bodies may be JSON or forms whatever they are called, of at most ${LIMITS.ussdBodyBytes} bytes.`,
+Bodies may be JSON or forms whatever they are called, of at most ${USSD_LIMITS.ussdBodyBytes} bytes.`,
     parameters: { id: { description: 'The id of the session', schema: SESSION } },
     routes,
   };

@@ -4,9 +4,9 @@
 // to come up again, and the service gets the same idempotency key: it must act at most once per key.
 
 import type { Service } from '../../../lib/engine/service.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { retryDelay } from '../../../lib/retry.ts';
 import { isObject } from '../../../lib/shape.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { PluginContext } from '../plugin.ts';
 import { CLAIM, type Claim, type StoredClaim } from './claim.ts';
 
@@ -55,7 +55,7 @@ async function evaluate(ctx: PluginContext, service: Service, claim: Claim): Pro
 
 async function verdictOf(ctx: PluginContext, service: Service, { id, body }: Claim): Promise<Verdict> {
   const { did, collection, data, tries } = body;
-  const signal = AbortSignal.any([AbortSignal.timeout(LIMITS.callTimeoutMs), ctx.closing]);
+  const signal = AbortSignal.any([AbortSignal.timeout(SHARED_LIMITS.callTimeoutMs), ctx.closing]);
   try {
     const call = { signal, idempotencyKey: id, session: { id } };
     const said = await Promise.race([service({ id, did, collection, data }, call), whenAborted(signal)]);

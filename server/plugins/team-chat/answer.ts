@@ -2,8 +2,8 @@
 
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { retryDelay } from '../../../lib/retry.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { NestError } from '../../user/errors.ts';
 import type { PluginContext } from '../plugin.ts';
 import { changeTurn, KEEP_MS, LEASE_MS, ownerOf, runOf, type StoredTurn, sessionOf, TURN, type Turn } from './turn.ts';
@@ -43,7 +43,11 @@ export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Pro
 /** Carries on what others have left, and forgets what is over; how much. */
 export async function sweepTurns(ctx: PluginContext, api: ChatApi): Promise<number> {
   const where = { dueAt: { lte: ctx.clock.now() } };
-  const { items } = await ctx.documents.find<StoredTurn>(TURN, { index: 'due', where, limit: LIMITS.sweepBatch });
+  const { items } = await ctx.documents.find<StoredTurn>(TURN, {
+    index: 'due',
+    where,
+    limit: SHARED_LIMITS.sweepBatch,
+  });
   for (const turn of items) {
     if (turn.body.state !== 'open') await ctx.documents.remove(TURN, turn.id, turn.revision);
     else {
@@ -74,7 +78,7 @@ async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefin
 }
 
 async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: StoredTurn; text: string }) {
-  const signal = AbortSignal.any([AbortSignal.timeout(LIMITS.webhookAnswerMs), ctx.closing]);
+  const signal = AbortSignal.any([AbortSignal.timeout(SHARED_LIMITS.webhookAnswerMs), ctx.closing]);
   const body = JSON.stringify({ channel: turn.channel, thread_ts: turn.thread, text: wellFormedText(text) });
   const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` };
   const answer = await ctx.post({ url, headers, body }, signal);

@@ -4,9 +4,9 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { mintInvocation } from '../../../lib/delegation/mint.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { sendPage } from '../kit/frame.ts';
 import { ownPagesOnly } from '../kit/same-origin.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { CHAT_PAGE } from './page.ts';
 import { userKey } from './user-key.ts';
 
@@ -22,7 +22,7 @@ export interface ChatDeps {
 const CAPABILITY = { can: '*', with: 'ixo:oracle' };
 
 export function chatRoutes(router: Router, { operators, keyring, audience, maxTtlSeconds }: ChatDeps): void {
-  const expiresIn = Math.min(LIMITS.chatTokenSeconds, maxTtlSeconds);
+  const expiresIn = Math.min(PAGE_LIMITS.chatTokenSeconds, maxTtlSeconds);
 
   router.get('/chat', operators, (ctx) => sendPage(ctx, CHAT_PAGE));
 

@@ -8,7 +8,7 @@ import { type ViewOptions, viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { drawSvg } from './draw.ts';
 import { layout } from './layout.ts';
 import { LIFECYCLES } from './lifecycles.ts';
@@ -45,7 +45,7 @@ export interface DrawingsOptions {
 /** Diagrams that are made when somebody asks, each once, in a worker that ends when it is closed. */
 export function drawings({ flows }: DrawingsOptions): Drawings {
   const worker = layout();
-  const kept = new LRUCache<string, Promise<Diagram>>({ max: LIMITS.diagramsKept });
+  const kept = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
   return {
     machines: () => {
       const loaded = [...flows().keys()].map((id): Machine => ({ id, kind: 'flow' }));

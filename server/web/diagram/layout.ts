@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { ElkNode } from 'elkjs';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { LAYOUT_SCRIPT } from './layout-script.ts';
 
 export interface Layout {
   /**
-   * The graph with places. Rejects with ERR_TIMEOUT after LIMITS.layoutMs of work, with ERR_BUSY when LIMITS.layoutQueue
+   * The graph with places. Rejects with ERR_TIMEOUT after PAGE_LIMITS.layoutMs of work, with ERR_BUSY when PAGE_LIMITS.layoutQueue
    * graphs are waiting, with ERR_INPUT when the worker has no memory left for it or cannot lay it out.
    */
   place(graph: ElkNode): Promise<ElkNode>;
@@ -18,9 +18,9 @@ export interface Layout {
 }
 
 export interface LayoutLimits {
-  /** @default LIMITS.layoutMs */
+  /** @default PAGE_LIMITS.layoutMs */
   readonly ms?: number;
-  /** @default LIMITS.layoutMemoryMb */
+  /** @default PAGE_LIMITS.layoutMemoryMb */
   readonly memoryMb?: number;
 }
 
@@ -34,7 +34,10 @@ interface Job {
 type Answer = { readonly id: number; readonly laid?: ElkNode; readonly problem?: string };
 
 /** One worker that is started when it is needed, and again after it had to be ended; it keeps no process alive at rest. */
-export function layout({ ms = LIMITS.layoutMs, memoryMb = LIMITS.layoutMemoryMb }: LayoutLimits = {}): Layout {
+export function layout({
+  ms = PAGE_LIMITS.layoutMs,
+  memoryMb = PAGE_LIMITS.layoutMemoryMb,
+}: LayoutLimits = {}): Layout {
   const waiting: Job[] = [];
   let worker: Worker | undefined;
   let job: Job | undefined;
@@ -82,7 +85,7 @@ export function layout({ ms = LIMITS.layoutMs, memoryMb = LIMITS.layoutMemoryMb 
     place: (graph) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(failed('diagrams are closed'));
-        if (waiting.length >= LIMITS.layoutQueue) return reject(busy());
+        if (waiting.length >= PAGE_LIMITS.layoutQueue) return reject(busy());
         waiting.push({ id: count++, graph, resolve, reject });
         if (!job) next();
       }),
@@ -112,7 +115,7 @@ function failed(why: string, memoryMb?: number): TwinlineError {
 function busy(): TwinlineError {
   return new TwinlineError(
     'ERR_BUSY',
-    `${LIMITS.layoutQueue} diagrams are waiting to be laid out. Try again in a moment.`,
+    `${PAGE_LIMITS.layoutQueue} diagrams are waiting to be laid out. Try again in a moment.`,
   );
 }
 

@@ -1,6 +1,6 @@
 // What one viewer is sent: the sessions that live, what was kept, and then what happens, in Stately's format.
 
-import { LIMITS } from '../../../lib/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import type { Hub } from './hub.ts';
 import type { Machines } from './machines.ts';
 import type { Moment } from './moment.ts';
@@ -23,7 +23,7 @@ export interface FeedOptions {
 }
 
 /**
- * Batches of messages as JSON texts, until the signal aborts or LIMITS.inspectorQueue moments wait: then the viewer is too
+ * Batches of messages as JSON texts, until the signal aborts or PAGE_LIMITS.inspectorQueue moments wait: then the viewer is too
  * slow, and it ends.
  */
 export async function* feed(
@@ -35,7 +35,7 @@ export async function* feed(
   let isSlow = false;
   const detach = hub.attach((moments) => {
     waiting.push(...moments);
-    isSlow ||= waiting.length > LIMITS.inspectorQueue;
+    isSlow ||= waiting.length > PAGE_LIMITS.inspectorQueue;
     wake();
   });
   signal.addEventListener('abort', () => wake(), { once: true });

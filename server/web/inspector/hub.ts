@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { type Moment, momentOf } from './moment.ts';
 
 /** Is given moments in the order in which they are stored. It must not throw. */
@@ -53,7 +53,7 @@ export function createHub(options: HubOptions): Hub {
 
   function keep(moments: readonly Moment[]): void {
     ring.push(...moments);
-    ring.splice(0, ring.length - LIMITS.inspectorMoments);
+    ring.splice(0, ring.length - PAGE_LIMITS.inspectorMoments);
     for (const viewer of viewers) viewer(moments);
   }
 
@@ -84,9 +84,9 @@ export function createHub(options: HubOptions): Hub {
     isWatched: () => watched,
     emit(event) {
       // More than anybody could be shown: the oldest go unseen.
-      if (pending.length >= LIMITS.inspectorQueue) pending.shift();
+      if (pending.length >= PAGE_LIMITS.inspectorQueue) pending.shift();
       pending.push(event);
-      timer ??= setTimeout(flush, LIMITS.inspectorBatchMs);
+      timer ??= setTimeout(flush, PAGE_LIMITS.inspectorBatchMs);
     },
     moments: () => ring,
     attach(viewer) {
@@ -98,7 +98,7 @@ export function createHub(options: HubOptions): Hub {
       return () => {
         if (!viewers.delete(viewer) || viewers.size > 0) return;
         onPresence(false);
-        leaving = setTimeout(forget, LIMITS.inspectorLingerMs).unref();
+        leaving = setTimeout(forget, PAGE_LIMITS.inspectorLingerMs).unref();
       };
     },
     get viewers() {

@@ -1,7 +1,7 @@
 // Watching all instances from one: who watches says so again and again, and the others tell what happens to them.
 
-import { LIMITS } from '../../../lib/limits.ts';
 import type { Channel } from '../../../lib/store/channel.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import type { Hub } from './hub.ts';
 import type { Moment } from './moment.ts';
 
@@ -30,7 +30,7 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
   let stopListening: (() => void) | undefined;
 
   const onPresence = (from: string) => {
-    if (from !== self) hub().watchedElsewhere(LIMITS.inspectorAbsenceMs);
+    if (from !== self) hub().watchedElsewhere(PAGE_LIMITS.inspectorAbsenceMs);
   };
   const onMoments = (message: string) => {
     const { from, moments } = JSON.parse(message) as { from: string; moments: Moment[] };
@@ -52,7 +52,7 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
       clearInterval(beat);
       if (isWatched) {
         begin().catch(onProblem);
-        beat = setInterval(() => void publish(PRESENCE, self), LIMITS.inspectorPresenceMs);
+        beat = setInterval(() => void publish(PRESENCE, self), PAGE_LIMITS.inspectorPresenceMs);
       } else {
         stopListening?.();
         stopListening = undefined;

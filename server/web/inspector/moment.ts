@@ -4,8 +4,8 @@ import type { StateValue } from 'xstate';
 import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
 import { pathOf } from '../../../lib/flow/run/node.ts';
 import { shortMac } from '../../../lib/keyring.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { lifecycleContext, shortened, withoutNumbers, withoutTexts } from './mask.ts';
 
 /** Whose machine it is. */
@@ -80,7 +80,7 @@ export function momentOf(event: InspectionEvent, { id, secret }: { id: string; s
     ended,
     ...(turn && shownTurn(turn, isChat(who))),
   };
-  if (JSON.stringify(moment).length <= LIMITS.inspectorMomentChars) return moment;
+  if (JSON.stringify(moment).length <= PAGE_LIMITS.inspectorMomentChars) return moment;
   const { answers: _, ...smaller } = moment;
   return { ...smaller, context: { $left: 'the context is too large to be shown' } };
 }

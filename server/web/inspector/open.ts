@@ -3,10 +3,10 @@
 import { systemClock } from '../../../lib/clock.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import { eventStreams } from '../../http/event-streams.ts';
 import { type Drawings, drawings } from '../diagram/drawings.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { type FeedSource, feed } from './feed.ts';
 import { createHub, type Hub } from './hub.ts';
 import { type Instances, joinInstances } from './instances.ts';
@@ -43,7 +43,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
     onForOthers: (moments) => instances?.tell(moments),
     onProblem,
   });
-  const most = { all: LIMITS.inspectorViewers, perOwner: LIMITS.inspectorViewers };
+  const most = { all: PAGE_LIMITS.inspectorViewers, perOwner: PAGE_LIMITS.inspectorViewers };
   const streams = eventStreams({ most, onProblem });
   const drain = () => {
     streams.close();

@@ -3,7 +3,6 @@
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
 import { WAITING } from '../../http/guard.ts';
@@ -11,6 +10,7 @@ import { ownOriginOnly } from '../../http/middleware/own-origin.ts';
 import { takeUpgrade } from '../../http/upgrades.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { sendPage } from '../kit/frame.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { type FeedSource, feed } from './feed.ts';
 import { flowTestOf } from './flow-test.ts';
 import type { Machines } from './machines.ts';
@@ -54,7 +54,7 @@ function stream(ctx: Context, door: InspectorDoor): void {
   ctx.status = 200;
   ctx.type = 'text/event-stream';
   if (ctx.method === 'HEAD') return;
-  const until = door.now() + LIMITS.inspectorStreamMs;
+  const until = door.now() + PAGE_LIMITS.inspectorStreamMs;
   const definitions = ctx.query.definitions === 'always' ? 'always' : 'once';
   door.streams.serve(ctx, {
     owner: 'inspector',

@@ -3,8 +3,8 @@
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { type SessionView, sessionKeys, viewSession } from '../../../lib/engine/inspect.ts';
 import { pathOf } from '../../../lib/flow/run/node.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { withoutNumbers, withoutTexts } from './mask.ts';
 import { isChat, type Moment, whoIs } from './moment.ts';
 
@@ -14,12 +14,12 @@ export type Standing = Pick<
   'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'born'
 >;
 
-/** Living sessions of phones and chats in key order, at most LIMITS.inspectorSessions. */
+/** Living sessions of phones and chats in key order, at most PAGE_LIMITS.inspectorSessions. */
 export async function* livingSessions(
   engine: Engine,
   { secret, signal }: { secret: Buffer; signal: AbortSignal },
 ): AsyncGenerator<Standing> {
-  const keys = await sessionKeys(engine, { prefix: '', limit: LIMITS.inspectorSessions });
+  const keys = await sessionKeys(engine, { prefix: '', limit: PAGE_LIMITS.inspectorSessions });
   for (const key of keys) {
     if (signal.aborted) return;
     const view = await viewSession(engine, key);

@@ -3,7 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 
 export interface StatelySocket {
   /** Takes a request over; the caller has made sure of who asks. */
@@ -30,11 +31,11 @@ export function statelySocket({ messages, onProblem }: StatelySocketOptions): St
     const ended = new AbortController();
     socket.once('close', () => ended.abort());
     socket.on('error', () => socket.terminate());
-    const beat = setInterval(() => socket.ping(), LIMITS.eventHeartbeatMs);
+    const beat = setInterval(() => socket.ping(), SERVER_LIMITS.eventHeartbeatMs);
     try {
       for await (const batch of messages(ended.signal)) {
         for (const text of batch) socket.send(text);
-        if (socket.bufferedAmount > LIMITS.inspectorSocketBytes) return socket.close(TOO_SLOW, 'too slow');
+        if (socket.bufferedAmount > PAGE_LIMITS.inspectorSocketBytes) return socket.close(TOO_SLOW, 'too slow');
       }
       socket.close(TRY_AGAIN);
     } finally {
@@ -44,7 +45,7 @@ export function statelySocket({ messages, onProblem }: StatelySocketOptions): St
 
   return {
     upgrade(req, socket, head) {
-      if (server.clients.size >= LIMITS.inspectorViewers) return refuse(socket);
+      if (server.clients.size >= PAGE_LIMITS.inspectorViewers) return refuse(socket);
       server.handleUpgrade(req, socket, head, (opened) => void serve(opened).catch(onProblem));
     },
     close() {

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { setCookie } from './cookie.ts';
 
 const COOKIE = 'twinline-operator';
@@ -34,8 +34,8 @@ export function operatorPasses(options: {
     },
     signIn(ctx, given) {
       if (!timingSafeEqual(digest(given), digest(token))) return false;
-      const until = Math.ceil(clock.now() / 1_000) + LIMITS.operatorPassSeconds;
-      setCookie(ctx, COOKIE, { value: `${until}.${mac(until)}`, path: '/', seconds: LIMITS.operatorPassSeconds });
+      const until = Math.ceil(clock.now() / 1_000) + PAGE_LIMITS.operatorPassSeconds;
+      setCookie(ctx, COOKIE, { value: `${until}.${mac(until)}`, path: '/', seconds: PAGE_LIMITS.operatorPassSeconds });
       return true;
     },
   };

@@ -26,7 +26,7 @@ const MODULES = {
   'inspector-stream.js': '../browser/inspector/inspector-stream',
   'inspector-time.js': '../browser/inspector/inspector-time',
   'inspector-ways.js': '../browser/inspector/inspector-ways',
-  'limits.js': '../../../lib/limits',
+  'limits.js': '../../../lib/flow/limits',
   'numbered.js': '../browser/chat/numbered',
   'phone.js': '../browser/phone/phone',
   'phone-answer.js': '../browser/phone/phone-answer',

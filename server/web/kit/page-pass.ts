@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 
 /** What the holder of a pass may see of a proposal. */
 export interface PageView {
@@ -29,7 +29,7 @@ export function pagePasses({ keyring, clock }: { keyring: Keyring; clock: Pick<C
   };
   return {
     issue(id, { rationales }) {
-      const until = Math.ceil((clock.now() + LIMITS.pagePassMs) / 1_000);
+      const until = Math.ceil((clock.now() + PAGE_LIMITS.pagePassMs) / 1_000);
       const flag = rationales ? 'r' : 'n';
       const kid = keyring.active;
       const pass = `${until}.${flag}.${mac(kid, [id, until, flag])}.${kid}`;

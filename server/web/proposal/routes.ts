@@ -9,7 +9,7 @@ import { PROPOSAL } from '../../../lib/domain/kinds.ts';
 import type { VerificationService } from '../../../lib/domain/verification.ts';
 import type { Proposal, StoredProposal } from '../../../lib/domain/voting/proposal.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import { html } from '../kit/html.ts';
@@ -52,7 +52,7 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
   };
 
   async function rationalesOf({ id, body, context }: Proposal): Promise<Map<string, string>> {
-    const query = { id, limit: LIMITS.pageSizeMax };
+    const query = { id, limit: SHARED_LIMITS.pageSizeMax };
     const { items } = await verification.votes(readerOf(body.tenant), query);
     const last = new Map(context.voters.map(({ did, at }) => [did, at]));
     // Of a voter who has voted twice, only the reason for the vote that counts.

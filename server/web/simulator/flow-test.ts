@@ -5,8 +5,9 @@ import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTestSetup } from '../../../lib/flow/testing/file.ts';
 import { failureText, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { readPhoneNumber } from '../../../lib/ussd/request.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 
 /** What a page sends: its secrets have been replaced already. */
 export interface Dialogue {
@@ -28,7 +29,7 @@ export function readDialogue(body: unknown): Dialogue {
   if (typeof sessionId !== 'string' || typeof phoneNumber !== 'string' || !isInputs(inputs))
     throw new TwinlineError(
       'ERR_INPUT',
-      `A dialogue has a sessionId, a phoneNumber and up to ${LIMITS.simulatedInputs} inputs, the first of which is empty.`,
+      `A dialogue has a sessionId, a phoneNumber and up to ${SERVER_LIMITS.simulatedInputs} inputs, the first of which is empty.`,
     );
   return { sessionId, phoneNumber: readPhoneNumber(phoneNumber, 'phoneNumber'), inputs };
 }
@@ -37,8 +38,8 @@ function isInputs(value: unknown): value is string[] {
   return (
     Array.isArray(value) &&
     value[0] === '' &&
-    value.length <= LIMITS.simulatedInputs &&
-    value.every((input) => typeof input === 'string' && input.length <= LIMITS.ussdTextChars)
+    value.length <= SERVER_LIMITS.simulatedInputs &&
+    value.every((input) => typeof input === 'string' && input.length <= SHARED_LIMITS.ussdTextChars)
   );
 }
 

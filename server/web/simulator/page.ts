@@ -1,6 +1,6 @@
 // The page with the phones; its script draws them.
 
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { Page } from '../kit/frame.ts';
 import { html } from '../kit/html.ts';
@@ -25,7 +25,7 @@ Type no PIN of yours: this tab keeps what was typed until you close it.</p>
 <p id="told" role="status"></p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
-<div id="phones" class="phones" data-mode="${mode}" data-code="*2233#" data-text-chars="${LIMITS.ussdTextChars}"></div>
+<div id="phones" class="phones" data-mode="${mode}" data-code="*2233#" data-text-chars="${SHARED_LIMITS.ussdTextChars}"></div>
 <p id="none" class="none" hidden>There is no phone. Add one.</p>
 <noscript><p class="card">Phones need JavaScript. Without it there is <code>npx twinline chat</code>.</p></noscript>`,
   };

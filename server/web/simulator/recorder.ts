@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { FlowTestSetup, MockAnswer } from '../../../lib/flow/testing/file.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 
 /** Ids of sessions of simulated phones begin with this; those of telecoms are never recorded. */
 export const SIMULATED = 'sim-';
@@ -22,11 +22,11 @@ interface Kept {
 }
 
 export function serviceRecorder(): ServiceRecorder {
-  const sessions = new LRUCache<string, Kept[]>({ max: LIMITS.simulatedSessions });
+  const sessions = new LRUCache<string, Kept[]>({ max: PAGE_LIMITS.simulatedSessions });
 
   function keep(sessionId: string, kept: Kept): void {
     const list = sessions.get(sessionId) ?? [];
-    if (list.length < LIMITS.simulatedCalls) list.push(kept);
+    if (list.length < PAGE_LIMITS.simulatedCalls) list.push(kept);
     sessions.set(sessionId, list);
   }
 

@@ -5,8 +5,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Answer, hangs, modelServer, said, says } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { readEvents } from '../support/event-reader.ts';
@@ -104,7 +104,9 @@ test('one user may have so many streams at a time, and another has room', () =>
     const first = await readEvents(`${server.url}/messages/${session}`, headers, message);
     const run = first.headers['x-run-id'];
     const open = await Promise.all(
-      Array.from({ length: LIMITS.eventStreamsPerUser - 1 }, () => readEvents(`${server.url}/runs/${run}`, headers)),
+      Array.from({ length: SERVER_LIMITS.eventStreamsPerUser - 1 }, () =>
+        readEvents(`${server.url}/runs/${run}`, headers),
+      ),
     );
     const one = await readEvents(`${server.url}/runs/${run}`, headers);
     assert.equal([open.every(({ status }) => status === 200), one.status], [true, 503]);

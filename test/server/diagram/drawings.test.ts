@@ -2,9 +2,9 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DIAGRAM_LIMITS } from '../../../lib/diagram/limits.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { type Drawings, drawings } from '../../../server/web/diagram/drawings.ts';
 import { largeFlow, shipped } from '../../diagram/machines.ts';
 import { flowOf, menuTo } from '../../flow/phone.ts';
@@ -40,7 +40,7 @@ test('every machine is drawn for a page, whole when it is small enough', async (
 test('a large one is drawn around its focus', async () => {
   const { states, shown, focus, svg } = await service.svg('large', { focus: 's123' });
   assert.equal([states, focus], [401, 's123']);
-  assert.ok(shown > 5 && shown <= LIMITS.drawnStates);
+  assert.ok(shown > 5 && shown <= DIAGRAM_LIMITS.drawnStates);
   assert.match(svg, /data-state="s123"/);
   assert.is((await service.svg('large')).focus, 's0');
 });

@@ -5,16 +5,17 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { arrowsOf, type Box, type Drawing, type Placed } from '../../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
+import { DIAGRAM_LIMITS } from '../../../lib/diagram/limits.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
 import { drawnSvg } from '../../../lib/diagram/svg/svg.ts';
 import { viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { drawSvg } from '../../../server/web/diagram/draw.ts';
 import { elkGraph, placedBy } from '../../../server/web/diagram/elk-graph.ts';
 import { type Layout, layout } from '../../../server/web/diagram/layout.ts';
 import { LIFECYCLES } from '../../../server/web/diagram/lifecycles.ts';
+import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { everything, largeFlow, shipped } from '../../diagram/machines.ts';
 import { smallFlow } from '../../flow/lint-cases/walk.ts';
 
@@ -144,7 +145,7 @@ test('of a thousand states a part is drawn, in a worker of the usual limits', as
     const { drawing } = viewOf(whole, { focus: 's500' });
     const svg = await drawSvg(drawing, { layout: usual });
     assert.match(svg, /data-state="s500"/);
-    assert.ok(drawing.states.length <= LIMITS.drawnStates);
+    assert.ok(drawing.states.length <= DIAGRAM_LIMITS.drawnStates);
   } finally {
     await usual.close();
   }
@@ -194,7 +195,7 @@ test('what elkjs cannot lay out is refused, and the worker goes on', async () =>
 
 test('only so many graphs wait, and closing refuses those that do', async () => {
   const busy = layout({ ms: 60_000 });
-  const [one, ...rest] = [...Array(LIMITS.layoutQueue + 2)].map((_, at) => busy.place(at === 0 ? dense : small));
+  const [one, ...rest] = [...Array(PAGE_LIMITS.layoutQueue + 2)].map((_, at) => busy.place(at === 0 ? dense : small));
   const all = [one!, ...rest].map(refusal);
   assert.is((await all.at(-1)!).code, 'ERR_BUSY');
   await busy.close();

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { COOKING, created, path, place, problem, view } from './place.ts';
 
 const test = suite('budgets of the domain service', { timeoutMs: 120_000 });
@@ -151,7 +151,7 @@ test('a card shows so many texts of a field, each once, and is signed once for a
   const card = async () => view(await ask('owner', `GET ${path(did)}/card`));
   const first = await card();
   const subject = first.credentialSubject as { keywords: string[] };
-  assert.equal(subject.keywords, keywords.slice(0, LIMITS.textsPerCard));
+  assert.equal(subject.keywords, keywords.slice(0, DOMAIN_LIMITS.textsPerCard));
   assert.equal((await card()).proof, first.proof);
   view(await ask('owner', `PATCH ${path(did)}`, { metadata: { name: 'new' } }, SEEN));
   assert.not.equal((await card()).proof, first.proof);

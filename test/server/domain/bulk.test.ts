@@ -7,8 +7,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inOrder } from '../../../lib/domain/bulk/bulk.ts';
 import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { readSteadily } from '../../../server/domain/steady-upload.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { allowLongUpload } from '../../../server/http/long-uploads.ts';
@@ -81,7 +82,7 @@ test('every kind of line, each with its row in order; lines refer to lines befor
       { type: 'MembershipGroup', class: PROTOCOL, parent: 'did:x:org' },
       project({ properties: { size: 'large', other: 1 } }),
       project({ did: 'did:ixo:entity:4c73552dbf8a4343016e7f7952836014' }),
-      `{"type":"Project","class":"${PROTOCOL}","metadata":{"name":"${'x'.repeat(LIMITS.bulkLineBytes)}"}}`,
+      `{"type":"Project","class":"${PROTOCOL}","metadata":{"name":"${'x'.repeat(DOMAIN_LIMITS.bulkLineBytes)}"}}`,
       { kind: 'nothing' },
       '[]',
       'null',
@@ -300,12 +301,12 @@ test('no more imports at a time than are allowed, and one that is broken off mak
       return new Promise<typeof sent>((resolve) => sent.on('response', () => resolve(sent)));
     };
     const send = (who: Who) => client.send(who, '/v1/bulk', { method: 'POST', headers: type, body: '{}\n' });
-    const own = Array.from({ length: LIMITS.bulkRequestsPerTenant });
+    const own = Array.from({ length: SERVER_LIMITS.bulkRequestsPerTenant });
     const running = await Promise.all(own.map(() => open('controller')));
     const refused = await send('operator');
     assert.equal([refused.status, refused.headers['retry-after']], [503, '1'], 'the share of the tenant is taken');
     assert.is((await send('stranger')).status, 207, 'which is nothing to another tenant');
-    assert.is(2 * own.length, LIMITS.bulkRequests);
+    assert.is(2 * own.length, SERVER_LIMITS.bulkRequests);
     running.push(...(await Promise.all(own.map(() => open('stranger')))));
     assert.is((await send('stranger')).status, 503);
     for (const one of running) one.destroy();
@@ -389,7 +390,7 @@ test('lines are the same however the bytes are cut, and a line that is too long 
       assert.equal(await read(places.slice(1).map((place, at) => bytes.subarray(places[at], place))), expected);
     }),
   );
-  const long = Buffer.alloc(LIMITS.bulkLineBytes / 2 + 1, 'x');
+  const long = Buffer.alloc(DOMAIN_LIMITS.bulkLineBytes / 2 + 1, 'x');
   assert.equal(await read([long, long, long, Buffer.from('\n1\n')]), ['1 too-large', '2 1']);
   assert.equal(await read([Buffer.from([0x22, 0xff, 0x22, 0x0a, 0x31])]), ['1 bad-request', '2 1']);
 });

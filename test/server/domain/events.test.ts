@@ -9,7 +9,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import { eventsAfter, type FeedEvent } from '../../../lib/domain/feed/feed.ts';
 import { feed } from '../../../lib/domain/feed/follow.ts';
 import { DOMAIN, DOMAIN_KINDS } from '../../../lib/domain/kinds.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import { type EventStreams, eventStreams } from '../../../server/http/event-streams.ts';
 import { listen } from '../../../server/http/listen.ts';
@@ -334,11 +334,11 @@ test('what another process writes is told within a moment, and a feed reads the 
   const first: FeedEvent[][] = Array.from({ length: 20 }, () => []);
   const listening = first.map(async (seen) => {
     for await (const event of events.follow('t', { after: 0, signal: new AbortController().signal }))
-      if (seen.push(event) === LIMITS.feedKept + 90) return;
+      if (seen.push(event) === DOMAIN_LIMITS.feedKept + 90) return;
   });
   await pause(30);
   reads = 0;
-  const total = LIMITS.feedKept + 90;
+  const total = DOMAIN_LIMITS.feedKept + 90;
   for (let n = 0; n < total; n++) {
     const journal = { at: n, by: 'x', action: 'create', events: [{ type: 'domain.created', data: { n } }] };
     await documents.insert(DOMAIN, `d${n}`, { tenant: n % 10 === 11 ? 'u' : 't', journal } as never);

@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { raw, withServer } from '../support/serve.ts';
 import { COOKING, created, files, keyOf, path, place, problem, view, YES } from './place.ts';
 
@@ -41,7 +42,7 @@ test('a media type that is not JSON is 415 on every POST and PATCH; a patch says
 });
 
 test('what is no JSON, or hides something in it, is 400', async () => {
-  const deep = `${'['.repeat(LIMITS.jsonBodyDepth + 1)}${']'.repeat(LIMITS.jsonBodyDepth + 1)}`;
+  const deep = `${'['.repeat(SHARED_LIMITS.jsonBodyDepth + 1)}${']'.repeat(SHARED_LIMITS.jsonBodyDepth + 1)}`;
   const bodies: readonly (string | Buffer)[] = [
     '',
     '{',
@@ -59,10 +60,10 @@ test('what is no JSON, or hides something in it, is 400', async () => {
 });
 
 test('a body above the limit is 413, also when it grows out of a small one', async () => {
-  const large = JSON.stringify({ ...MINE, metadata: { name: 'x', filler: 'y'.repeat(LIMITS.jsonBodyBytes) } });
+  const large = JSON.stringify({ ...MINE, metadata: { name: 'x', filler: 'y'.repeat(SERVER_LIMITS.jsonBodyBytes) } });
   problem(await ask('owner', 'POST /v1/domains', large), 413, 'too-large');
   problem(await ask('owner', 'POST /v1/domains', gzipSync(large), { 'content-encoding': 'gzip' }), 413, 'too-large');
-  const fits = JSON.stringify({ ...MINE, metadata: { filler: 'y'.repeat(LIMITS.jsonBodyBytes - 200) } });
+  const fits = JSON.stringify({ ...MINE, metadata: { filler: 'y'.repeat(SERVER_LIMITS.jsonBodyBytes - 200) } });
   problem(await ask('owner', 'POST /v1/domains', fits), 413, 'too-large');
   created(await ask('owner', 'POST /v1/domains', gzipSync(JSON.stringify(MINE)), { 'content-encoding': 'gzip' }));
 });

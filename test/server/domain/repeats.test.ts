@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Answer, type Served, withServer } from '../support/serve.ts';
 import { asker, COOKING, created, files, PROTOCOL, path, place, problem, type View, view, YES } from './place.ts';
 
@@ -44,14 +45,14 @@ test('another body under the key is 422; another person, tenant, route or key is
     await ask('owner', 'POST /v1/domains', body, once()),
   ];
   assert.is(new Set([did, ...others.map((answer) => created(answer).did)]).size, 5);
-  problem(await ask('owner', 'POST /v1/domains', body, once('x'.repeat(LIMITS.idempotencyKeyChars + 1))), 400);
+  problem(await ask('owner', 'POST /v1/domains', body, once('x'.repeat(DOMAIN_LIMITS.idempotencyKeyChars + 1))), 400);
 });
 
 test('a refusal is not remembered: the key is free for what is right, however it was refused', async () => {
   for (const [wrong, status] of [
     [{ type: 'Freed' }, 422],
     ['{"type":"Freed","metadata":{"name":"\\ud800"}}', 400],
-    [{ type: 'Freed', class: COOKING, metadata: { filler: 'y'.repeat(LIMITS.jsonBodyBytes - 200) } }, 413],
+    [{ type: 'Freed', class: COOKING, metadata: { filler: 'y'.repeat(SERVER_LIMITS.jsonBodyBytes - 200) } }, 413],
     [{ type: 'Freed', class: COOKING, alsoKnownAs: COOKING, parent: 'did:ixo:none' }, 404],
   ] as const) {
     const key = once();

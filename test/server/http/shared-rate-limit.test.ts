@@ -2,8 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
 import { connectRedis, type RedisConnection } from '../../../lib/store/redis/connection.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Limiter, rateLimiter } from '../../../server/http/middleware/rate-limit.ts';
 import { sharedRateLimiter } from '../../../server/http/middleware/shared-rate-limit.ts';
 import { type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
@@ -40,7 +40,7 @@ interface Instance {
 /** A limiter as one instance has it, behind the proxy. */
 async function instance(
   max: number,
-  { windowMs = 60_000, patienceMs = LIMITS.sharedCountMs as number } = {},
+  { windowMs = 60_000, patienceMs = SERVER_LIMITS.sharedCountMs as number } = {},
 ): Promise<Instance> {
   const redis = connectRedis({ url: `redis://127.0.0.1:${proxy.port}` });
   open.push(redis);
@@ -120,7 +120,7 @@ test('a frozen Redis holds one request up for a moment, the others not at all; t
   await proxy.set({ kind: 'freeze' });
   const [first, firstMs] = await timed(ask('x'));
   assert.is(first, 0);
-  assert.ok(firstMs >= LIMITS.sharedCountMs - 5 && firstMs < 250, `${firstMs} ms`);
+  assert.ok(firstMs >= SERVER_LIMITS.sharedCountMs - 5 && firstMs < 250, `${firstMs} ms`);
   const [rest, ms] = await timed(Promise.all([ask('x'), ask('x'), ask('x'), ask('x')]));
   assert.ok(ms < 50, `${ms} ms`);
   assert.is(rest.filter((wait) => wait === 0).length, 2);
@@ -128,7 +128,7 @@ test('a frozen Redis holds one request up for a moment, the others not at all; t
   // A second later one request asks Redis again, and only that one waits for it.
   await new Promise((resolve) => setTimeout(resolve, 1_050));
   const late = await Promise.all(Array.from({ length: 8 }, () => timed(ask('y'))));
-  assert.is(late.filter(([, ms]) => ms >= LIMITS.sharedCountMs - 5).length, 1);
+  assert.is(late.filter(([, ms]) => ms >= SERVER_LIMITS.sharedCountMs - 5).length, 1);
 });
 
 for (const kind of ['refuse', 'reset'] as const)

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { feed } from '../../../server/web/inspector/feed.ts';
 import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
 import type { Moment } from '../../../server/web/inspector/moment.ts';
+import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 
 const test = suite('inspector hub');
 
@@ -68,13 +68,13 @@ test('a hub is watched from the first viewer on, and tells of it once', () => {
 test('viewers see moments in order, and one that comes later finds the last 500', async () => {
   const hub = newHub();
   const { seen, count } = viewer(hub);
-  for (let at = 1; at <= LIMITS.inspectorMoments + 50; at++) hub.emit(sighting(at));
-  await count(LIMITS.inspectorMoments + 50);
+  for (let at = 1; at <= PAGE_LIMITS.inspectorMoments + 50; at++) hub.emit(sighting(at));
+  await count(PAGE_LIMITS.inspectorMoments + 50);
   assert.equal(
     seen.map(({ at }) => at),
     seen.map((_one, at) => at + 1),
   );
-  assert.is(hub.moments().length, LIMITS.inspectorMoments);
+  assert.is(hub.moments().length, PAGE_LIMITS.inspectorMoments);
   assert.is(hub.moments()[0]!.at, 51);
   assert.is(new Set(seen.map(({ id }) => id)).size, seen.length);
 });
@@ -109,7 +109,7 @@ test('a viewer that takes nothing is given up, and others go on', async () => {
   hub.emit(sighting(1));
   const { value } = await slow.next();
   assert.is(value!.length, 3, 'an actor, its event, its snapshot');
-  const most = LIMITS.inspectorQueue;
+  const most = PAGE_LIMITS.inspectorQueue;
   for (let sent = 1; sent <= most + 100; ) {
     for (let burst = 0; burst < 200; burst++) hub.emit(sighting(++sent));
     await count(sent);

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import type { Json } from '../../../lib/store/store.ts';
 import { lifecycleContext, shortened, withoutNumbers, withoutTexts } from '../../../server/web/inspector/mask.ts';
 import { momentOf } from '../../../server/web/inspector/moment.ts';
+import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 
 const test = suite('inspector masks');
 
@@ -93,7 +93,7 @@ test('of a chat are shown its states and events, and no words', () => {
 });
 
 test('a moment that is too large comes without its context', () => {
-  const large = sighting({ rest: { state: 'home', context: { list: 'x '.repeat(LIMITS.inspectorMomentChars) } } });
+  const large = sighting({ rest: { state: 'home', context: { list: 'x '.repeat(PAGE_LIMITS.inspectorMomentChars) } } });
   const moment = momentOf(large, { id: '1', secret });
   assert.equal(Object.keys(moment.context), ['$left']);
   assert.is(moment.state, 'home');

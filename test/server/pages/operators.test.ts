@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { inspectToken } from '../../../lib/delegation/inspect.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { operatorPasses } from '../../../server/web/kit/operator-pass.ts';
+import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { browser } from '../support/browser.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 import { assertReadable } from './clean.ts';
@@ -101,7 +101,7 @@ test('a pass is good until its time is over, and under the same token and key', 
     assert.is(passes().holds(ctx), false, cookie);
   }
   cookie = good;
-  await clock.advance(LIMITS.operatorPassSeconds * 1_000 - 1);
+  await clock.advance(PAGE_LIMITS.operatorPassSeconds * 1_000 - 1);
   assert.is(passes().holds(ctx), true);
   await clock.advance(1_001);
   assert.is(passes().holds(ctx), false);
@@ -138,7 +138,7 @@ test('a token of the chat page is short, for this agent, and by the key of the b
     if (!said.ok) throw new Error(said.reason);
     const [invocation] = said.chain;
     assert.is(invocation.issuer, did);
-    assert.is(expiresIn, LIMITS.chatTokenSeconds);
+    assert.is(expiresIn, PAGE_LIMITS.chatTokenSeconds);
     assert.ok(invocation.expiration! - Date.now() / 1_000 <= expiresIn);
     const cookie = String(first.headers['set-cookie']).split(';')[0]!;
     assert.is(((await mint(cookie)).json() as { did: string }).did, did);

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
+import { AGENT_LIMITS } from '../../../lib/agent/limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { framesOf, ground, newSession, say, scripted } from '../../agent/ground.ts';
 import { called, calls, ended, modelServer, said, thought } from '../../agent/model-server.ts';
@@ -192,7 +192,7 @@ test('a call that nobody waits for any more is not told to a client that comes b
     await cut(tab);
     await go();
     await until(() => witness.said('action_call').length > 0, 'called');
-    await (here.clock as unknown as { advance(ms: number): Promise<void> }).advance(LIMITS.actionMs);
+    await (here.clock as unknown as { advance(ms: number): Promise<void> }).advance(AGENT_LIMITS.actionMs);
     assert.equal(await outcome(), { ok: false, error: 'The action was not answered in time.' });
     await back(tab);
     const anew = await open();

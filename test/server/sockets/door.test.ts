@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { ground, newSession } from '../../agent/ground.ts';
 import { ask } from '../support/serve.ts';
 import { newUser, openPlace, openTab, type Place, type Tab, type TabOptions, until } from './ground.ts';
@@ -120,16 +120,18 @@ test('a user has so many sockets and no more', async () => {
   const carl = newUser(here);
   const own = await newSession(place.agent, carl.did);
   const auth = { invocation: await carl.invocation() };
-  const many = Array.from({ length: LIMITS.socketsPerUser + 1 }, () => open({ query: { sessionId: own }, auth }));
+  const many = Array.from({ length: SERVER_LIMITS.socketsPerUser + 1 }, () =>
+    open({ query: { sessionId: own }, auth }),
+  );
   const greeted = () => many.filter(({ heard }) => heard.length > 0);
   await until(() => many.every(({ heard, states }) => heard.length > 0 || states.length > 1), 'all heard back');
-  assert.is(greeted().length, LIMITS.socketsPerUser);
+  assert.is(greeted().length, SERVER_LIMITS.socketsPerUser);
   greeted()[0]!.close();
   await until(() => {
     open({ query: { sessionId: own }, auth });
     return (
       tabs.filter(({ heard, states }) => heard[0]?.payload.sessionId === own && states.length === 1).length >=
-      LIMITS.socketsPerUser
+      SERVER_LIMITS.socketsPerUser
     );
   }, 'a place is free again');
 });

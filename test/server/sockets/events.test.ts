@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Agent } from '../../../lib/agent/agent.ts';
+import { AGENT_LIMITS } from '../../../lib/agent/limits.ts';
 import { ROOM_EVENTS } from '../../../lib/agent/room.ts';
 import type { ToolOutcome } from '../../../lib/agent/tool.ts';
-import { LIMITS } from '../../../lib/limits.ts';
 import { framesOf, ground, newSession, say, scripted } from '../../agent/ground.ts';
 import { type Heard, newUser, openPlace, openTab, type Place, type Tab, type User, until } from './ground.ts';
 
@@ -142,7 +142,7 @@ test('calls that nobody answers fail when their time is up: actions first, then 
     const run = await go();
     await until(() => tab.said('browser_tool_call').length + tab.said('action_call').length > 1, 'both called');
     const simulated = clock as unknown as { advance(ms: number): Promise<void> };
-    await simulated.advance(LIMITS.actionMs);
+    await simulated.advance(AGENT_LIMITS.actionMs);
     await until(() => wrapped(tab, 'action_call').some(({ status }) => status === 'error'), 'the action failed');
     assert.equal(
       tab.said('action_call').map(({ status }) => status),
@@ -153,7 +153,7 @@ test('calls that nobody answers fail when their time is up: actions first, then 
       (await ask(tab, 'action_call_result', { toolCallId: 'c1', sessionId: session, result: 1 })).success,
       false,
     );
-    await simulated.advance(LIMITS.browserToolMs - LIMITS.actionMs);
+    await simulated.advance(AGENT_LIMITS.browserToolMs - AGENT_LIMITS.actionMs);
     assert.is(await ended(place.agent, run, user), 'finished');
     assert.equal(
       outcomes.map(({ ok }) => ok),
@@ -174,7 +174,7 @@ test('answers count for their own call, session and user alone, and nonsense cou
       { toolCallId: 'c0', sessionId: foreign, result: 1 },
       { toolCallId: { $ne: 1 }, result: 1 },
       { toolCallId: 'c0', sessionId: ['x'], result: 1 },
-      { toolCallId: 'c0', result: 'x'.repeat(LIMITS.toolResultBytes) },
+      { toolCallId: 'c0', result: 'x'.repeat(AGENT_LIMITS.toolResultBytes) },
       {},
       [],
     ];

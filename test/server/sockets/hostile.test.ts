@@ -4,7 +4,7 @@ import { connect as dial } from 'node:net';
 import { Manager } from 'socket.io-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { ground, newSession } from '../../agent/ground.ts';
 import { ask } from '../support/serve.ts';
 import { newUser, openPlace, openTab, type Place, type Tab, type TabOptions, until } from './ground.ts';
@@ -162,16 +162,16 @@ test('binary parts count as the JSON that they would be', async () => {
 test('a packet that is too large ends its connection', async () => {
   for (const transports of [['websocket'], ['polling']]) {
     const tab = await greeted({ transports });
-    tab.socket.emit('tool_result', { toolCallId: 'c', result: 'x'.repeat(LIMITS.socketMessageBytes) });
+    tab.socket.emit('tool_result', { toolCallId: 'c', result: 'x'.repeat(SERVER_LIMITS.socketMessageBytes) });
     await until(() => isCut(tab), `cut off: ${transports}`);
   }
 });
 
 test('a flood ends its connection; what everybody sends does not', async () => {
   const tab = await greeted();
-  for (let sent = 0; sent < LIMITS.socketMessagesAtOnce / 2; sent++) tab.socket.emit('ping');
-  await until(() => tab.said('pong').length === LIMITS.socketMessagesAtOnce / 2, 'all answered');
-  for (let sent = 0; sent < LIMITS.socketMessagesAtOnce * 3; sent++) wireOf(tab).send('42["ping"]');
+  for (let sent = 0; sent < SERVER_LIMITS.socketMessagesAtOnce / 2; sent++) tab.socket.emit('ping');
+  await until(() => tab.said('pong').length === SERVER_LIMITS.socketMessagesAtOnce / 2, 'all answered');
+  for (let sent = 0; sent < SERVER_LIMITS.socketMessagesAtOnce * 3; sent++) wireOf(tab).send('42["ping"]');
   await until(() => isCut(tab), 'cut off');
 });
 
@@ -251,7 +251,7 @@ test('a WebSocket at another address is answered like a request', async () => {
 });
 
 test('who does not say who it is, is cut off in time', async () => {
-  assert.ok((await silent!) >= LIMITS.socketConnectMs - 50);
+  assert.ok((await silent!) >= SERVER_LIMITS.socketConnectMs - 50);
 });
 
 test.run();

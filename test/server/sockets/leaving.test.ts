@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SimulatedClock } from '../../../lib/clock.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Ground, ground, newSession } from '../../agent/ground.ts';
 import { newUser, openPlace, openTab, type Place, type Tab, type TabOptions, type User, until } from './ground.ts';
 
@@ -81,7 +81,7 @@ test('a revocation that nobody was told of is found at the next look', () =>
       await place.delegations.store(user.did, raw);
       await place.delegations.revoke(user.did);
       await tab.socket.timeout(10_000).emitWithAck('ping');
-      await here.clock.advance(LIMITS.socketCheckMs);
+      await here.clock.advance(SERVER_LIMITS.socketCheckMs);
       await until(() => isGone(tab), 'gone');
       assert.equal(tab.states, SENT_AWAY);
     } finally {
@@ -117,7 +117,7 @@ test('a socket goes when its session is deleted', () =>
   scene(async ({ here, place, user, session, greeted }) => {
     const tab = await greeted({ invocation: await user.invocation() });
     assert.ok(await place.agent.deleteSession(user.did, session));
-    await here.clock.advance(LIMITS.socketCheckMs);
+    await here.clock.advance(SERVER_LIMITS.socketCheckMs);
     await until(() => isGone(tab), 'gone');
     assert.equal(tab.states, SENT_AWAY);
   }));
@@ -135,7 +135,7 @@ test('a store that is away lets nobody in and sends nobody away', () =>
       const auth = { invocation: await user.invocation() };
       const tab = await greeted(auth, place);
       away = true;
-      await here.clock.advance(LIMITS.socketCheckMs);
+      await here.clock.advance(SERVER_LIMITS.socketCheckMs);
       const again = openTab(place.url, {
         query: { sessionId: session },
         auth,

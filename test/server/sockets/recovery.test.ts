@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SimulatedClock } from '../../../lib/clock.ts';
-import { LIMITS } from '../../../lib/limits.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Ground, ground, newSession } from '../../agent/ground.ts';
 import { newUser, openPlace, openTab, type Place, type Tab, type User, until } from './ground.ts';
 
@@ -204,7 +204,7 @@ test('only so many events are kept: who missed more begins anew', () =>
     const tab = await greeted({ invocation: await user.invocation() });
     const { id } = tab.socket;
     await cut(tab);
-    await tell(LIMITS.socketEventsKept * 2);
+    await tell(SERVER_LIMITS.socketEventsKept * 2);
     await back(tab);
     await until(() => tab.said('connected').length > 1, 'greeted');
     assert.equal([tab.socket.recovered, numbers(tab)], [false, []]);

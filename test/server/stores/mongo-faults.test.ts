@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
+import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
 import { type Fault, type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
 import { withFolder } from '../../support/process.ts';
@@ -141,7 +141,7 @@ for (const after of ['close', 'stall'] as const)
   test(`lost acknowledgements (${after}) give no guess for free: what was counted stays counted`, () =>
     withAccount(async ({ server, login, outcome }) => {
       await proxy.set({ kind: 'lose-reply', to: WRITES, after });
-      for (let at = 0; at < LIMITS.pinFailuresToLock; at++) {
+      for (let at = 0; at < ACCOUNT_LIMITS.pinFailuresToLock; at++) {
         const { text, ms } = await login(at === 1 ? PIN : WRONG);
         assert.match(text, NOT_CHECKED);
         assert.ok(ms < DEADLINE_MS + GRACE_MS, `${ms} ms`);

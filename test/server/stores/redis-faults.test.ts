@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
+import { ACCOUNT_LIMITS } from '../../../lib/account/limits.ts';
 import { type Fault, type FaultProxy, faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
@@ -230,7 +230,7 @@ test('a PIN check is one guess at most, whichever word about it is lost and howe
     assert.is(await dial('2', WRONG, afterwards), 'END Wrong');
     assert.is(await dial('2', PIN), 'END In', 'that was one guess, or two, not more');
     const answers = [];
-    for (let at = 0; at < LIMITS.pinFailuresToLock; at++) answers.push(await dial('2', WRONG, afterwards));
+    for (let at = 0; at < ACCOUNT_LIMITS.pinFailuresToLock; at++) answers.push(await dial('2', WRONG, afterwards));
     assert.is(answers.filter((answer) => answer === 'END Wrong' || answer === 'END Locked').length, 3);
     assert.is(await dial('2', PIN), 'END Locked', 'and three are three');
   }));

@@ -2,8 +2,9 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LIMITS } from '../../../lib/limits.ts';
+import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { readConfig } from '../../../server/config/config.ts';
+import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { masked } from '../../../server/config/mask.ts';
 import { forbiddenGateways } from '../../../server/ussd/forbidden-gateways.ts';
 import { gatewaySignature, ussdGateways } from '../../../server/ussd/gateways.ts';
@@ -127,11 +128,11 @@ test('a signed request is let in when method, address, body and time fit', () =>
       send(sign({ method: 'PUT' })),
       send(sign({ url: '/api/ussd?x' })),
       send(sign({}, `${SECRET}x`)),
-      send(sign({ at: now - LIMITS.ussdSignatureSeconds - 60 })),
-      send(sign({ at: now + LIMITS.ussdSignatureSeconds + 60 })),
+      send(sign({ at: now - SERVER_LIMITS.ussdSignatureSeconds - 60 })),
+      send(sign({ at: now + SERVER_LIMITS.ussdSignatureSeconds + 60 })),
       send(sign().replace(String(now), String(now - 1))),
       send('v1=00'),
-      send(sign(), { body: 'x'.repeat(LIMITS.ussdBodyBytes + 1) }),
+      send(sign(), { body: 'x'.repeat(USSD_LIMITS.ussdBodyBytes + 1) }),
     ]);
     assert.equal(
       reasons.map(({ status }) => status),
@@ -196,10 +197,10 @@ test('the log names an address once a minute, and only so many of them', () => {
   for (let at = 0; at < 1_000; at++) for (const address of ['a', 'b']) ask(address);
   assert.is(lines.length, 2);
   for (let at = 0; at < 5_000; at++) ask(`c${at}`);
-  assert.is(lines.length, LIMITS.ussdRefusalsLogged);
+  assert.is(lines.length, SERVER_LIMITS.ussdRefusalsLogged);
   now += 60_000;
   ask('a');
-  assert.is(lines.length, LIMITS.ussdRefusalsLogged + 1);
+  assert.is(lines.length, SERVER_LIMITS.ussdRefusalsLogged + 1);
   assert.is(counted, 7_001);
 });
 

@@ -1,8 +1,8 @@
 // Services and flows that a flow calls.
 
-import { LIMITS } from '../../../limits.ts';
 import { durationMs, type Flow } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
+import { FLOW_LIMITS } from '../../limits.ts';
 import { didYouMean, listed, type Rule } from '../rule.ts';
 
 export const callRules: readonly Rule[] = [
@@ -29,8 +29,8 @@ export const callRules: readonly Rule[] = [
     *find({ flow }) {
       for (const [id, screen] of Object.entries(flow.screens)) {
         const { timeout } = screen.type === 'call' ? screen : {};
-        if (timeout === undefined || (durationMs(timeout) ?? 0) <= LIMITS.callTimeoutMaxMs) continue;
-        const most = `${LIMITS.callTimeoutMaxMs / 1_000}s`;
+        if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) continue;
+        const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
         const message = `The call "${id}" may take ${timeout}, and ${most} is the most.`;
         yield {
           pointer: pointerTo('screens', id, 'timeout'),

@@ -1,11 +1,11 @@
 // Whether screens fit a phone when their values are at their longest, in every language.
 
-import { LIMITS } from '../../../limits.ts';
 import type { JsonObject } from '../../../store/store.ts';
 import type { TemplatePath } from '../../expression/template.ts';
 import { shown as quoted } from '../../format/finding.ts';
 import { exitScreen, type ListScreen, type Screen, type Text } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
+import { FLOW_LIMITS } from '../../limits.ts';
 import { fitsScreen } from '../../run/page.ts';
 import { screenPages } from '../../run/render.ts';
 import { type FlowScope, flowScope } from '../../run/scope.ts';
@@ -38,7 +38,7 @@ interface Room {
 
 function* look(lint: Lint): Iterable<RuleFinding> {
   const { flow, graph, parts, vars } = lint;
-  const chars = Math.min(flow.limits?.chars ?? LIMITS.screenSeptets, LIMITS.screenSeptets);
+  const chars = Math.min(flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
   const room: Room = { lint, scope: flowScope(flow, ''), chars };
   const paths = new Map<string, TemplatePath[]>();
   const broken = new Set<string | undefined>();

@@ -1,0 +1,35 @@
+// Limits of lib/engine: a name, a number, its unit.
+
+export const ENGINE_LIMITS = {
+  // --- engine -----------------------------------------------------------------------------------------------------------
+  /** Microsteps (eventless and raised transitions) in one step of a machine. */
+  microstepsPerStep: 100,
+  /** Service calls and timers that one turn may pass through before it must rest. */
+  hopsPerTurn: 20,
+  /** Timers that one session may hold. */
+  timersPerSession: 64,
+  /** Older versions of a flow that are kept for the sessions that began on them. */
+  versionsKept: 8,
+
+  // --- services ---------------------------------------------------------------------------------------------------------
+  /** Milliseconds before the first repeated try; doubles each time. */
+  callBackoffMs: 100,
+  /** Milliseconds between the end of the work and the turn deadline, kept for commit and reply. */
+  turnReserveMs: 500,
+
+  // --- USSD -------------------------------------------------------------------------------------------------------------
+  /** Seconds that the answer of an ended session is kept for retries. */
+  endedSessionSeconds: 600,
+
+  // --- lifecycles -------------------------------------------------------------------------------------------------------
+  /** Requests that wait for one machine in a document, in this process. */
+  lifecycleQueue: 1_000,
+  /** Command keys that a machine in a document remembers. */
+  commandsKept: 256,
+  /** Tries of a call that a lifecycle makes before the machine is told that it failed. */
+  lifecycleTries: 10,
+  /** The longest pause between two of them, in milliseconds. */
+  lifecycleBackoffMaxMs: 300_000,
+  /** Milliseconds that a document which cannot be woken is left alone. */
+  lifecyclePutOffMs: 60_000,
+} as const;

@@ -1,0 +1,30 @@
+// Limits of lib/flow: a name, a number, its unit.
+
+export const FLOW_LIMITS = {
+  // --- services ---------------------------------------------------------------------------------------------------------
+  /** The longest `timeout` that a flow may set, in milliseconds. */
+  callTimeoutMaxMs: 60_000,
+  /** Tries after the first that a flow may set with `retry`. */
+  callRetriesMax: 3,
+
+  // --- flows ------------------------------------------------------------------------------------------------------------
+  flowFileBytes: 4_194_304,
+  /** Levels of lists and objects in a flow file. */
+  flowFileDepth: 64,
+  screensPerFlow: 20_000,
+  expressionChars: 500,
+  expressionDepth: 40,
+  templateChars: 2_000,
+  /** Characters of a `pattern` rule. */
+  patternChars: 200,
+  /** Instructions that a `pattern` rule may compile to; bounds its time per answer. */
+  patternSteps: 1_000,
+  /** Items of a list variable. */
+  listItems: 500,
+
+  // --- USSD -------------------------------------------------------------------------------------------------------------
+  /** GSM-7 septets on one screen: 160 octets. */
+  screenSeptets: 182,
+  /** UCS-2 code units on one screen when any character is not GSM-7: 160 octets. */
+  screenUcs2Units: 80,
+} as const;

@@ -1,0 +1,47 @@
+// Limits that several rooms of the library keep: a name, a number, its unit.
+
+export const SHARED_LIMITS = {
+  // --- engine -----------------------------------------------------------------------------------------------------------
+  /** Times that one turn is tried again after another writer was first. */
+  conflictsPerTurn: 32,
+  /** Characters of a stored session record. */
+  recordChars: 65_536,
+
+  // --- services ---------------------------------------------------------------------------------------------------------
+  /** Milliseconds that a service call may take when its flow sets no `timeout`. */
+  callTimeoutMs: 5_000,
+
+  // --- USSD -------------------------------------------------------------------------------------------------------------
+  /** Characters of the `text` field of a request. */
+  ussdTextChars: 182,
+
+  // --- stores -----------------------------------------------------------------------------------------------------------
+  keyChars: 256,
+  documentBytes: 1_048_576,
+  /** Elements of a list in one document that an index may hold. */
+  elementsPerIndex: 1_000,
+  /** Values of one `in` condition. */
+  valuesPerIn: 100,
+  pageSizeMax: 1_000,
+  /** Entries that one sweep of expired or due sessions handles. */
+  sweepBatch: 200,
+  /** Frames in one append, and their bytes. */
+  framesPerAppend: 1_000,
+  appendBytes: 1_048_576,
+  /** Bytes that one read of a log gives; what a slow follower holds. At least `frameBytes`. */
+  logReadBytes: 262_144,
+  channelMessageBytes: 65_536,
+
+  // --- domains ----------------------------------------------------------------------------------------------------------
+  /** Problems that one refusal lists, and their bytes; characters of its message, and of a field or an error of the list. */
+  problemDetails: 100,
+  problemBytes: 32_768,
+
+  // --- events and bulk --------------------------------------------------------------------------------------------------
+  /** Milliseconds that a receiver may take to answer. */
+  webhookAnswerMs: 10_000,
+
+  // --- server -----------------------------------------------------------------------------------------------------------
+  /** Levels of lists and objects in such a body. */
+  jsonBodyDepth: 64,
+} as const;

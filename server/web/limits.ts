@@ -1,0 +1,48 @@
+// Limits of the pages: inspector, drawings, chat: a name, a number, its unit.
+
+export const PAGE_LIMITS = {
+  // --- diagrams ---------------------------------------------------------------------------------------------------------
+  /** Milliseconds and megabytes that laying out one diagram may take, and diagrams that may wait for it. */
+  layoutMs: 30_000,
+  layoutMemoryMb: 256,
+  layoutQueue: 32,
+  /** Diagrams that a process keeps. */
+  diagramsKept: 128,
+
+  // --- governance -------------------------------------------------------------------------------------------------------
+  /** Milliseconds that a link to the page of a proposal is good. */
+  pagePassMs: 3_600_000,
+
+  // --- inspector --------------------------------------------------------------------------------------------------------
+  /** The last turns and steps that are kept while somebody watches, and for how many milliseconds after the last one left. */
+  inspectorMoments: 500,
+  inspectorLingerMs: 15_000,
+  /** Characters of one of them as JSON; a larger one comes without its context. */
+  inspectorMomentChars: 16_384,
+  /** Milliseconds in which what happens is collected before it is shown. */
+  inspectorBatchMs: 40,
+  /** Turns and steps that wait for one viewer; one that is slower is cut off, and may come back. */
+  inspectorQueue: 1_000,
+  /** Bytes that wait in the socket of one viewer; then it is too slow. */
+  inspectorSocketBytes: 8_388_608,
+  /** Viewers of one process. */
+  inspectorViewers: 32,
+  /** Living sessions that a viewer is told of when it comes. */
+  inspectorSessions: 200,
+  /** Milliseconds between two words of an instance that somebody watches there, and after which silence means nobody does. */
+  inspectorPresenceMs: 2_000,
+  inspectorAbsenceMs: 7_000,
+  /** Milliseconds that one stream may last; then its reader is asked again who it is. */
+  inspectorStreamMs: 3_600_000,
+
+  // --- pages ------------------------------------------------------------------------------------------------------------
+  /** Simulated phones whose service calls are remembered, and calls of each. */
+  simulatedSessions: 100,
+  simulatedCalls: 64,
+  /** Seconds that an invocation of the chat page lives; the page asks for another one in time. */
+  chatTokenSeconds: 300,
+  /** Seconds that a browser is the same user of the chat page: 30 days. */
+  chatUserSeconds: 2_592_000,
+  /** Seconds that an operator stays signed in in a browser. */
+  operatorPassSeconds: 28_800,
+} as const;
