@@ -5,9 +5,9 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import type { EventStreams } from '../http/event-streams.ts';
-import { methodsAt, routesOf, type ServedRoute } from '../http/route-list.ts';
+import { firstSegment, methodsAt, newRouter, routeKey, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { requestInfo } from '../plugins/host/request-info.ts';
-import { emptyRouter, keyOf, routeAt } from '../plugins/mount.ts';
+import { routeAt } from '../plugins/mount.ts';
 import type { Plugins } from '../plugins/open.ts';
 import { type AuthOptions, authenticateUsers } from '../user/authenticate.ts';
 import { agentError, answerAgentErrors } from '../user/errors.ts';
@@ -37,19 +37,19 @@ const OWN = ['sessions', 'messages', 'runs', 'delegation'];
 /** Opens the door. Tokens are looked at on its own paths only: elsewhere they cost nothing. */
 export function agentDoor(deps: AgentDeps): AgentDoor {
   const { plugins } = deps;
-  const router = emptyRouter();
+  const router = newRouter();
   sessionRoutes(router, deps.agent);
   messageRoutes(router, deps);
   delegationRoutes(router, deps.delegations);
   const routers = [router, ...plugins.routers];
   const routes = [...routesOf(router), ...plugins.routes];
-  const owned = new Set([...OWN, ...plugins.routes.map(({ path }) => firstOf(path))]);
+  const owned = new Set([...OWN, ...plugins.routes.map(({ path }) => firstSegment(path))]);
   const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
   const answer = inTurn([router.routes() as Middleware, ...plugins.doors]);
   const told = answerAgentErrors(deps.onFault);
   const known = authenticateUsers(deps);
   const door: Middleware = (ctx, next) => {
-    if (!owned.has(firstOf(ctx.path))) return next();
+    if (!owned.has(firstSegment(ctx.path))) return next();
     const last = async () => nowhere(ctx, routers);
     if (isFree(ctx)) return told(ctx, () => answer(ctx, last));
     return told(ctx, () =>
@@ -59,10 +59,8 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
       }),
     );
   };
-  return Object.assign(door, { routes, publicRoutes: routes.filter((route) => plugins.free.has(keyOf(route))) });
+  return Object.assign(door, { routes, publicRoutes: routes.filter((route) => plugins.free.has(routeKey(route))) });
 }
-
-const firstOf = (path: string) => path.split('/', 2)[1]!;
 
 function inTurn(doors: readonly Middleware[]): Middleware {
   return (ctx, last) => {
@@ -72,7 +70,7 @@ function inTurn(doors: readonly Middleware[]): Middleware {
 }
 
 function nowhere(ctx: ParameterizedContext, routers: readonly Router[]): void {
-  const methods = [...new Set(routers.flatMap((router) => methodsAt(router, ctx)))];
+  const methods = methodsAt(routers, ctx);
   if (!methods.length) throw agentError(404, `Cannot ${ctx.method} ${ctx.path}`);
   ctx.set('Allow', methods.join(', '));
   throw agentError(405, `${ctx.path} takes ${methods.join(', ')}`);

@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
-import { methodsAt, routesOf } from '../http/route-list.ts';
+import { methodsAt, routesOf } from '../http/route-table.ts';
 import { agentError, answerAgentErrors } from '../user/errors.ts';
 import type { AgentDoor } from './door.ts';
 
@@ -79,7 +79,7 @@ export function withModels(door: AgentDoor, list: ModelList): AgentDoor {
     if (ctx.path !== '/models') return door(ctx, next);
     return told(ctx, () =>
       routes(ctx, async () => {
-        ctx.set('Allow', methodsAt(router, ctx).join(', '));
+        ctx.set('Allow', methodsAt([router], ctx).join(', '));
         throw agentError(405, '/models takes GET');
       }),
     );

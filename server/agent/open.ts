@@ -19,6 +19,7 @@ import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
+import type { DeclaredRoute } from '../http/route-table.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
 import type { Door as SocketDoor } from '../sockets/door.ts';
 import { openSockets } from '../sockets/open.ts';
@@ -60,6 +61,8 @@ export interface AgentServiceOptions {
   /** Whoever looks on at chats, runs and delegations. */
   readonly watch?: Inspector | undefined;
   readonly log: Log;
+  /** Routes of the server, which plugins may not take. */
+  readonly ownRoutes: readonly DeclaredRoute[];
   /** For tests: how plugins reach other servers. */
   readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
@@ -93,7 +96,9 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     revoked: revoked.has,
   });
 
-  const plugins = await openPlugins({ config, documents, services, clock, log, sender: options.sender });
+  const plugins = await openPlugins({
+    ...{ config, documents, services, clock, log, ownRoutes: options.ownRoutes, sender: options.sender },
+  });
   defer(plugins.close);
   const { logs, channel } = await openRunStores(config, redis);
   defer(() => Promise.all([logs.close(), channel.close()]));

@@ -16,7 +16,7 @@ import type { QueryGateway } from '../gateway/open.ts';
 import type { Health } from '../health/health.ts';
 import type { Log } from '../health/log.ts';
 import { gauge, METRICS_TYPE, type Metrics } from '../health/metrics.ts';
-import { healthRoutes } from '../health/routes.ts';
+import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
@@ -30,12 +30,11 @@ import { operatorsOnly } from '../http/middleware/operator.ts';
 import { requestId } from '../http/middleware/request-id.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
-import { routesOf, type ServedRoute } from '../http/route-list.ts';
+import type { RouteGroup } from '../http/route-table.ts';
+import { addRoutes, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { connectionOptions, countedOverload, dialLimiter, openLimiter } from '../http/turn-away.ts';
 import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import type { Part } from '../openapi/operation.ts';
-import { documentedParts } from '../openapi/parts.ts';
 import type { Door as SocketDoor } from '../sockets/door.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { accountRoutes } from '../ussd/account-routes.ts';
@@ -46,6 +45,7 @@ import { ussdRoutes } from '../ussd/routes.ts';
 import { limited } from '../web/kit/limited.ts';
 import { isPageFile, pageRoutes } from '../web/kit/routes.ts';
 import type { ToolPages } from '../web/kit/tools.ts';
+import { routeGroups } from './route-groups.ts';
 
 export interface AppDeps {
   readonly config: Config;
@@ -70,7 +70,7 @@ export interface AppDeps {
   /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
   readonly plugins?: readonly ((router: object) => void)[];
   /** Of the routes that plugins add, for /openapi.json. */
-  readonly documentation?: readonly Part[];
+  readonly documentation?: readonly RouteGroup[];
   readonly unsent?: UnsentLimits | undefined;
 }
 
@@ -107,7 +107,7 @@ export function createApp(deps: AppDeps): App {
   });
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
-  healthRoutes(router, health, config);
+  addRoutes(router, HEALTH_ROUTES, { deps: { health, environment: config.environment } });
   ussdDebugRoutes(router, gateway, operators);
   const key = deps.keyring.subkey('operator-pass/v1')!;
   accountRoutes(router, { desk: deps.desk, operators, token: config.operatorToken, key });
@@ -118,9 +118,9 @@ export function createApp(deps: AppDeps): App {
     });
   pageRoutes(router);
   deps.toolPages(router, { clientOf, dial: ussd.simulated });
-  const parts = [...documentedParts(config), ...(deps.documentation ?? [])];
+  const parts = [...routeGroups(config), ...(deps.documentation ?? [])];
   const allParts = () => (query ? [...parts, query.part()] : parts);
-  docsRoutes(router, () => openApiDocument({ parts: allParts(), version: versionOf(), url: config.publicUrl }));
+  docsRoutes(router, () => openApiDocument({ groups: allParts(), version: versionOf(), url: config.publicUrl }));
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];

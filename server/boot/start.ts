@@ -21,7 +21,7 @@ import type { WatchedStores } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
 import { type Listening, listen } from '../http/listen.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
-import type { ServedRoute } from '../http/route-list.ts';
+import type { ServedRoute } from '../http/route-table.ts';
 import { watchMenus } from '../menus/reload.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
@@ -29,6 +29,7 @@ import { toolPages } from '../web/kit/tools.ts';
 import { serviceRecorder } from '../web/simulator/recorder.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
+import { ownRoutes } from './route-groups.ts';
 import type { RunningServer } from './running-server.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
 import { warnAtStart } from './warnings.ts';
@@ -97,6 +98,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
 
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
+    ownRoutes: ownRoutes(config),
     ...{ config, stores, redis, keyring, conversations, services, watch, log },
     sender: seams.webhookSender,
     onProblem: () => metrics.problem('http'),

@@ -5,7 +5,7 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Resolver } from '../../lib/domain/did/resolution.ts';
 import { refuse } from '../../lib/domain/problems.ts';
 import type { Webhooks } from '../../lib/domain/webhook/webhooks.ts';
-import { methodsAt, routesOf, type ServedRoute } from '../http/route-list.ts';
+import { methodsAt, routesOf, type ServedRoute } from '../http/route-table.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { authenticate } from './authenticate.ts';
 import { ACCEPT_PATCH } from './body.ts';
@@ -63,7 +63,7 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
 
 // Reached when no route has answered: the address is unknown, or known for other methods, which OPTIONS asks for.
 function nowhere(ctx: ParameterizedContext, router: Router): void {
-  const methods = methodsAt(router, ctx);
+  const methods = methodsAt([router], ctx);
   if (!methods.length) throw refuse('not-found', `There is nothing at ${ctx.path}.`);
   ctx.set('Allow', methods.join(', '));
   if (methods.includes('PATCH')) ctx.set('Accept-Patch', ACCEPT_PATCH);

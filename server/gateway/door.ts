@@ -3,8 +3,7 @@
 import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Refusal as RefusalName, Route } from '../../lib/gateway/index.ts';
-import type { ServedRoute } from '../http/route-list.ts';
-import type { Part } from '../openapi/operation.ts';
+import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { gatewayPart } from '../openapi/parts/gateway.ts';
 import { answerOf } from './answers/refusal.ts';
 import { reply } from './answers/reply.ts';
@@ -26,7 +25,7 @@ export interface GatewayDoor {
   /** Templates whose paths belong to other doors. */
   readonly hidden: readonly string[];
   /** Describes the routes; long with many of them, so ask when it is needed. */
-  part(): Part;
+  part(): RouteGroup;
 }
 
 export interface DoorDeps {

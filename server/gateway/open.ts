@@ -11,7 +11,7 @@ import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
-import type { ServedRoute } from '../http/route-list.ts';
+import type { ServedRoute } from '../http/route-table.ts';
 import { largeReplies } from './answers/large-replies.ts';
 import { type Renderer, renderer } from './answers/renderer.ts';
 import { openStreams } from './answers/streams.ts';

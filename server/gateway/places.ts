@@ -2,7 +2,7 @@
 
 import type { GatewaySettings, Route } from '../../lib/gateway/index.ts';
 import { legacyRewrites } from '../../lib/gateway/index.ts';
-import type { ServedRoute } from '../http/route-list.ts';
+import type { ServedRoute } from '../http/route-table.ts';
 
 /** What stands between the first two slashes of a path, up to a colon. */
 function firstSegment(path: string): string {

@@ -1,33 +1,135 @@
 // Alive, ready, healthy: three questions that orchestrators, load balancers and people ask.
 
-import type Router from '@koa/router';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { Config } from '../config/config.ts';
+import { PLAIN_ANSWERS } from '../http/common-answers.ts';
+import type { RouteGroup } from '../http/route-table.ts';
 import type { Health } from './health.ts';
 
-/** `GET /livez`, `/readyz`, `/health` and `/`. */
-export function healthRoutes(router: Router, health: Health, { environment }: Pick<Config, 'environment'>): void {
-  const storesAway = async () => (await health.stores()).filter(({ away }) => away !== undefined);
-
-  router.get('/livez', (ctx) => {
-    ctx.body = { status: 'ok' };
-  });
-  router.get('/readyz', async (ctx) => {
-    const away = await storesAway();
-    const status = health.draining ? 'draining' : away.length ? 'store-away' : 'ok';
-    ctx.status = status === 'ok' ? 200 : 503;
-    ctx.body = status === 'store-away' ? { status, stores: away } : { status };
-  });
-  router.get('/health', async (ctx) => {
-    const connected = (await storesAway()).length === 0;
-    ctx.body = {
-      status: connected ? 'ok' : 'degraded',
-      environment,
-      timestamp: new Date().toISOString(),
-      uptime: process.uptime(),
-      database: connected ? 'connected' : 'disconnected',
-    };
-  });
-  router.get('/', (ctx) => {
-    ctx.body = { status: 'ok', message: 'Twinline is running', environment, timestamp: new Date().toISOString() };
-  });
+export interface HealthDeps extends Pick<Config, 'environment'> {
+  readonly health: Health;
 }
+
+const TIME: Schema = { type: 'string', format: 'date-time' };
+const ENVIRONMENT: Schema = { type: 'string', examples: ['development', 'production'] };
+const json = (schema: Schema) => ({ 'application/json': schema });
+
+const READY = record(
+  'Whether requests should be sent here',
+  {
+    status: { enum: ['ok', 'draining', 'store-away'] },
+    stores: {
+      type: 'array',
+      description: 'Those that do not answer, or refuse writes',
+      items: record('A store', {
+        keeps: { enum: ['sessions', 'documents'], description: 'What it keeps' },
+        kind: { type: 'string', examples: ['lmdb', 'redis'] },
+        away: { enum: ['refused', 'cut', 'no-answer', 'error', 'refuses-writes'], description: 'How it fails' },
+      }),
+    },
+  },
+  ['stores'],
+);
+
+/** `GET /livez`, `/readyz`, `/health` and `/`. */
+export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
+  tag: 'Health',
+  description: 'Alive, ready, healthy. `/livez` and `/readyz` are never limited.',
+  routes: [
+    {
+      method: 'GET',
+      path: '/',
+      id: 'getRoot',
+      summary: 'Whether a server is here',
+      answers: {
+        200: {
+          description: 'It is',
+          types: json(
+            record('A sign of life', {
+              status: { const: 'ok' },
+              message: { type: 'string' },
+              environment: ENVIRONMENT,
+              timestamp: TIME,
+            }),
+          ),
+        },
+        429: PLAIN_ANSWERS[429],
+      },
+      handle: (ctx, { environment }) => {
+        const timestamp = new Date().toISOString();
+        ctx.body = { status: 'ok', message: 'Twinline is running', environment, timestamp };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/livez',
+      id: 'getLiveness',
+      summary: 'Whether the process lives',
+      rate: 'none',
+      answers: {
+        200: { description: 'It does', types: json(record('A sign of life', { status: { const: 'ok' } })) },
+      },
+      handle: (ctx) => {
+        ctx.body = { status: 'ok' };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      id: 'getReadiness',
+      summary: 'Whether requests should be sent here',
+      rate: 'none',
+      answers: {
+        200: { description: 'They should', types: json(READY) },
+        503: {
+          description: 'They should not: it is being stopped, or a store does not answer or refuses writes',
+          types: json(READY),
+        },
+      },
+      handle: async (ctx, { health }) => {
+        const away = await storesAway(health);
+        const status = health.draining ? 'draining' : away.length ? 'store-away' : 'ok';
+        ctx.status = status === 'ok' ? 200 : 503;
+        ctx.body = status === 'store-away' ? { status, stores: away } : { status };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/health',
+      id: 'getHealth',
+      summary: 'How the server is',
+      description: 'Always 200, and within 100 ms.',
+      answers: {
+        200: {
+          description: 'How it is',
+          types: json(
+            record('The state of the server', {
+              status: { enum: ['ok', 'degraded'] },
+              environment: ENVIRONMENT,
+              timestamp: TIME,
+              uptime: { type: 'number', minimum: 0, description: 'Seconds' },
+              database: {
+                enum: ['connected', 'disconnected'],
+                description: 'Whether every store answers and takes writes',
+              },
+            }),
+          ),
+        },
+        429: PLAIN_ANSWERS[429],
+      },
+      handle: async (ctx, { health, environment }) => {
+        const connected = (await storesAway(health)).length === 0;
+        ctx.body = {
+          status: connected ? 'ok' : 'degraded',
+          environment,
+          timestamp: new Date().toISOString(),
+          uptime: process.uptime(),
+          database: connected ? 'connected' : 'disconnected',
+        };
+      },
+    },
+  ],
+};
+
+const storesAway = async (health: Health) => (await health.stores()).filter(({ away }) => away !== undefined);

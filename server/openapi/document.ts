@@ -4,11 +4,12 @@ import { DID_PATTERNS } from '../../lib/domain/did/did.ts';
 import { URI_PATTERNS } from '../../lib/domain/did/uri.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { operationOf, type Part, pathNames, pathParameter } from './operation.ts';
-import { PROBLEM, REFUSED } from './refusals.ts';
+import { PROBLEM, REFUSED } from '../http/common-answers.ts';
+import { pathNames, type RouteGroup } from '../http/route-table.ts';
+import { accessOf, operationOf, pathParameter, securitySchemes } from './operation.ts';
 
 export interface DocumentOptions {
-  readonly parts: readonly Part[];
+  readonly groups: readonly RouteGroup[];
   readonly version: string;
   /** How others reach the server, without a slash at the end. @default where the document was read */
   readonly url?: string | undefined;
@@ -30,8 +31,8 @@ digital twins and their verification by vote, an agent that chats, and a gateway
 How to use them is told in the [guides](/docs/guides). Problems are told as RFC 9457 documents; each \`type\` leads to [/docs/errors](/docs/errors).`;
 
 /** Puts the document together; throws ERR_CONFIG when two parts document the same, or one what it does not explain. */
-export function openApiDocument({ parts, version, url = '/' }: DocumentOptions): OpenApiDocument {
-  const schemas = named([{ Problem: PROBLEM, Refused: REFUSED }, ...parts.map(({ schemas = {} }) => schemas)]);
+export function openApiDocument({ groups, version, url = '/' }: DocumentOptions): OpenApiDocument {
+  const schemas = named([{ Problem: PROBLEM, Refused: REFUSED }, ...groups.map(({ schemas = {} }) => schemas)]);
   const names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
   const byReference = Object.entries(schemas).map(([name, schema]) => [name, withReferences(schema, names, schema)]);
   return {
@@ -44,28 +45,29 @@ export function openApiDocument({ parts, version, url = '/' }: DocumentOptions):
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url }],
-    tags: parts.map(({ tag, description }) => ({ name: tag, description })),
-    paths: withReferences(pathsOf(parts), names) as OpenApiDocument['paths'],
+    tags: groups.map(({ tag, description }) => ({ name: tag, description })),
+    paths: withReferences(pathsOf(groups), names) as OpenApiDocument['paths'],
     components: {
       schemas: Object.fromEntries(byReference),
-      securitySchemes: Object.assign({}, ...parts.map(({ securitySchemes = {} }) => securitySchemes)),
+      securitySchemes: securitySchemes(groups.flatMap((group) => group.routes.map((route) => accessOf(route, group)))),
     },
   };
 }
 
-function pathsOf(parts: readonly Part[]): OpenApiDocument['paths'] {
+function pathsOf(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, object>> = {};
   const ids = new Set<string>();
-  for (const part of parts)
-    for (const route of part.routes) {
-      const { path, id } = route;
+  for (const group of groups)
+    for (const route of group.routes) {
+      const { id } = route;
+      const path = route.path.replace(/:(\w+)/g, '{$1}');
       const method = route.method.toLowerCase();
-      const unknown = pathNames(path).find((name) => pathParameter(route, part, name) === undefined);
+      const unknown = pathNames(route.path).find((name) => pathParameter(route, group, name) === undefined);
       if (unknown) throw wrong(`${route.method} ${path}: the parameter ${unknown} is not described`);
       if (paths[path]?.[method]) throw wrong(`${route.method} ${path} is documented twice`);
       if (ids.has(id)) throw wrong(`${route.method} ${path}: another operation has the id ${id}, too`);
       ids.add(id);
-      paths[path] = { ...paths[path], [method]: operationOf(route, part, PROBLEM) };
+      paths[path] = { ...paths[path], [method]: operationOf(route, group, PROBLEM) };
     }
   return paths;
 }

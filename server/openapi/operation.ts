@@ -1,113 +1,84 @@
-// How a route is documented here, and what OpenAPI makes of it.
+// What OpenAPI makes of a declared route.
 
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
+import {
+  type Access,
+  type Answered,
+  type Parameter,
+  pathNames,
+  type RequestContent,
+  type RouteDescription,
+  type RouteGroup,
+} from '../http/route-table.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** How each access is proved: names of schemes in the document, one of which is needed. */
+const SCHEMES: { readonly [access in Access]: readonly string[] } = {
+  public: [],
+  telecom: [],
+  'api-key': ['apiKey'],
+  user: ['ucan', 'ucanDelegation'],
+  operator: ['operatorToken'],
+  'gateway-key': ['gatewayKey'],
+};
 
-/** A parameter of a query, a header or a path. */
-export interface Parameter {
-  readonly description: string;
-  readonly schema: Schema;
-  /** @default false; those of a path always are */
-  readonly required?: boolean;
-}
-
-/** What a route takes. */
-export interface RequestContent {
-  /** By media type. */
-  readonly types: { readonly [mediaType: string]: Schema };
-  /** @default true */
-  readonly required?: boolean;
-  readonly example?: unknown;
-}
-
-/** What a route answers with one status. */
-export interface Answered {
-  readonly description: string;
-  /** By media type; without one there is no body. */
-  readonly types?: { readonly [mediaType: string]: Schema };
-  /** Headers that are always there, with what they say. */
-  readonly headers?: { readonly [name: string]: string };
-}
-
-/** One method of one address. */
-export interface Route {
-  readonly method: Method;
-  /** As OpenAPI writes it: `/v1/domains/{did}`. */
-  readonly path: string;
-  /** Names the operation for those who make clients of the document. */
-  readonly id: string;
-  readonly summary: string;
-  readonly description?: string;
-  /** Of the names in its path, where they differ from those of its part. */
-  readonly parameters?: { readonly [name: string]: Parameter };
-  readonly query?: { readonly [name: string]: Parameter };
-  readonly headers?: { readonly [name: string]: Parameter };
-  readonly body?: RequestContent;
-  readonly answers: { readonly [status: number]: Answered };
-  /** Names of security schemes, one of which it needs. @default those of its part */
-  readonly security?: readonly string[];
-  /** Refusals of the domain service that it may answer with, besides those that all of its part have. */
-  readonly problems?: readonly Reason[];
-}
-
-/** The routes of one door. Whoever brings routes brings a part. */
-export interface Part {
-  /** The heading under which they are shown. */
-  readonly tag: string;
-  readonly description: string;
-  readonly routes: readonly Route[];
-  /** Of the parameters in its paths, by name. */
-  readonly parameters?: { readonly [name: string]: Parameter };
-  /** Names of security schemes, one of which each route needs. @default nothing */
-  readonly security?: readonly string[];
-  /** Answers of every route of the part. */
-  readonly answers?: { readonly [status: number]: Answered };
-  /** Refusals of every route of the part. */
-  readonly problems?: readonly Reason[];
-  /** Schemas that have a name of their own in the document. */
-  readonly schemas?: { readonly [name: string]: Schema };
-  readonly securitySchemes?: { readonly [name: string]: object };
-}
+const DESCRIPTIONS: { readonly [scheme: string]: object } = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS_FILE' },
+  ucan: { type: 'http', scheme: 'bearer', description: 'An invocation, with the header X-Auth-Type: ucan' },
+  ucanDelegation: { type: 'apiKey', in: 'header', name: 'x-ucan-delegation' },
+  operatorToken: { type: 'http', scheme: 'bearer', description: 'The OPERATOR_TOKEN of the server' },
+  gatewayKey: { type: 'http', scheme: 'bearer', description: 'A key of GATEWAY_FILE' },
+};
 
 const PROBLEM_TYPE = 'application/problem+json';
 
+/** The schemes that prove any of these accesses, as OpenAPI describes them. */
+export function securitySchemes(accesses: Iterable<Access>): { readonly [name: string]: object } {
+  const names = new Set([...accesses].flatMap((access) => SCHEMES[access]));
+  return Object.fromEntries([...names].map((name) => [name, DESCRIPTIONS[name]!]));
+}
+
 /** The OpenAPI operation of a route; `problem` is the schema of problem documents. */
-export function operationOf(route: Route, part: Part, problem: Schema): object {
-  const { id, summary, description, body, security } = { security: part.security, ...route };
-  const problems = refusals([...(part.problems ?? []), ...(route.problems ?? []), ...bodyProblems(route)], problem);
+export function operationOf(route: RouteDescription, group: RouteGroup, problem: Schema): object {
+  const { id, summary, description, body } = route;
+  const reasons = [...(group.problems ?? []), ...(route.problems ?? []), ...bodyProblems(route)];
+  const problems = refusals(reasons, problem);
   const parameters = [
-    ...pathNames(route.path).map((name) => ({ name, in: 'path', ...pathParameter(route, part, name), required: true })),
+    ...pathNames(route.path).map((name) => ({
+      name,
+      in: 'path',
+      ...pathParameter(route, group, name),
+      required: true,
+    })),
     ...Object.entries(route.query ?? {}).map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
     ...Object.entries(route.headers ?? {}).map(([name, parameter]) => ({ name, in: 'header', ...parameter })),
   ];
-  const answers = { ...part.answers, ...route.answers };
+  const answers = { ...group.answers, ...route.answers };
   const statuses = new Set([...Object.keys(answers), ...Object.keys(problems)].map(Number));
   const responses = [...statuses].map((status) => [status, responseOf(answers[status], problems[status])]);
   return {
     operationId: id,
-    tags: [part.tag],
+    tags: [group.tag],
     summary,
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: requestOf(body) }),
     responses: Object.fromEntries(responses),
-    security: (security ?? []).map((scheme) => ({ [scheme]: [] })),
+    security: SCHEMES[accessOf(route, group)].map((scheme) => ({ [scheme]: [] })),
   };
 }
 
+/** Who may use a route of a group. */
+export function accessOf(route: RouteDescription, group: Pick<RouteGroup, 'access'>): Access {
+  return route.access ?? group.access ?? 'public';
+}
+
 /** What is said of a name in the path of a route, if anything is. */
-export function pathParameter(route: Route, part: Part, name: string): Parameter | undefined {
-  return route.parameters?.[name] ?? part.parameters?.[name];
+export function pathParameter(route: RouteDescription, group: RouteGroup, name: string): Parameter | undefined {
+  return route.parameters?.[name] ?? group.parameters?.[name];
 }
 
-/** The names in a path: `did` of `/v1/domains/{did}`. */
-export function pathNames(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-}
-
-function bodyProblems({ body, problems }: Route): readonly Reason[] {
+function bodyProblems({ body, problems }: RouteDescription): readonly Reason[] {
   return body && problems ? ['bad-request', 'too-large', 'unsupported-media-type', 'invalid'] : [];
 }
 

@@ -1,30 +1,36 @@
 // What /openapi.json says about the routes of a plugin: its own words, and the least that can be said of the rest.
 
 import { TwinlineError } from '../../lib/errors.ts';
-import type { ServedRoute } from '../http/route-list.ts';
-import { type Method, type Part, pathNames, type Route } from '../openapi/operation.ts';
+import {
+  type Method,
+  pathNames,
+  type RouteDescription,
+  type RouteGroup,
+  routeKey,
+  type ServedRoute,
+} from '../http/route-table.ts';
 import { AGENT_PART } from '../openapi/parts/agent.ts';
 import { AGENT_ERROR } from '../openapi/parts/agent-schemas.ts';
 import type { Mounted } from './mount.ts';
-import { keyOf } from './mount.ts';
 
 /** The part of a plugin; `free` holds the keys of routes that need no token. */
-export function pluginPart({ plugin, routes }: Mounted, free: ReadonlySet<string>): Part {
+export function pluginPart({ plugin, routes }: Mounted, free: ReadonlySet<string>): RouteGroup {
   const { name, version, documentation = {} } = plugin;
-  const written = new Map((documentation.routes ?? []).map((route) => [keyOf(route), route]));
-  const keys = new Set(routes.map(keyOf));
+  const written = new Map((documentation.routes ?? []).map((route) => [routeKey(route), route]));
+  const keys = new Set(routes.map(routeKey));
   const strays = [...written.keys()].filter((key) => !keys.has(key));
   if (strays.length)
     throw new TwinlineError('ERR_CONFIG', `PLUGINS: "${name}" documents ${strays.join(', ')}, which it does not have.`);
   const all = routes.map((route) => {
-    const isFree = free.has(keyOf(route));
-    return { ...(isFree && { security: [] }), ...(written.get(keyOf(route)) ?? leastOf(name, route)) };
+    const declared: RouteDescription = written.get(routeKey(route)) ?? leastOf(name, route);
+    const access = declared.access ?? (free.has(routeKey(route)) ? 'public' : 'user');
+    return { ...declared, path: declared.path.replace(/\{(\w+)\}/g, ':$1'), access };
   });
   const names = all.flatMap(({ path }) => pathNames(path));
   return {
     tag: `Plugin ${name}`,
     description: documentation.description ?? `Routes of the plugin ${name}, version ${version}.`,
-    security: AGENT_PART.security!,
+    access: AGENT_PART.access!,
     answers: AGENT_PART.answers!,
     parameters: {
       ...Object.fromEntries(names.map((one) => [one, { description: one, schema: { type: 'string' } }])),
@@ -35,11 +41,11 @@ export function pluginPart({ plugin, routes }: Mounted, free: ReadonlySet<string
   };
 }
 
-function leastOf(plugin: string, { method, path }: ServedRoute): Route {
+function leastOf(plugin: string, { method, path }: ServedRoute): RouteDescription {
   const braces = path.replace(/:(\w+)/g, '{$1}');
   return {
     method: method as Method,
-    path: braces,
+    path,
     id: `${plugin}-${method.toLowerCase()}${path.replace(/\W+/g, '-')}`,
     summary: `${method} ${braces}`,
     answers: {

@@ -1,8 +1,8 @@
 // The routes of plugins: which there are, which of them need no token, and which cannot be beside others.
 
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { routesOf, type ServedRoute } from '../http/route-list.ts';
+import { newRouter, routeKey, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import type { Plugin } from './plugin.ts';
 
@@ -18,22 +18,12 @@ const SEGMENT = /^:?[A-Za-z0-9_.~-]+$/;
 /** First segments of paths that lead elsewhere before any plugin is asked. */
 const TAKEN = new Set(['v1', '1.0', 'api', 'docs', 'pages', 'socket.io']);
 
-/** A router as the doors have theirs: `/x` is neither `/X` nor `/x/`. */
-export function emptyRouter(): Router {
-  return new Router({ sensitive: true, strict: true });
-}
-
-/** A route as texts compare it: `GET /chats/:id`. */
-export function keyOf({ method, path }: ServedRoute): string {
-  return `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
-}
-
 /** The route that answers a request first, as its key; undefined when there is none. */
 export function routeAt(routers: readonly Router[], asked: ServedRoute): string | undefined {
   const method = asked.method === 'HEAD' ? 'GET' : asked.method;
   for (const router of routers) {
     const layer = router.match(asked.path, method).pathAndMethod.find(({ methods }) => methods.length > 0);
-    if (layer) return keyOf({ method, path: String(layer.path) });
+    if (layer) return routeKey({ method, path: String(layer.path) });
   }
   return undefined;
 }
@@ -46,12 +36,13 @@ export function routeProblems(mounted: readonly Mounted[], own: readonly ServedR
     const say = (why: string) => problems.push(`PLUGINS: "${plugin.name}" ${why}`);
     const seen = new Set<string>();
     for (const route of routes) {
-      const key = keyOf(route);
+      const key = routeKey(route);
       const flaw = flawOf(route);
       const other = others.find((one) => overlap(one.route, route));
       if (flaw) say(`has the route ${key}, ${flaw}`);
       else if (seen.has(key)) say(`has the route ${key} twice.`);
-      else if (other) say(`has the route ${key}, which is ${keyOf(other.route)} of ${other.owner}. Use another path.`);
+      else if (other)
+        say(`has the route ${key}, which is ${routeKey(other.route)} of ${other.owner}. Use another path.`);
       seen.add(key);
     }
     for (const { path, method } of plugin.authExcluded ?? [])
@@ -78,7 +69,7 @@ function flawOf({ method, path }: ServedRoute): string | undefined {
 
 /** Whether some path leads to both. */
 function overlap(a: ServedRoute, b: ServedRoute): boolean {
-  const [left, right] = [keyOf(a).split('/'), keyOf(b).split('/')];
+  const [left, right] = [routeKey(a).split('/'), routeKey(b).split('/')];
   return (
     left.length === right.length &&
     left.every((part, at) => part === right[at] || isParameter(part) || isParameter(right[at]!))
@@ -106,7 +97,7 @@ export function closeRoutes({ router }: Pick<Mounted, 'router'>, free: ReadonlyS
   for (const { methods, path, stack } of router.stack)
     if (
       methods.length &&
-      !methods.every((method) => free.has(keyOf({ method: method === 'HEAD' ? 'GET' : method, path: String(path) })))
+      !methods.every((method) => free.has(routeKey({ method: method === 'HEAD' ? 'GET' : method, path: String(path) })))
     )
       stack.unshift(known as never);
   // Routes added later would not have been examined.
@@ -115,7 +106,7 @@ export function closeRoutes({ router }: Pick<Mounted, 'router'>, free: ReadonlyS
 
 /** The routes of a plugin, once it has added them. */
 export async function mount(plugin: Plugin, addRoutes: (router: Router) => Promise<void> | void): Promise<Mounted> {
-  const router = emptyRouter();
+  const router = newRouter();
   await addRoutes(router);
   return { plugin, router, routes: routesOf(router) };
 }

@@ -8,9 +8,7 @@ import type { Room } from '../../lib/agent/room.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { ServedRoute } from '../http/route-list.ts';
-import type { Part } from '../openapi/operation.ts';
-import { documentedParts } from '../openapi/parts.ts';
+import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { agentError } from '../user/errors.ts';
 import { pluginPart } from './documentation.ts';
 import { exclusions } from './exclusions.ts';
@@ -30,7 +28,7 @@ export interface Plugins {
   readonly routes: readonly ServedRoute[];
   /** Keys of all routes of the agent service and of plugins that need no token. */
   readonly free: ReadonlySet<string>;
-  readonly documentation: readonly Part[];
+  readonly documentation: readonly RouteGroup[];
   readonly tools: readonly HostTool[];
   /** Rejects with what a plugin throws. Asked for every protected route, and for every socket. */
   gate(request: RequestInfo): Promise<void>;
@@ -51,7 +49,7 @@ export interface Late {
 
 /** Loads and opens the plugins of a configuration. Throws ERR_CONFIG with every problem, one per line. */
 export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
-  const { config, documents, log } = deps;
+  const { config, documents, log, ownRoutes: taken } = deps;
   const loaded = await loadPlugins(config.plugins.modules, {
     folder: process.cwd(),
     settings: config.plugins.settings,
@@ -82,11 +80,8 @@ export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
 
   const current = new AsyncLocalStorage<RequestInfo>();
   const mounted = await mountAll(loaded, (plugin) => contexts.get(plugin)!(() => current.getStore() ?? {}));
-  const own = documentedParts(config).flatMap(({ routes, security = [] }) =>
-    routes.map((route) => ({ security, ...route })),
-  );
-  const { free, problems } = exclusions(config.plugins.authExcluded, { mounted, own });
-  const all = [...routeProblems(mounted, own), ...problems];
+  const { free, problems } = exclusions(config.plugins.authExcluded, { mounted, own: taken });
+  const all = [...routeProblems(mounted, taken), ...problems];
   if (all.length) throw new TwinlineError('ERR_CONFIG', all.join('\n'));
   for (const one of mounted) closeRoutes(one, free);
 

@@ -12,7 +12,7 @@ import type { Services } from '../../lib/engine/service.ts';
 import type { Posted, Reply } from '../../lib/http/client.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Log } from '../health/log.ts';
-import type { Parameter, Route } from '../openapi/operation.ts';
+import type { Parameter, RouteDescription } from '../http/route-table.ts';
 import type { NestError } from '../user/errors.ts';
 
 /** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */
@@ -111,7 +111,7 @@ export interface PluginContext extends RequestInfo, PluginHost {
 /** What /openapi.json says about a plugin's routes; what is missing is made up from the routes. */
 export interface PluginDocumentation {
   readonly description?: string;
-  readonly routes?: readonly Route[];
+  readonly routes?: readonly RouteDescription[];
   readonly parameters?: { readonly [name: string]: Parameter };
   readonly schemas?: { readonly [name: string]: Schema };
 }

@@ -24,7 +24,7 @@ import type { ClientOf } from '../http/middleware/client.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { requestId } from '../http/middleware/request-id.ts';
 import type { Overload } from '../http/overload.ts';
-import { routesOf, type ServedRoute } from '../http/route-list.ts';
+import { routesOf, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
 import { EVERYBODY, type GatewayRefusal, type UssdGateways } from './gateways.ts';
 

@@ -124,7 +124,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/flow/run lib/http lib/store server/stores',
   ),
   'server/boot': room(
-    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
+    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/openapi/parts server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
     'lib/flow/run lib/store/redis server/sockets',
   ),
   'server/cli': room(
@@ -154,30 +154,29 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/gateway': room(
     'lib lib/gateway lib/gateway/channel lib/gateway/route server/config server/gateway/answers server/health server/http server/http/middleware server/openapi/parts',
-    'server/openapi',
   ),
   'server/gateway/answers': room(
     'lib lib/gateway lib/gateway/cache lib/gateway/channel server/config server/http server/http/middleware',
     'server/gateway',
   ),
-  'server/health': room('lib server/stores', 'lib/store server/config server/http server/ussd'),
-  'server/http': room('lib server/config server/http/middleware', 'lib/store/redis server/boot server/health'),
+  'server/health': room('lib lib/domain/schema server/http server/stores', 'lib/store server/config server/ussd'),
+  'server/http': room(
+    'lib server/config server/http/middleware',
+    'lib/domain lib/domain/schema lib/store/redis server/boot server/health',
+  ),
   'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store lib/store/redis server/health'),
   'server/menus': room(
     'lib lib/engine/session lib/flow/format lib/flow/run lib/flow/testing server/config server/health',
     'lib/engine',
   ),
-  'server/openapi': room(
-    'lib lib/domain lib/domain/did server/http server/openapi/parts',
-    'lib/domain/schema server/config',
-  ),
+  'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
   'server/openapi/parts': room(
-    'lib lib/domain lib/domain/schema lib/gateway lib/gateway/descriptors lib/gateway/request lib/ussd server/config server/health server/openapi',
+    'lib lib/domain lib/domain/schema lib/gateway lib/gateway/descriptors lib/gateway/request lib/ussd server/config server/health server/http',
     'server/gateway',
   ),
   'server/packaging': room('server/docs'),
   'server/plugins': room(
-    'lib lib/flow/expression server/config server/http server/openapi server/openapi/parts server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
+    'lib lib/flow/expression server/config server/http server/openapi/parts server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
     'lib/agent lib/agent/run lib/delegation lib/domain/schema lib/engine lib/http lib/store server/health',
   ),
   'server/plugins/claims': room(
@@ -185,12 +184,12 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store server/plugins',
   ),
   'server/plugins/credits': room(
-    'lib/domain/schema lib/engine/session lib/store server/openapi server/openapi/parts',
+    'lib/domain/schema lib/engine/session lib/store server/http server/openapi/parts',
     'lib/agent server/plugins',
   ),
   'server/plugins/host': room(
     'lib lib/agent lib/http server/http/middleware server/user',
-    'lib/agent/run lib/engine lib/store server/config server/health server/plugins',
+    'lib/agent/run lib/engine lib/store server/config server/health server/http server/plugins',
   ),
   'server/plugins/team-chat': room(
     'lib lib/agent lib/domain/schema lib/store server/openapi/parts server/user',

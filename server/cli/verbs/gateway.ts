@@ -8,7 +8,7 @@ import { readGatewayFile } from '../../gateway/file.ts';
 import { openCatalog } from '../../gateway/open.ts';
 import { ownership, servedTemplates, takenBy } from '../../gateway/places.ts';
 import { splitRoutes } from '../../gateway/served.ts';
-import type { ServedRoute } from '../../http/route-list.ts';
+import type { ServedRoute } from '../../http/route-table.ts';
 import { readNowhere, withNowhere } from '../nowhere.ts';
 import { Usage, type Verb } from '../verb.ts';
 

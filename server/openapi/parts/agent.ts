@@ -2,8 +2,8 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import type { Answered, Part } from '../operation.ts';
-import { PLAIN_ANSWERS, REFUSED } from '../refusals.ts';
+import { PLAIN_ANSWERS, REFUSED } from '../../http/common-answers.ts';
+import type { Answered, RouteGroup } from '../../http/route-table.ts';
 import {
   ABORT,
   AGENT_ERROR,
@@ -40,7 +40,7 @@ const number = (minimum: number, maximum: number, usual: number): Schema => ({
   default: usual,
 });
 
-export const AGENT_PART: Part = {
+export const AGENT_PART: RouteGroup = {
   tag: 'Agent',
   description: `Sessions with an agent, its replies as JSON or as a stream that can be rejoined, delegations. Users come with
 UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: ucan\`, or \`x-ucan-delegation\`.
@@ -54,11 +54,7 @@ the clients that are there, or else to the first that comes while the run waits.
 the stream of the run: whoever runs an action for every flat event runs it once.
 Clients send \`ping\`, \`status\`, \`subscribe {sessionId?}\`, \`list-events\`, \`tool_result {toolCallId, sessionId?, result, error?}\`
 and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by an event, by their acknowledgement, or both.`,
-  security: ['ucan', 'ucanDelegation'],
-  securitySchemes: {
-    ucan: { type: 'http', scheme: 'bearer', description: 'An invocation, with the header X-Auth-Type: ucan' },
-    ucanDelegation: { type: 'apiKey', in: 'header', name: 'x-ucan-delegation' },
-  },
+  access: 'user',
   parameters: {
     sessionId: { description: 'The id of a session', schema: TEXT },
     runId: { description: 'The id of a run', schema: TEXT },
@@ -102,21 +98,21 @@ and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by
     },
     {
       method: 'DELETE',
-      path: '/sessions/{sessionId}',
+      path: '/sessions/:sessionId',
       id: 'deleteSession',
       summary: 'Delete a session with its transcript',
       answers: { 200: shown('It is gone', record('Done', { message: TEXT })), 404: UNKNOWN },
     },
     {
       method: 'GET',
-      path: '/sessions/{sessionId}/run',
+      path: '/sessions/:sessionId/run',
       id: 'getOpenRun',
       summary: 'The run that has not ended, if there is one',
       answers: { 200: shown('The run, or null', OPEN_RUN), 404: UNKNOWN },
     },
     {
       method: 'GET',
-      path: '/sessions/{sessionId}/messages',
+      path: '/sessions/:sessionId/messages',
       id: 'pageMessages',
       summary: 'A page of the transcript',
       query: {
@@ -128,14 +124,14 @@ and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by
     },
     {
       method: 'GET',
-      path: '/messages/{sessionId}',
+      path: '/messages/:sessionId',
       id: 'listMessages',
       summary: 'The whole transcript',
       answers: { 200: shown('The messages', TRANSCRIPT), 404: UNKNOWN },
     },
     {
       method: 'POST',
-      path: '/messages/{sessionId}',
+      path: '/messages/:sessionId',
       id: 'sendMessage',
       summary: 'Say something, and get the reply',
       body: { types: json(NEW_MESSAGE), example: { message: 'Hello' } },
@@ -163,7 +159,7 @@ and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by
     },
     {
       method: 'GET',
-      path: '/runs/{runId}',
+      path: '/runs/:runId',
       id: 'followRun',
       summary: 'The frames of a run, from any of them on',
       query: {

@@ -4,7 +4,7 @@ import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { BULK_LINE, BULK_ROW } from '../../../lib/domain/schema/bulk-lines.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { RECORD_LINE } from '../../../lib/domain/schema/records.ts';
-import type { Part } from '../operation.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
 import { domainPart, IDEMPOTENCY_KEY } from './domain-part.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -16,7 +16,7 @@ const lines = (of: Schema): Schema => ({
   'x-lines': of,
 });
 
-export const BULK_PART: Part = domainPart({
+export const BULK_PART: RouteGroup = domainPart({
   tag: 'Import and export',
   description: 'Many records as lines of JSON, in order. A line that fails fails alone.',
   routes: [

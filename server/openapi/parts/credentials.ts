@@ -1,7 +1,7 @@
 // Cards of domains and the status lists that they name, as OpenAPI describes them.
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import type { Answered, Part } from '../operation.ts';
+import type { Answered, RouteGroup } from '../../http/route-table.ts';
 import { DID, domainPart } from './domain-part.ts';
 
 const CREDENTIAL: Schema = {
@@ -24,7 +24,7 @@ const SHOWN: Answered = {
   types: { 'application/vc': CREDENTIAL, 'application/ld+json': CREDENTIAL, 'application/json': CREDENTIAL },
 };
 
-export const CARDS_PART: Part = domainPart({
+export const CARDS_PART: RouteGroup = domainPart({
   tag: 'Cards',
   description: 'Domains as verifiable credentials, signed by the service.',
   parameters: { did: DID },
@@ -32,7 +32,7 @@ export const CARDS_PART: Part = domainPart({
   routes: [
     {
       method: 'GET',
-      path: '/v1/domains/{did}/card',
+      path: '/v1/domains/:did/card',
       id: 'getDomainCard',
       summary: 'The card of a domain',
       answers: { 200: SHOWN },
@@ -41,10 +41,10 @@ export const CARDS_PART: Part = domainPart({
   ],
 });
 
-export const STATUS_LISTS_PART: Part = domainPart({
+export const STATUS_LISTS_PART: RouteGroup = domainPart({
   tag: 'Status lists',
   description: 'By which cards are checked. Nobody needs a key.',
-  security: [],
+  access: 'public',
   problems: [],
   parameters: {
     list: {
@@ -55,7 +55,7 @@ export const STATUS_LISTS_PART: Part = domainPart({
   routes: [
     {
       method: 'GET',
-      path: '/v1/status/{list}',
+      path: '/v1/status/:list',
       id: 'getStatusList',
       summary: 'A status list',
       answers: { 200: SHOWN },

@@ -3,8 +3,8 @@
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
-import type { Parameter, Part } from '../operation.ts';
-import { PROBLEM_ANSWERS } from '../refusals.ts';
+import { PROBLEM_ANSWERS } from '../../http/common-answers.ts';
+import type { Parameter, RouteGroup } from '../../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 
@@ -48,21 +48,17 @@ export const MADE = { Location: 'Where it is', ETag: 'Its revision' };
 export const NOT_CHANGED = { description: 'What you have is what there is' };
 
 /** A part of the domain service, with its keys and its problems. */
-export function domainPart(part: Part): Part {
+export function domainPart(part: RouteGroup): RouteGroup {
   return {
-    security: ['apiKey'],
+    access: 'api-key',
     problems: ['unauthorized'],
     ...part,
     answers: {
       ...PROBLEM_ANSWERS,
-      ...(part.security?.length === 0
+      ...(part.access === 'public'
         ? {}
         : { 401: { description: '', headers: { 'WWW-Authenticate': 'How to come in' } } }),
       ...part.answers,
-    },
-    securitySchemes: {
-      apiKey: { type: 'http', scheme: 'bearer', description: 'A key of API_KEYS_FILE' },
-      ...part.securitySchemes,
     },
   };
 }

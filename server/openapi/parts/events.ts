@@ -3,12 +3,12 @@
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { EVENT } from '../../../lib/domain/schema/webhook-answers.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import type { Part } from '../operation.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
 import { domainPart } from './domain-part.ts';
 
 const TEXT: Schema = { type: 'string' };
 
-export const EVENTS_PART: Part = domainPart({
+export const EVENTS_PART: RouteGroup = domainPart({
   tag: 'Events',
   description: 'What happens to the twins of a tenant. Numbers and order survive restarts.',
   schemas: { Event: EVENT },

@@ -11,7 +11,7 @@ import {
 import { fieldPath } from '../../../lib/gateway/request/message-builder.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Served } from '../../gateway/served.ts';
-import type { Answered, Method, Parameter, Part, Route } from '../operation.ts';
+import type { Answered, Method, Parameter, RouteDescription, RouteGroup } from '../../http/route-table.ts';
 import { type MessageSchemas, messageSchemas, valueSchema } from './gateway-schemas.ts';
 
 const TEXT: Schema = { type: 'string' };
@@ -57,13 +57,16 @@ const HEADERS: { readonly [name: string]: Parameter } = {
 const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** The part of the document for these routes. Methods that OpenAPI does not know are left out. */
-export function gatewayPart({ settings, routes }: Catalog, served: readonly Served[]): Part {
+export function gatewayPart({ settings, routes }: Catalog, served: readonly Served[]): RouteGroup {
   const schemas = messageSchemas(settings.json);
   const rows = new Map(routeRows(routes).map((row, at) => [routes[at]!, row]));
   const ids = new Map<string, number>();
   const operations = served
     .filter(({ method }) => METHODS.has(method))
-    .map((one): Route => operationOf(one, { row: rows.get(one.route)!, schemas, id: freshId(ids, one.route.rpc) }));
+    .map(
+      (one): RouteDescription =>
+        operationOf(one, { row: rows.get(one.route)!, schemas, id: freshId(ids, one.route.rpc) }),
+    );
   return {
     tag: 'Query gateway',
     description: `Methods of the gRPC services of a node, as their descriptors say.${
@@ -71,10 +74,7 @@ export function gatewayPart({ settings, routes }: Catalog, served: readonly Serv
     }`,
     routes: operations,
     answers: { ...ANSWERS, ...(settings.gate && GATED) },
-    security: settings.gate ? ['gatewayKey'] : [],
-    securitySchemes: settings.gate
-      ? { gatewayKey: { type: 'http', scheme: 'bearer', description: 'A key of GATEWAY_FILE' } }
-      : {},
+    access: settings.gate ? 'gateway-key' : 'public',
     schemas: { 'google.rpc.Status': STATUS, ...schemas.named() },
   };
 }
@@ -92,7 +92,7 @@ interface Operation {
   readonly id: string;
 }
 
-function operationOf({ method, path, route, names }: Served, { row, schemas, id }: Operation): Route {
+function operationOf({ method, path, route, names }: Served, { row, schemas, id }: Operation): RouteDescription {
   const { input, output, body, responseBody, streaming } = route;
   const reply = responseBody ? schemas.ofField(output, responseBody) : schemas.of(output);
   return {

@@ -2,7 +2,7 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import type { Answered, Parameter, Part, Route } from '../operation.ts';
+import type { Answered, Parameter, RouteDescription, RouteGroup } from '../../http/route-table.ts';
 import { domainPart, JSON_TYPE } from './domain-part.ts';
 
 const TEXT: Schema = { type: 'string' };
@@ -95,12 +95,12 @@ const SHARED = {
     500: failed('INTERNAL_ERROR'),
     501: failed('METHOD_NOT_SUPPORTED or FEATURE_NOT_SUPPORTED'),
   },
-} satisfies Partial<Route>;
+} satisfies Partial<RouteDescription>;
 
-export const IDENTIFIERS_PART: Part = domainPart({
+export const IDENTIFIERS_PART: RouteGroup = domainPart({
   tag: 'DID resolution',
   description: 'W3C DID Resolution over HTTP. Nobody needs a key; whoever sends one is told only of its own tenant.',
-  security: [],
+  access: 'public',
   parameters: {
     did: {
       description: 'A DID or DID URL',
@@ -109,10 +109,10 @@ export const IDENTIFIERS_PART: Part = domainPart({
   },
   schemas: { DidDocument: DID_DOCUMENT, DidResolution: RESULT, DidUrlDereferencing: DEREFERENCED },
   routes: [
-    { method: 'GET', path: '/1.0/identifiers/{did}', id: 'resolve', summary: 'Resolve a DID', ...SHARED },
+    { method: 'GET', path: '/1.0/identifiers/:did', id: 'resolve', summary: 'Resolve a DID', ...SHARED },
     {
       method: 'POST',
-      path: '/1.0/identifiers/{did}',
+      path: '/1.0/identifiers/:did',
       id: 'resolveWithOptions',
       summary: 'Resolve a DID, with the options in the body',
       ...SHARED,

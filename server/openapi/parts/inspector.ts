@@ -2,8 +2,8 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import type { Answered, Part } from '../operation.ts';
-import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../refusals.ts';
+import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../../http/common-answers.ts';
+import type { Answered, RouteGroup } from '../../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const json = (schema: Schema) => ({ 'application/json': schema });
@@ -22,11 +22,11 @@ const SVG: Answered = {
   headers: { 'X-States': 'States of the machine', 'X-Shown': 'How many of them are drawn' },
 };
 
-export const INSPECTOR_PART: Part = {
+export const INSPECTOR_PART: RouteGroup = {
   tag: 'Inspector',
   description:
     'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. It only reads, and nothing is noted while nobody watches. Secrets are left out, phone numbers are shortened, and nothing is shown of what people write to the agent.',
-  security: ['operatorToken'],
+  access: 'operator',
   parameters: {
     file: { description: 'The id of a machine, and `.svg`', schema: TEXT },
     actor: { description: 'A session, as the stream names it', schema: TEXT },
@@ -79,7 +79,7 @@ export const INSPECTOR_PART: Part = {
     },
     {
       method: 'GET',
-      path: '/inspector/machines/{file}',
+      path: '/inspector/machines/:file',
       id: 'drawMachine',
       summary: 'A machine as SVG',
       query: { focus: { description: 'The path of a state around which to draw', schema: TEXT } },
@@ -87,7 +87,7 @@ export const INSPECTOR_PART: Part = {
     },
     {
       method: 'GET',
-      path: '/inspector/sessions/{actor}/flow-test',
+      path: '/inspector/sessions/:actor/flow-test',
       id: 'takeFlowTest',
       summary: 'A session that was watched from its beginning, as a file of flow tests',
       description: 'Dummies stand for secrets and hidden numbers; services answer what they answered.',

@@ -2,8 +2,8 @@
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import type { Part } from '../operation.ts';
-import { PLAIN_ANSWERS } from '../refusals.ts';
+import { PLAIN_ANSWERS } from '../../http/common-answers.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const PRICE: Schema = { type: 'number', minimum: 0 };
@@ -33,7 +33,7 @@ const MODELS = record('The models of this server', {
   default: { type: 'string', description: 'The one that answers a message which names no other' },
 });
 
-export const MODELS_PART: Part = {
+export const MODELS_PART: RouteGroup = {
   tag: 'Models',
   description: 'Which models an agent can be asked to answer with.',
   routes: [

@@ -3,8 +3,8 @@
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { METRICS_TYPE } from '../../health/metrics.ts';
-import type { Part, Route } from '../operation.ts';
-import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../refusals.ts';
+import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../../http/common-answers.ts';
+import type { RouteDescription, RouteGroup } from '../../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const SESSIONS: Schema = { type: 'array', items: TEXT, description: 'Ids of living sessions' };
@@ -43,7 +43,10 @@ const UNLOCKED = record('What was unlocked', {
   before: ACCOUNT,
 });
 
-function accountRoute(action: 'show' | 'unlock', { summary, answer }: { summary: string; answer: Schema }): Route {
+function accountRoute(
+  action: 'show' | 'unlock',
+  { summary, answer }: { summary: string; answer: Schema },
+): RouteDescription {
   const body: Schema = {
     type: 'object',
     required: ['phoneNumber'],
@@ -66,7 +69,7 @@ function accountRoute(action: 'show' | 'unlock', { summary, answer }: { summary:
   };
 }
 
-const METRICS: Route = {
+const METRICS: RouteDescription = {
   method: 'GET',
   path: '/metrics',
   id: 'getMetrics',
@@ -76,15 +79,12 @@ const METRICS: Route = {
 };
 
 /** The part; with `metrics` when they are served on the main port. */
-export function operatorPart({ metrics }: { readonly metrics: boolean }): Part {
+export function operatorPart({ metrics }: { readonly metrics: boolean }): RouteGroup {
   return {
     tag: 'Operators',
     description:
       'With OPERATOR_TOKEN set, for who sends it. Without, for this machine in development, and 404 in production.',
-    security: ['operatorToken'],
-    securitySchemes: {
-      operatorToken: { type: 'http', scheme: 'bearer', description: 'The OPERATOR_TOKEN of the server' },
-    },
+    access: 'operator',
     parameters: { sessionId: { description: 'The id that the telecom gateway gave it', schema: TEXT } },
     answers: {
       ...PLAIN_ANSWERS,
@@ -112,7 +112,7 @@ export function operatorPart({ metrics }: { readonly metrics: boolean }): Part {
       },
       {
         method: 'GET',
-        path: '/api/ussd/debug/{sessionId}',
+        path: '/api/ussd/debug/:sessionId',
         id: 'debugSession',
         summary: 'Where a USSD session stands',
         answers: {

@@ -1,8 +1,8 @@
 // The documentation itself, as OpenAPI describes it.
 
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import type { Part } from '../operation.ts';
-import { PLAIN_ANSWERS, UNKNOWN } from '../refusals.ts';
+import { PLAIN_ANSWERS, UNKNOWN } from '../../http/common-answers.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const PAGE = { description: 'The page', types: { 'text/html': TEXT } };
@@ -17,7 +17,7 @@ const OPENAPI: Schema = {
   additionalProperties: true,
 };
 
-export const DOCS_PART: Part = {
+export const DOCS_PART: RouteGroup = {
   tag: 'Documentation',
   description: 'What you are reading. Nobody needs a key.',
   parameters: { file: NAME, name: { description: 'As the list of them names it', schema: TEXT } },
@@ -46,7 +46,7 @@ export const DOCS_PART: Part = {
     { method: 'GET', path: '/docs/errors', id: 'getErrors', summary: 'What each error means', answers: { 200: PAGE } },
     {
       method: 'GET',
-      path: '/docs/errors/{name}',
+      path: '/docs/errors/:name',
       id: 'getError',
       summary: 'What one error means',
       answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such error' } },
@@ -54,7 +54,7 @@ export const DOCS_PART: Part = {
     { method: 'GET', path: '/docs/guides', id: 'getGuides', summary: 'All guides', answers: { 200: PAGE } },
     {
       method: 'GET',
-      path: '/docs/guides/{name}',
+      path: '/docs/guides/:name',
       id: 'getGuide',
       summary: 'A guide',
       answers: { 200: PAGE, 404: { ...PAGE, description: 'There is no such guide' } },
@@ -68,14 +68,14 @@ export const DOCS_PART: Part = {
     },
     {
       method: 'GET',
-      path: '/docs/{file}',
+      path: '/docs/:file',
       id: 'getDocsFile',
       summary: 'What the page of the documentation is made of',
       answers: { 200: { description: 'The file', types: FILES }, 304: SAME, 404: UNKNOWN },
     },
     {
       method: 'GET',
-      path: '/pages/{file}',
+      path: '/pages/:file',
       id: 'getPageFile',
       summary: 'The style and the script of pages',
       answers: { 200: { description: 'The file', types: FILES }, 304: SAME, 404: UNKNOWN },

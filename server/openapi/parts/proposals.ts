@@ -15,7 +15,7 @@ import {
   VOTED_ANSWER,
 } from '../../../lib/domain/schema/vote-answers.ts';
 import { NEW_PROPOSAL, NEW_VOTE, VETO } from '../../../lib/domain/schema/votes.ts';
-import type { Part, Route } from '../operation.ts';
+import type { RouteDescription, RouteGroup } from '../../http/route-table.ts';
 import {
   DID,
   domainPart,
@@ -34,7 +34,7 @@ const CREDIT_PAGE = page(CREDIT_ANSWER, 'A page of issued credits, the newest fi
 const ONE = '/v1/proposals/{id}';
 const SHOWN = { description: 'The proposal', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE };
 
-export const PROPOSALS_PART: Part = domainPart({
+export const PROPOSALS_PART: RouteGroup = domainPart({
   tag: 'Verification by vote',
   description: 'Representatives propose, voters decide, verified domains take part.',
   parameters: { did: DID, id: { description: 'The id of a proposal', schema: { type: 'string' } } },
@@ -145,7 +145,7 @@ export const PROPOSALS_PART: Part = domainPart({
   ],
 });
 
-function action(name: 'withdraw' | 'veto' | 'execute', summary: string, description: string): Route {
+function action(name: 'withdraw' | 'veto' | 'execute', summary: string, description: string): RouteDescription {
   return {
     method: 'POST',
     path: `${ONE}/${name}`,
@@ -163,7 +163,7 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
   };
 }
 
-function routesOf(root: string, noun: 'Domain' | 'Entity'): Route[] {
+function routesOf(root: string, noun: 'Domain' | 'Entity'): RouteDescription[] {
   return [
     {
       method: 'POST',

@@ -2,7 +2,7 @@
 
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../../../lib/domain/schema/bodies.ts';
 import { COMPOSED_PROTOCOL, JSON_PATCH, PROTOCOL_ANSWER, page } from '../../../lib/domain/schema/twin-answers.ts';
-import type { Part } from '../operation.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
 import {
   DID,
   domainPart,
@@ -19,7 +19,7 @@ import {
 const PATH = '/v1/protocols';
 const PROTOCOL_PAGE = page(PROTOCOL_ANSWER, 'A page of protocols');
 
-export const PROTOCOLS_PART: Part = domainPart({
+export const PROTOCOLS_PART: RouteGroup = domainPart({
   tag: 'Protocols',
   description: 'Templates of twins. A change makes a new version; twins stay on the version that they name.',
   parameters: { did: DID },
@@ -62,7 +62,7 @@ export const PROTOCOLS_PART: Part = domainPart({
     },
     {
       method: 'GET',
-      path: `${PATH}/{did}`,
+      path: `${PATH}/:did`,
       id: 'getProtocol',
       summary: 'Read a protocol',
       query: {
@@ -81,7 +81,7 @@ export const PROTOCOLS_PART: Part = domainPart({
     },
     {
       method: 'PATCH',
-      path: `${PATH}/{did}`,
+      path: `${PATH}/:did`,
       id: 'changeProtocol',
       summary: 'Write a new version of a protocol',
       description: 'Role controller, and its controller or an operator.',

@@ -1,9 +1,9 @@
 // How large things may be, as OpenAPI describes it.
 
-import type { Part } from '../operation.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
 import { domainPart, JSON_TYPE } from './domain-part.ts';
 
-export const LIMITS_PART: Part = domainPart({
+export const LIMITS_PART: RouteGroup = domainPart({
   tag: 'Limits',
   description: 'How large things may be.',
   routes: [

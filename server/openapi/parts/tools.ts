@@ -5,8 +5,8 @@ import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import type { Answered, Part, RequestContent } from '../operation.ts';
-import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../refusals.ts';
+import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../../http/common-answers.ts';
+import type { Answered, RequestContent, RouteGroup } from '../../http/route-table.ts';
 import { CON_END, PLAIN_BODY } from './ussd.ts';
 
 const TEXT: Schema = { type: 'string' };
@@ -39,11 +39,11 @@ const DIALOGUE: Schema = {
   },
 };
 
-export const TOOLS_PART: Part = {
+export const TOOLS_PART: RouteGroup = {
   tag: 'Pages of operators',
   description:
     'Phones and chats in a browser, for operators. With OPERATOR_TOKEN set, a browser shows it once and stays signed in.',
-  security: ['operatorToken'],
+  access: 'operator',
   parameters: { sessionId: { description: 'The id of the session of a simulated phone', schema: TEXT } },
   answers: {
     ...PLAIN_ANSWERS,
@@ -67,7 +67,7 @@ export const TOOLS_PART: Part = {
     },
     {
       method: 'GET',
-      path: '/simulator/sessions/{sessionId}',
+      path: '/simulator/sessions/:sessionId',
       id: 'getSimulatedSession',
       summary: 'Whether a simulated phone is asked for a secret',
       answers: { 200: { description: 'Where it stands', types: json(STANDING) } },

@@ -10,7 +10,7 @@ import {
   JSON_PATCH,
   page,
 } from '../../../lib/domain/schema/twin-answers.ts';
-import type { Part, Route } from '../operation.ts';
+import type { RouteDescription, RouteGroup } from '../../http/route-table.ts';
 import {
   DID,
   domainPart,
@@ -49,7 +49,7 @@ const FILTERS = {
 } as const;
 
 /** Both doors to the one registry. */
-export const TWINS_PART: Part = domainPart({
+export const TWINS_PART: RouteGroup = domainPart({
   tag: 'Domains and entities',
   description:
     'Digital twins. Both addresses lead to the same registry; they differ in how a new twin names its protocol.',
@@ -67,9 +67,9 @@ export const TWINS_PART: Part = domainPart({
   routes: [...routesOf('/v1/domains', 'Domain'), ...routesOf('/v1/entities', 'Entity')],
 });
 
-function routesOf(path: string, Noun: 'Domain' | 'Entity'): Route[] {
+function routesOf(path: string, Noun: 'Domain' | 'Entity'): RouteDescription[] {
   const noun = Noun === 'Domain' ? 'a domain' : 'an entity';
-  const one = `${path}/{did}`;
+  const one = `${path}/:did`;
   return [
     {
       method: 'POST',

@@ -5,7 +5,7 @@ import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
-import type { Answered, Parameter, Part, RequestContent, Route } from '../operation.ts';
+import type { Answered, Parameter, RequestContent, RouteDescription, RouteGroup } from '../../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const TYPED: Schema = { type: 'string', maxLength: SHARED_LIMITS.ussdTextChars };
@@ -70,7 +70,7 @@ interface Dialect {
   readonly path: string;
   readonly id: string;
   readonly summary: string;
-  readonly method?: Route['method'];
+  readonly method?: RouteDescription['method'];
   readonly query?: { readonly [name: string]: Parameter };
   readonly body?: RequestContent;
   readonly types: { readonly [mediaType: string]: Schema };
@@ -202,7 +202,7 @@ const DIALECTS: readonly Dialect[] = [
     types: answered({ ...ARKESEL_ECHO, message: TEXT, continueSession: { type: 'boolean' } }),
   },
   {
-    path: '/infobip/session/{id}/start',
+    path: '/infobip/session/:id/start',
     id: 'startInfobip',
     summary: 'Infobip: a session begins',
     body: bodyOf({
@@ -213,7 +213,7 @@ const DIALECTS: readonly Dialect[] = [
     types: INFOBIP,
   },
   {
-    path: '/infobip/session/{id}/response',
+    path: '/infobip/session/:id/response',
     id: 'answerInfobip',
     summary: 'Infobip: somebody has typed something',
     body: bodyOf({
@@ -224,14 +224,14 @@ const DIALECTS: readonly Dialect[] = [
     types: INFOBIP,
   },
   {
-    path: '/infobip/session/{id}/status',
+    path: '/infobip/session/:id/status',
     id: 'statusInfobip',
     summary: 'Infobip: whether a session goes on',
     method: 'GET',
     types: { 'application/json': INFOBIP_STATUS },
   },
   {
-    path: '/infobip/session/{id}/end',
+    path: '/infobip/session/:id/end',
     id: 'endInfobip',
     summary: 'Infobip: the session is over',
     method: 'PUT',
@@ -239,7 +239,7 @@ const DIALECTS: readonly Dialect[] = [
     types: { 'application/json': INFOBIP_NOTED },
   },
   {
-    path: '/infobip/session/{id}/end',
+    path: '/infobip/session/:id/end',
     id: 'endInfobipByPost',
     summary: 'Infobip: the session is over',
     body: INFOBIP_END,
@@ -261,8 +261,8 @@ const DIALECTS: readonly Dialect[] = [
 ];
 
 /** The part. `errorStatus`: with which status trouble of the server is told. */
-export function ussdPart({ errorStatus }: { readonly errorStatus: number }): Part {
-  const routes = DIALECTS.map(({ path, method = 'POST', types, ...rest }): Route => {
+export function ussdPart({ errorStatus }: { readonly errorStatus: number }): RouteGroup {
+  const routes = DIALECTS.map(({ path, method = 'POST', types, ...rest }): RouteDescription => {
     const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
     const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
     const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };

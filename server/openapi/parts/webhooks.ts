@@ -3,7 +3,7 @@
 import { page } from '../../../lib/domain/schema/twin-answers.ts';
 import { LETTER_ANSWER, WEBHOOK_ANSWER } from '../../../lib/domain/schema/webhook-answers.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../../../lib/domain/schema/webhooks.ts';
-import type { Part } from '../operation.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
 import { domainPart, IF_MATCH, JSON_TYPE, SHORT_PAGE } from './domain-part.ts';
 
 const PATH = '/v1/webhooks';
@@ -13,7 +13,7 @@ const LETTER_PAGE = page(LETTER_ANSWER, 'A page of events that could not be deli
 const ETAG = { ETag: 'Its revision' };
 const SHOWN = { description: 'The webhook', types: { [JSON_TYPE]: WEBHOOK_ANSWER }, headers: ETAG };
 
-export const WEBHOOKS_PART: Part = domainPart({
+export const WEBHOOKS_PART: RouteGroup = domainPart({
   tag: 'Webhooks',
   description: `Events, sent to addresses on the public internet over https. Requests are signed as Standard Webhooks say,
 come in order, and at least once: the header \`webhook-id\` is the same each time. Role controller or operator.`,
@@ -95,7 +95,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
     },
     {
       method: 'POST',
-      path: `${ONE}/deliveries/{seq}/retry`,
+      path: `${ONE}/deliveries/:seq/retry`,
       id: 'retryLetter',
       summary: 'Send one of them again',
       answers: { 200: { description: 'What became of it', types: { [JSON_TYPE]: LETTER_ANSWER } } },

@@ -76,7 +76,7 @@ export const documentation: PluginDocumentation = {
     },
     {
       method: 'GET',
-      path: '/claims/{id}',
+      path: '/claims/:id',
       id: 'getClaim',
       summary: 'One of your claims',
       answers: { 200: { description: 'The claim', types: json(VIEW) }, 404: refused('You have no such claim') },

@@ -2,8 +2,8 @@
 
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
+import { REFUSED } from '../../http/common-answers.ts';
 import { AGENT_ERROR } from '../../openapi/parts/agent-schemas.ts';
-import { REFUSED } from '../../openapi/refusals.ts';
 import type { PluginDocumentation } from '../plugin.ts';
 import { type Account, MICRO } from './account.ts';
 import { GRANT } from './dto.ts';
@@ -47,10 +47,10 @@ export const documentation: PluginDocumentation = {
     },
     {
       method: 'POST',
-      path: '/credits/{did}',
+      path: '/credits/:did',
       id: 'addCredits',
       summary: 'Add credits to an account, as an operator',
-      security: ['operatorToken'],
+      access: 'operator',
       headers: {
         'Idempotency-Key': {
           description: 'A grant of one key is counted once, however often it is sent',

@@ -10,11 +10,14 @@ import type { Log } from '../../health/log.ts';
 import { clientReader } from '../../http/middleware/client.ts';
 import { jsonBody } from '../../http/middleware/json-body.ts';
 import { operatorsOnly } from '../../http/middleware/operator.ts';
+import type { DeclaredRoute } from '../../http/route-table.ts';
 import { NestError } from '../../user/errors.ts';
 import type { Late } from '../open.ts';
 import type { PluginHost, RequestInfo } from '../plugin.ts';
 
 export interface PluginDeps {
+  /** Routes of the server, which plugins may not take. */
+  readonly ownRoutes: readonly DeclaredRoute[];
   readonly config: Config;
   readonly documents: DocumentStore;
   readonly services: Services;

@@ -4,8 +4,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deadLetterView } from '../../../lib/domain/webhook/record.ts';
+import type { RouteGroup } from '../../../server/http/route-table.ts';
 import { type OpenApiDocument, openApiDocument } from '../../../server/openapi/document.ts';
-import type { Part } from '../../../server/openapi/operation.ts';
 import { alice, bob, everything, oracle, text as token } from '../../delegation/tokens.ts';
 import { type Body, COOKING, type Headers, type Name, path, place, YES } from '../domain/place.ts';
 import { type Documented, documented } from '../support/documented.ts';
@@ -172,7 +172,7 @@ test('with metrics on a port of their own, the document does not name them here'
   }));
 
 test('a plugin brings routes and their documentation', async () => {
-  const part: Part = {
+  const part: RouteGroup = {
     tag: 'Weather',
     description: 'Of a plugin.',
     routes: [
@@ -198,16 +198,16 @@ test('a plugin brings routes and their documentation', async () => {
 
 test('parts that contradict each other are refused', () => {
   const route = { method: 'GET', path: '/a', id: 'a', summary: 'A', answers: {} } as const;
-  const part = (routes: Part['routes']): Part => ({ tag: 't', description: 't', routes });
-  const make = (...parts: Part[]) => openApiDocument({ parts, version: '1' });
-  const refused = (parts: Part[], words: RegExp) =>
+  const part = (routes: RouteGroup['routes']): RouteGroup => ({ tag: 't', description: 't', routes });
+  const make = (...parts: RouteGroup[]) => openApiDocument({ groups: parts, version: '1' });
+  const refused = (parts: RouteGroup[], words: RegExp) =>
     assert.throws(
       () => make(...parts),
       (error: Error) => words.test(error.message),
     );
   refused([part([route]), part([route])], /GET \/a is documented twice/);
   refused([part([route, { ...route, path: '/b' }])], /another operation has the id a/);
-  refused([part([{ ...route, path: '/{b}' }])], /the parameter b is not described/);
+  refused([part([{ ...route, path: '/:b' }])], /the parameter b is not described/);
   refused(
     [
       { ...part([]), schemas: { X: { type: 'string' } } },

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
+import { ownRoutes } from '../../../server/boot/route-groups.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { createLog } from '../../../server/health/log.ts';
 import { openPlugins } from '../../../server/plugins/open.ts';
@@ -19,6 +20,7 @@ async function problemsOf(plugins: readonly string[], env: NodeJS.ProcessEnv = {
   const ground = {
     documents: memoryDocuments(),
     services: {},
+    ownRoutes: ownRoutes(config!),
     clock: systemClock,
     log: createLog({ logLevel: 'silent' }),
   };

@@ -1,8 +1,8 @@
 // What every door says when it does not do what it was asked: the two shapes, and the statuses that all routes share.
 
 import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { REFUSALS } from '../http/errors.ts';
-import type { Answered } from './operation.ts';
+import { REFUSALS } from './errors.ts';
+import type { Answered } from './route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 

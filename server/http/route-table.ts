@@ -1,0 +1,155 @@
+// The table of routes. A route is declared once: method, path, who may ask, limits, parameters, body, answers and handler. The
+// routers, the checks of bodies, /openapi.json, `twinline routes` and the ownership of paths are made from the declarations.
+
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { Reason } from '../../lib/domain/problems.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { ServedRoute } from '../boot/running-server.ts';
+
+export type { ServedRoute };
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * Who may use a route: everybody, telecom gateways that are let in, holders of an API key, users with a UCAN, operators, or
+ * holders of a key of the query gateway. The guard of each is given to {@link addRoutes}.
+ */
+export type Access = 'public' | 'telecom' | 'api-key' | 'user' | 'operator' | 'gateway-key';
+
+/** A parameter of a query, a header or a path. */
+export interface Parameter {
+  readonly description: string;
+  readonly schema: Schema;
+  /** @default false; those of a path always are */
+  readonly required?: boolean;
+}
+
+/** What a route reads. */
+export interface RequestContent {
+  /** By media type. */
+  readonly types: { readonly [mediaType: string]: Schema };
+  /** @default true */
+  readonly required?: boolean;
+  readonly example?: unknown;
+  /** Most bytes that are read. @default SERVER_LIMITS.jsonBodyBytes */
+  readonly maxBytes?: number;
+  /** Whether `maxBytes` is the most of one line, of a body that may have any number of them. @default false */
+  readonly perLine?: boolean;
+}
+
+/** What a route answers with one status. */
+export interface Answered {
+  readonly description: string;
+  /** By media type; without one there is no body. */
+  readonly types?: { readonly [mediaType: string]: Schema };
+  /** Headers that are always there, with what they say. */
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** All that is declared of a route, but its handler. */
+export interface RouteDescription {
+  readonly method: Method;
+  /** As routers write it: `/v1/domains/:did`. */
+  readonly path: string;
+  /** Names the operation for those who make clients of the document. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** @default that of its group */
+  readonly access?: Access;
+  /** `none`: not counted by the rate limit. @default counted */
+  readonly rate?: 'none';
+  /** Of the names in its path, where they differ from those of its group. */
+  readonly parameters?: { readonly [name: string]: Parameter };
+  readonly query?: { readonly [name: string]: Parameter };
+  readonly headers?: { readonly [name: string]: Parameter };
+  readonly body?: RequestContent;
+  readonly answers: { readonly [status: number]: Answered };
+  /** Refusals of the domain service that it may answer with, besides those that all of its group have. */
+  readonly problems?: readonly Reason[];
+}
+
+/** One method of one address. */
+export interface Route<Deps = never> extends RouteDescription {
+  /** Answers; `ctx.params`, and what the guard of its access leaves in `ctx.state`, are there. What it throws is answered. */
+  handle(ctx: Context, deps: Deps): unknown;
+}
+
+/** Routes that belong together: they share a heading of the documentation, what they need, and what each of them may answer. */
+export interface RouteGroup<Deps = never> {
+  /** The heading under which they are shown. */
+  readonly tag: string;
+  readonly description: string;
+  /** @default 'public' */
+  readonly access?: Access;
+  readonly routes: readonly (RouteDescription & Partial<Route<Deps>>)[];
+  /** Of the parameters in its paths, by name. */
+  readonly parameters?: { readonly [name: string]: Parameter };
+  /** Answers of every route of the group. */
+  readonly answers?: { readonly [status: number]: Answered };
+  /** Refusals of every route of the group. */
+  readonly problems?: readonly Reason[];
+  /** Schemas that have a name of their own in the document. */
+  readonly schemas?: { readonly [name: string]: Schema };
+}
+
+/** A route and who may use it. */
+export interface DeclaredRoute extends ServedRoute {
+  readonly access: Access;
+}
+
+/** What stands before the routes of each access; `public` needs none. */
+export type Guards = { readonly [access in Exclude<Access, 'public'>]?: Middleware };
+
+/** A router that tells `/x`, `/X` and `/x/` apart, as all doors do. */
+export function newRouter(): Router {
+  return new Router({ sensitive: true, strict: true });
+}
+
+/** Adds the routes of a group, in order. Throws ERR_CONFIG for an access that has no guard: a route is never open by mistake. */
+export function addRoutes<Deps>(
+  router: Router,
+  { routes, access: usual = 'public' }: RouteGroup<Deps>,
+  { deps, guards = {} }: { readonly deps: Deps; readonly guards?: Guards },
+): void {
+  for (const { method, path, access = usual, handle } of routes) {
+    if (!handle) continue;
+    const guard = access === 'public' ? undefined : guards[access];
+    if (access !== 'public' && !guard)
+      throw new TwinlineError('ERR_CONFIG', `${method} ${path} is for "${access}", and nothing checks who asks.`);
+    const before = guard ? [guard] : [];
+    router.register(path, [method.toLowerCase()], [...before, (ctx) => handle(ctx as Context, deps)], router.opts);
+  }
+}
+
+/** The routes of a router, in order. HEAD is not named beside GET, and what only passes requests on is left out. */
+export function routesOf({ stack }: Router): ServedRoute[] {
+  return stack.flatMap(({ path, methods }) =>
+    methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
+  );
+}
+
+/** A route as texts compare it: `GET /chats/:id`. Paths may be written with braces. */
+export function routeKey({ method, path }: ServedRoute): string {
+  return `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
+}
+
+/** The names in a path: `did` of `/v1/domains/:did`. */
+export function pathNames(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+}
+
+/** The first segment of a path: `v1` of `/v1/domains`. */
+export function firstSegment(path: string): string {
+  return path.split('/', 2)[1] ?? '';
+}
+
+/** The methods that a path takes; none when no router knows it. */
+export function methodsAt(
+  routers: readonly Router[],
+  { path, method }: { readonly path: string; readonly method: string },
+): string[] {
+  return [...new Set(routers.flatMap((router) => router.match(path, method).path.flatMap(({ methods }) => methods)))];
+}
