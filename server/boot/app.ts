@@ -9,13 +9,13 @@ import type { UssdService } from '../../lib/ussd/service.ts';
 import type { AgentDoor } from '../agent/door.ts';
 import type { Config } from '../config/config.ts';
 import { versionOf } from '../config/version.ts';
-import { docsRoutes, isDocsFile } from '../docs/routes.ts';
+import { DOCS_ROUTES, isDocsFile, openDocs } from '../docs/routes.ts';
 import type { DomainDoor } from '../domain/door.ts';
 import { problems } from '../domain/problem.ts';
 import type { QueryGateway } from '../gateway/open.ts';
 import type { Health } from '../health/health.ts';
 import type { Log } from '../health/log.ts';
-import { gauge, METRICS_TYPE, type Metrics } from '../health/metrics.ts';
+import { gauge, type Metrics } from '../health/metrics.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
@@ -37,13 +37,12 @@ import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts'
 import { openApiDocument } from '../openapi/document.ts';
 import type { Door as SocketDoor } from '../sockets/door.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
-import { accountRoutes } from '../ussd/account-routes.ts';
-import { ussdDebugRoutes } from '../ussd/debug.ts';
 import { forbiddenGateways } from '../ussd/forbidden-gateways.ts';
 import type { UssdGateways } from '../ussd/gateways.ts';
+import { operatorName, operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
 import { limited } from '../web/kit/limited.ts';
-import { isPageFile, pageRoutes } from '../web/kit/routes.ts';
+import { isPageFile, PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import type { ToolPages } from '../web/kit/tools.ts';
 import { routeGroups } from './route-groups.ts';
 
@@ -108,19 +107,17 @@ export function createApp(deps: AppDeps): App {
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
   addRoutes(router, HEALTH_ROUTES, { deps: { health, environment: config.environment } });
-  ussdDebugRoutes(router, gateway, operators);
-  const key = deps.keyring.subkey('operator-pass/v1')!;
-  accountRoutes(router, { desk: deps.desk, operators, token: config.operatorToken, key });
-  if (config.metricsPort === undefined)
-    router.get('/metrics', operators, async (ctx) => {
-      ctx.type = METRICS_TYPE;
-      ctx.body = metrics.render(await health.stores());
-    });
-  pageRoutes(router);
+  const by = operatorName(config.operatorToken, deps.keyring.subkey('operator-pass/v1')!);
+  addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
+    deps: { gateway, desk: deps.desk, metrics, health, by },
+    guards: { operator: operators },
+  });
+  addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
   deps.toolPages(router, { clientOf, dial: ussd.simulated });
   const parts = [...routeGroups(config), ...(deps.documentation ?? [])];
   const allParts = () => (query ? [...parts, query.part()] : parts);
-  docsRoutes(router, () => openApiDocument({ groups: allParts(), version: versionOf(), url: config.publicUrl }));
+  const document = () => openApiDocument({ groups: allParts(), version: versionOf(), url: config.publicUrl });
+  addRoutes(router, DOCS_ROUTES, { deps: openDocs(document) });
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];

@@ -48,13 +48,13 @@ export const REFUSED: Schema = {
   },
 };
 
-const PAGE: Schema = { type: 'string', description: 'A page with a countdown, where a browser asks for one' };
+const WAIT_PAGE: Schema = { type: 'string', description: 'A page with a countdown, where a browser asks for one' };
 const JSON_TYPE = 'application/json';
 const WAIT = { 'Retry-After': 'Seconds to wait' };
 
 const TOO_MANY: Answered = {
   description: 'Too many requests from one address',
-  types: { [JSON_TYPE]: REFUSED, 'text/html': PAGE },
+  types: { [JSON_TYPE]: REFUSED, 'text/html': WAIT_PAGE },
   headers: WAIT,
 };
 const AWAY = 'A store does not answer, the server has too much to do, or too many answers wait to be read';
@@ -70,10 +70,31 @@ const PROBLEM_TYPE = { 'application/problem+json': PROBLEM };
 
 /** Of routes that answer with {@link PROBLEM}. */
 export const PROBLEM_ANSWERS = {
-  429: { ...TOO_MANY, types: { ...PROBLEM_TYPE, 'text/html': PAGE } },
+  429: { ...TOO_MANY, types: { ...PROBLEM_TYPE, 'text/html': WAIT_PAGE } },
   500: { description: 'Something went wrong here', types: PROBLEM_TYPE },
   503: { description: AWAY, types: PROBLEM_TYPE, headers: WAIT },
 } as const satisfies { readonly [status: number]: Answered };
 
 /** Of an address below a known one that names nothing. */
 export const UNKNOWN: Answered = { description: REFUSALS['not-found'].words, types: { [JSON_TYPE]: REFUSED } };
+
+/** A JSON body or answer, by media type. */
+export const jsonTypes = (schema: Schema): { readonly [mediaType: string]: Schema } => ({ 'application/json': schema });
+
+export const PAGE: Answered = { description: 'The page', types: { 'text/html': { type: 'string' } } };
+
+const refusedAs = (description: string): Answered => ({ description, types: jsonTypes(REFUSED) });
+
+/** Of routes that read JSON from our own pages only. */
+export const JSON_BODY_ANSWERS: { readonly [status: number]: Answered } = {
+  400: refusedAs('The page of another site asks, or the body is wrong'),
+  413: refusedAs('The body is too large'),
+  415: refusedAs('The body is no JSON'),
+};
+
+/** Of routes that are for operators, and show browsers a page to sign in on. */
+export const SIGN_IN_ANSWER: Answered = {
+  description: 'Nobody is signed in; a browser gets a page to sign in on',
+  types: { ...jsonTypes(REFUSED), 'text/html': { type: 'string' } },
+  headers: { 'WWW-Authenticate': 'How to come in' },
+};

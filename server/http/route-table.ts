@@ -59,6 +59,8 @@ export interface RouteDescription {
   readonly description?: string;
   /** @default that of its group */
   readonly access?: Access;
+  /** Only pages of this server may ask, with a JSON body. @default false */
+  readonly ownPages?: true;
   /** `none`: not counted by the rate limit. @default counted */
   readonly rate?: 'none';
   /** Of the names in its path, where they differ from those of its group. */
@@ -100,28 +102,30 @@ export interface DeclaredRoute extends ServedRoute {
   readonly access: Access;
 }
 
-/** What stands before the routes of each access; `public` needs none. */
-export type Guards = { readonly [access in Exclude<Access, 'public'>]?: Middleware };
+/** What stands before the routes of each access, and before those for our own pages; `public` needs none. */
+export type Guards = { readonly [access in Exclude<Access, 'public'> | 'ownPages']?: Middleware };
 
 /** A router that tells `/x`, `/X` and `/x/` apart, as all doors do. */
 export function newRouter(): Router {
   return new Router({ sensitive: true, strict: true });
 }
 
-/** Adds the routes of a group, in order. Throws ERR_CONFIG for an access that has no guard: a route is never open by mistake. */
+/** Adds the routes of a group, in order. Throws ERR_CONFIG where a guard is missing: a route is never open by mistake. */
 export function addRoutes<Deps>(
   router: Router,
   { routes, access: usual = 'public' }: RouteGroup<Deps>,
   { deps, guards = {} }: { readonly deps: Deps; readonly guards?: Guards },
 ): void {
-  for (const { method, path, access = usual, handle } of routes) {
+  for (const { method, path, access = usual, ownPages, handle } of routes) {
     if (!handle) continue;
-    const guard = access === 'public' ? undefined : guards[access];
-    if (access !== 'public' && !guard)
-      throw new TwinlineError('ERR_CONFIG', `${method} ${path} is for "${access}", and nothing checks who asks.`);
-    const before = guard ? [guard] : [];
+    const needed = [...(access === 'public' ? [] : [access]), ...(ownPages ? (['ownPages'] as const) : [])];
+    const before = needed.map((name) => guards[name] ?? missingGuard(name, { method, path }));
     router.register(path, [method.toLowerCase()], [...before, (ctx) => handle(ctx as Context, deps)], router.opts);
   }
+}
+
+function missingGuard(name: keyof Guards, { method, path }: ServedRoute): never {
+  throw new TwinlineError('ERR_CONFIG', `${method} ${path} is for "${name}", and nothing checks who asks.`);
 }
 
 /** The routes of a router, in order. HEAD is not named beside GET, and what only passes requests on is left out. */

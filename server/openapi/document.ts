@@ -45,7 +45,7 @@ export function openApiDocument({ groups, version, url = '/' }: DocumentOptions)
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url }],
-    tags: groups.map(({ tag, description }) => ({ name: tag, description })),
+    tags: [...new Map(groups.map(({ tag, description }) => [tag, { name: tag, description }])).values()],
     paths: withReferences(pathsOf(groups), names) as OpenApiDocument['paths'],
     components: {
       schemas: Object.fromEntries(byReference),

@@ -4,7 +4,7 @@
 // for itself what middleware does for the other doors; the numbers are in test/bench.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
 import {
@@ -24,8 +24,9 @@ import type { ClientOf } from '../http/middleware/client.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { requestId } from '../http/middleware/request-id.ts';
 import type { Overload } from '../http/overload.ts';
-import { routesOf, type ServedRoute } from '../http/route-table.ts';
+import { newRouter, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
+import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
 import { EVERYBODY, type GatewayRefusal, type UssdGateways } from './gateways.ts';
 
 export interface UssdDoor {
@@ -52,9 +53,7 @@ export interface ForbiddenRequest {
   readonly reason: GatewayRefusal;
 }
 
-const BASE = '/api/ussd';
 const SIMULATOR_BASE = '/simulator/dial';
-const PLAIN_DIALECT = 'africastalking';
 const NO_QUERY = new URLSearchParams();
 
 export type UssdRoutes = Middleware & {
@@ -67,14 +66,13 @@ export type UssdRoutes = Middleware & {
 
 /** The routes of all dialects; other requests go on to what comes next. */
 export function ussdRoutes(door: UssdDoor): UssdRoutes {
-  const router = new Router({ sensitive: true, strict: true });
+  const router = newRouter();
   const plain = door.adapters[PLAIN_DIALECT]!;
-  addRoutes(router, BASE, { door, adapter: plain });
-  for (const [name, adapter] of Object.entries(door.adapters)) addRoutes(router, `${BASE}/${name}`, { door, adapter });
-  const serve = server(BASE, { method: 'POST', path: '' }, { door, adapter: plain });
+  for (const place of dialectRoutes(door.adapters)) addDialectRoute(router, place, door);
+  const serve = server(USSD_BASE, { method: 'POST', path: '' }, { door, adapter: plain });
   // What the router would say of this URL is known without asking it, and nothing that Koa makes of a request is needed.
   const ahead: UssdRoutes['ahead'] = (app) => (req, res) => {
-    const isPlain = req.url === BASE && req.method === 'POST' && req.headers.origin === undefined;
+    const isPlain = req.url === USSD_BASE && req.method === 'POST' && req.headers.origin === undefined;
     if (!isPlain) return app(req, res);
     serve(req, res).catch((error) => {
       door.log.warn({ err: error }, 'a response failed');
@@ -82,7 +80,7 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
     });
   };
   const routes = router.routes() as Middleware;
-  const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(BASE) ? routes(ctx, next) : next());
+  const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(USSD_BASE) ? routes(ctx, next) : next());
   // Koa's own middleware has counted this request, and read its body.
   const trusted: UssdDoor = { ...door, gateways: EVERYBODY, limiter: async () => 0 };
   const dial = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: plain });
@@ -101,18 +99,16 @@ interface Dialect {
   readonly adapter: Adapter;
 }
 
-function addRoutes(router: Router, base: string, dialect: Dialect): void {
-  for (const route of dialect.adapter.routes) {
-    const serve = server(base, route, dialect);
-    const answer: Middleware = async (ctx) => {
-      ctx.respond = false;
-      if (ctx.req.headers.origin !== undefined) await dialect.door.cors(ctx, async () => {});
-      await serve(ctx.req, ctx.res);
-    };
-    const layer = router.register(base + route.path, [route.method], [answer], router.opts);
-    // The router adds HEAD to GET, and a dialect that asks with GET would take a turn that nobody sees.
-    if (layer) layer.methods = [route.method];
-  }
+function addDialectRoute(router: Router, { adapter, base, route, method, path }: DialectPlace, door: UssdDoor): void {
+  const serve = server(base, route, { door, adapter });
+  const answer: Middleware = async (ctx) => {
+    ctx.respond = false;
+    if (ctx.req.headers.origin !== undefined) await door.cors(ctx, async () => {});
+    await serve(ctx.req, ctx.res);
+  };
+  const layer = router.register(path, [method], [answer], router.opts);
+  // The router adds HEAD to GET, and a dialect that asks with GET would take a turn that nobody sees.
+  if (layer) layer.methods = [method];
 }
 
 type Serve = (req: IncomingMessage, res: ServerResponse) => Promise<void>;

@@ -140,7 +140,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/flow/run lib/store server/openapi',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
-  'server/docs': room('lib lib/domain lib/domain/did lib/flow/format server/http server/web/kit', 'server/openapi'),
+  'server/docs': room(
+    'lib lib/domain lib/domain/did lib/flow/format server/http server/web/kit',
+    'lib/domain/schema server/openapi',
+  ),
   'server/doctor': room(
     'lib lib/account lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
   ),
@@ -153,7 +156,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/gateway': room(
-    'lib lib/gateway lib/gateway/channel lib/gateway/route server/config server/gateway/answers server/health server/http server/http/middleware server/openapi/parts',
+    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route server/config server/gateway/answers server/health server/http server/http/middleware',
+    'lib/domain/schema',
   ),
   'server/gateway/answers': room(
     'lib lib/gateway lib/gateway/cache lib/gateway/channel server/config server/http server/http/middleware',
@@ -170,10 +174,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
-  'server/openapi/parts': room(
-    'lib lib/domain lib/domain/schema lib/gateway lib/gateway/descriptors lib/gateway/request lib/ussd server/config server/health server/http',
-    'server/gateway',
-  ),
+  'server/openapi/parts': room('lib lib/domain lib/domain/schema server/config server/http'),
   'server/packaging': room('server/docs'),
   'server/plugins': room(
     'lib lib/flow/expression server/config server/http server/openapi/parts server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
@@ -202,28 +203,32 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/health',
   ),
   'server/user': room('lib lib/domain server/http', 'lib/agent lib/delegation lib/store'),
-  'server/ussd': room('lib lib/account lib/ussd server/config server/http server/http/middleware', 'server/health'),
+  'server/ussd': room(
+    'lib lib/account lib/domain/schema lib/ussd server/config server/health server/http server/http/middleware',
+  ),
   'server/web': room(''),
   'server/web/browser': room(''),
   'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser'),
   'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
-  'server/web/chat': room('lib lib/delegation lib/delegation/issuer server/web server/web/kit'),
+  'server/web/chat': room(
+    'lib lib/delegation lib/delegation/issuer lib/domain/schema server/http server/web server/web/kit',
+  ),
   'server/web/diagram': room(
     'lib lib/diagram lib/diagram/svg lib/flow/expression machines server/web',
     'lib/flow/run lib/flow/testing',
   ),
   'server/web/inspector': room(
-    'lib lib/diagram/svg lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/http/middleware server/web server/web/diagram server/web/kit',
+    'lib lib/diagram/svg lib/domain/schema lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/web server/web/diagram server/web/kit',
     'lib/store',
   ),
   'server/web/kit': room(
     'lib lib/delegation/issuer server/http server/http/middleware server/web server/web/chat server/web/inspector server/web/proposal server/web/simulator',
-    'server/config',
+    'lib/domain/schema server/config',
   ),
   'server/web/proposal': room('lib lib/domain lib/domain/voting server/web/kit', 'lib/domain/twin lib/store machines'),
   'server/web/simulator': room(
-    'lib lib/flow/testing lib/ussd server/config server/http server/web server/web/kit',
+    'lib lib/domain/schema lib/flow/testing lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'lib/engine lib/flow/run',
   ),
 };

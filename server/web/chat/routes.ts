@@ -1,17 +1,17 @@
 // GET /chat and the tokens that its page talks to the agent with, for operators only.
 
-import type Router from '@koa/router';
-import type { Middleware } from 'koa';
 import { mintInvocation } from '../../../lib/delegation/mint.ts';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
+import { JSON_BODY_ANSWERS, jsonTypes, PAGE } from '../../http/common-answers.ts';
+import type { Route } from '../../http/route-table.ts';
 import { sendPage } from '../kit/frame.ts';
-import { ownPagesOnly } from '../kit/same-origin.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { CHAT_PAGE } from './page.ts';
 import { userKey } from './user-key.ts';
 
 export interface ChatDeps {
-  readonly operators: Middleware;
   readonly keyring: Keyring;
   /** The DID that tokens must name. */
   readonly audience: string;
@@ -21,17 +21,40 @@ export interface ChatDeps {
 
 const CAPABILITY = { can: '*', with: 'ixo:oracle' };
 
-export function chatRoutes(router: Router, { operators, keyring, audience, maxTtlSeconds }: ChatDeps): void {
-  const expiresIn = Math.min(PAGE_LIMITS.chatTokenSeconds, maxTtlSeconds);
+const TEXT: Schema = { type: 'string' };
 
-  router.get('/chat', operators, (ctx) => sendPage(ctx, CHAT_PAGE));
-
-  router.post('/chat/token', operators, ownPagesOnly(), async (ctx) => {
-    const key = userKey(ctx, keyring);
-    ctx.body = {
-      token: await mintInvocation({ key, audience, expiresIn, capability: CAPABILITY }),
-      did: key.did,
-      expiresIn,
-    };
-  });
-}
+export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
+  {
+    method: 'GET',
+    path: '/chat',
+    id: 'getChat',
+    summary: 'Chats with the agent',
+    answers: { 200: PAGE },
+    handle: (ctx) => sendPage(ctx, CHAT_PAGE),
+  },
+  {
+    method: 'POST',
+    path: '/chat/token',
+    id: 'makeChatToken',
+    summary: 'An invocation of the agent service for this browser',
+    description: 'Only the page of chats may ask. A cookie that no script reads makes the browser the same user again.',
+    body: { types: jsonTypes({ type: 'object' }) },
+    answers: {
+      200: {
+        description: 'The token',
+        types: jsonTypes(
+          record('A token', { token: TEXT, did: TEXT, expiresIn: { type: 'integer', description: 'Seconds' } }),
+        ),
+        headers: { 'Set-Cookie': 'Who the browser is' },
+      },
+      ...JSON_BODY_ANSWERS,
+    },
+    ownPages: true,
+    handle: async (ctx, { keyring, audience, maxTtlSeconds }) => {
+      const key = userKey(ctx, keyring);
+      const expiresIn = Math.min(PAGE_LIMITS.chatTokenSeconds, maxTtlSeconds);
+      const token = await mintInvocation({ key, audience, expiresIn, capability: CAPABILITY });
+      ctx.body = { token, did: key.did, expiresIn };
+    },
+  },
+];

@@ -1,12 +1,14 @@
 // GET /inspector and everything that its page asks for: read-only, for operators, and for pages of this server alone.
 
-import type Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
+import { jsonTypes, PAGE, PLAIN_ANSWERS, REFUSED, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
 import { WAITING } from '../../http/guard.ts';
-import { ownOriginOnly } from '../../http/middleware/own-origin.ts';
+import type { Answered, RouteGroup } from '../../http/route-table.ts';
 import { takeUpgrade } from '../../http/upgrades.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { sendPage } from '../kit/frame.ts';
@@ -27,18 +29,105 @@ export interface InspectorDoor extends FeedSource {
 
 const HELLO = 'retry: 1000\n: what is stored here is shown from now on\n\n';
 
-/** Adds the routes of the inspector, behind `operators`. */
-export function inspectorRoutes(router: Router, door: InspectorDoor, operators: Middleware): void {
-  const guards: Middleware[] = [ownOriginOnly(), operators];
-  router.get('/inspector', ...guards, (ctx) => sendPage(ctx, inspectorPage()));
-  router.get('/inspector/stately', ...guards, (ctx) => stately(ctx, door));
-  router.get('/inspector/stream', ...guards, (ctx) => stream(ctx, door));
-  router.get('/inspector/machines', ...guards, (ctx) => {
-    ctx.body = { machines: door.machines.list() };
-  });
-  router.get('/inspector/machines/:file', ...guards, (ctx) => diagram(ctx, door));
-  router.get('/inspector/sessions/:actor/flow-test', ...guards, (ctx) => flowTest(ctx, door));
-}
+const TEXT: Schema = { type: 'string' };
+
+const MACHINE = record('A machine', {
+  id: TEXT,
+  kind: { enum: ['flow', 'lifecycle'] },
+  version: { type: 'integer' },
+  title: TEXT,
+});
+
+const SVG: Answered = {
+  description: 'The drawing; of a large machine the part around one state',
+  types: { 'image/svg+xml': TEXT },
+  headers: { 'X-States': 'States of the machine', 'X-Shown': 'How many of them are drawn' },
+};
+
+/** For operators and pages of this server alone; the guard sees to both. */
+export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
+  tag: 'Inspector',
+  description:
+    'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. It only reads, and nothing is noted while nobody watches. Secrets are left out, phone numbers are shortened, and nothing is shown of what people write to the agent.',
+  access: 'operator',
+  parameters: {
+    file: { description: 'The id of a machine, and `.svg`', schema: TEXT },
+    actor: { description: 'A session, as the stream names it', schema: TEXT },
+  },
+  answers: {
+    ...PLAIN_ANSWERS,
+    400: { description: 'The page of another site asks', types: jsonTypes(REFUSED) },
+    401: SIGN_IN_ANSWER,
+    404: UNKNOWN,
+  },
+  routes: [
+    {
+      method: 'GET',
+      path: '/inspector',
+      id: 'getInspector',
+      summary: 'Sessions live',
+      answers: { 200: PAGE },
+      handle: (ctx) => sendPage(ctx, inspectorPage()),
+    },
+    {
+      method: 'GET',
+      path: '/inspector/stream',
+      id: 'watch',
+      summary: 'What happens, in the format of Stately’s inspector',
+      description:
+        'Each `data:` is one message: `@xstate.actor`, `@xstate.event` or `@xstate.snapshot`. First come the sessions that live and the last 500 turns that were watched, then every turn once it is stored, of all instances. Whoever reads too slowly is cut off.',
+      query: {
+        definitions: {
+          description: '`always`: every actor brings the config of its machine',
+          schema: { enum: ['once', 'always'] },
+        },
+      },
+      answers: { 200: { description: 'The stream', types: { 'text/event-stream': TEXT } }, 503: PLAIN_ANSWERS[503] },
+      handle: stream,
+    },
+    {
+      method: 'GET',
+      path: '/inspector/stately',
+      id: 'openStately',
+      summary: 'The way to the inspector at stately.ai; as a WebSocket, the stream for Stately’s own tools',
+      answers: { 200: PAGE },
+      handle: stately,
+    },
+    {
+      method: 'GET',
+      path: '/inspector/machines',
+      id: 'listMachines',
+      summary: 'Flows and lifecycles',
+      answers: {
+        200: {
+          description: 'The machines',
+          types: jsonTypes(record('Machines', { machines: { type: 'array', items: MACHINE } })),
+        },
+      },
+      handle: (ctx, { machines }) => {
+        ctx.body = { machines: machines.list() };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/inspector/machines/:file',
+      id: 'drawMachine',
+      summary: 'A machine as SVG',
+      query: { focus: { description: 'The path of a state around which to draw', schema: TEXT } },
+      answers: { 200: SVG },
+      handle: diagram,
+    },
+    {
+      method: 'GET',
+      path: '/inspector/sessions/:actor/flow-test',
+      id: 'takeFlowTest',
+      summary: 'A session that was watched from its beginning, as a file of flow tests',
+      description: 'Dummies stand for secrets and hidden numbers; services answer what they answered.',
+      answers: { 200: { description: 'The file', types: jsonTypes(record('A file', { name: TEXT, text: TEXT })) } },
+      handle: flowTest,
+    },
+  ],
+};
 
 // The page, or the socket that Stately's tools read.
 function stately(ctx: Context, { socket }: InspectorDoor): Promise<void> | void {

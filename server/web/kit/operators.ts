@@ -1,35 +1,51 @@
 // Who may use the pages of operators, and how they sign in where there is an OPERATOR_TOKEN.
 
-import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { systemClock } from '../../../lib/clock.ts';
-import type { Keyring } from '../../../lib/keyring.ts';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import { type OperatorRule, operatorsOnly } from '../../http/middleware/operator.ts';
+import type { Route } from '../../http/route-table.ts';
 import { prefersHtml } from '../proposal/routes.ts';
 import { sendPage } from './frame.ts';
 import { html } from './html.ts';
-import { operatorPasses } from './operator-pass.ts';
-import { ownPagesOnly } from './same-origin.ts';
+import type { OperatorPasses } from './operator-pass.ts';
 
-/**
- * Lets operators through as {@link operatorsOnly} does, and browsers that have signed in; others that want a page get one
- * to sign in on. Adds the route for that where there is a token.
- */
-export function browserOperators(router: Router, rule: OperatorRule & { readonly keyring: Keyring }): Middleware {
-  const { token, keyring } = rule;
-  const operators = operatorsOnly(rule);
-  const passes = token === undefined ? undefined : operatorPasses({ token, keyring, clock: systemClock });
-  const ownPages = ownPagesOnly();
-  router.post('/operator/sign-in', async (ctx) => {
+export interface SignInDeps {
+  /** Undefined where there is no OPERATOR_TOKEN. */
+  readonly passes: OperatorPasses | undefined;
+}
+
+const TEXT: Schema = { type: 'string' };
+
+export const SIGN_IN_ROUTE: Route<SignInDeps> = {
+  method: 'POST',
+  path: '/operator/sign-in',
+  id: 'signIn',
+  summary: 'Sign a browser in with the OPERATOR_TOKEN',
+  body: { types: jsonTypes({ type: 'object', required: ['token'], properties: { token: TEXT } }) },
+  answers: {
+    204: { description: 'Signed in', headers: { 'Set-Cookie': 'Who is signed in, until when' } },
+    ...JSON_BODY_ANSWERS,
+  },
+  access: 'public',
+  ownPages: true,
+  handle: (ctx, { passes }) => {
     if (!passes) throw new Refusal('not-found');
-    await ownPages(ctx, async () => {});
     const given = (ctx.request.body as { token?: unknown } | undefined)?.token;
     ctx.set('Cache-Control', 'no-store');
     if (typeof given !== 'string' || !passes.signIn(ctx, given))
       throw new Refusal('bad-request', 'This is another token');
     ctx.status = 204;
-  });
+  },
+};
+
+/**
+ * Lets operators through as {@link operatorsOnly} does, and browsers that have signed in; others that want a page get one
+ * to sign in on.
+ */
+export function browserOperators({ passes }: SignInDeps, rule: OperatorRule): Middleware {
+  const operators = operatorsOnly(rule);
   return async (ctx, next) => {
     if (passes?.holds(ctx)) {
       ctx.set('Cache-Control', 'no-store');

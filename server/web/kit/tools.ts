@@ -2,14 +2,30 @@
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
+import { systemClock } from '../../../lib/clock.ts';
 import { didOfKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import type { Config } from '../../config/config.ts';
+import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { ClientOf } from '../../http/middleware/client.ts';
-import { chatRoutes } from '../chat/routes.ts';
-import { type InspectorDoor, inspectorRoutes } from '../inspector/routes.ts';
-import { type SimulatorDeps, simulatorRoutes } from '../simulator/routes.ts';
-import { browserOperators } from './operators.ts';
+import { ownOriginOnly } from '../../http/middleware/own-origin.ts';
+import { addRoutes, type RouteGroup } from '../../http/route-table.ts';
+import { CHAT_ROUTES, type ChatDeps } from '../chat/routes.ts';
+import { INSPECTOR_ROUTES, type InspectorDoor } from '../inspector/routes.ts';
+import { SIMULATOR_ROUTES, type SimulatorDeps } from '../simulator/routes.ts';
+import { operatorPasses } from './operator-pass.ts';
+import { browserOperators, SIGN_IN_ROUTE, type SignInDeps } from './operators.ts';
+import { ownPagesOnly } from './same-origin.ts';
+
+export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> = {
+  tag: 'Pages of operators',
+  description:
+    'Phones and chats in a browser, for operators. With OPERATOR_TOKEN set, a browser shows it once and stays signed in.',
+  access: 'operator',
+  parameters: { sessionId: { description: 'The id of the session of a simulated phone', schema: { type: 'string' } } },
+  answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
+  routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SIGN_IN_ROUTE],
+};
 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'flows' | 'recorder'> {
   readonly config: Config;
@@ -22,11 +38,19 @@ export type ToolPages = (router: Router, premises: { readonly clientOf: ClientOf
 
 export function toolPages({ config, keyring, inspector, ...deps }: ToolPagesDeps): ToolPages {
   const { ussd, agent, production, operatorToken: token } = config;
+  const { maxTtlSeconds } = agent;
   const audience = agent.did ?? didOfKey(config.oracleKey);
   return (router, { clientOf, dial }) => {
-    const operators = browserOperators(router, { token, production, clientOf, keyring });
-    inspectorRoutes(router, inspector, operators);
-    simulatorRoutes(router, { ...deps, operators, dial, ussd });
-    chatRoutes(router, { operators, keyring, audience, maxTtlSeconds: agent.maxTtlSeconds });
+    const passes = token === undefined ? undefined : operatorPasses({ token, keyring, clock: systemClock });
+    const operator = browserOperators({ passes }, { token, production, clientOf });
+    const ownOrigin = ownOriginOnly();
+    addRoutes(router, INSPECTOR_ROUTES, {
+      deps: inspector,
+      guards: { operator: (ctx, next) => ownOrigin(ctx, () => operator(ctx, next)) },
+    });
+    addRoutes(router, OPERATOR_PAGES, {
+      deps: { ...deps, dial, ussd, keyring, audience, maxTtlSeconds, passes },
+      guards: { operator, ownPages: ownPagesOnly() },
+    });
   };
 }

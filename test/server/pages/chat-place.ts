@@ -16,8 +16,10 @@ import { agentDoor } from '../../../server/agent/door.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { jsonBody } from '../../../server/http/middleware/json-body.ts';
-import { chatRoutes } from '../../../server/web/chat/routes.ts';
-import { pageRoutes } from '../../../server/web/kit/routes.ts';
+import { addRoutes } from '../../../server/http/route-table.ts';
+import { CHAT_ROUTES } from '../../../server/web/chat/routes.ts';
+import { PAGE_FILE_ROUTES } from '../../../server/web/kit/routes.ts';
+import { ownPagesOnly } from '../../../server/web/kit/same-origin.ts';
 import { scripted } from '../../agent/ground.ts';
 
 const PIN_KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
@@ -75,9 +77,16 @@ async function opened(): Promise<{ place: ChatPlace; close: () => Promise<void> 
   const door = agentDoor({ ...unasked, agent, streams, readers, plugins });
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
-  pageRoutes(router);
-  const operators: Koa.Middleware = (_ctx, next) => next();
-  chatRoutes(router, { operators, keyring: parseKeyring(PIN_KEY), audience: key.did, maxTtlSeconds: 900 });
+  addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
+  const everybody: Koa.Middleware = (_ctx, next) => next();
+  addRoutes(
+    router,
+    { tag: 'Chat', description: 'Chat', access: 'operator', routes: CHAT_ROUTES },
+    {
+      deps: { keyring: parseKeyring(PIN_KEY), audience: key.did, maxTtlSeconds: 900 },
+      guards: { operator: everybody, ownPages: ownPagesOnly() },
+    },
+  );
   const app = new Koa();
   app.use((ctx, next) => {
     ctx.state.requestId = 'request';

@@ -1,18 +1,18 @@
 // The query gateway, as OpenAPI describes it: an operation for each route of its descriptors.
 
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
 import {
   type Route as GatewayRoute,
   isHttpBody,
   type QueryParameter,
   type RouteRow,
   routeRows,
-} from '../../../lib/gateway/index.ts';
-import { fieldPath } from '../../../lib/gateway/request/message-builder.ts';
-import type { Catalog } from '../../gateway/catalog.ts';
-import type { Served } from '../../gateway/served.ts';
-import type { Answered, Method, Parameter, RouteDescription, RouteGroup } from '../../http/route-table.ts';
-import { type MessageSchemas, messageSchemas, valueSchema } from './gateway-schemas.ts';
+} from '../../lib/gateway/index.ts';
+import { fieldPath } from '../../lib/gateway/request/message-builder.ts';
+import type { Answered, Method, Parameter, RouteDescription, RouteGroup } from '../http/route-table.ts';
+import type { Catalog } from './catalog.ts';
+import { type MessageSchemas, messageSchemas, valueSchema } from './message-schemas.ts';
+import type { Served } from './served.ts';
 
 const TEXT: Schema = { type: 'string' };
 const JSON_TYPE = 'application/json';

@@ -1,15 +1,15 @@
-// The USSD door, as OpenAPI describes it: one address per telecom dialect.
+// What is said of each route of a telecom dialect: the fields that it reads, the screens that it answers, and an example.
 
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
-import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
-import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
-import type { Answered, Parameter, RequestContent, RouteDescription, RouteGroup } from '../../http/route-table.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
+import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
+import type { Answered, Parameter, RequestContent } from '../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
 const TYPED: Schema = { type: 'string', maxLength: SHARED_LIMITS.ussdTextChars };
-const SESSION: Schema = {
+export const SESSION: Schema = {
   type: 'string',
   minLength: 1,
   maxLength: USSD_LIMITS.ussdSessionIdChars,
@@ -55,22 +55,20 @@ function bodyIn(schema: Schema, example: object): RequestContent {
   return { types: { 'application/json': schema, 'application/x-www-form-urlencoded': schema }, example };
 }
 
-const screen = (types: { readonly [mediaType: string]: Schema }): Answered => ({
+export const screen = (types: { readonly [mediaType: string]: Schema }): Answered => ({
   description:
     'A screen; also when the request breaks a rule or the server is in trouble, for gateways show nothing of an error',
   types,
 });
-const ANSWERED = { [PLAIN_TYPE]: CON_END };
+export const ANSWERED = { [PLAIN_TYPE]: CON_END };
 const answered = (properties: { readonly [name: string]: Schema }) => ({
   'application/json': record('A screen', properties),
 });
 
-/** One of the addresses of a dialect. */
-interface Dialect {
-  readonly path: string;
+/** What is said of one route of a dialect; its method and path are the adapter's. */
+export interface DialectRoute {
   readonly id: string;
   readonly summary: string;
-  readonly method?: RouteDescription['method'];
   readonly query?: { readonly [name: string]: Parameter };
   readonly body?: RequestContent;
   readonly types: { readonly [mediaType: string]: Schema };
@@ -106,17 +104,16 @@ const INFOBIP_END = {
 // A session that cannot be ended is told what a session that goes on is told.
 const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
-const DIALECTS: readonly Dialect[] = [
-  { path: '', id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY, PLAIN_DIAL), types: ANSWERED },
-  {
-    path: '/africastalking',
+/** By method and path below /api/ussd. */
+export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
+  'POST ': { id: 'dial', summary: 'The plain endpoint', body: bodyIn(PLAIN_BODY, PLAIN_DIAL), types: ANSWERED },
+  'POST /africastalking': {
     id: 'dialAfricasTalking',
     summary: "Africa's Talking",
     body: bodyIn(PLAIN_BODY, PLAIN_DIAL),
     types: ANSWERED,
   },
-  {
-    path: '/hubtel',
+  'POST /hubtel': {
     id: 'dialHubtel',
     summary: 'Hubtel',
     body: bodyOf({
@@ -151,8 +148,7 @@ const DIALECTS: readonly Dialect[] = [
       FieldType: { const: 'text' },
     }),
   },
-  {
-    path: '/nalo',
+  'POST /nalo': {
     id: 'dialNalo',
     summary: 'Nalo Solutions',
     body: bodyOf({
@@ -176,8 +172,7 @@ const DIALECTS: readonly Dialect[] = [
     }),
     types: answered({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
   },
-  {
-    path: '/arkesel',
+  'POST /arkesel': {
     id: 'dialArkesel',
     summary: 'Arkesel',
     body: bodyOf({
@@ -201,8 +196,7 @@ const DIALECTS: readonly Dialect[] = [
     }),
     types: answered({ ...ARKESEL_ECHO, message: TEXT, continueSession: { type: 'boolean' } }),
   },
-  {
-    path: '/infobip/session/:id/start',
+  'POST /infobip/session/:id/start': {
     id: 'startInfobip',
     summary: 'Infobip: a session begins',
     body: bodyOf({
@@ -212,8 +206,7 @@ const DIALECTS: readonly Dialect[] = [
     }),
     types: INFOBIP,
   },
-  {
-    path: '/infobip/session/:id/response',
+  'POST /infobip/session/:id/response': {
     id: 'answerInfobip',
     summary: 'Infobip: somebody has typed something',
     body: bodyOf({
@@ -223,33 +216,26 @@ const DIALECTS: readonly Dialect[] = [
     }),
     types: INFOBIP,
   },
-  {
-    path: '/infobip/session/:id/status',
+  'GET /infobip/session/:id/status': {
     id: 'statusInfobip',
     summary: 'Infobip: whether a session goes on',
-    method: 'GET',
     types: { 'application/json': INFOBIP_STATUS },
   },
-  {
-    path: '/infobip/session/:id/end',
+  'PUT /infobip/session/:id/end': {
     id: 'endInfobip',
     summary: 'Infobip: the session is over',
-    method: 'PUT',
     body: INFOBIP_END,
     types: { 'application/json': INFOBIP_NOTED },
   },
-  {
-    path: '/infobip/session/:id/end',
+  'POST /infobip/session/:id/end': {
     id: 'endInfobipByPost',
     summary: 'Infobip: the session is over',
     body: INFOBIP_END,
     types: { 'application/json': INFOBIP_NOTED },
   },
-  {
-    path: '/comviva',
+  'GET /comviva': {
     id: 'dialComviva',
     summary: 'Comviva Flares',
-    method: 'GET',
     query: {
       MSISDN: { description: 'Who calls; the clean-up call writes it in small letters', schema: MSISDN },
       input: { description: 'What was typed', schema: { ...(TYPED as object), examples: ['121'] } },
@@ -258,22 +244,4 @@ const DIALECTS: readonly Dialect[] = [
     },
     types: { [PLAIN_TYPE]: { type: 'string', description: 'The screen; the header Freeflow says whether it goes on' } },
   },
-];
-
-/** The part. `errorStatus`: with which status trouble of the server is told. */
-export function ussdPart({ errorStatus }: { readonly errorStatus: number }): RouteGroup {
-  const routes = DIALECTS.map(({ path, method = 'POST', types, ...rest }): RouteDescription => {
-    const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
-    const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
-    const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };
-    return { ...rest, method, path: `/api/ussd${path}`, answers: { ...answers, 403: forbidden, ...trouble } };
-  });
-  return {
-    tag: 'USSD',
-    description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
-A request with the same text again is a retry, and gets the same answer.
-Bodies may be JSON or forms whatever they are called, of at most ${USSD_LIMITS.ussdBodyBytes} bytes.`,
-    parameters: { id: { description: 'The id of the session', schema: SESSION } },
-    routes,
-  };
-}
+};

@@ -1,10 +1,31 @@
-// What operators may see, as OpenAPI describes it.
+// What operators may see and do: living sessions, the account of a phone number, metrics. Phone numbers stand in bodies, never
+// in URLs: those are logged by proxies.
 
-import type { Schema } from '../../../lib/domain/schema/parts.ts';
-import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import { METRICS_TYPE } from '../../health/metrics.ts';
-import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../../http/common-answers.ts';
-import type { RouteDescription, RouteGroup } from '../../http/route-table.ts';
+import type { Context } from 'koa';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { record } from '../../lib/domain/schema/twin-answers.ts';
+import { shortMac } from '../../lib/keyring.ts';
+import type { UssdService } from '../../lib/ussd/service.ts';
+import type { Health } from '../health/health.ts';
+import { METRICS_TYPE, type Metrics } from '../health/metrics.ts';
+import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
+import { Refusal } from '../http/errors.ts';
+import type { Route, RouteGroup } from '../http/route-table.ts';
+import type { AccountDesk } from './account-desk.ts';
+
+export interface UssdOperatorDeps {
+  readonly gateway: UssdService;
+  readonly desk: AccountDesk;
+  readonly metrics: Metrics;
+  readonly health: Health;
+  /** Who unlocks, as the log names them: {@link operatorName}. */
+  readonly by: string;
+}
+
+/** An operator as the log names them: by the fingerprint of the token under this key, which tells nothing else about it. */
+export function operatorName(token: string | undefined, key: Buffer): string {
+  return token === undefined ? 'loopback' : `token ${shortMac(key, ['fingerprint', token]).slice(0, 8)}`;
+}
 
 const TEXT: Schema = { type: 'string' };
 const SESSIONS: Schema = { type: 'array', items: TEXT, description: 'Ids of living sessions' };
@@ -43,10 +64,11 @@ const UNLOCKED = record('What was unlocked', {
   before: ACCOUNT,
 });
 
-function accountRoute(
-  action: 'show' | 'unlock',
-  { summary, answer }: { summary: string; answer: Schema },
-): RouteDescription {
+interface AccountRoute extends Pick<Route<UssdOperatorDeps>, 'summary' | 'handle'> {
+  readonly answer: Schema;
+}
+
+function accountRoute(action: 'show' | 'unlock', { summary, answer, handle }: AccountRoute): Route<UssdOperatorDeps> {
   const body: Schema = {
     type: 'object',
     required: ['phoneNumber'],
@@ -58,6 +80,7 @@ function accountRoute(
     path: `/api/ussd/accounts/${action}`,
     id: `${action}Account`,
     summary,
+    handle,
     body: { types: { 'application/json': body } },
     answers: {
       200: { description: 'Also for a number without an account', types: { 'application/json': answer } },
@@ -69,17 +92,29 @@ function accountRoute(
   };
 }
 
-const METRICS: RouteDescription = {
+function phoneIn(ctx: Context): unknown {
+  const body = (ctx.request as { body?: unknown }).body;
+  const { phoneNumber, ...more } = (body ?? {}) as { readonly phoneNumber?: unknown };
+  if (phoneNumber === undefined || Object.keys(more).length > 0)
+    throw new Refusal('bad-request', 'Send JSON with one field: {"phoneNumber":"+260971230001"}');
+  return phoneNumber;
+}
+
+const METRICS_ROUTE: Route<UssdOperatorDeps> = {
   method: 'GET',
   path: '/metrics',
   id: 'getMetrics',
   summary: 'Counts and times, for Prometheus',
   description: 'With METRICS_PORT they are served on a port of their own instead.',
   answers: { 200: { description: 'The metrics', types: { [METRICS_TYPE]: TEXT } }, 404: UNKNOWN },
+  handle: async (ctx, { metrics, health }) => {
+    ctx.type = METRICS_TYPE;
+    ctx.body = metrics.render(await health.stores());
+  },
 };
 
-/** The part; with `metrics` when they are served on the main port. */
-export function operatorPart({ metrics }: { readonly metrics: boolean }): RouteGroup {
+/** The group; with `metrics` when they are served on the main port. */
+export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): RouteGroup<UssdOperatorDeps> {
   return {
     tag: 'Operators',
     description:
@@ -109,6 +144,10 @@ export function operatorPart({ metrics }: { readonly metrics: boolean }): RouteG
           },
           404: UNKNOWN,
         },
+        handle: async (ctx, { gateway }) => {
+          const activeSessions = await gateway.sessions();
+          ctx.body = { activeSessions, count: activeSessions.length };
+        },
       },
       {
         method: 'GET',
@@ -122,10 +161,30 @@ export function operatorPart({ metrics }: { readonly metrics: boolean }): RouteG
             types: { 'application/json': record('No session', { error: TEXT, sessionId: TEXT }) },
           },
         },
+        handle: async (ctx, { gateway }) => {
+          const sessionId = ctx.params.sessionId as string;
+          const debugInfo = await gateway.inspect(sessionId);
+          if (!debugInfo) ctx.status = 404;
+          ctx.body = debugInfo
+            ? { sessionId, debugInfo, activeSessions: await gateway.sessions() }
+            : { error: 'Session not found', sessionId };
+        },
       },
-      accountRoute('show', { summary: 'How the account of a phone number stands', answer: ACCOUNT }),
-      accountRoute('unlock', { summary: 'Forget all failed tries at the PIN of a phone number', answer: UNLOCKED }),
-      ...(metrics ? [METRICS] : []),
+      accountRoute('show', {
+        summary: 'How the account of a phone number stands',
+        answer: ACCOUNT,
+        handle: async (ctx, { desk }) => {
+          ctx.body = await desk.show(phoneIn(ctx));
+        },
+      }),
+      accountRoute('unlock', {
+        summary: 'Forget all failed tries at the PIN of a phone number',
+        answer: UNLOCKED,
+        handle: async (ctx, { desk, by }) => {
+          ctx.body = await desk.unlock(phoneIn(ctx), by);
+        },
+      }),
+      ...(metrics ? [METRICS_ROUTE] : []),
     ],
   };
 }

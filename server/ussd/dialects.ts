@@ -1,0 +1,63 @@
+// The routes of the telecom dialects: where each adapter's are, as declared routes.
+
+import { type Adapter, type AdapterRoute, createAdapters } from '../../lib/ussd/adapter.ts';
+import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
+import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
+import type { RouteDescription, RouteGroup } from '../http/route-table.ts';
+import { ANSWERED, CON_END, DIALECT_ROUTES, type DialectRoute, SESSION, screen } from './dialect-bodies.ts';
+
+export const USSD_BASE = '/api/ussd';
+/** The dialect of the plain endpoint, at the base itself. */
+export const PLAIN_DIALECT = 'africastalking';
+
+/** All routes of the dialects, as their adapters have them. `errorStatus`: with which status trouble of the server is told. */
+export function ussdRouteGroup({ errorStatus }: { readonly errorStatus: number }): RouteGroup {
+  return {
+    tag: 'USSD',
+    description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
+A request with the same text again is a retry, and gets the same answer.
+Bodies may be JSON or forms whatever they are called, of at most ${USSD_LIMITS.ussdBodyBytes} bytes.`,
+    access: 'telecom',
+    parameters: { id: { description: 'The id of the session', schema: SESSION } },
+    routes: dialectRoutes().map(({ method, path }) => describeRoute({ method, path }, errorStatus)),
+  };
+}
+
+/** Where each adapter's routes are; the plain endpoint is also at the base. */
+export function dialectRoutes(
+  adapters: Readonly<Record<string, Adapter>> = createAdapters('cumulative'),
+): DialectPlace[] {
+  const places = Object.values(adapters).map((adapter) => ({ adapter, base: `${USSD_BASE}/${adapter.name}` }));
+  const plain = { adapter: adapters[PLAIN_DIALECT]!, base: USSD_BASE };
+  return [plain, ...places].flatMap(({ adapter, base }) =>
+    adapter.routes.map((route) => ({ adapter, base, route, method: route.method, path: base + route.path })),
+  );
+}
+
+export interface DialectPlace {
+  readonly adapter: Adapter;
+  readonly route: AdapterRoute;
+  /** The address of the adapter, below which its routes are. */
+  readonly base: string;
+  readonly method: AdapterRoute['method'];
+  readonly path: string;
+}
+
+function describeRoute({ method, path }: Pick<DialectPlace, 'method' | 'path'>, errorStatus: number): RouteDescription {
+  const place = path.slice(USSD_BASE.length);
+  const { types, body, ...rest } = DIALECT_ROUTES[`${method} ${place}`] ?? leastSaid(method, place);
+  const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
+  const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
+  const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };
+  return {
+    ...{ method, path, ...rest },
+    ...(body && { body: { ...body, maxBytes: USSD_LIMITS.ussdBodyBytes } }),
+    answers: { ...answers, 403: forbidden, ...trouble },
+  };
+}
+
+// Of a dialect that nothing is written about.
+function leastSaid(method: string, place: string): DialectRoute {
+  const id = `dial${`${method}${place}`.replace(/\W+(\w)/g, (_all, letter: string) => letter.toUpperCase())}`;
+  return { id, summary: `The dialect at ${place}`, types: ANSWERED };
+}
