@@ -20,6 +20,7 @@ import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
+import { admission, type Exceptions } from '../http/fast-path.ts';
 import { guarded } from '../http/guard.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { clientReader } from '../http/middleware/client.ts';
@@ -41,7 +42,7 @@ import { forbiddenGateways } from '../ussd/forbidden-gateways.ts';
 import type { UssdGateways } from '../ussd/gateways.ts';
 import { operatorName, operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
-import { limited } from '../web/kit/limited.ts';
+import { admitted } from '../web/kit/admitted.ts';
 import { isPageFile, PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import type { ToolPages } from '../web/kit/tools.ts';
 import { routeGroups } from './route-groups.ts';
@@ -89,17 +90,19 @@ export function createApp(deps: AppDeps): App {
   const clientOf = clientReader({ proxies: config.trustedProxies, exempt, countsLoopback });
   const limiter = openLimiter(deps);
   const overload = countedOverload(deps);
+  const admit = admission({ overload, clientOf, limiter });
   const unsent = unsentBytes({ clientOf, onRefused: () => metrics.refused('unsent'), ...deps.unsent });
   metrics.add(() =>
     gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
   );
   const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
   const cors = crossOrigin(config);
+  const dials = dialLimiter(limiter, log);
   const ussd = ussdRoutes({
     ...deps,
-    overload,
-    clientOf,
-    limiter: dialLimiter(limiter, log),
+    admit: admission({ overload, clientOf, limiter: dials }),
+    admitOperator: admission({ overload, clientOf, limiter: async () => 0 }),
+    limiter: dials,
     cors: cors.ussd,
     onForbidden: forbiddenGateways({ metrics, log }),
     errorStatus: config.ussd.errorStatus,
@@ -121,7 +124,7 @@ export function createApp(deps: AppDeps): App {
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
-  const query = deps.query?.door(own, { clientOf, limiter, overload, cors: cors.gateway, record: recorder(deps) });
+  const query = deps.query?.door(own, { admit, cors: cors.gateway, record: recorder(deps) });
   const app = new Koa({ env: config.environment });
   app
     .use(ussd)
@@ -133,8 +136,7 @@ export function createApp(deps: AppDeps): App {
     .use(toldAsProblems())
     .use(boundAnswers())
     .use(deps.sockets.packets)
-    .use(turnedAway(overload))
-    .use(limited({ limiter, clientOf, isFree }))
+    .use(admitted({ admit, exceptions }))
     .use(deps.sockets.handshakes)
     .use(deps.domain)
     .use(deps.agent)
@@ -169,13 +171,15 @@ function byPath(cors: Readonly<Record<CorsDoor, Middleware>>, agentRoutes: reado
 const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
 const firstOf = (path: string) => path.split('/', 2)[1] ?? '';
 
-// Probes are answered under overload too: else an orchestrator would restart a busy process.
-const PROBES = new Set(['/livez', '/readyz']);
-// So is the health report.
-const ALWAYS_ANSWERED = new Set([...PROBES, '/health', '/']);
+// Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
+const ALWAYS_ANSWERED = new Set([...HEALTH_ROUTES.routes.map(({ path }) => path)]);
+const UNCOUNTED = new Set(HEALTH_ROUTES.routes.filter(({ rate }) => rate === 'none').map(({ path }) => path));
 
-// Files of pages are not rate-limited: a page that is loaded in part is useless.
-const isFree = (path: string) => PROBES.has(path) || isPageFile(path) || isDocsFile(path);
+// Files of pages are not counted: a page that is loaded in part is useless.
+const exceptions = (path: string): Exceptions => ({
+  always: ALWAYS_ANSWERED.has(path),
+  uncounted: UNCOUNTED.has(path) || isPageFile(path) || isDocsFile(path),
+});
 
 // Refusals under /v1 have the problem format of the domain service, also those made before its routes.
 function toldAsProblems(): Middleware {
@@ -183,12 +187,4 @@ function toldAsProblems(): Middleware {
     if (!(error instanceof Refusal)) throw error;
   });
   return (ctx, next) => (ctx.path.startsWith('/v1/') ? told(ctx, next) : next());
-}
-
-function turnedAway(overload: Pick<Overload, 'isOver'>): Middleware {
-  return (ctx, next) => {
-    if (ALWAYS_ANSWERED.has(ctx.path) || !overload.isOver()) return next();
-    ctx.set('Retry-After', '1');
-    throw new Refusal('unavailable');
-  };
 }

@@ -1,21 +1,25 @@
-// The way into the gateway, at the front of the server: the same steps as for other doors, without their middleware. Each
-// of its requests passes here, and the numbers are in test/bench.
+// The way into the gateway, at the front of the server: admitted as at other doors, without their middleware. Each of its
+// requests passes here, and the numbers are in test/bench.
 
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../http/errors.ts';
+import { type Admit, aheadOf } from '../http/fast-path.ts';
 import type { Recorder } from '../http/middleware/answer-errors.ts';
-import type { ClientOf } from '../http/middleware/client.ts';
-import type { Limiter } from '../http/middleware/rate-limit.ts';
-import type { Overload } from '../http/overload.ts';
-import { type Exchange, exchangeOf } from './exchange.ts';
+import { requestId } from '../http/middleware/request-id.ts';
 import type { Owns } from './places.ts';
+
+/** One request to the gateway and its answer, as Node has them: nothing that Koa makes of a request is needed here. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** The name of the request, for headers and logs. */
+  readonly requestId: string;
+}
 
 /** What the server does for all of its doors. */
 export interface Front {
-  readonly clientOf: ClientOf;
-  readonly limiter: Limiter;
-  readonly overload: Pick<Overload, 'isOver'>;
+  readonly admit: Admit;
   /** For web pages; other clients send no Origin. */
   readonly cors: Middleware;
   /** Counts and logs what was answered. */
@@ -39,24 +43,22 @@ export interface FrontDoor {
 }
 
 /** Lets the gateway's requests in. */
-export function gatewayFront({ clientOf, limiter, overload, cors, record }: Front, behind: Behind): FrontDoor {
+export function gatewayFront({ admit, cors, record }: Front, behind: Behind): FrontDoor {
   const { serve, fail, onFault } = behind;
   const owns = (req: IncomingMessage) => behind.owns(pathOf(req.url!));
 
   async function enter(exchange: Exchange): Promise<string | undefined> {
-    if (overload.isOver()) return turnAway(exchange, { refusal: new Refusal('unavailable'), seconds: 1 });
-    const client = clientOf(exchange.req);
-    const seconds = client.exempt ? 0 : await limiter(client.bucket);
-    if (seconds === 0) return serve(exchange);
+    const admitted = await admit(exchange.req);
+    if (admitted.kind === 'admitted') return serve(exchange);
+    const { seconds } = admitted;
     const words = `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`;
-    return turnAway(exchange, { refusal: new Refusal('too-many-requests', words), seconds });
-  }
-
-  function turnAway(exchange: Exchange, { refusal, seconds }: { refusal: Refusal; seconds: number }): undefined {
+    const refusal =
+      admitted.kind === 'overloaded' ? new Refusal('unavailable') : new Refusal('too-many-requests', words);
     fail(exchange, refusal, ['Retry-After', String(seconds)]);
+    return undefined;
   }
 
-  async function through(exchange: Exchange): Promise<void> {
+  async function answer(exchange: Exchange): Promise<void> {
     const begun = performance.now();
     const route = (await enter(exchange)) ?? 'none';
     const { req, res, requestId } = exchange;
@@ -66,22 +68,20 @@ export function gatewayFront({ clientOf, limiter, overload, cors, record }: Fron
   return {
     answer: (ctx, next) => {
       if (!owns(ctx.req)) return next();
-      const exchange = exchangeOf(ctx);
+      const exchange = { req: ctx.req, res: ctx.res, requestId: requestId(ctx.req) };
       ctx.res.setHeader('X-Request-Id', exchange.requestId);
       // A question of a browser before its request is answered there, by Koa.
       return cors(ctx, () => {
         ctx.respond = false;
-        return through(exchange);
+        return answer(exchange);
       });
     },
-    ahead: (app) => (req, res) => {
-      if (req.headers.origin !== undefined || !owns(req)) return app(req, res);
-      const exchange = exchangeOf({ req, res });
-      through(exchange).catch((error) => {
-        onFault(error, exchange.requestId);
-        res.destroy();
-      });
-    },
+    ahead: (app) =>
+      aheadOf(app, {
+        owns,
+        answer: (req, res) => answer({ req, res, requestId: requestId(req) }),
+        onFault: (error) => onFault(error, 'none'),
+      }),
   };
 }
 

@@ -11,17 +11,20 @@ import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
-import type { ServedRoute } from '../http/route-table.ts';
+import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { largeReplies } from './answers/large-replies.ts';
 import { type Renderer, renderer } from './answers/renderer.ts';
 import { openStreams } from './answers/streams.ts';
 import { RENDERED, type Rendered } from './answers/unary.ts';
 import { type Catalog, createCatalog } from './catalog.ts';
 import { createCounts } from './counts.ts';
+import { gatewayPart } from './documentation.ts';
 import { type GatewayDoor, gatewayDoor } from './door.ts';
 import { type GatewayFile, readGatewayFile } from './file.ts';
 import type { Front } from './front.ts';
 import { descriptorsOf, type NodeWait, openChannel } from './node.ts';
+import { ownership, takenBy } from './places.ts';
+import { splitRoutes } from './served.ts';
 import type { Service } from './service.ts';
 
 export interface QueryGateway {
@@ -82,6 +85,17 @@ export interface Opened {
   readonly catalog: Catalog;
   readonly channel: GuardedChannel;
   readonly types: TypeSource;
+}
+
+/** The routes that a file would add beside those of other doors, without a server. Throws as {@link openGateway} does. */
+export async function gatewayRouteGroup(
+  file: GatewayFile,
+  { others, patienceMs }: { readonly others: readonly ServedRoute[]; readonly patienceMs: number },
+): Promise<RouteGroup> {
+  const { catalog, channel } = await openCatalog(file, { patienceMs });
+  await channel.close();
+  const owns = ownership(catalog.settings, { routes: catalog.routes, taken: takenBy(others) });
+  return gatewayPart(catalog, splitRoutes(catalog, owns).served);
 }
 
 const AT_ONCE = { http2: GATEWAY_LIMITS.grpcCallsAtOnce, 'grpc-js': SERVER_LIMITS.grpcJsCallsAtOnce };

@@ -51,7 +51,7 @@ export interface Answered {
 /** All that is declared of a route, but its handler. */
 export interface RouteDescription {
   readonly method: Method;
-  /** As routers write it: `/v1/domains/:did`. */
+  /** As routers write it: `/v1/domains/:did`; of the query gateway, as OpenAPI does. */
   readonly path: string;
   /** Names the operation for those who make clients of the document. */
   readonly id: string;
@@ -135,14 +135,19 @@ export function routesOf({ stack }: Router): ServedRoute[] {
   );
 }
 
-/** A route as texts compare it: `GET /chats/:id`. Paths may be written with braces. */
+/** A route as texts compare it: `GET /chats/:id`. */
 export function routeKey({ method, path }: ServedRoute): string {
   return `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
 }
 
-/** The names in a path: `did` of `/v1/domains/:did`. */
+/** The names in a path, written as routers do or as OpenAPI does: `did` of `/v1/domains/:did`. `/a:undo` has none. */
 export function pathNames(path: string): string[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  return [...path.matchAll(/\/:(\w+)|\{(\w+)\}/g)].map(([, plain, inBraces]) => (plain ?? inBraces)!);
+}
+
+/** A path as OpenAPI writes it: `/v1/domains/{did}`. */
+export function openApiPath(path: string): string {
+  return path.replace(/\/:(\w+)/g, '/{$1}');
 }
 
 /** The first segment of a path: `v1` of `/v1/domains`. */

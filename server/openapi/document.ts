@@ -5,7 +5,7 @@ import { URI_PATTERNS } from '../../lib/domain/did/uri.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { PROBLEM, REFUSED } from '../http/common-answers.ts';
-import { pathNames, type RouteGroup } from '../http/route-table.ts';
+import { openApiPath, pathNames, type RouteGroup } from '../http/route-table.ts';
 import { accessOf, operationOf, pathParameter, securitySchemes } from './operation.ts';
 
 export interface DocumentOptions {
@@ -60,7 +60,7 @@ function pathsOf(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
   for (const group of groups)
     for (const route of group.routes) {
       const { id } = route;
-      const path = route.path.replace(/:(\w+)/g, '{$1}');
+      const path = openApiPath(route.path);
       const method = route.method.toLowerCase();
       const unknown = pathNames(route.path).find((name) => pathParameter(route, group, name) === undefined);
       if (unknown) throw wrong(`${route.method} ${path}: the parameter ${unknown} is not described`);

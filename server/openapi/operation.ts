@@ -32,6 +32,11 @@ const DESCRIPTIONS: { readonly [scheme: string]: object } = {
 
 const PROBLEM_TYPE = 'application/problem+json';
 
+/** Names of what proves an access, one of which is needed; none for everybody, and for telecom gateways. */
+export function schemesOf(access: Access): readonly string[] {
+  return SCHEMES[access];
+}
+
 /** The schemes that prove any of these accesses, as OpenAPI describes them. */
 export function securitySchemes(accesses: Iterable<Access>): { readonly [name: string]: object } {
   const names = new Set([...accesses].flatMap((access) => SCHEMES[access]));

@@ -20,10 +20,9 @@ import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics, TurnOutcome } from '../health/metrics.ts';
-import type { ClientOf } from '../http/middleware/client.ts';
+import { type Admit, aheadOf, type FastPath } from '../http/fast-path.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { requestId } from '../http/middleware/request-id.ts';
-import type { Overload } from '../http/overload.ts';
 import { newRouter, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
@@ -36,9 +35,11 @@ export interface UssdDoor {
   /** Told of each request of a gateway that may not. */
   readonly onForbidden: (refused: ForbiddenRequest) => void;
   readonly adapters: Readonly<Record<string, Adapter>>;
-  readonly clientOf: ClientOf;
+  readonly admit: Admit;
+  /** The same without a count, for requests that Koa's middleware has counted. */
+  readonly admitOperator: Admit;
+  /** Counts the callers of gateways that are not counted by address. */
   readonly limiter: Limiter;
-  readonly overload: Pick<Overload, 'isOver'>;
   readonly metrics: Metrics;
   readonly log: Log;
   /** HTTP status of "Service temporarily unavailable". */
@@ -71,18 +72,15 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
   for (const place of dialectRoutes(door.adapters)) addDialectRoute(router, place, door);
   const serve = server(USSD_BASE, { method: 'POST', path: '' }, { door, adapter: plain });
   // What the router would say of this URL is known without asking it, and nothing that Koa makes of a request is needed.
-  const ahead: UssdRoutes['ahead'] = (app) => (req, res) => {
-    const isPlain = req.url === USSD_BASE && req.method === 'POST' && req.headers.origin === undefined;
-    if (!isPlain) return app(req, res);
-    serve(req, res).catch((error) => {
-      door.log.warn({ err: error }, 'a response failed');
-      res.destroy();
-    });
+  const plainPath: FastPath = {
+    owns: (req) => req.url === USSD_BASE && req.method === 'POST',
+    answer: serve,
+    onFault: (error) => door.log.warn({ err: error }, 'a response failed'),
   };
   const routes = router.routes() as Middleware;
   const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(USSD_BASE) ? routes(ctx, next) : next());
   // Koa's own middleware has counted this request, and read its body.
-  const trusted: UssdDoor = { ...door, gateways: EVERYBODY, limiter: async () => 0 };
+  const trusted: UssdDoor = { ...door, gateways: EVERYBODY, admit: door.admitOperator, limiter: async () => 0 };
   const dial = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: plain });
   const simulated: Middleware = async (ctx) => {
     const body: UssdBody = { kind: 'text', text: (ctx.request.rawBody as string | undefined) ?? '' };
@@ -91,7 +89,11 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
     ctx.set({ 'Content-Type': raw.type, 'Cache-Control': 'no-store' });
     ctx.body = raw.body;
   };
-  return Object.assign(answer, { routes: routesOf(router), ahead, simulated });
+  return Object.assign(answer, {
+    routes: routesOf(router),
+    ahead: (app: RequestListener) => aheadOf(app, plainPath),
+    simulated,
+  });
 }
 
 interface Dialect {
@@ -132,7 +134,7 @@ interface Arrival {
 }
 
 function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): Take {
-  const { gateway, gateways, onForbidden, clientOf, limiter, overload, metrics, log, errorStatus } = door;
+  const { gateway, gateways, onForbidden, admit, limiter, metrics, log, errorStatus } = door;
   const check = gateways.checkOf(adapter.name);
   const isDebug = log.isLevelEnabled('debug');
   const template = base + route.path;
@@ -149,10 +151,11 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
 
   const answer: Take = async ({ req, id, read }) => {
     const raw = rawRequest(req, { base, method: route.method });
-    if (overload.isOver()) return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: 1 };
-    const client = clientOf(req);
-    let retryAfter = client.exempt ? 0 : await limiter(client.bucket);
-    if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
+    const admitted = await admit(req);
+    if (admitted.kind === 'overloaded')
+      return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: admitted.seconds };
+    if (admitted.kind === 'limited') return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter: admitted.seconds };
+    const { client } = admitted;
     const credential = check(req, client.address);
     if (credential.kind === 'refused') return forbid(client.address, credential.reason);
     const body = await read(req);
@@ -170,7 +173,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
     }
     // Word of an ended session may come without a phone: those of all callers must not count as one.
     const caller = request.phoneNumber === '' ? `session ${request.sessionId}` : `phone ${request.phoneNumber}`;
-    if (client.exempt) retryAfter = await limiter(caller);
+    const retryAfter = client.exempt ? await limiter(caller) : 0;
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
     const reply = await gateway.turn(request, adapter.name, { requestId: id });

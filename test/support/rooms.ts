@@ -136,8 +136,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/flow/expression lib/flow/format lib/flow/testing lib/gateway lib/ussd server/boot server/cli server/cli/output server/cli/phone server/config server/doctor server/gateway server/health server/http server/menus server/stores server/ussd server/web/diagram',
-    'lib/flow/run lib/store server/openapi',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/flow/expression lib/flow/format lib/flow/testing lib/gateway lib/ussd server/boot server/cli server/cli/output server/cli/phone server/config server/doctor server/gateway server/health server/http server/menus server/openapi server/stores server/ussd server/web/diagram',
+    'lib/flow/run lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
   'server/docs': room(

@@ -2,16 +2,19 @@
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
-import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
+import { routeGroups } from '../../boot/route-groups.ts';
 import type { Config } from '../../config/config.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
-import type { OpenApiDocument } from '../../openapi/document.ts';
-import { readNowhere, withNowhere } from '../nowhere.ts';
+import type { Access, RouteDescription, RouteGroup, ServedRoute } from '../../http/route-table.ts';
+import { accessOf, schemesOf } from '../../openapi/operation.ts';
+import { readNowhere } from '../nowhere.ts';
 import { tableOf } from '../output/table.ts';
 import { SETTING_OPTIONS, settingsOf } from '../setting-flags.ts';
 import type { Verb } from '../verb.ts';
+
+/** How long a node of the query gateway that must describe itself is waited for. */
+const NODE_PATIENCE_MS = 5_000;
 
 export const routesVerb: Verb = {
   summary: 'List every route: who may ask, how often, and how large bodies may be',
@@ -27,8 +30,8 @@ export const routesVerb: Verb = {
     const { config, problems } = readNowhere(given);
     for (const problem of problems) console.error(pc.red(problem));
     if (!config) return EXIT_CONFIG;
-    const rows = await listed(config);
-    console.log(values.json ? JSON.stringify(rows, null, 2) : drawn(rows).join('\n'));
+    const rows = await listRoutes(config);
+    console.log(values.json ? JSON.stringify(rows, null, 2) : formatRows(rows).join('\n'));
     return 0;
   },
 };
@@ -37,8 +40,9 @@ export interface RouteRow {
   readonly method: string;
   /** As routers write it: `/v1/domains/:did`. */
   readonly path: string;
-  /** Names of what proves who asks, one of which is needed; none for everybody, null where the document does not say. */
-  readonly needs: readonly string[] | null;
+  readonly access: Access;
+  /** Names of what proves who asks, one of which is needed; none for everybody and for telecom gateways. */
+  readonly needs: readonly string[];
   /** Requests per window and client; undefined where nobody is limited. */
   readonly rate: { readonly max: number; readonly windowMs: number } | undefined;
   /** Most bytes of a body; undefined where none is read. */
@@ -47,50 +51,44 @@ export interface RouteRow {
   readonly perLine: boolean;
 }
 
-function listed(config: Config): Promise<RouteRow[]> {
-  return withNowhere(config, async (server) => {
-    const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApiDocument;
-    return server.routes.map((route) => rowOf(route, document, config));
-  });
+/** The table of routes, with those of the plugins and of the query gateway that this configuration names. */
+async function listRoutes(config: Config): Promise<RouteRow[]> {
+  const own = routeGroups(config);
+  const groups = [
+    ...own,
+    ...(await gatewayGroups(
+      config,
+      own.flatMap(({ routes }) => routes),
+    )),
+  ];
+  return groups.flatMap((group) => group.routes.map((route) => rowOf(route, group, config)));
 }
 
-interface Operation {
-  readonly security?: readonly Readonly<Record<string, unknown>>[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+async function gatewayGroups({ gatewayFile }: Config, others: readonly ServedRoute[]): Promise<RouteGroup[]> {
+  if (gatewayFile === undefined) return [];
+  const { readGatewayFile } = await import('../../gateway/file.ts');
+  const { gatewayRouteGroup } = await import('../../gateway/open.ts');
+  const asked = { others, patienceMs: NODE_PATIENCE_MS };
+  return [await gatewayRouteGroup(readGatewayFile(gatewayFile), asked)];
 }
 
-const UNLIMITED = ['/livez', '/readyz'];
-const USSD = '/api/ussd';
-const LINES = 'application/x-ndjson';
-
-function rowOf(
-  { method, path }: { readonly method: string; readonly path: string },
-  { paths }: OpenApiDocument,
-  { rateLimit: { max, windowMs } }: Config,
-): RouteRow {
-  const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()] as Operation | undefined;
-  const types = Object.keys(operation?.requestBody?.content ?? {});
-  const perLine = types.includes(LINES);
-  const bodyBytes = path.startsWith(USSD)
-    ? USSD_LIMITS.ussdBodyBytes
-    : perLine
-      ? DOMAIN_LIMITS.bulkLineBytes
-      : SERVER_LIMITS.jsonBodyBytes;
+function rowOf(route: RouteDescription, group: RouteGroup, { rateLimit: { max, windowMs } }: Config): RouteRow {
+  const { method, path, rate, body } = route;
+  const access = accessOf(route, group);
   return {
-    method,
-    path,
-    needs: operation?.security ? [...new Set(operation.security.flatMap((one) => Object.keys(one)))] : null,
-    rate: UNLIMITED.includes(path) ? undefined : { max, windowMs },
-    bodyBytes: types.length ? bodyBytes : undefined,
-    perLine,
+    ...{ method, path, access },
+    needs: schemesOf(access),
+    rate: rate === 'none' ? undefined : { max, windowMs },
+    bodyBytes: body && (body.maxBytes ?? SERVER_LIMITS.jsonBodyBytes),
+    perLine: body?.perLine ?? false,
   };
 }
 
-function drawn(rows: readonly RouteRow[]): string[] {
-  const cells = rows.map(({ method, path, needs, rate, bodyBytes, perLine }) => [
+function formatRows(rows: readonly RouteRow[]): string[] {
+  const cells = rows.map(({ method, path, access, needs, rate, bodyBytes, perLine }) => [
     method,
     path,
-    needs === null ? 'not documented' : needs.join(' or ') || 'public',
+    access === 'telecom' ? 'telecom gateways' : needs.join(' or ') || 'public',
     rate ? `${rate.max} in ${rate.windowMs / 1_000} s` : 'any',
     bodyBytes === undefined ? '-' : `${bodyBytes} bytes${perLine ? ' a line' : ''}`,
   ]);

@@ -2,7 +2,7 @@
 
 import { SECURITY_HEADERS } from '../../http/middleware/security-headers.ts';
 import { mayBeSent } from '../../http/unsent.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../front.ts';
 
 export interface Reply {
   readonly http: number;

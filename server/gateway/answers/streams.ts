@@ -14,7 +14,7 @@ import { SERVER_LIMITS } from '../../config/limits.ts';
 import { drained } from '../../http/event-streams.ts';
 import { WAITING } from '../../http/guard.ts';
 import type { Plan } from '../catalog.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../front.ts';
 import type { Asked } from '../request.ts';
 import type { Service } from '../service.ts';
 import { answerOf } from './refusal.ts';

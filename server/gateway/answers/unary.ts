@@ -18,7 +18,7 @@ import {
   trailersOf,
 } from '../../../lib/gateway/index.ts';
 import type { Plan } from '../catalog.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../front.ts';
 import type { Asked } from '../request.ts';
 import type { Service } from '../service.ts';
 import type { Waiting } from './large-replies.ts';

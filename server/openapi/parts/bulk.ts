@@ -35,6 +35,8 @@ export const BULK_PART: RouteGroup = domainPart({
       headers: IDEMPOTENCY_KEY,
       body: {
         types: { [NDJSON]: lines(BULK_LINE) },
+        maxBytes: DOMAIN_LIMITS.bulkLineBytes,
+        perLine: true,
         example: '{"type":"Device","class":"did:ixo:protocol/clean-cooking","externalId":"stove-1"}\n',
       },
       answers: { 207: { description: 'A line for each line', types: { [NDJSON]: lines(BULK_ROW) } } },

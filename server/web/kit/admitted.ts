@@ -1,26 +1,25 @@
-// Requests beyond what a client may ask are refused: a page with a countdown for people, the door's own form for programs.
+// The way in for Koa's doors. Requests beyond what a client may ask are refused: a page with a countdown for people, the door's own form for programs.
 
 import type { Context, Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../../http/errors.ts';
-import type { ClientOf } from '../../http/middleware/client.ts';
-import type { Limiter } from '../../http/middleware/rate-limit.ts';
+import type { Admit, Exceptions } from '../../http/fast-path.ts';
 import { messagePage, sendPage } from './frame.ts';
 import { html } from './html.ts';
 
-export interface LimitedOptions {
-  readonly limiter: Limiter;
-  readonly clientOf: ClientOf;
-  /** Paths that are not counted. */
-  readonly isFree: (path: string) => boolean;
+export interface AdmitOptions {
+  readonly admit: Admit;
+  /** What is not asked of requests to this path. */
+  readonly exceptions: (path: string) => Exceptions;
 }
 
-/** Counts each request; one too many is 429 with `Retry-After`. */
-export function limited({ limiter, clientOf, isFree }: LimitedOptions): Middleware {
+/** Lets requests in: 503 under overload, and 429 for one too many of a client, each with `Retry-After`. */
+export function admitted({ admit, exceptions }: AdmitOptions): Middleware {
   return async (ctx, next) => {
-    const client = clientOf(ctx.req);
-    const seconds = client.exempt || isFree(ctx.path) ? 0 : await limiter(client.bucket);
-    if (seconds === 0) return next();
+    const admission = await admit(ctx.req, exceptions(ctx.path));
+    if (admission.kind === 'admitted') return next();
+    const { seconds } = admission;
     ctx.set('Retry-After', String(seconds));
+    if (admission.kind === 'overloaded') throw new Refusal('unavailable');
     if (ctx.accepts('json', 'html') === 'html') return sendWaitPage(ctx, seconds);
     throw new Refusal('too-many-requests', `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`);
   };

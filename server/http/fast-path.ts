@@ -1,0 +1,61 @@
+// What every request passes before a door answers it: overload, whose request it is, and the limit of that client. Koa's
+// doors pass it as middleware; USSD and the query gateway answer ahead of Koa, for what Koa makes of a request costs them more
+// than their own work (see test/bench).
+
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Client, ClientOf } from './middleware/client.ts';
+import type { Limiter } from './middleware/rate-limit.ts';
+import type { Overload } from './overload.ts';
+
+/** Whether a request may pass; `seconds`: when to try again. */
+export type Admission =
+  | { readonly kind: 'admitted'; readonly client: Client }
+  | { readonly kind: 'overloaded'; readonly seconds: number }
+  | { readonly kind: 'limited'; readonly seconds: number; readonly client: Client };
+
+export interface AdmissionOptions {
+  readonly overload: Pick<Overload, 'isOver'>;
+  readonly clientOf: ClientOf;
+  readonly limiter: Limiter;
+}
+
+/** What is not asked of some requests. */
+export interface Exceptions {
+  /** Answered under overload, too. @default false */
+  readonly always?: boolean;
+  /** Not counted by the rate limit. @default false */
+  readonly uncounted?: boolean;
+}
+
+/** Lets a request in, or says why not. Clients of RATE_LIMIT_EXEMPT are not counted here. */
+export type Admit = (req: IncomingMessage, exceptions?: Exceptions) => Promise<Admission>;
+
+const OVERLOADED: Admission = { kind: 'overloaded', seconds: 1 };
+
+export function admission({ overload, clientOf, limiter }: AdmissionOptions): Admit {
+  return async (req, { always = false, uncounted = false } = {}) => {
+    if (!always && overload.isOver()) return OVERLOADED;
+    const client = clientOf(req);
+    const seconds = client.exempt || uncounted ? 0 : await limiter(client.bucket);
+    return seconds === 0 ? { kind: 'admitted', client } : { kind: 'limited', seconds, client };
+  };
+}
+
+export interface FastPath {
+  /** Whether the request is answered here. */
+  owns(req: IncomingMessage): boolean;
+  answer(req: IncomingMessage, res: ServerResponse): Promise<void>;
+  /** Called when `answer` rejects; the connection is cut then. */
+  onFault(error: unknown): void;
+}
+
+/** Answers what the path owns, and hands all else to `app`. Requests of web pages need CORS, which Koa's middleware does. */
+export function aheadOf(app: RequestListener, { owns, answer, onFault }: FastPath): RequestListener {
+  return (req, res) => {
+    if (req.headers.origin !== undefined || !owns(req)) return app(req, res);
+    answer(req, res).catch((error) => {
+      onFault(error);
+      res.destroy();
+    });
+  };
+}
