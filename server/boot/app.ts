@@ -67,10 +67,10 @@ export interface AppDeps {
   readonly toolPages: ToolPages;
   /** Undefined where there is none. */
   readonly query?: QueryGateway | undefined;
-  /** Adds routes of its own: each is given the @koa/router. (`object`, so that importers need no types of Koa.) */
-  readonly plugins?: readonly ((router: object) => void)[];
-  /** Of the routes that plugins add, for /openapi.json. */
-  readonly documentation?: readonly RouteGroup[];
+  /** Groups that plugins serve, for /openapi.json. */
+  readonly documentation: readonly RouteGroup[];
+  /** Further groups with their handlers, for tests. */
+  readonly routes?: readonly RouteGroup<undefined>[] | undefined;
   readonly unsent?: UnsentLimits | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface App {
 
 /** The application. */
 export function createApp(deps: AppDeps): App {
-  const { config, gateway, health, metrics, log } = deps;
+  const { config, gateway, health, metrics, log, routes = [] } = deps;
   const { exempt, countsLoopback } = config.rateLimit;
   const clientOf = clientReader({ proxies: config.trustedProxies, exempt, countsLoopback });
   const limiter = openLimiter(deps);
@@ -117,11 +117,11 @@ export function createApp(deps: AppDeps): App {
   });
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
   deps.toolPages(router, { clientOf, dial: ussd.simulated });
-  const parts = [...routeGroups(config), ...(deps.documentation ?? [])];
+  const parts = [...routeGroups(config), ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: versionOf(), url: config.publicUrl });
   addRoutes(router, DOCS_ROUTES, { deps: openDocs(document) });
-  for (const addRoutes of deps.plugins ?? []) addRoutes(router);
+  for (const group of routes) addRoutes(router, group, { deps: undefined });
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
   const query = deps.query?.door(own, { admit, cors: cors.gateway, record: recorder(deps) });

@@ -43,8 +43,7 @@ export type { RunningServer };
 export interface Seams {
   readonly stores?: HostOptions['stores'];
   readonly log?: DestinationStream;
-  readonly plugins?: AppDeps['plugins'];
-  readonly documentation?: AppDeps['documentation'];
+  readonly routes?: AppDeps['routes'];
   readonly overload?: OverloadLimits;
   readonly webhookSender?: SenderOptions;
   readonly connections?: ConnectionRules;
@@ -113,8 +112,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const adapters = createAdapters(config.ussd.textMode);
   const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
-  const { plugins = [], unsent } = seams;
-  const documentation = [...agent.documentation, ...(seams.documentation ?? [])];
+  const { routes, unsent } = seams;
   tellPublicRoutes(agent.door.publicRoutes, log, config);
   const app = createApp({
     config,
@@ -128,8 +126,8 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     metrics,
     log,
     redis,
-    plugins,
-    documentation,
+    routes,
+    documentation: agent.documentation,
     unsent,
     domain: domain.door,
     agent: agent.door,

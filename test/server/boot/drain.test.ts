@@ -3,22 +3,23 @@
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { listen } from '../../../server/http/listen.ts';
-import { DIAL, withServer } from '../support/serve.ts';
+import { DIAL, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('drain');
 
-const slow = (ms: number) => (router: object) =>
-  void (router as Router).get('/slow', async (ctx) => {
-    await pause(ms);
-    ctx.body = { done: true };
+const slow = (ms: number) =>
+  testRoutes({
+    'GET /slow': async (ctx) => {
+      await pause(ms);
+      ctx.body = { done: true };
+    },
   });
 
 test('a request in flight is answered, and then the connection is closed', () =>
-  withServer({ plugins: [slow(300)] }, async (server) => {
+  withServer({ routes: [slow(300)] }, async (server) => {
     const agent = new Agent({ keepAlive: true });
     const answered = new Promise<{ body: string; connection: string | undefined }>((resolve, reject) => {
       const sent = request(`${server.url}/slow`, { agent }, (res) => {

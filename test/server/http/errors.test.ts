@@ -1,25 +1,27 @@
 // What clients are told when something is wrong: one table of statuses, our own words, and nothing of anybody else's.
 
-import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ERROR_CODES, TwinlineError } from '../../../lib/errors.ts';
 import { errorAnswer, REFUSAL_OF, REFUSALS, Refusal } from '../../../server/http/errors.ts';
-import { json, type Served, withServer } from '../support/serve.ts';
+import { json, type Served, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('errors');
 
-/** Routes that throw what plugins may throw. */
+/** Routes that throw what handlers may throw. */
 function throwing(thrown: Readonly<Record<string, unknown>>) {
-  return (router: object) => {
-    for (const [name, error] of Object.entries(thrown))
-      (router as Router).get(`/throw/${name}`, () => {
-        throw error;
-      });
-    (router as Router).post('/echo', (ctx) => {
+  const throwers = Object.entries(thrown).map(([name, error]): [string, () => never] => [
+    `GET /throw/${name}`,
+    () => {
+      throw error;
+    },
+  ]);
+  return testRoutes({
+    ...Object.fromEntries(throwers),
+    'POST /echo': (ctx) => {
       ctx.body = { got: ctx.request.body };
-    });
-  };
+    },
+  });
 }
 
 const CANARY = 'db password=canary-1';
@@ -27,7 +29,7 @@ const CANARY = 'db password=canary-1';
 test('errors of others are 500 without their words, whatever they ask for', () =>
   withServer(
     {
-      plugins: [
+      routes: [
         throwing({
           plain: new Error(CANARY),
           exposed: Object.assign(new Error(CANARY), { expose: true, status: 200 }),
@@ -101,7 +103,7 @@ const posts: Readonly<Record<string, [options: Parameters<Served['ask']>[1], sta
 
 for (const [what, [options, status]] of Object.entries(posts))
   test(`a JSON body with ${what} is ${status}`, () =>
-    withServer({ plugins: [throwing({})] }, async (server) => {
+    withServer({ routes: [throwing({})] }, async (server) => {
       const answer = await server.ask('/echo', options);
       assert.is(answer.status, status, answer.text);
       assert.not.match(answer.text, /canary/);
@@ -109,7 +111,7 @@ for (const [what, [options, status]] of Object.entries(posts))
     }));
 
 test('a page of another origin cannot post what is no JSON', () =>
-  withServer({ plugins: [throwing({})] }, async (server) => {
+  withServer({ routes: [throwing({})] }, async (server) => {
     const body = JSON.stringify({ a: 1 });
     for (const type of ['text/plain', 'application/x-www-form-urlencoded'])
       assert.equal((await server.ask('/echo', { method: 'POST', headers: { 'content-type': type }, body })).json(), {

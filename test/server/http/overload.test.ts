@@ -3,11 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withFolder } from '../../support/process.ts';
-import { DIAL, json, withServer } from '../support/serve.ts';
+import { DIAL, json, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('overload');
 
@@ -26,13 +25,14 @@ test('with too many requests in flight, others are turned away with Retry-After;
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const hold = (router: object) =>
-    void (router as Router).get('/hold', async (ctx) => {
+  const hold = testRoutes({
+    'GET /hold': async (ctx) => {
       await held;
       ctx.body = {};
-    });
+    },
+  });
   const env = { USSD_ERROR_STATUS: '503' };
-  return withServer({ env, overload: { requestsAtOnce: 3, loopDelayMs: 60_000 }, plugins: [hold] }, async (server) => {
+  return withServer({ env, overload: { requestsAtOnce: 3, loopDelayMs: 60_000 }, routes: [hold] }, async (server) => {
     const holding = [1, 2, 3].map(() => server.ask('/hold'));
     await pause(50);
     const ussd = await server.ask('/api/ussd', json(DIAL));

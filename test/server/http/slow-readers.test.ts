@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage, request, type Server, ServerRespons
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
@@ -13,7 +12,7 @@ import { reply } from '../../../server/gateway/answers/reply.ts';
 import { Answer } from '../../../server/http/answer.ts';
 import { type ConnectionRules, type CutReason, watchConnections } from '../../../server/http/connections.ts';
 import { unsentBytes } from '../../../server/http/unsent.ts';
-import { DIAL, type Served, withServer } from '../support/serve.ts';
+import { DIAL, type Served, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('slow readers', { timeoutMs: 60_000 });
 
@@ -22,23 +21,22 @@ const LARGE = 20_000_000;
 const PAGE = 'x'.repeat(LARGE);
 
 /** Routes whose answers are as large as that, in the ways in which answers are sent. */
-const large = (router: object) => {
-  const routes = router as Router;
-  routes.get('/large', (ctx) => {
+const large = testRoutes({
+  'GET /large': (ctx) => {
     ctx.body = PAGE;
-  });
-  routes.get('/large-json', (ctx) => {
+  },
+  'GET /large-json': (ctx) => {
     ctx.set('ETag', '"one"');
     ctx.set('Cache-Control', 'public, max-age=300');
     ctx.body = { page: PAGE };
-  });
-  routes.get('/large-chunked', (ctx) => {
+  },
+  'GET /large-chunked': (ctx) => {
     ctx.body = Readable.from(Array.from({ length: 300 }, () => PAGE.slice(0, 65_536)));
-  });
-  routes.post('/large', (ctx) => {
+  },
+  'POST /large': (ctx) => {
     ctx.body = PAGE;
-  });
-};
+  },
+});
 
 interface Reader {
   readonly socket: Socket;
@@ -102,7 +100,7 @@ const FORMS: Readonly<Record<string, string>> = {
 
 for (const [what, bytes] of Object.entries(FORMS))
   test(`an answer ${what} that nobody reads is cut off, and nothing of it is kept`, () =>
-    withServer({ plugins: [large], connections: { stallMs: 400 } }, async (server) => {
+    withServer({ routes: [large], connections: { stallMs: 400 } }, async (server) => {
       const reader = await ask(server.url, bytes);
       await until(async () => (await cutOff(server)) === 1, 'to be cut off');
       await until(async () => (await metric(server, 'twinline_unsent_bytes')) === 0, 'nothing to wait');
@@ -113,7 +111,7 @@ for (const [what, bytes] of Object.entries(FORMS))
     }));
 
 test('a client that reads slowly, with pauses that are shorter, gets all of it', () =>
-  withServer({ plugins: [large], connections: { stallMs: 1_500, leastBytes: 100_000 } }, async (server) => {
+  withServer({ routes: [large], connections: { stallMs: 1_500, leastBytes: 100_000 } }, async (server) => {
     const reader = await ask(server.url, get('/large'));
     for (let goal = 5_000_000; goal <= LARGE; goal += 5_000_000) {
       await pause(700);
@@ -124,7 +122,7 @@ test('a client that reads slowly, with pauses that are shorter, gets all of it',
   }));
 
 test('HEAD, small answers and idle connections are never cut off', () =>
-  withServer({ plugins: [large], connections: { stallMs: 100 } }, async (server) => {
+  withServer({ routes: [large], connections: { stallMs: 100 } }, async (server) => {
     const readers = [];
     for (const bytes of ['HEAD /large HTTP/1.1\r\nHost: a\r\n\r\n', get('/livez'), get('/livez').repeat(20)])
       readers.push(await ask(server.url, bytes));
@@ -156,7 +154,7 @@ test('a stream of events that has nothing to tell stays open, and so does its re
   }));
 
 test('answers that wait for their clients take no place of requests that are worked on', () =>
-  withServer({ plugins: [large], overload: { requestsAtOnce: 3, loopDelayMs: 60_000 } }, async (server) => {
+  withServer({ routes: [large], overload: { requestsAtOnce: 3, loopDelayMs: 60_000 } }, async (server) => {
     const readers = [];
     for (let at = 0; at < 8; at++)
       readers.push(await ask(server.url, get(at < 2 ? '/large' : '/docs/swagger-ui-bundle.js')));
@@ -166,7 +164,7 @@ test('answers that wait for their clients take no place of requests that are wor
   }));
 
 test('beyond what may wait for one client, large answers are 503 and small ones are given', () =>
-  withServer({ plugins: [large], unsent: { perClient: LARGE * 2.5 } }, async (server) => {
+  withServer({ routes: [large], unsent: { perClient: LARGE * 2.5 } }, async (server) => {
     const readers = [];
     for (let at = 0; at < 2; at++) readers.push(await ask(server.url, get('/large')));
     await until(async () => (await metric(server, 'twinline_unsent_bytes')) === 2 * LARGE, 'both to wait');
@@ -186,7 +184,7 @@ test('beyond what may wait for one client, large answers are 503 and small ones 
 test('another client is not bound by what waits for the first, until there is no room for anybody', () =>
   withServer(
     {
-      plugins: [large],
+      routes: [large],
       env: { TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' },
       unsent: { perClient: LARGE * 1.5, all: LARGE * 2.5 },
     },

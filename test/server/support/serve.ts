@@ -2,9 +2,11 @@
 
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import type { Context } from 'koa';
 import type { Test } from 'uvu';
 import { type RunningServer, type Seams, startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
+import type { Method, Route, RouteGroup } from '../../../server/http/route-table.ts';
 
 export interface Served extends RunningServer {
   /** Everything that was logged. */
@@ -35,6 +37,15 @@ export const DIAL = { sessionId: 's1', serviceCode: '*2233#', phoneNumber: '+260
 
 // A loaded machine must not make the server turn requests away, except where that is what is tested.
 const CALM = { loopDelayMs: 60_000 };
+
+/** A group of routes for a server in a test, by method and path: `{ 'GET /slow': (ctx) => … }`. */
+export function testRoutes(handlers: Readonly<Record<string, (ctx: Context) => unknown>>): RouteGroup<undefined> {
+  const routes = Object.entries(handlers).map(([line, handle]): Route<undefined> => {
+    const [method, path] = line.split(' ') as [Method, string];
+    return { method, path, id: line.replace(/\W+/g, '-'), summary: line, answers: {}, handle };
+  });
+  return { tag: 'Test', description: 'Of a test.', routes };
+}
 
 /** Starts a server on a free port, in memory unless `env` says otherwise; stops it when `work` is done. */
 export async function withServer<T>(options: ServeOptions, work: (server: Served) => Promise<T>): Promise<T> {

@@ -1,11 +1,10 @@
 // What callers type and who they are: in no log line, metric, debug answer or error, whatever happens to them.
 
-import type Router from '@koa/router';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { describeError } from '../../../server/health/log.ts';
-import { DIAL, json, withServer } from '../support/serve.ts';
+import { DIAL, json, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('secrecy');
 
@@ -47,11 +46,12 @@ test('a name with a line break and a forged line stays one line', () =>
   withServer(
     {
       env: { LOG_LEVEL: 'trace' },
-      plugins: [
-        (router) =>
-          (router as Router).get('/forge', () => {
+      routes: [
+        testRoutes({
+          'GET /forge': () => {
             throw Object.assign(new Error('x'), { name: 'a\n{"level":60,"msg":"forged"}' });
-          }),
+          },
+        }),
       ],
     },
     async (server) => {
