@@ -1,14 +1,13 @@
 // The route table: every HTTP binding of a set of descriptors, compiled, and found again by method and path.
 
-import type { DescMessage, DescMethod } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
 import { type Descriptors, refused } from '../descriptors/descriptors.ts';
+import { type HttpRule, readHttpRules } from '../descriptors/options.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Bind, compileBinding } from '../request/bind.ts';
-import { type HttpRule, httpRules } from './http-rule.ts';
-import { createPathTree, type PathTree } from './path-tree.ts';
-import { decodePath } from './percent.ts';
-import { parseTemplate, type Template, type Variable } from './template.ts';
+import { fieldParser } from '../request/values.ts';
+import { createPathTree, decodePath, type PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
 export interface Route {
   /** `GET`, …, or `*` for any. */
@@ -111,7 +110,7 @@ export function createRouteTable(descriptors: Descriptors, options: RouteTableOp
 
   for (const method of descriptors.methods)
     try {
-      for (const rule of httpRules(method)) add(method, rule);
+      for (const rule of readHttpRules(method)) add(method, rule);
     } catch (error) {
       const reason = `its google.api.http option cannot be read: ${(error as Error).message}`;
       left.push({ rpc: rpcOf(method), path: '', reason });
@@ -197,4 +196,72 @@ function match(tree: PathTree<ByMethod>, method: string, path: string): Match {
 // Decoded after the match: an encoded slash cannot lead to another route.
 function valuesOf(variables: readonly Variable[], segments: readonly string[]): string[] {
   return variables.map(({ start, end, multiple }) => decodePath(segments.slice(start, end).join('/'), multiple));
+}
+
+export interface RouteRow {
+  readonly method: string;
+  readonly path: string;
+  readonly rpc: string;
+  readonly streaming: boolean;
+  readonly query: readonly QueryParameter[];
+}
+
+export interface QueryParameter {
+  /** `pagination.limit`; of a map `labels[key]`. */
+  readonly name: string;
+  /** `uint64`, `string`, the name of an enum or of a well-known message. */
+  readonly type: string;
+  readonly repeated: boolean;
+  /** Of an enum: what may be given. */
+  readonly values: readonly string[];
+}
+
+/** One row for each route, in their order. */
+export function routeRows(routes: readonly Route[]): RouteRow[] {
+  return routes.map((route) => ({
+    method: route.method,
+    path: route.template,
+    rpc: route.rpc,
+    streaming: route.streaming,
+    query: route.body === '*' ? [] : queryParameters(route),
+  }));
+}
+
+function queryParameters({ input, variables, body }: Route): QueryParameter[] {
+  const taken = new Set([...variables, body]);
+  const found: QueryParameter[] = [];
+  const walk = (type: DescMessage, prefix: string, depth: number): void => {
+    for (const field of type.fields) {
+      const name = `${prefix}${field.name}`;
+      if (taken.has(name)) continue;
+      if (isText(field)) found.push(parameter(field, name));
+      else if (field.fieldKind === 'message' && depth < GATEWAY_LIMITS.gatewayParameterDepth)
+        walk(field.message, `${name}.`, depth + 1);
+    }
+  };
+  walk(input, '', 1);
+  return found;
+}
+
+/** Whether one text can stand for a value of the field. */
+function isText(field: DescField): boolean {
+  try {
+    fieldParser(field);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const TYPES =
+  'double float int64 uint64 int32 fixed64 fixed32 bool string group message bytes uint32 enum sfixed32 sfixed64 sint32 sint64';
+
+function parameter(field: DescField, name: string): QueryParameter {
+  const named = field.enum?.typeName ?? field.message?.typeName;
+  return {
+    name: field.fieldKind === 'map' ? `${name}[key]` : name,
+    type: named ?? TYPES.split(' ')[field.scalar! - 1]!,
+    repeated: field.fieldKind === 'list',
+    values: field.enum?.values.map((value) => value.name) ?? [],
+  };
 }

@@ -8,7 +8,7 @@ import {
   type RouteRow,
   routeRows,
 } from '../../../lib/gateway/index.ts';
-import { fieldPath } from '../../../lib/gateway/request/message-builder.ts';
+import { findPath } from '../../../lib/gateway/request/message-builder.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Served } from '../../gateway/served.ts';
 import type { Answered, Method, Parameter, Part, Route } from '../operation.ts';
@@ -123,7 +123,7 @@ function operationOf({ method, path, route, names }: Served, { row, schemas, id 
 }
 
 function listHint({ input }: GatewayRoute, path: string): string {
-  return fieldPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
+  return findPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
 }
 
 function replyOf({ output, responseBody, streaming }: GatewayRoute, reply: Schema): Answered {
