@@ -1,4 +1,5 @@
-// Path templates of google.api.http: `/v1/{name=shelves/*}/books/**:verb`, parsed.
+// Path templates of google.api.http: `/v1/{name=shelves/*}/books/**:verb`, parsed; a tree that finds the template of a path;
+// and percent-encoding, decoded once and strictly.
 //
 //   Template = "/" Segments [ ":" Verb ]      Segments = Segment { "/" Segment }
 //   After a variable all that follows its brace is the verb, which may then hold colons, as in grpc-gateway.
@@ -44,18 +45,18 @@ export function parseTemplate(text: string): Template {
   const { path, verb } = splitVerb(text);
   const segments: Segment[] = [];
   const variables: Variable[] = [];
-  for (const part of partsOf(path)) {
+  for (const part of splitParts(path)) {
     const start = segments.length;
     if (!part.startsWith('{')) {
-      segments.push(segmentOf(part));
+      segments.push(parseSegment(part));
       continue;
     }
-    const { name, inner } = variableOf(part, variables);
+    const { name, inner } = parseVariable(part, variables);
     segments.push(...inner);
     const all = inner.at(-1)!.kind === 'rest';
     variables.push({ path: name, start, end: all ? undefined : segments.length, multiple: all || inner.length > 1 });
   }
-  check(segments);
+  checkSegments(segments);
   return { segments, variables, verb };
 }
 
@@ -71,7 +72,7 @@ function splitVerb(text: string): { path: string; verb: string } {
   return { path: text.slice(0, colon), verb };
 }
 
-function partsOf(path: string): string[] {
+function splitParts(path: string): string[] {
   const parts: string[] = [];
   for (let at = 0; at < path.length; ) {
     if (path[at] !== '/') throw new Error(`it needs a / before ${JSON.stringify(path.slice(at))}`);
@@ -85,22 +86,22 @@ function partsOf(path: string): string[] {
   return parts;
 }
 
-function segmentOf(part: string): Segment {
+function parseSegment(part: string): Segment {
   if (part === '*') return { kind: 'one' };
   if (part === '**') return { kind: 'rest' };
   if (!LITERAL.test(part)) throw new Error(`the segment ${JSON.stringify(part)} has a character that must be encoded`);
   return { kind: 'literal', text: part };
 }
 
-function variableOf(part: string, others: readonly Variable[]): { name: string; inner: Segment[] } {
+function parseVariable(part: string, others: readonly Variable[]): { name: string; inner: Segment[] } {
   const [, name = '', pattern = '*'] = /^([^=]*)(?:=(.*))?$/.exec(part.slice(1, -1))!;
   if (!IDENTIFIERS.test(name)) throw new Error(`${part} does not begin with the name of a field`);
   if (others.some(({ path }) => path === name)) throw new Error(`it has the variable ${name} twice`);
   if (/(^|\/)(\/|$)/.test(pattern)) throw new Error(`${part} has an empty segment`);
-  return { name, inner: pattern.split('/').map(segmentOf) };
+  return { name, inner: pattern.split('/').map(parseSegment) };
 }
 
-function check(segments: readonly Segment[]): void {
+function checkSegments(segments: readonly Segment[]): void {
   if (segments.length > GATEWAY_LIMITS.gatewaySegments)
     throw new Error(`it has more than ${GATEWAY_LIMITS.gatewaySegments} segments`);
   const rest = segments.findIndex(({ kind }) => kind === 'rest');
@@ -108,17 +109,7 @@ function check(segments: readonly Segment[]): void {
 }
 
 /** Takes what a template leads to, and the segments of the path that it matched, still encoded; undefined: go on. */
-export type Visit<Leaf, Result> = (leaf: Leaf, segments: readonly string[]) => Result | undefined;
-
-export interface PathTree<Leaf> {
-  /** The leaf of all templates of this shape, made when there is none. */
-  at(template: Template, make: () => Leaf): Leaf;
-  /**
-   * Visits the matches of a path (as it came, without query) until one gives a result: the most literal first, a verb
-   * before none.
-   */
-  find<Result>(path: string, visit: Visit<Leaf, Result>): Result | undefined;
-}
+type Visit<Leaf, Result> = (leaf: Leaf, segments: readonly string[]) => Result | undefined;
 
 interface Node<Leaf> {
   readonly literals: Map<string, Node<Leaf>>;
@@ -128,48 +119,54 @@ interface Node<Leaf> {
   readonly rest: Map<string, Leaf>;
 }
 
-export function createPathTree<Leaf>(): PathTree<Leaf> {
-  const root = emptyNode<Leaf>();
-  const verbs = new Set<string>();
-  // Verbs that hold colons, the longest first.
-  const long: string[] = [];
-  return {
-    at: (template, make) => {
-      const leaves = leavesFor(root, template);
-      const leaf = leaves.get(template.verb) ?? make();
-      leaves.set(template.verb, leaf);
-      const { verb } = template;
-      if (verb && !verbs.has(verb)) {
-        verbs.add(verb);
-        if (verb.includes(':')) long.push(verb);
-        long.sort((a, b) => b.length - a.length);
-      }
-      return leaf;
-    },
-    find: (path, visit) => {
-      if (!path.startsWith('/')) return undefined;
-      const segments = path.slice(1).split('/');
-      const last = segments.at(-1)!;
-      // DIDs hold colons too: only what some template has as a verb is one.
-      const short = last.slice(last.lastIndexOf(':') + 1);
-      const ends = long.filter((verb) => last.endsWith(`:${verb}`));
-      for (const verb of verbs.has(short) ? [...ends, short] : ends) {
-        const colon = last.length - verb.length - 1;
-        if (colon <= 0) continue;
-        const before = [...segments.slice(0, -1), last.slice(0, colon)];
-        const result = walk(root, { segments: before, verb, visit }, 0);
-        if (result !== undefined) return result;
-      }
-      return walk(root, { segments, verb: '', visit }, 0);
-    },
-  };
+/** Finds what a request path leads to: a literal segment before any one segment, and that before many. */
+export class PathTree<Leaf> {
+  readonly #root = emptyNode<Leaf>();
+  readonly #verbs = new Set<string>();
+  /** Verbs that hold colons, the longest first. */
+  readonly #longVerbs: string[] = [];
+
+  /** The leaf of all templates of this shape, made when there is none. */
+  add(template: Template, make: () => Leaf): Leaf {
+    const { verb } = template;
+    const leaves = findLeaves(this.#root, template);
+    const leaf = leaves.get(verb) ?? make();
+    leaves.set(verb, leaf);
+    if (verb && !this.#verbs.has(verb)) {
+      this.#verbs.add(verb);
+      if (verb.includes(':')) this.#longVerbs.push(verb);
+      this.#longVerbs.sort((a, b) => b.length - a.length);
+    }
+    return leaf;
+  }
+
+  /**
+   * Visits the matches of a path (as it came, without query) until one gives a result: the most literal first, a verb
+   * before none.
+   */
+  find<Result>(path: string, visit: Visit<Leaf, Result>): Result | undefined {
+    if (!path.startsWith('/')) return undefined;
+    const segments = path.slice(1).split('/');
+    const last = segments.at(-1)!;
+    // DIDs hold colons too: only what some template has as a verb is one.
+    const short = last.slice(last.lastIndexOf(':') + 1);
+    const ends = this.#longVerbs.filter((verb) => last.endsWith(`:${verb}`));
+    for (const verb of this.#verbs.has(short) ? [...ends, short] : ends) {
+      const colon = last.length - verb.length - 1;
+      if (colon <= 0) continue;
+      const before = [...segments.slice(0, -1), last.slice(0, colon)];
+      const result = walk(this.#root, { segments: before, verb, visit }, 0);
+      if (result !== undefined) return result;
+    }
+    return walk(this.#root, { segments, verb: '', visit }, 0);
+  }
 }
 
 function emptyNode<Leaf>(): Node<Leaf> {
   return { literals: new Map(), one: undefined, here: new Map(), rest: new Map() };
 }
 
-function leavesFor<Leaf>(root: Node<Leaf>, { segments }: Template): Map<string, Leaf> {
+function findLeaves<Leaf>(root: Node<Leaf>, { segments }: Template): Map<string, Leaf> {
   let node = root;
   for (const segment of segments) {
     if (segment.kind === 'rest') return node.rest;
@@ -219,7 +216,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 export function decodePath(text: string, multiple: boolean): string {
   const parts = multiple ? text.split(/(%2F)/i) : [text];
   const decoded = parts.map((part, at) => (at % 2 ? part : decode(part, 'path'))).join('');
-  if (CONTROL.test(decoded)) throw refuse('The path', 'has a control character, such as %00');
+  if (CONTROL.test(decoded)) throw pathError('The path', 'has a control character, such as %00');
   return decoded;
 }
 
@@ -231,15 +228,15 @@ export function decodeQuery(text: string): string {
 function decode(text: string, where: 'path' | 'query'): string {
   if (!text.includes('%')) return text;
   const bad = BAD_ESCAPE.exec(text)?.[0];
-  if (bad !== undefined) throw refuse(`The ${where}`, `has an invalid URL escape ${JSON.stringify(bad)}`);
+  if (bad !== undefined) throw pathError(`The ${where}`, `has an invalid URL escape ${JSON.stringify(bad)}`);
   try {
     return decodeURIComponent(text);
   } catch {
-    throw refuse(`The ${where}`, 'is not UTF-8 when it is decoded');
+    throw pathError(`The ${where}`, 'is not UTF-8 when it is decoded');
   }
 }
 
-function refuse(what: string, why: string): TwinlineError {
+function pathError(what: string, why: string): TwinlineError {
   return new TwinlineError(
     'ERR_INPUT',
     `${what} cannot be read: it ${why}. Encode each byte of UTF-8 as % and two hex digits.`,

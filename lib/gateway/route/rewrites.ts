@@ -1,7 +1,8 @@
-// Paths of a deployment made into paths of the descriptors: prefixes, then rewrites, both still encoded.
+// Paths of a deployment made into paths of the descriptors: prefixes, then rewrites, both still encoded; and the routes of
+// earlier versions of the ixo protocol, as rewrites to those of today.
 
 import { prefixErrors } from '../request/message-builder.ts';
-import { createPathTree, parseTemplate, type Template, type Variable } from './paths.ts';
+import { PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
 export interface Rewrite {
   /** A template whose variables have any names, such as `/ixo/claim/{id}`. */
@@ -24,20 +25,20 @@ export type RewritePath = (path: string) => string | undefined;
 /** Compiles prefixes (the longest wins) and rewrites (once, the most literal wins). Throws an Error for the first bad one. */
 export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOptions): RewritePath {
   const byLength = Object.entries(prefixes)
-    .map(([from, to]) => ({ from: bare(from), to: bare(to) }))
+    .map(([from, to]) => ({ from: trimSlash(from), to: trimSlash(to) }))
     .sort((a, b) => b.from.length - a.from.length);
-  const tree = createPathTree<Compiled>();
+  const tree = new PathTree<Compiled>();
   for (const one of rewrites) {
     const compiled = compileRewrite(one);
-    if (tree.at(compiled.from, () => compiled) !== compiled)
+    if (tree.add(compiled.from, () => compiled) !== compiled)
       throw new Error(`${one.from} is rewritten twice: another one takes the same paths`);
   }
   for (const one of legacy) {
     const compiled = compileRewrite(one);
-    tree.at(compiled.from, () => compiled);
+    tree.add(compiled.from, () => compiled);
   }
   return (path) => {
-    const inside = byLength.length ? prefixed(byLength, path) : path;
+    const inside = byLength.length ? replacePrefix(byLength, path) : path;
     if (inside === undefined) return undefined;
     return tree.find(inside, ({ apply }, segments) => apply(segments)) ?? inside;
   };
@@ -49,44 +50,37 @@ interface Compiled {
 }
 
 /** Throws an Error that says what is wrong with a rewrite. */
-export function compileRewrite({ from: fromText, to: toText }: Rewrite): Compiled {
+function compileRewrite({ from: fromText, to: toText }: Rewrite): Compiled {
   const from = prefixErrors(fromText, () => parseTemplate(fromText));
-  const to = prefixErrors(toText, () => parseTemplate(toText));
+  const { segments, variables, verb } = prefixErrors(toText, () => parseTemplate(toText));
   const known = new Map(from.variables.map((variable) => [variable.path, variable]));
-  for (const { path } of to.variables)
+  for (const { path } of variables)
     if (!known.has(path)) throw new Error(`${toText}: the variable ${path} does not stand in ${fromText}`);
-  const pieces = piecesOf(to, known);
-  if (pieces.some((piece) => piece === undefined)) throw new Error(`${toText}: a star needs a name, as in {path=**}`);
-  const verb = to.verb && `:${to.verb}`;
-  const apply = (segments: readonly string[]): string => {
-    const parts = (pieces as readonly Piece[]).flatMap((piece) =>
-      typeof piece === 'string' ? [piece] : segments.slice(piece.start, piece.end),
+  const pieces: (string | Variable)[] = [];
+  for (let at = 0; at < segments.length; ) {
+    const variable = variables.find(({ start }) => start === at);
+    const segment = segments[at]!;
+    if (variable) pieces.push(known.get(variable.path)!);
+    else if (segment.kind === 'literal') pieces.push(segment.text);
+    else throw new Error(`${toText}: a star needs a name, as in {path=**}`);
+    at = variable ? (variable.end ?? segments.length) : at + 1;
+  }
+  const apply = (given: readonly string[]): string => {
+    const parts = pieces.flatMap((piece) =>
+      typeof piece === 'string' ? [piece] : given.slice(piece.start, piece.end),
     );
-    return `/${parts.join('/')}${verb}`;
+    return `/${parts.join('/')}${verb && `:${verb}`}`;
   };
   return { from, apply };
 }
 
-type Piece = string | Variable;
-
-function piecesOf(to: Template, known: ReadonlyMap<string, Variable>): readonly (Piece | undefined)[] {
-  const pieces: (Piece | undefined)[] = [];
-  for (let at = 0; at < to.segments.length; ) {
-    const variable = to.variables.find(({ start }) => start === at);
-    const segment = to.segments[at]!;
-    pieces.push(variable ? known.get(variable.path) : segment.kind === 'literal' ? segment.text : undefined);
-    at = variable ? (variable.end ?? to.segments.length) : at + 1;
-  }
-  return pieces;
-}
-
-function prefixed(prefixes: readonly { from: string; to: string }[], path: string): string | undefined {
+function replacePrefix(prefixes: readonly { from: string; to: string }[], path: string): string | undefined {
   for (const { from, to } of prefixes)
     if (path.startsWith(`${from}/`) || path === from) return `${to}${path.slice(from.length)}` || '/';
   return undefined;
 }
 
-function bare(prefix: string): string {
+function trimSlash(prefix: string): string {
   return prefix === '/' ? '' : prefix;
 }
 
