@@ -13,7 +13,9 @@ export type {
   StreamCall,
 } from './channel/channel.ts';
 export { http2Channel } from './channel/http2-channel.ts';
+export { earlyTrailers, HEIGHT, type HeadersBack, headersOf, metadataOf, trailersOf } from './channel/metadata.ts';
 export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './descriptors/descriptors.ts';
+export type { UnknownTypes } from './descriptors/learned-types.ts';
 export { type Lesson, learnedTypes } from './descriptors/learned-types.ts';
 export { type Reflected, type ReflectionOptions, reflect } from './descriptors/reflection.ts';
 export {
@@ -23,9 +25,8 @@ export {
   type TypeWaiting,
   typeSource,
 } from './descriptors/type-source.ts';
-export type { UnknownTypes } from './descriptors/unknown-types.ts';
 export type { JsonForm } from './json/field.ts';
-export { type HttpBody, isHttpBody, readHttpBody } from './json/http-body.ts';
+export { type HttpBody, isHttpBody, readHttpBody } from './json/well-known.ts';
 export {
   createJsonWriters,
   type Effort,
@@ -34,20 +35,29 @@ export {
   type JsonWriters,
 } from './json/writer.ts';
 export type { Bind, HttpInput } from './request/bind.ts';
-export { earlyTrailers, HEIGHT, type HeadersBack, headersOf, metadataOf, trailersOf } from './request/forward.ts';
-export { LEGACY_PROFILES, type LegacyName, type LegacyProfile, legacyRewrites } from './route/legacy.ts';
-export { compileRewrites, type Rewrite, type RewriteOptions, type RewritePath } from './route/rewrite.ts';
+export {
+  compileRewrites,
+  LEGACY_PROFILES,
+  type LegacyName,
+  type LegacyProfile,
+  legacyRewrites,
+  type Rewrite,
+  type RewriteOptions,
+  type RewritePath,
+} from './route/rewrites.ts';
 export {
   createRouteTable,
   type LeftOut,
   type Match,
+  type QueryParameter,
   type Route,
+  type RouteRow,
   type RouteTable,
   type RouteTableOptions,
+  routeRows,
 } from './route/route.ts';
-export { type QueryParameter, type RouteRow, routeRows } from './route/route-list.ts';
-export { idlePatterns, type RpcFilter, rpcFilter } from './route/rpc-pattern.ts';
 export { type GatewaySettings, parseGatewayFile } from './settings.ts';
+export { idlePatterns, type RpcFilter, rpcFilter } from './settings-checks.ts';
 export {
   createStatusAnswers,
   type HttpAnswer,

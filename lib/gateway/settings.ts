@@ -5,8 +5,7 @@ import { type Detail, TwinlineError } from '../errors.ts';
 import { readJson } from '../json/reader.ts';
 import type { JsonForm } from './json/field.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
-import type { LegacyName } from './route/legacy.ts';
-import type { Rewrite } from './route/rewrite.ts';
+import type { LegacyName, Rewrite } from './route/rewrites.ts';
 import { CHECKS, isObject, type Report } from './settings-checks.ts';
 
 export interface GatewaySettings {

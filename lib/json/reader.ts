@@ -2,7 +2,7 @@
 
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import { escapeStep } from './pointer.ts';
+import { escapeStep } from './patch.ts';
 
 /** Why a text or a value cannot be taken. */
 export interface JsonFlaw {

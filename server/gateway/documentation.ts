@@ -8,7 +8,7 @@ import {
   type RouteRow,
   routeRows,
 } from '../../lib/gateway/index.ts';
-import { fieldPath } from '../../lib/gateway/request/message-builder.ts';
+import { findPath } from '../../lib/gateway/request/message-builder.ts';
 import type { Answered, Method, Parameter, RouteDescription, RouteGroup } from '../http/route-table.ts';
 import type { Catalog } from './catalog.ts';
 import { type MessageSchemas, messageSchemas, valueSchema } from './message-schemas.ts';
@@ -123,7 +123,7 @@ function operationOf({ method, path, route, names }: Served, { row, schemas, id 
 }
 
 function listHint({ input }: GatewayRoute, path: string): string {
-  return fieldPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
+  return findPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
 }
 
 function replyOf({ output, responseBody, streaming }: GatewayRoute, reply: Schema): Answered {

@@ -2,7 +2,7 @@
 
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
-import { gogoOptions } from '../../lib/gateway/descriptors/gogo.ts';
+import { readGogoOptions } from '../../lib/gateway/descriptors/options.ts';
 import type { JsonForm } from '../../lib/gateway/index.ts';
 
 export interface MessageSchemas {
@@ -96,7 +96,7 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
     // A value that the descriptors do not name is its number.
     if (field.enum)
       return { anyOf: [{ enum: field.enum.values.map((value) => value.name) }, { type: ['integer', 'null'] }] };
-    const { type } = gogoOptions(field);
+    const { type } = readGogoOptions(field);
     if (!isCosmos || type === 'plain') return SCALARS[field.scalar!];
     // What Go prints by a type of its own: a number as text, or JSON as it is.
     return type === 'json' ? true : TEXT;

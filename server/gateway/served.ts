@@ -1,7 +1,7 @@
 // The routes of the gateway as others may know them: methods and addresses, with a name for each part of a path that varies.
 
 import type { Route } from '../../lib/gateway/index.ts';
-import { parseTemplate } from '../../lib/gateway/route/template.ts';
+import { parseTemplate } from '../../lib/gateway/route/paths.ts';
 import type { Catalog } from './catalog.ts';
 import { type Owns, servedTemplates } from './places.ts';
 

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DEFAULT_GOVERNANCE, governanceView, parseGovernance } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { canonicalJson } from '../../lib/json/canonical.ts';
+import { canonicalJson } from '../../lib/json/compare.ts';
 
 const test = suite('governance file');
 

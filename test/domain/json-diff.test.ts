@@ -5,7 +5,7 @@ import { createPatch } from 'rfc6902';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
-import { diffJson } from '../../lib/json/diff.ts';
+import { diffJson } from '../../lib/json/compare.ts';
 import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
 import type { Json } from '../../lib/store/store.ts';
 import { numbersFrom } from '../support/random.ts';

@@ -7,14 +7,14 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import { type BreakerOptions, guardedChannel } from '../../lib/gateway/channel/breaker.ts';
 import { type Answer, type Channel, GRPC, type Status } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
-import { CROWDED, made } from '../../lib/gateway/channel/statuses.ts';
+import { CROWDED, channelStatus } from '../../lib/gateway/channel/statuses.ts';
 import { testNode } from '../contract/grpc-node.ts';
 
 const test = suite('breaker');
 const CALL = { path: '/t.Node/Echo', request: Buffer.from('x') };
-const AWAY = made(GRPC.unavailable, 'away');
-const LATE = made(GRPC.deadlineExceeded, 'late');
-const LEFT = made(GRPC.cancelled, 'left');
+const AWAY = channelStatus(GRPC.unavailable, 'away');
+const LATE = channelStatus(GRPC.deadlineExceeded, 'late');
+const LEFT = channelStatus(GRPC.cancelled, 'left');
 const fromNode = (code: number): Status => ({ code, message: '', from: 'node' });
 
 /** A channel whose calls end when and how the test says. */

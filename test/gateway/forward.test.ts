@@ -4,8 +4,13 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Metadata } from '../../lib/gateway/channel/channel.ts';
-import { metadataTrouble } from '../../lib/gateway/channel/metadata.ts';
-import { earlyTrailers, headersOf, metadataOf, trailersOf } from '../../lib/gateway/request/forward.ts';
+import {
+  earlyTrailers,
+  findMetadataProblem,
+  headersOf,
+  metadataOf,
+  trailersOf,
+} from '../../lib/gateway/channel/metadata.ts';
 import { withoutAddresses } from '../../lib/gateway/status.ts';
 
 const test = suite('forwarded headers');
@@ -49,7 +54,7 @@ test('whatever the headers are, what goes to the node may be sent, or is refused
   void fc.assert(
     fc.property(fc.dictionary(header, fc.string({ unit: 'binary', maxLength: 40 })), (headers) => {
       const result = metadataOf(headers, forward);
-      if (result.kind === 'metadata') assert.is(metadataTrouble(result.metadata), undefined);
+      if (result.kind === 'metadata') assert.is(findMetadataProblem(result.metadata), undefined);
     }),
     { numRuns: 50 },
   );

@@ -12,7 +12,7 @@ import {
   type Rewrite,
   rpcFilter,
 } from '../../lib/gateway/index.ts';
-import { parseTemplate } from '../../lib/gateway/route/template.ts';
+import { parseTemplate } from '../../lib/gateway/route/paths.ts';
 
 const test = suite('gateway file');
 

@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createStop } from '../../lib/gateway/cache/stop.ts';
+import { Stop } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { Sender } from '../../lib/gateway/http2/flow-control.ts';
 import type { FrameWriter } from '../../lib/gateway/http2/frames.ts';
@@ -91,7 +91,7 @@ for (const [name, frames] of Object.entries(BLOCKED))
 test('frames for calls that were given up are forgiven for a while, and no longer', async () => {
   const node = await rawNode({ request: (peer, id, nth) => (nth < 40 ? undefined : peer.send(answer(id))) });
   const channel = http2Channel({ upstream: `127.0.0.1:${node.port}` });
-  const stop = createStop();
+  const stop = new Stop();
   const calls = Array.from({ length: 40 }, () => channel.unary({ ...CALL, signal: stop }));
   while (!node.peers.length) await new Promise((resolve) => setTimeout(resolve, 10));
   const peer = node.peers[0]!;

@@ -2,10 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ByteBudget } from '../../lib/gateway/channel/byte-budget.ts';
 import { GRPC } from '../../lib/gateway/channel/channel.ts';
-import { MessageQueue } from '../../lib/gateway/channel/message-queue.ts';
-import { messageStream, type Sink } from '../../lib/gateway/channel/message-stream.ts';
+import { ByteBudget, MessageQueue, messageStream, type Sink } from '../../lib/gateway/channel/message-stream.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 
 const test = suite('message stream');

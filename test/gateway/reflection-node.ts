@@ -10,7 +10,7 @@ import {
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { all, text } from '../../lib/gateway/descriptors/reflection-messages.ts';
+import { decodeText, readRepeated } from '../../lib/gateway/descriptors/reflection-messages.ts';
 
 /** The number of `google.api.http` in the options of a method, and a rule `get: "/shop/{id}"`. */
 export const HTTP_OPTION = 72_295_728;
@@ -131,8 +131,8 @@ export function addReflection(server: Server, manners: Manners): void {
           call.on('error', () => {});
           call.on('end', () => call.end());
           call.on('data', (request: Buffer) => {
-            const asked = [3, 4, 7].find((number) => all(request, number).length)!;
-            const answer = replies({ field: asked, value: text(all(request, asked)[0]) }, manners);
+            const asked = [3, 4, 7].find((number) => readRepeated(request, number).length)!;
+            const answer = replies({ field: asked, value: decodeText(readRepeated(request, asked)[0]) }, manners);
             if (answer === 'silence') call.removeAllListeners('end');
             else for (const one of answer) call.write(Buffer.from(one));
           });

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import { createRouteTable, readDescriptorSet, routeRows } from '../../lib/gateway/index.ts';
-import { parseTemplate } from '../../lib/gateway/route/template.ts';
+import { parseTemplate } from '../../lib/gateway/route/paths.ts';
 import { compileKept, compileProtos } from '../support/protoc.ts';
 
 const test = suite('gateway routes');

@@ -1,7 +1,7 @@
 // What a JSON Schema of a stranger costs: how many schemas and pattern steps it is when all its references are expanded.
 
 import { RE2JS } from 're2js';
-import { type Container, childAt, isContainer, parsePointer } from '../../json/pointer.ts';
+import { type Container, childAt, isContainer, parsePointer } from '../../json/patch.ts';
 import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';

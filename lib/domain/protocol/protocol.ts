@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
-import { escapeStep } from '../../json/pointer.ts';
+import { escapeStep } from '../../json/patch.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { isDid, mintDid, pathSegment } from '../did/did.ts';

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Detail } from '../../errors.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
-import { escapeStep } from '../../json/pointer.ts';
+import { escapeStep } from '../../json/patch.ts';
 import { isDid, isReference } from '../did/did.ts';
 import { isFragmentOrUri, isUri } from '../did/uri.ts';
 import { invalid } from '../problems.ts';

@@ -1,7 +1,7 @@
 // Lists and objects that are longer than their schema allows: looked for before anything in them is checked.
 
 import type { Detail } from '../../errors.ts';
-import { escapeStep } from '../../json/pointer.ts';
+import { escapeStep } from '../../json/patch.ts';
 import { isObject } from '../../shape.ts';
 import type { Schema } from './parts.ts';
 

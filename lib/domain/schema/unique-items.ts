@@ -1,7 +1,7 @@
 // The keyword `uniqueItems` in linear time: the library's own compares every item with every other.
 
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import { Identities } from '../../json/identity.ts';
+import { Identities } from '../../json/compare.ts';
 import type { Json } from '../../store/store.ts';
 
 /** Puts our `uniqueItems` in the place of the library's; the words of the error are the same. */
@@ -28,7 +28,7 @@ function firstTwins(list: readonly Json[]): readonly [number, number] | undefine
   const identities = new Identities();
   const places = new Map<number, number>();
   for (const [at, item] of list.entries()) {
-    const id = identities.of(item);
+    const id = identities.identify(item);
     const before = places.get(id);
     if (before !== undefined) return [at, before];
     places.set(id, at);

@@ -1,7 +1,7 @@
 // Changes of a twin: patch, transfer, deactivation; and the hash of the fields that a vote is held on.
 
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalHash } from '../../json/canonical.ts';
+import { canonicalHash } from '../../json/compare.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';

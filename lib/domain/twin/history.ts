@@ -1,6 +1,6 @@
 // What a twin was: any revision, any moment, and who changed what.
 
-import { diffJson } from '../../json/diff.ts';
+import { diffJson } from '../../json/compare.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
-import { escapeStep } from '../../json/pointer.ts';
+import { escapeStep } from '../../json/patch.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { findDomain } from '../find.ts';

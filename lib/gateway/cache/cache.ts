@@ -3,10 +3,8 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { Metadata } from '../channel/channel.ts';
+import { type Metadata, Stop, type StopSignal } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { sharedCalls } from './shared-calls.ts';
-import type { StopSignal } from './stop.ts';
 
 /** What makes two calls the same. */
 export interface CacheKey {
@@ -42,18 +40,20 @@ export interface Waiting {
   readonly signal?: StopSignal;
 }
 
-/** What a caller gets: an answer and where it came from, or why he has none. */
+/** An answer and where it came from, or why there is none. */
 export type CacheResult<T> =
   | { readonly kind: 'answer'; readonly answer: T; readonly from: 'cache' | 'node' | 'shared' }
-  /** His deadline passed, he left, or too many wait already. */
+  /** The deadline of the caller passed, the caller left, or too many wait already. */
   | { readonly kind: 'late' | 'left' | 'full' };
+
+type Load<T> = (signal: StopSignal) => Promise<T>;
 
 export interface AnswerCache<T> {
   /**
-   * The kept answer, or what `load` gives. All who ask for the same key while one `load` runs share it; each waits for
-   * himself, and when the last one has left, the signal of `load` aborts. Rejects with what `load` throws.
+   * The kept answer, or what `load` gives. All who ask for the same key while one `load` runs share it; each has a deadline
+   * of its own, and when the last one has left, the signal of `load` aborts. Rejects with what `load` throws.
    */
-  answer(key: CacheKey, waiting: Waiting, load: (signal: StopSignal) => Promise<T>): Promise<CacheResult<T>>;
+  answer(key: CacheKey, waiting: Waiting, load: Load<T>): Promise<CacheResult<T>>;
   stats(): CacheStats;
   clear(): void;
 }
@@ -90,13 +90,13 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
     ttlResolution: 0,
     ttl: Math.max(ttlMs, 1),
   });
-  const calls = sharedCalls<T>();
+  const calls = new SharedCalls<T>();
   let hits = 0;
   let misses = 0;
   let height = 0;
   let confirmedAt = clock.now();
 
-  function look(key: string): Entry<T> | undefined {
+  function find(key: string): Entry<T> | undefined {
     const entry = kept.get(key);
     if (!entry || entry.of === undefined || entry.of === height) return entry;
     kept.delete(key);
@@ -105,14 +105,15 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
 
   function keep(key: string, { answer, isLatest }: { answer: T; isLatest: boolean }): void {
     if (!isKept(answer)) return;
-    const its = heightIn(heightOf(answer));
-    if (its !== undefined) see(its);
+    const answerHeight = parseHeight(heightOf(answer));
+    if (answerHeight !== undefined) noteHeight(answerHeight);
     if (!isLatest) kept.set(key, { answer, of: undefined }, { ttl: GATEWAY_LIMITS.cacheHeightMs });
     // One of an older height has been overtaken while it was on its way.
-    else if (ttlMs > 0 && (its === undefined || its === height)) kept.set(key, { answer, of: height });
+    else if (ttlMs > 0 && (answerHeight === undefined || answerHeight === height))
+      kept.set(key, { answer, of: height });
   }
 
-  function see(seen: number): void {
+  function noteHeight(seen: number): void {
     const now = clock.now();
     // Heights only grow, unless the chain began anew.
     if (seen < height && now - confirmedAt < GATEWAY_LIMITS.cacheForgetMs) return;
@@ -123,8 +124,8 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
   return {
     answer: async (what, waiting, load) => {
       const isLatest = !what.height || what.height === '0';
-      const key = keyText(what);
-      const entry = look(key);
+      const key = formatKey(what);
+      const entry = find(key);
       if (entry) {
         hits++;
         return { kind: 'answer', answer: entry.answer, from: 'cache' };
@@ -138,7 +139,7 @@ export function openCache<T>(options: CacheOptions<T>): AnswerCache<T> {
         return answer;
       });
     },
-    stats: () => ({ entries: kept.size, bytes: kept.calculatedSize, hits, misses, shared: calls.joined(), height }),
+    stats: () => ({ entries: kept.size, bytes: kept.calculatedSize, hits, misses, shared: calls.joined, height }),
     clear: () => kept.clear(),
   };
 }
@@ -151,14 +152,81 @@ export function entityTag(body: Uint8Array): string {
 const KEY_BYTES = 512;
 
 // No two keys have the same text: paths and heights hold no NUL, and JSON writes it as an escape.
-function keyText({ path, request, height, forwarded = [] }: CacheKey): string {
+function formatKey({ path, request, height, forwarded = [] }: CacheKey): string {
   const bytes = Buffer.from(request.buffer, request.byteOffset, request.length);
-  const asked = bytes.length > KEY_BYTES ? `#${hash('sha256', bytes, 'base64')}` : `=${bytes.toString('latin1')}`;
+  const content = bytes.length > KEY_BYTES ? `#${hash('sha256', bytes, 'base64')}` : `=${bytes.toString('latin1')}`;
   const at = height === '0' ? '' : (height ?? '');
-  return `${path}\0${JSON.stringify(at)}\0${forwarded.length ? JSON.stringify(forwarded) : ''}\0${asked}`;
+  return `${path}\0${JSON.stringify(at)}\0${forwarded.length ? JSON.stringify(forwarded) : ''}\0${content}`;
 }
 
-function heightIn(text: string | undefined): number | undefined {
+function parseHeight(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,15}$/.test(text)) return undefined;
   return Number(text);
+}
+
+interface RunningCall<T> {
+  readonly answer: Promise<T>;
+  readonly stop: Stop;
+  waiters: number;
+}
+
+/** One call for all who ask the same at the same time: each has a deadline of its own, and the last to leave cancels it. */
+class SharedCalls<T> {
+  /** Callers who joined a call of another one, so far. */
+  joined = 0;
+  readonly #running = new Map<string, RunningCall<T>>();
+
+  /** Joins the call that runs under this key, or begins it. Rejects with what `load` throws. */
+  join(key: string, { deadlineMs, signal }: Waiting, load: Load<T>): Promise<CacheResult<T>> {
+    if (signal?.aborted) return Promise.resolve({ kind: 'left' });
+    const other = this.#running.get(key);
+    if (other && other.waiters >= GATEWAY_LIMITS.sharedWaiters) return Promise.resolve({ kind: 'full' });
+    if (other) this.joined++;
+    const call = other ?? this.#begin(key, load);
+    call.waiters++;
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      };
+      const leave = (kind: 'late' | 'left') => {
+        end();
+        resolve({ kind });
+        this.#leave(key, call);
+      };
+      const abort = () => leave('left');
+      const timer = setTimeout(() => leave('late'), deadlineMs);
+      signal?.addEventListener('abort', abort, { once: true });
+      call.answer.then(
+        (answer) => {
+          end();
+          resolve({ kind: 'answer', answer, from: other ? 'shared' : 'node' });
+        },
+        (error) => {
+          end();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #begin(key: string, load: Load<T>): RunningCall<T> {
+    const stop = new Stop();
+    const call: RunningCall<T> = { answer: load(stop), stop, waiters: 0 };
+    this.#running.set(key, call);
+    const forget = () => this.#forget(key, call);
+    call.answer.then(forget, forget);
+    return call;
+  }
+
+  #leave(key: string, call: RunningCall<T>): void {
+    if (--call.waiters) return;
+    // Later callers begin a new call, and do not get what was cancelled.
+    this.#forget(key, call);
+    call.stop.abort();
+  }
+
+  #forget(key: string, call: RunningCall<T>): void {
+    if (this.#running.get(key) === call) this.#running.delete(key);
+  }
 }

@@ -5,7 +5,7 @@ import { retryDelay } from '../../retry.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Call, type Channel, GRPC, type Status, type StreamCall } from './channel.ts';
 import { endedStream } from './message-stream.ts';
-import { CROWDED, FULL, made, unmade } from './statuses.ts';
+import { CROWDED, channelStatus, FULL, failedAnswer } from './statuses.ts';
 
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default GATEWAY_LIMITS.breakerFailures */
@@ -26,7 +26,7 @@ export interface BreakerState {
   readonly running: number;
   /** Milliseconds until the node is tried again, 0 unless `open`. */
   readonly retryMs: number;
-  /** Calls that were not made since the channel was opened, by reason. */
+  /** Calls that were not channelStatus since the channel was opened, by reason. */
   readonly refused: { readonly open: number; readonly full: number };
 }
 
@@ -34,7 +34,7 @@ export interface GuardedChannel extends Channel {
   breaker(): BreakerState;
 }
 
-const RESTING = made(GRPC.unavailable, 'The node did not answer and is left alone for a while.');
+const RESTING = channelStatus(GRPC.unavailable, 'The node did not answer and is left alone for a while.');
 
 /**
  * The same channel, which refuses calls with UNAVAILABLE at once when too many run, and for a pause after UNAVAILABLE or
@@ -107,7 +107,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     ...channel,
     unary: (call) => {
       const leave = enter(call);
-      if (typeof leave !== 'function') return Promise.resolve(unmade(leave));
+      if (typeof leave !== 'function') return Promise.resolve(failedAnswer(leave));
       return channel.unary(call).then((answer) => {
         leave(answer.status);
         return answer;

@@ -1,7 +1,6 @@
-// What the gateway asks of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status.
+// What the gateway needs of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status.
 
 import { TwinlineError } from '../../errors.ts';
-import type { StopSignal } from '../cache/stop.ts';
 
 /** The codes of gRPC that a channel itself answers with; a node may send any number. */
 export const GRPC = {
@@ -135,4 +134,35 @@ export function checkUpstream(upstream: string): void {
     'ERR_CONFIG',
     `The address of the node, ${JSON.stringify(upstream.slice(0, 200))}, is not host:port. Write it as node.example:9090.`,
   );
+}
+
+/** What a call listens to; an AbortSignal is one. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** A StopSignal with its switch: each request has two of them, and an AbortController of Node costs as much as matching a path. */
+export class Stop implements StopSignal {
+  aborted = false;
+  #listeners: (() => void)[] = [];
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
+  }
+
+  /** Calls all listeners, once. */
+  abort(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
 }

@@ -3,10 +3,9 @@
 import type { StatusObject } from '@grpc/grpc-js';
 import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { ByteBudget } from './byte-budget.ts';
 import type { Answer, Call, Channel, ChannelHealth, ChannelOptions, Metadata, Status, StreamCall } from './channel.ts';
 import { checkUpstream } from './channel.ts';
-import { endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
+import { ByteBudget, endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
 import * as statuses from './statuses.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -107,12 +106,12 @@ export function grpcChannel(options: ChannelOptions): Channel {
     client.close();
   }
 
-  const refused = (call: Call | StreamCall) => (closing ? statuses.CLOSED : statuses.refusal(call));
+  const refused = (call: Call | StreamCall) => (closing ? statuses.CLOSED : statuses.checkCall(call));
   return {
     name: upstream,
     unary: (call) => {
       const why = refused(call);
-      return why ? Promise.resolve(statuses.unmade(why)) : unary(call);
+      return why ? Promise.resolve(statuses.failedAnswer(why)) : unary(call);
     },
     stream: (call) => {
       const why = refused(call);
@@ -196,7 +195,11 @@ const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] =
   [status.UNAVAILABLE, /^(No connection established|Name resolution failed)/, statuses.UNREACHABLE],
   [status.UNAVAILABLE, /^Stream refused by server$/, statuses.REFUSED],
   [status.INTERNAL, /triggered by internal client error: Session closed/, statuses.LOST],
-  [status.INTERNAL, /^Received RST_STREAM with code/, statuses.made(status.INTERNAL, 'The node reset the call.')],
+  [
+    status.INTERNAL,
+    /^Received RST_STREAM with code/,
+    statuses.channelStatus(status.INTERNAL, 'The node reset the call.'),
+  ],
   [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, statuses.LIMIT_EXCEEDED],
 ];
 
@@ -207,8 +210,8 @@ function told(object: StatusObject, answerBytes: number): Status {
   const own = OWN.find(([its, text]) => its === code && text.test(details));
   if (own) return own[2];
   const http = /^Received HTTP status code (\d{3})$/.exec(details)?.[1];
-  if (http) return statuses.made(code, `The node answered with HTTP status ${http}.`);
+  if (http) return statuses.channelStatus(code, `The node answered with HTTP status ${http}.`);
   if (code === status.RESOURCE_EXHAUSTED && /^Received message (larger|that decompresses)/.test(details))
-    return statuses.tooLarge(answerBytes);
+    return statuses.answerTooLarge(answerBytes);
   return { code, message: details.slice(0, GATEWAY_LIMITS.grpcMessageChars), from: 'node' };
 }

@@ -2,10 +2,9 @@
 
 import { openHttp2 } from '../http2/open.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { ByteBudget } from './byte-budget.ts';
 import type { Answer, Channel, ChannelOptions, Metadata } from './channel.ts';
 import { checkUpstream, GRPC } from './channel.ts';
-import { endedStream, messageStream, type Sink } from './message-stream.ts';
+import { ByteBudget, endedStream, messageStream, type Sink } from './message-stream.ts';
 import * as statuses from './statuses.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -29,8 +28,8 @@ export function http2Channel(options: ChannelOptions): Channel {
   return {
     name: upstream,
     unary: (call) => {
-      const refused = statuses.refusal(call);
-      if (refused) return Promise.resolve(statuses.unmade(refused));
+      const refused = statuses.checkCall(call);
+      if (refused) return Promise.resolve(statuses.failedAnswer(refused));
       return new Promise((resolve) => {
         const source = client.startCall(
           call,
@@ -39,7 +38,7 @@ export function http2Channel(options: ChannelOptions): Channel {
       });
     },
     stream: (call) => {
-      const refused = statuses.refusal(call);
+      const refused = statuses.checkCall(call);
       return refused ? endedStream(refused) : messageStream((sink) => client.startCall(call, sink), budget);
     },
     health: client.health,

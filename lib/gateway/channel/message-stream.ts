@@ -1,11 +1,76 @@
-// A stream of messages for one reader: what comes waits for him, and when much waits, the sender is told to wait too.
+// A stream of messages for one reader: messages wait in a queue, and when much waits, the sender is told to wait too.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { ByteBudget } from './byte-budget.ts';
 import type { MessageStream, Metadata, Status, StreamEnd } from './channel.ts';
-import { MessageQueue } from './message-queue.ts';
 import { CROWDED } from './statuses.ts';
+
+/** What a message costs besides its bytes: an empty one is not free. */
+const MESSAGE_BYTES = 64;
+/** Places of messages that were taken before the list is cut. */
+const CUT_PLACES = 1_024;
+
+export class MessageQueue {
+  #messages: (Buffer | undefined)[] = [];
+  #first = 0;
+  #bytes = 0;
+
+  get length(): number {
+    return this.#messages.length - this.#first;
+  }
+
+  /** Whether the sender should wait: GATEWAY_LIMITS.grpcAheadBytes, or GATEWAY_LIMITS.grpcAheadMessages, are waiting. */
+  get isFull(): boolean {
+    return this.#bytes > GATEWAY_LIMITS.grpcAheadBytes || this.length >= GATEWAY_LIMITS.grpcAheadMessages;
+  }
+
+  add(message: Buffer): void {
+    this.#messages.push(message);
+    this.#bytes += message.length + MESSAGE_BYTES;
+  }
+
+  /** Takes the oldest one. Takes constant time, however many wait. */
+  take(): Buffer | undefined {
+    const message = this.#messages[this.#first];
+    if (!message) return undefined;
+    this.#messages[this.#first++] = undefined;
+    this.#bytes -= message.length + MESSAGE_BYTES;
+    if (this.#first === this.#messages.length) {
+      this.#messages.length = 0;
+      this.#first = 0;
+    } else if (this.#first >= CUT_PLACES && this.#first * 2 >= this.#messages.length) {
+      this.#messages = this.#messages.slice(this.#first);
+      this.#first = 0;
+    }
+    return message;
+  }
+}
+
+/** Bytes that may be held at the same time by all who share a budget. Each gives back what it took. */
+export class ByteBudget {
+  readonly #most: number;
+  #held = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Bytes that are held now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Takes `bytes`; false, and nothing is taken, when there is no room for them. */
+  take(bytes: number): boolean {
+    if (this.#held + bytes > this.#most) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#held -= bytes;
+  }
+}
 
 /** Where a call puts what comes from the node; `end` is the last. */
 export interface Sink {
@@ -24,7 +89,7 @@ export interface Source {
 /**
  * Starts a call and gives what it receives as a stream. A large message counts in `budget` until the reader has taken it;
  * a stream for which there is no room ends with UNAVAILABLE. The reader gets GATEWAY_LIMITS.grpcMessagesPerTurn messages, or as
- * many as he takes in GATEWAY_LIMITS.gatewayTurnMs, in one turn of the event loop.
+ * many as it takes in GATEWAY_LIMITS.gatewayTurnMs, in one turn of the event loop.
  */
 export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget): MessageStream {
   const headers = promised<Metadata>();

@@ -93,7 +93,7 @@ function register(given: readonly FileDescriptorProto[], source: string): Descri
   const left = dropIncomplete(files);
   const registry = registryOf(inOrder(files, source), left);
   const services = [...registry.files].flatMap((file) => file.services);
-  if (left.length && !services.length) throw refused(source, left);
+  if (left.length && !services.length) throw descriptorsError(source, left);
   return { registry, methods: services.flatMap((service) => service.methods), left };
 }
 
@@ -167,7 +167,7 @@ function inOrder(files: Files, source: string): FileDescriptorProto[] {
     const seen = state.get(file.name);
     if (seen === 'open') {
       const circle = [...trail.slice(trail.indexOf(file.name)), file.name].join(' → ');
-      throw refused(source, [{ field: file.name, error: `it imports itself: ${circle}` }]);
+      throw descriptorsError(source, [{ field: file.name, error: `it imports itself: ${circle}` }]);
     }
     if (seen) return;
     state.set(file.name, 'open');
@@ -183,7 +183,7 @@ function inOrder(files: Files, source: string): FileDescriptorProto[] {
 }
 
 /** ERR_CONFIG that lists every problem. */
-export function refused(source: string, details: readonly Detail[]): TwinlineError {
+export function descriptorsError(source: string, details: readonly Detail[]): TwinlineError {
   const lines = details.map(({ field, error }) => `  ${field ? `${field}: ` : ''}${error}`);
   return new TwinlineError('ERR_CONFIG', `${source} cannot be used:\n${lines.join('\n')}`, { details });
 }

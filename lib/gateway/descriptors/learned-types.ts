@@ -1,10 +1,11 @@
 // Message types that were learned after the start, beside those of the descriptors.
 
+import type { Registry } from '@bufbuild/protobuf';
 import { createFileRegistry, type DescFile, type DescMessage, type FileRegistry, fromBinary } from '@bufbuild/protobuf';
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
 import { type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { nameInJson } from './descriptors.ts';
-import { dependenciesFirst, type File } from './reflection-files.ts';
+import { type File, sortByImports } from './reflection-messages.ts';
 import { declaredIn, nameTypesFully, referencesIn } from './type-names.ts';
 
 /** Files that the node was asked for, and the types that were wanted of them. */
@@ -56,7 +57,7 @@ export function learnedTypes(base: FileRegistry): LearnedTypes {
     lessons,
     learn: (given, wanted) => {
       lessons.push({ files: given, wanted });
-      for (const file of dependenciesFirst(given)) {
+      for (const file of sortByImports(given)) {
         const known = getFile(file.name);
         const made = known && !declaresNew(file, { known, wanted }) ? undefined : read(file);
         if (!made) continue;
@@ -77,4 +78,20 @@ function declaresNew({ content }: File, { known, wanted }: { known: DescFile; wa
   const scope = known.proto.package ? `${known.proto.package}.` : '';
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   return [...wanted].some((name) => name.startsWith(scope) && bytes.includes(name.slice(name.lastIndexOf('.') + 1)));
+}
+
+/** Is told of each, such as `cosmos.crypto.secp256k1.PubKey`; names come from messages and may be anything. */
+export interface UnknownTypes {
+  add(name: string): void;
+}
+
+/** The same registry, which reports the types that it does not have. */
+export function reportingRegistry(registry: Registry, unknown: UnknownTypes): Registry {
+  return Object.assign(Object.create(registry) as Registry, {
+    getMessage: (name: string) => {
+      const found = registry.getMessage(name);
+      if (!found) unknown.add(name);
+      return found;
+    },
+  });
 }

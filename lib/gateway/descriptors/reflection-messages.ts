@@ -1,43 +1,37 @@
-// The messages of gRPC server reflection, as far as they are needed; v1 and v1alpha have the same fields.
+// The messages of gRPC server reflection, as far as they are needed (v1 and v1alpha have the same fields), and the files in
+// their replies, in the order in which they can be read.
 
-import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { TwinlineError } from '../../errors.ts';
+import { readFields } from './options.ts';
 
-/** What is asked: the names of all services, or the file that declares a symbol, or a file by its name. */
-export type Asked = 'services' | { readonly symbol: string } | { readonly file: string };
+/** What a node is asked for: the names of all services, the file that declares a symbol, or a file by its name. */
+export type ReflectionRequest = 'services' | { readonly symbol: string } | { readonly file: string };
 
-export type Reply =
+export type ReflectionReply =
   | { readonly kind: 'services'; readonly names: readonly string[] }
   /** Each a `google.protobuf.FileDescriptorProto`, as the node sent it. */
   | { readonly kind: 'files'; readonly files: readonly Uint8Array[] }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   | { readonly kind: 'nothing' };
 
-const ASK = { file: 3, symbol: 4, services: 7 } as const;
-
 /** A `ServerReflectionRequest`. */
-export function requestFor(asked: Asked): Uint8Array {
+export function encodeRequest(request: ReflectionRequest): Uint8Array {
   const writer = new BinaryWriter();
-  if (asked === 'services') writer.tag(ASK.services, WireType.LengthDelimited).string('*');
-  else if ('symbol' in asked) writer.tag(ASK.symbol, WireType.LengthDelimited).string(asked.symbol);
-  else writer.tag(ASK.file, WireType.LengthDelimited).string(asked.file);
+  if (request === 'services') writer.tag(7, WireType.LengthDelimited).string('*');
+  else if ('symbol' in request) writer.tag(4, WireType.LengthDelimited).string(request.symbol);
+  else writer.tag(3, WireType.LengthDelimited).string(request.file);
   return writer.finish();
 }
 
-const READERS: { readonly [field: number]: (bytes: Uint8Array) => Reply } = {
-  4: (bytes) => ({ kind: 'files', files: all(bytes, 1) }),
-  6: (bytes) => ({ kind: 'services', names: all(bytes, 1).map((service) => text(all(service, 1)[0])) }),
-  7: readError,
-};
-
 /** Reads a `ServerReflectionResponse`. Throws ERR_SERVICE for bytes that are none. */
-export function readReply(message: Uint8Array, node: string): Reply {
+export function readReply(message: Uint8Array, node: string): ReflectionReply {
+  let reply: ReflectionReply = { kind: 'nothing' };
   try {
-    let reply: Reply = { kind: 'nothing' };
-    eachField(message, (field, reader, wireType) => {
-      const read = READERS[field];
-      if (!read || wireType !== WireType.LengthDelimited) reader.skip(wireType, field);
-      else reply = read(reader.bytes());
+    readFields(message, {
+      4: (reader) => (reply = { kind: 'files', files: readRepeated(reader.bytes(), 1) }),
+      6: (reader) => (reply = { kind: 'services', names: readRepeated(reader.bytes(), 1).map(readName) }),
+      7: (reader) => (reply = readError(reader.bytes())),
     });
     return reply;
   } catch (cause) {
@@ -45,41 +39,71 @@ export function readReply(message: Uint8Array, node: string): Reply {
   }
 }
 
-/** What is thrown for bytes of the node that are not what they should be. */
-export function unreadable(node: string, cause: unknown): TwinlineError {
+function unreadable(node: string, cause: unknown): TwinlineError {
   const text = `The node ${node} sent descriptors that cannot be read. Give a file of descriptors instead.`;
   return new TwinlineError('ERR_SERVICE', text, { cause });
 }
 
 /** All values of a field of bytes or text. */
-export function all(message: Uint8Array, field: number): Uint8Array[] {
+export function readRepeated(message: Uint8Array, field: number): Uint8Array[] {
   const found: Uint8Array[] = [];
-  eachField(message, (its, reader, wireType) => {
-    if (its === field && wireType === WireType.LengthDelimited) found.push(reader.bytes());
-    else reader.skip(wireType, its);
-  });
+  readFields(message, { [field]: (reader) => found.push(reader.bytes()) });
   return found;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export function text(bytes: Uint8Array | undefined): string {
+export function decodeText(bytes: Uint8Array | undefined): string {
   return bytes ? utf8.decode(bytes) : '';
 }
 
-function readError(bytes: Uint8Array): Reply {
-  let code = 0;
-  eachField(bytes, (field, reader, wireType) => {
-    if (field === 1 && wireType === WireType.Varint) code = reader.int32();
-    else reader.skip(wireType, field);
-  });
-  return { kind: 'error', code, message: text(all(bytes, 2)[0]).slice(0, 200) };
+// A service and a file have their name in the first field.
+function readName(message: Uint8Array): string {
+  return decodeText(readRepeated(message, 1)[0]);
 }
 
-function eachField(message: Uint8Array, take: (field: number, reader: BinaryReader, wireType: WireType) => void): void {
-  const reader = new BinaryReader(message);
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    take(field, reader, wireType);
+function readError(bytes: Uint8Array): ReflectionReply {
+  let code = 0;
+  readFields(bytes, { 1: (reader) => (code = reader.int32()) }, WireType.Varint);
+  return { kind: 'error', code, message: decodeText(readRepeated(bytes, 2)[0]).slice(0, 200) };
+}
+
+export interface File {
+  readonly name: string;
+  readonly imports: readonly string[];
+  /** A `google.protobuf.FileDescriptorProto`, as it came. */
+  readonly content: Uint8Array;
+}
+
+/** Throws ERR_SERVICE for bytes that are no file. */
+export function readFile(content: Uint8Array, node: string): File {
+  try {
+    const name = readName(content);
+    if (!name) throw new Error('A file has no name.');
+    // A copy: what came is a part of a larger message.
+    return { name, imports: readRepeated(content, 3).map(decodeText), content: Uint8Array.from(content) };
+  } catch (cause) {
+    throw unreadable(node, cause);
   }
+}
+
+/** The files, each after those that it imports; imports that go in a circle stay in the order in which they came. */
+export function sortByImports(files: ReadonlyMap<string, File>): File[] {
+  const ordered: File[] = [];
+  const seen = new Set<string>();
+  // A stack of its own: a chain of imports may be as long as there are files.
+  for (const start of files.keys()) {
+    const stack = [{ name: start, isLast: false }];
+    for (let top = stack.pop(); top; top = stack.pop()) {
+      const file = files.get(top.name);
+      if (!file) continue;
+      if (top.isLast) ordered.push(file);
+      else if (!seen.has(top.name)) {
+        seen.add(top.name);
+        stack.push({ name: top.name, isLast: true });
+        for (const name of [...file.imports].reverse()) if (!seen.has(name)) stack.push({ name, isLast: false });
+      }
+    }
+  }
+  return ordered;
 }

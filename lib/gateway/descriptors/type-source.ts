@@ -3,13 +3,11 @@
 import type { FileRegistry } from '@bufbuild/protobuf';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { StopSignal } from '../cache/stop.ts';
-import type { Channel } from '../channel/channel.ts';
+import type { Channel, StopSignal } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
+import type { UnknownTypes } from './learned-types.ts';
 import { type Lesson, learnedTypes } from './learned-types.ts';
-import { inAnyVersion } from './reflection-ask.ts';
-import { gatherFiles } from './reflection-gather.ts';
-import type { UnknownTypes } from './unknown-types.ts';
+import { gatherFiles, tryVersions } from './reflection.ts';
 
 /** How a caller waits for types. */
 export interface TypeWaiting {
@@ -98,7 +96,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
     };
     let ttl: number = GATEWAY_LIMITS.typesUnknownMs;
     try {
-      const { files } = await inAnyVersion(node, (service) =>
+      const { files } = await tryVersions(node, (service) =>
         gatherFiles(node, { service, symbols: names, left, isKnown: learned.isKnownFile, ...bounds }),
       );
       learned.learn(files, new Set(names));

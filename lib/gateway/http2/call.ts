@@ -1,8 +1,7 @@
 // One gRPC call on a connection: sends the request, receives headers, messages and trailers, retries what was not processed.
 
-import type { ByteBudget } from '../channel/byte-budget.ts';
 import { type Call, GRPC, type Metadata, type Status, type StreamCall } from '../channel/channel.ts';
-import type { Sink, Source } from '../channel/message-stream.ts';
+import type { ByteBudget, Sink, Source } from '../channel/message-stream.ts';
 import * as statuses from '../channel/statuses.ts';
 import type { Connection } from './connection.ts';
 import type { ByteRange } from './frames.ts';
@@ -208,24 +207,24 @@ function expire(call: RunningCall): void {
 }
 
 const BY_MESSAGE_ERROR: Readonly<Record<Exclude<MessageError, 'too large'>, Status>> = {
-  compressed: statuses.made(GRPC.internal, 'The node compressed its answer, though it was told not to.'),
-  malformed: statuses.made(GRPC.internal, 'The node sent a malformed frame.'),
+  compressed: statuses.channelStatus(GRPC.internal, 'The node compressed its answer, though it was told not to.'),
+  malformed: statuses.channelStatus(GRPC.internal, 'The node sent a malformed frame.'),
   crowded: statuses.CROWDED,
 };
 
 function messageStatus(error: MessageError, maxBytes: number): Status {
-  return error === 'too large' ? statuses.tooLarge(maxBytes) : BY_MESSAGE_ERROR[error];
+  return error === 'too large' ? statuses.answerTooLarge(maxBytes) : BY_MESSAGE_ERROR[error];
 }
 
 const BY_RESET: { readonly [code: number]: Status } = {
   [ERROR.none]: statuses.UNFINISHED,
   [ERROR.refused]: statuses.REFUSED,
-  [ERROR.cancel]: statuses.made(GRPC.cancelled, 'The node cancelled the call.'),
+  [ERROR.cancel]: statuses.channelStatus(GRPC.cancelled, 'The node cancelled the call.'),
   [ERROR.calm]: statuses.LIMIT_EXCEEDED,
-  [ERROR.security]: statuses.made(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
+  [ERROR.security]: statuses.channelStatus(GRPC.permissionDenied, 'The node asks for a more secure connection.'),
 };
 
 /** The status for the error code of RST_STREAM. */
 function resetStatus(code: number): Status {
-  return BY_RESET[code] ?? statuses.made(GRPC.internal, `The node reset the call with code ${code}.`);
+  return BY_RESET[code] ?? statuses.channelStatus(GRPC.internal, `The node reset the call with code ${code}.`);
 }

@@ -2,7 +2,7 @@
 
 import type { Metadata, Status } from '../channel/channel.ts';
 import { metadataText, readMetadata } from '../channel/metadata.ts';
-import { notGrpc, statusIn, timeoutText } from '../channel/statuses.ts';
+import { findHttpStatus, formatTimeout, readStatus } from '../channel/statuses.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type ByteRange, type FrameWriter, writeFrameHeader } from './frames.ts';
 import { BlockWriter, decodeFields, EMPTY_TABLE, FIELD_BYTES, type Fields, fieldBytes } from './hpack.ts';
@@ -54,8 +54,8 @@ function decodeBlock(block: Buffer): Headers | HeaderError {
   return {
     http: Number(joined.get(':status') ?? 0),
     metadata: readMetadata(joined),
-    status: statusIn(joined),
-    foreign: notGrpc(joined),
+    status: readStatus(joined),
+    foreign: findHttpStatus(joined),
   };
 }
 
@@ -130,7 +130,7 @@ export class HeaderEncoder {
     writer.at = fitsFrame ? at + FRAME_HEADER_BYTES : 0;
     if (resetsTable) writer.bytes[writer.at++] = EMPTY_TABLE;
     writer.block(prefix.block);
-    writer.text(timeoutText(Math.max(stream.handler.leftMs(), 1)));
+    writer.text(formatTimeout(Math.max(stream.handler.leftMs(), 1)));
     for (const [nth, [name]] of metadata.entries()) writer.secret(name, texts[nth]!);
     if (fitsFrame) {
       const flags = stream.body.left ? FLAG.endHeaders : FLAG.endHeaders | FLAG.endStream;

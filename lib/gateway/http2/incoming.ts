@@ -212,7 +212,7 @@ function receiveHeaders(connection: Connection, block: CompleteBlock): ProtocolE
   return undefined;
 }
 
-const TOO_LARGE = statuses.made(
+const TOO_LARGE = statuses.channelStatus(
   GRPC.resourceExhausted,
   `The metadata of the node are larger than ${GATEWAY_LIMITS.grpcMetadataBytes} bytes.`,
 );

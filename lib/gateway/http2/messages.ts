@@ -1,6 +1,6 @@
 // Length-prefixed messages of gRPC: reading those of an answer, sending those of a request, holding bytes while paused.
 
-import type { ByteBudget } from '../channel/byte-budget.ts';
+import type { ByteBudget } from '../channel/message-stream.ts';
 import type { ByteRange } from './frames.ts';
 
 /** Bytes of the prefix of a message: compressed or not (1), length (4). */

@@ -3,9 +3,8 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { retryDelay } from '../../retry.ts';
-import type { ByteBudget } from '../channel/byte-budget.ts';
 import type { Call, ChannelHealth, ChannelOptions, StreamCall } from '../channel/channel.ts';
-import type { Sink, Source } from '../channel/message-stream.ts';
+import type { ByteBudget, Sink, Source } from '../channel/message-stream.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { startCall } from './call.ts';
 import { Connection, type SocketHandler } from './connection.ts';

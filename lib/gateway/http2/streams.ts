@@ -22,8 +22,11 @@ export interface StreamsOptions {
 const CLOSED = protocolError('streamClosed', 'a frame came on a closed stream');
 const IDLE = protocolError('protocol', 'a frame came on a stream that was never started');
 const STREAM_CLOSED = Buffer.from([0, 0, 0, ERROR.streamClosed]);
-const MALFORMED = statuses.made(GRPC.internal, 'The node broke the rules of HTTP/2.');
-const TOO_LARGE = statuses.made(GRPC.resourceExhausted, 'The metadata of the call are larger than the node takes.');
+const MALFORMED = statuses.channelStatus(GRPC.internal, 'The node broke the rules of HTTP/2.');
+const TOO_LARGE = statuses.channelStatus(
+  GRPC.resourceExhausted,
+  'The metadata of the call are larger than the node takes.',
+);
 
 export class Streams {
   readonly settings = initialSettings();

@@ -1,16 +1,14 @@
-// How one field is written as JSON: its key, its values by type and form, its default.
+// How one field is written as JSON: its key, its values by type and form, and what stands for it when it is not set.
 
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
+import { FeatureSet_FieldPresence, isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../../errors.ts';
-import { gogoOptions } from '../descriptors/gogo.ts';
-import { enumDefault, unsetJson } from './default.ts';
-import type { TypeWriter } from './dynamic.ts';
-import { type FieldPlan, nested, type ObjectPlan, writeList, writeMap, writeSingle } from './object.ts';
-import { literal, literalOf } from './out.ts';
-import { decimal, rawJson, scalarDefault, scalarWriter, type ValueWriter, whole, wireOf } from './scalars.ts';
-import { ascii } from './text.ts';
-import { type Job, textOf, varint, WIRE } from './wire.ts';
+import { readGogoOptions } from '../descriptors/options.ts';
+import { GATEWAY_LIMITS } from '../limits.ts';
+import { type FieldPlan, nestedWriter, type ObjectPlan, writeList, writeMap, writeSingle } from './object.ts';
+import { createLiteral, writeAscii, writeLiteral } from './output.ts';
+import { scalarDefault, scalarWriter, wireTypeOf, writeDecimal, writeRawJson, writeWhole } from './scalars.ts';
+import { readText, readVarint, type TypeWriter, type ValueWriter, WIRE, type WriteState } from './wire.ts';
 
 /**
  * cosmos: names as in the .proto file, everything printed, null for what is not set, as nodes of the Cosmos SDK print.
@@ -22,9 +20,9 @@ export type JsonForm = 'cosmos' | 'proto3';
 export interface Types {
   readonly form: JsonForm;
   /** Its members may be filled in later: types contain each other. */
-  typeOf(type: DescMessage): TypeWriter;
+  getWriter(type: DescMessage): TypeWriter;
   /** JSON of a message with nothing set, in the Cosmos form. */
-  defaultOf(type: DescMessage): string;
+  getDefault(type: DescMessage): string;
 }
 
 const { IMPLICIT } = FeatureSet_FieldPresence;
@@ -34,16 +32,16 @@ export function objectPlan(fields: readonly DescField[], types: Types): ObjectPl
   const sorted = [...fields].sort((a, b) => a.number - b.number);
   const plans = sorted.map((field, index) => fieldPlan(field, { index, types }));
   const defaults = sorted.map((field, index) => {
-    const value = types.form === 'cosmos' ? unsetJson(field, types.defaultOf) : undefined;
+    const value = types.form === 'cosmos' ? defaultJson(field, types.getDefault) : undefined;
     return value === undefined ? Buffer.alloc(0) : Buffer.concat([plans[index]!.key.bytes, Buffer.from(value)]);
   });
   return withDefaults(plans, defaults);
 }
 
 /** The one field that is the whole answer, printed even when it is not set. */
-export function onlyField(field: DescField, types: Types): ObjectPlan {
+export function singleFieldPlan(field: DescField, types: Types): ObjectPlan {
   const plan = { ...fieldPlan(field, { index: 0, types }), omits: false };
-  const unset = types.form === 'cosmos' ? (unsetJson(field, types.defaultOf) ?? 'null') : plainUnset(field);
+  const unset = types.form === 'cosmos' ? (defaultJson(field, types.getDefault) ?? 'null') : defaultProto3(field);
   return withDefaults([plan], [Buffer.concat([plan.key.bytes, Buffer.from(unset)])]);
 }
 
@@ -61,67 +59,69 @@ export function fieldPlan(field: DescField, { index, types }: { index: number; t
   const list = fieldKind === 'list';
   const enumType = field.enum;
   const shape = { list: writeList, map: writeMap, scalar: writeSingle, enum: writeSingle, message: writeSingle };
-  const wire = field.message || fieldKind === 'map' ? WIRE.bytes : wireOf(enumType ? ScalarType.INT32 : field.scalar!);
+  const wire =
+    field.message || fieldKind === 'map' ? WIRE.bytes : wireTypeOf(enumType ? ScalarType.INT32 : field.scalar!);
   return {
     number: field.number,
     index,
     wire,
     packable: list && wire !== WIRE.bytes,
-    key: literalOf(`,${JSON.stringify(cosmos ? proto.name : field.jsonName)}:`),
+    key: createLiteral(`,${JSON.stringify(cosmos ? proto.name : field.jsonName)}:`),
     write: shape[fieldKind],
     value: valueWriter(field, types),
     omits: !cosmos && (list || fieldKind === 'map' || (field.presence === IMPLICIT && !field.oneof)),
-    oneof: bitOf(field),
-    closed: enumType && !enumType.open && fieldKind !== 'map' ? numbersOf(enumType) : undefined,
+    oneof: oneofBit(field),
+    closed: enumType && !enumType.open && fieldKind !== 'map' ? listNumbers(enumType) : undefined,
     map: fieldKind === 'map' ? mapPlan(field, types) : undefined,
   };
 }
 
 // With more than 31 oneofs some share a bit; then fields may be put in order without need, which changes nothing.
-function bitOf({ oneof, parent }: DescField): number {
+function oneofBit({ oneof, parent }: DescField): number {
   return oneof ? 1 << (parent.oneofs.indexOf(oneof) % 31) : 0;
 }
 
-function numbersOf({ values }: DescEnum): ReadonlySet<number> {
+function listNumbers({ values }: DescEnum): ReadonlySet<number> {
   return new Set(values.map(({ number }) => number));
 }
 
 function valueWriter(field: DescField, types: Types): ValueWriter {
-  if (field.message) return nested(types.typeOf(field.message));
+  if (field.message) return nestedWriter(types.getWriter(field.message));
   if (field.enum) return enumWriter(field.enum, types.form);
   const scalar = field.scalar!;
   if (types.form === 'proto3') return scalarWriter(scalar, field.utf8Validation);
-  const { type } = gogoOptions(field);
-  if (type === 'json' && scalar === ScalarType.BYTES) return rawJson;
-  if (type !== 'plain' && type !== 'json' && wireOf(scalar) === WIRE.bytes) return type === 'decimal' ? decimal : whole;
+  const { type } = readGogoOptions(field);
+  if (type === 'json' && scalar === ScalarType.BYTES) return writeRawJson;
+  if (type !== 'plain' && type !== 'json' && wireTypeOf(scalar) === WIRE.bytes)
+    return type === 'decimal' ? writeDecimal : writeWhole;
   return scalarWriter(scalar, false);
 }
 
 /** Names of values; the number where there is none. */
-export function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
+function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
   const first = type.values[0]?.number ?? 0;
   const names = new Map(
     Object.values(type.value).map((value) => [
       value.number,
-      literalOf(JSON.stringify(form === 'cosmos' ? value.name : value.jsonName)),
+      createLiteral(JSON.stringify(form === 'cosmos' ? value.name : value.jsonName)),
     ]),
   );
   if (type.typeName === 'google.protobuf.NullValue') return nullWriter;
-  return (job) => {
-    const number = varint(job) | 0;
+  return (state) => {
+    const number = readVarint(state) | 0;
     const name = names.get(number);
-    if (name) literal(job, name);
-    else ascii(job, String(number));
+    if (name) writeLiteral(state, name);
+    else writeAscii(state, String(number));
     return number === first;
   };
 }
 
-const NULL = literalOf('null');
+const NULL = createLiteral('null');
 
 // Whatever its number.
-const nullWriter: ValueWriter = (job) => {
-  const number = varint(job);
-  literal(job, NULL);
+const nullWriter: ValueWriter = (state) => {
+  const number = readVarint(state);
+  writeLiteral(state, NULL);
   return number === 0;
 };
 
@@ -129,37 +129,37 @@ function mapPlan(field: DescField & { fieldKind: 'map' }, types: Types): NonNull
   const { mapKey, message, scalar } = field;
   const text = mapKey === ScalarType.STRING;
   const strict = types.form === 'proto3' && field.utf8Validation;
-  const valueWire = message ? WIRE.bytes : wireOf(scalar ?? ScalarType.INT32);
+  const valueWire = message ? WIRE.bytes : wireTypeOf(scalar ?? ScalarType.INT32);
   return {
-    keyTag: (1 << 3) | wireOf(mapKey),
-    key: text ? (job, end) => textOf(job, end, strict) : plainKey(scalarWriter(mapKey, true)),
+    keyTag: (1 << 3) | wireTypeOf(mapKey),
+    key: text ? (state, end) => readText(state, end, strict) : textKeyReader(scalarWriter(mapKey, true)),
     unsetKey: text ? '' : mapKey === ScalarType.BOOL ? 'false' : '0',
     valueTag: (2 << 3) | valueWire,
     unset: unsetMapValue(field, types),
   };
 }
 
-function unsetMapValue(field: DescField & { fieldKind: 'map' }, types: Types): (job: Job) => void {
+function unsetMapValue(field: DescField & { fieldKind: 'map' }, types: Types): (state: WriteState) => void {
   if (field.message) {
-    const type = types.typeOf(field.message);
-    return (job) => type.write(job, job.at);
+    const type = types.getWriter(field.message);
+    return (state) => type.write(state, state.at);
   }
-  const json = literalOf(field.enum ? enumDefault(field.enum) : scalarDefault(field.scalar));
-  return (job) => literal(job, json);
+  const json = createLiteral(field.enum ? enumDefault(field.enum) : scalarDefault(field.scalar));
+  return (state) => writeLiteral(state, json);
 }
 
 // Writes the key as a value, and takes that back.
-function plainKey(write: ValueWriter): (job: Job, end: number) => string {
-  return (job, end) => {
-    const { to } = job;
-    write(job, end);
-    const text = job.out.toString('latin1', to, job.to);
-    job.to = to;
+function textKeyReader(write: ValueWriter): (state: WriteState, end: number) => string {
+  return (state, end) => {
+    const { to } = state;
+    write(state, end);
+    const text = state.out.toString('latin1', to, state.to);
+    state.to = to;
     return text.replaceAll('"', '');
   };
 }
 
-function plainUnset(field: DescField): string {
+function defaultProto3(field: DescField): string {
   if (field.fieldKind === 'list') return '[]';
   if (field.fieldKind === 'map') return '{}';
   if (field.message || field.presence !== IMPLICIT || field.oneof) return 'null';
@@ -173,4 +173,78 @@ function refuseGroups(field: DescField): void {
       'ERR_CONFIG',
       `${field} is a group, which Twinline does not read. Disable the methods that answer with ${field.parent.typeName}.`,
     );
+}
+
+// The JSON of well-known types with nothing set; the others are objects of their fields.
+const WELL_KNOWN: { readonly [name: string]: string } = {
+  'google.protobuf.Timestamp': '"1970-01-01T00:00:00Z"',
+  'google.protobuf.Duration': '"0s"',
+  'google.protobuf.Struct': '{}',
+  'google.protobuf.ListValue': '[]',
+  'google.protobuf.Value': 'null',
+  'google.protobuf.Any': 'null',
+};
+
+const GO_YEAR_1 = '"0001-01-01T00:00:00Z"';
+
+/** The JSON of a message with nothing set. */
+type GetDefault = (type: DescMessage) => string;
+
+/**
+ * Gives the JSON of messages with nothing set, in the Cosmos form. It throws ERR_CONFIG where `nullable = false` would
+ * make that endless or longer than a limit.
+ */
+export function createDefaults(): GetDefault {
+  const known = new Map<DescMessage, string>();
+  const under = new Set<DescMessage>();
+  const getDefault: GetDefault = (type) => {
+    const found = known.get(type) ?? WELL_KNOWN[type.typeName];
+    if (found !== undefined) return found;
+    if (isWrapperDesc(type)) return defaultScalar(type.fields[0].scalar);
+    if (under.has(type)) throw endlessDefault(type, 'contains itself by nullable = false');
+    under.add(type);
+    const members = type.fields.flatMap((field) => {
+      const value = defaultJson(field, getDefault);
+      return value === undefined ? [] : [`${JSON.stringify(field.name)}:${value}`];
+    });
+    const json = `{${members}}`;
+    under.delete(type);
+    if (json.length > GATEWAY_LIMITS.gatewayDefaultChars)
+      throw endlessDefault(type, `is longer than ${GATEWAY_LIMITS.gatewayDefaultChars} characters with nothing set`);
+    known.set(type, json);
+    return json;
+  };
+  return getDefault;
+}
+
+/** What the Cosmos form prints for a field that is not set; undefined: nothing. */
+function defaultJson(field: DescField, getDefault: GetDefault): string | undefined {
+  if (field.fieldKind === 'list') return '[]';
+  if (field.fieldKind === 'map') return '{}';
+  if (field.oneof) return undefined;
+  const { nullable, stdtime, type } = readGogoOptions(field);
+  if (field.fieldKind === 'message') {
+    if (nullable) return 'null';
+    return stdtime ? GO_YEAR_1 : getDefault(field.message);
+  }
+  if (field.presence !== IMPLICIT && nullable) return 'null';
+  // A struct of Go: a pointer to it may be nil, and with nothing in it it is "0".
+  if (type === 'decimal' || type === 'whole') return nullable ? 'null' : '"0"';
+  return field.fieldKind === 'enum' ? enumDefault(field.enum) : defaultScalar(field.scalar);
+}
+
+function defaultScalar(type: ScalarType): string {
+  return type === ScalarType.BYTES ? 'null' : scalarDefault(type);
+}
+
+/** JSON of the first value of an enum. */
+function enumDefault(type: DescEnum): string {
+  return type.typeName === 'google.protobuf.NullValue' ? 'null' : JSON.stringify(type.values[0]!.name);
+}
+
+function endlessDefault(type: DescMessage, why: string): TwinlineError {
+  return new TwinlineError(
+    'ERR_CONFIG',
+    `The message ${type.typeName} cannot be written in the Cosmos form: it ${why}. Correct the descriptors.`,
+  );
 }

@@ -1,66 +1,77 @@
 // Scalars from the wire to JSON: one writer for each type of Protobuf, and for the number types of Cosmos.
 
 import { ScalarType } from '@bufbuild/protobuf';
-import { byte, copied, literal, literalOf } from './out.ts';
-import { ascii, base64, digits, quoted } from './text.ts';
-import { endOfLength, fixed64, type Job, need, noJson, varint, WIRE } from './wire.ts';
+import {
+  createLiteral,
+  writeAscii,
+  writeBase64,
+  writeByte,
+  writeBytes,
+  writeDigits,
+  writeLiteral,
+  writeString,
+} from './output.ts';
+import {
+  readFixed64,
+  readLength,
+  readVarint,
+  requireBytes,
+  unwritableReply,
+  type ValueWriter,
+  WIRE,
+  type WriteState,
+} from './wire.ts';
 
-/**
- * Reads one value at `job.at` and writes it as JSON; true when it is the default of its type. `end`: where the message
- * around it ends.
- */
-export type ValueWriter = (job: Job, end: number) => boolean;
+const TRUE = createLiteral('true');
+const FALSE = createLiteral('false');
 
-const TRUE = literalOf('true');
-const FALSE = literalOf('false');
-
-const int32: ValueWriter = (job) => signed(job, varint(job));
-const uint32: ValueWriter = (job) => unsigned(job, varint(job) >>> 0);
-const int64: ValueWriter = (job) => long(job, varint(job), true);
-const uint64: ValueWriter = (job) => long(job, varint(job), false);
+const int32: ValueWriter = (state) => writeSigned(state, readVarint(state));
+const uint32: ValueWriter = (state) => writeUnsigned(state, readVarint(state) >>> 0);
+const int64: ValueWriter = (state) => writeLong(state, readVarint(state), true);
+const uint64: ValueWriter = (state) => writeLong(state, readVarint(state), false);
 
 const WRITERS: { readonly [Type in ScalarType]: ValueWriter } = {
   [ScalarType.INT32]: int32,
   [ScalarType.UINT32]: uint32,
   [ScalarType.INT64]: int64,
   [ScalarType.UINT64]: uint64,
-  [ScalarType.SINT32]: (job) => {
-    const zigzag = varint(job);
-    return signed(job, (zigzag >>> 1) ^ -(zigzag & 1));
+  [ScalarType.SINT32]: (state) => {
+    const zigzag = readVarint(state);
+    return writeSigned(state, (zigzag >>> 1) ^ -(zigzag & 1));
   },
-  [ScalarType.SINT64]: (job) => {
-    const zigzag = varint(job);
+  [ScalarType.SINT64]: (state) => {
+    const zigzag = readVarint(state);
     const sign = -(zigzag & 1);
-    const low = ((zigzag >>> 1) | (job.hi << 31)) ^ sign;
-    job.hi = (job.hi >>> 1) ^ sign;
-    return long(job, low, true);
+    const low = ((zigzag >>> 1) | (state.hi << 31)) ^ sign;
+    state.hi = (state.hi >>> 1) ^ sign;
+    return writeLong(state, low, true);
   },
-  [ScalarType.FIXED32]: (job) => unsigned(job, fixed32(job) >>> 0),
-  [ScalarType.SFIXED32]: (job) => signed(job, fixed32(job)),
-  [ScalarType.FIXED64]: (job) => long(job, fixed64(job), false),
-  [ScalarType.SFIXED64]: (job) => long(job, fixed64(job), true),
-  [ScalarType.BOOL]: (job) => {
-    const set = varint(job) !== 0 || job.hi !== 0;
-    literal(job, set ? TRUE : FALSE);
+  [ScalarType.FIXED32]: (state) => writeUnsigned(state, readFixed32(state) >>> 0),
+  [ScalarType.SFIXED32]: (state) => writeSigned(state, readFixed32(state)),
+  [ScalarType.FIXED64]: (state) => writeLong(state, readFixed64(state), false),
+  [ScalarType.SFIXED64]: (state) => writeLong(state, readFixed64(state), true),
+  [ScalarType.BOOL]: (state) => {
+    const set = readVarint(state) !== 0 || state.hi !== 0;
+    writeLiteral(state, set ? TRUE : FALSE);
     return !set;
   },
-  [ScalarType.FLOAT]: (job) => {
-    need(job, 4);
-    const value = job.view.getFloat32(job.at, true);
-    job.at += 4;
-    return real(job, value, shortest32);
+  [ScalarType.FLOAT]: (state) => {
+    requireBytes(state, 4);
+    const value = state.view.getFloat32(state.at, true);
+    state.at += 4;
+    return writeReal(state, value, formatFloat);
   },
-  [ScalarType.DOUBLE]: (job) => {
-    need(job, 8);
-    const value = job.view.getFloat64(job.at, true);
-    job.at += 8;
-    return real(job, value, String);
+  [ScalarType.DOUBLE]: (state) => {
+    requireBytes(state, 8);
+    const value = state.view.getFloat64(state.at, true);
+    state.at += 8;
+    return writeReal(state, value, String);
   },
   [ScalarType.STRING]: text(true),
-  [ScalarType.BYTES]: (job, end) => {
-    const until = endOfLength(job, end);
-    const empty = until === job.at;
-    base64(job, until);
+  [ScalarType.BYTES]: (state, end) => {
+    const until = readLength(state, end);
+    const empty = until === state.at;
+    writeBase64(state, until);
     return empty;
   },
 };
@@ -76,7 +87,7 @@ const WIRES: { readonly [type: number]: number } = {
   [ScalarType.BYTES]: WIRE.bytes,
 };
 
-export function wireOf(type: ScalarType): number {
+export function wireTypeOf(type: ScalarType): number {
   return WIRES[type] ?? WIRE.varint;
 }
 
@@ -88,7 +99,7 @@ export function scalarWriter(type: ScalarType, strict: boolean): ValueWriter {
 /** What stands for an unset scalar: `0`, `"0"` for 64 bits, `false`, `""`. */
 export function scalarDefault(type: ScalarType): string {
   if (type === ScalarType.BOOL) return 'false';
-  return QUOTED.has(type) ? '"0"' : wireOf(type) === WIRE.bytes ? '""' : '0';
+  return QUOTED.has(type) ? '"0"' : wireTypeOf(type) === WIRE.bytes ? '""' : '0';
 }
 
 const QUOTED: ReadonlySet<ScalarType> = new Set([
@@ -100,54 +111,54 @@ const QUOTED: ReadonlySet<ScalarType> = new Set([
 ]);
 
 function text(strict: boolean): ValueWriter {
-  return (job, end) => {
-    const until = endOfLength(job, end);
-    const empty = until === job.at;
-    quoted(job, until, strict);
+  return (state, end) => {
+    const until = readLength(state, end);
+    const empty = until === state.at;
+    writeString(state, until, strict);
     return empty;
   };
 }
 
-function signed(job: Job, value: number): boolean {
-  if (value < 0) ascii(job, String(value));
-  else digits(job, value);
+function writeSigned(state: WriteState, value: number): boolean {
+  if (value < 0) writeAscii(state, String(value));
+  else writeDigits(state, value);
   return value === 0;
 }
 
-function unsigned(job: Job, value: number): boolean {
-  digits(job, value);
+function writeUnsigned(state: WriteState, value: number): boolean {
+  writeDigits(state, value);
   return value === 0;
 }
 
-function fixed32(job: Job): number {
-  need(job, 4);
-  job.at += 4;
-  return job.view.getInt32(job.at - 4, true);
+function readFixed32(state: WriteState): number {
+  requireBytes(state, 4);
+  state.at += 4;
+  return state.view.getInt32(state.at - 4, true);
 }
 
-function long(job: Job, low: number, sign: boolean): boolean {
-  byte(job, 0x22);
-  if (job.hi === 0) digits(job, low >>> 0);
-  else ascii(job, longText(job.hi, low, sign));
-  byte(job, 0x22);
-  return low === 0 && job.hi === 0;
+function writeLong(state: WriteState, low: number, sign: boolean): boolean {
+  writeByte(state, 0x22);
+  if (state.hi === 0) writeDigits(state, low >>> 0);
+  else writeAscii(state, formatLong(state.hi, low, sign));
+  writeByte(state, 0x22);
+  return low === 0 && state.hi === 0;
 }
 
-function longText(high: number, low: number, sign: boolean): string {
+function formatLong(high: number, low: number, sign: boolean): string {
   const value = (sign ? high : high >>> 0) * 4_294_967_296 + (low >>> 0);
   if (Number.isSafeInteger(value)) return String(value);
   const exact = (BigInt(high) << 32n) | BigInt(low >>> 0);
   return String(sign ? BigInt.asIntN(64, exact) : BigInt.asUintN(64, exact));
 }
 
-function real(job: Job, value: number, print: (value: number) => string): boolean {
-  if (Number.isFinite(value)) ascii(job, Object.is(value, -0) ? '-0' : print(value));
-  else ascii(job, `"${value}"`);
+function writeReal(state: WriteState, value: number, print: (value: number) => string): boolean {
+  if (Number.isFinite(value)) writeAscii(state, Object.is(value, -0) ? '-0' : print(value));
+  else writeAscii(state, `"${value}"`);
   return Object.is(value, 0);
 }
 
 /** The shortest decimal digits that give back this 32-bit float. */
-function shortest32(value: number): string {
+function formatFloat(value: number): string {
   for (let precision = 6; precision < 9; precision++) {
     const rounded = Number(value.toPrecision(precision));
     if (Math.fround(rounded) === value) return String(rounded);
@@ -159,43 +170,43 @@ const DECIMALS = 18;
 const WHOLE = /^-?[0-9]+$/;
 
 /** A decimal number that travels as a whole number of 10⁻¹⁸: `"1.500000000000000000"`. */
-export const decimal: ValueWriter = (job, end) => {
-  const number = asciiText(job, end);
-  if (!WHOLE.test(number)) throw noJson('a decimal number is not made of digits');
+export const writeDecimal: ValueWriter = (state, end) => {
+  const number = readAscii(state, end);
+  if (!WHOLE.test(number)) throw unwritableReply('a decimal number is not made of digits');
   const sign = number.startsWith('-') ? '-' : '';
   const all = number.slice(sign.length).padStart(DECIMALS + 1, '0');
-  ascii(job, `"${sign}${all.slice(0, -DECIMALS)}.${all.slice(-DECIMALS)}"`);
+  writeAscii(state, `"${sign}${all.slice(0, -DECIMALS)}.${all.slice(-DECIMALS)}"`);
   return false;
 };
 
 /** A whole number of any size that travels as its digits. */
-export const whole: ValueWriter = (job, end) => {
-  const number = asciiText(job, end);
-  if (!WHOLE.test(number)) throw noJson('a whole number is not made of digits');
-  ascii(job, `"${number}"`);
+export const writeWhole: ValueWriter = (state, end) => {
+  const number = readAscii(state, end);
+  if (!WHOLE.test(number)) throw unwritableReply('a whole number is not made of digits');
+  writeAscii(state, `"${number}"`);
   return false;
 };
 
 /** Bytes that are JSON already. */
-export const rawJson: ValueWriter = (job, end) => {
-  const until = endOfLength(job, end);
-  const bytes = job.bytes.subarray(job.at, until);
+export const writeRawJson: ValueWriter = (state, end) => {
+  const until = readLength(state, end);
+  const bytes = state.bytes.subarray(state.at, until);
   try {
     JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     // Its words would quote the reply.
-    throw noJson('bytes that should hold JSON do not');
+    throw unwritableReply('bytes that should hold JSON do not');
   }
-  copied(job, bytes);
-  job.at = until;
+  writeBytes(state, bytes);
+  state.at = until;
   return false;
 };
 
-function asciiText(job: Job, end: number): string {
-  const until = endOfLength(job, end);
-  const { buffer, byteOffset } = job.bytes;
-  const found = Buffer.from(buffer, byteOffset + job.at, until - job.at).toString('latin1');
-  job.at = until;
+function readAscii(state: WriteState, end: number): string {
+  const until = readLength(state, end);
+  const { buffer, byteOffset } = state.bytes;
+  const found = Buffer.from(buffer, byteOffset + state.at, until - state.at).toString('latin1');
+  state.at = until;
   // An unset number is stored as no digits.
   return found === '' ? '0' : found;
 }

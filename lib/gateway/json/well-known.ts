@@ -1,12 +1,30 @@
-// The well-known types that JSON writes as one string: Timestamp, Duration and FieldMask.
+// The well-known types whose JSON is no object of their fields: Timestamp, Duration, FieldMask, Struct, Value and Any; and
+// google.api.HttpBody, which is no JSON at all.
 
+import type { DescMessage, Registry } from '@bufbuild/protobuf';
 import { protoCamelCase, protoSnakeCase } from '@bufbuild/protobuf/reflect';
-import { byte } from './out.ts';
-import { ascii, digits, padded, quotedText } from './text.ts';
-import { type Job, noJson, skip, tagOf, textOf, unreadable, varint, WIRE } from './wire.ts';
-
-/** Writes the message that lies between `job.at` and `end` as a JSON value. */
-export type MessageWriter = (job: Job, end: number) => void;
+import type { TwinlineError } from '../../errors.ts';
+import { readFields } from '../descriptors/options.ts';
+import { acceptsTag, closeObject, type FieldPlan } from './object.ts';
+import { createLiteral, type Literal, writeAscii, writeBase64, writeLiteral, writeText } from './output.ts';
+import {
+  enterMessage,
+  type MessagePart,
+  type MessageWriter,
+  OUT_OF_ORDER,
+  readLength,
+  readTag,
+  readText,
+  readVarint,
+  skipField,
+  type TypeWriter,
+  unreadableReply,
+  unwritableReply,
+  type ValueWriter,
+  WIRE,
+  type WriteState,
+  writeInOrder,
+} from './wire.ts';
 
 const FIRST_SECOND = -62_135_596_800;
 const LAST_SECOND = 253_402_300_799;
@@ -14,89 +32,208 @@ const DURATION_SECONDS = 315_576_000_000;
 const NANOS = 1_000_000_000;
 
 /** RFC 3339 in UTC with 0, 3, 6 or 9 digits of a second. */
-export const timestamp: MessageWriter = (job, end) => {
-  const { seconds, nanos } = secondsAndNanos(job, end);
+export const writeTimestamp: MessageWriter = (state, end) => {
+  const { seconds, nanos } = readSeconds(state, end);
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos >= NANOS)
-    throw noJson('a time lies before the year 1 or after the year 9999');
-  const days = Math.floor(seconds / 86_400);
-  const time = seconds - days * 86_400;
-  byte(job, 0x22);
-  date(job, days);
-  byte(job, 0x54);
-  padded(job, Math.floor(time / 3_600), 2);
-  byte(job, 0x3a);
-  padded(job, Math.floor(time / 60) % 60, 2);
-  byte(job, 0x3a);
-  padded(job, time % 60, 2);
-  fraction(job, nanos);
-  ascii(job, 'Z"');
+    throw unwritableReply('a time lies before the year 1 or after the year 9999');
+  const time = new Date(seconds * 1_000).toISOString().slice(0, 19);
+  writeAscii(state, `"${time}${formatFraction(nanos)}Z"`);
 };
 
 /** Seconds with 0, 3, 6 or 9 decimals and an s: `"1.500s"`. */
-export const duration: MessageWriter = (job, end) => {
-  const { seconds, nanos } = secondsAndNanos(job, end);
+export const writeDuration: MessageWriter = (state, end) => {
+  const { seconds, nanos } = readSeconds(state, end);
   if (Math.abs(seconds) > DURATION_SECONDS || Math.abs(nanos) >= NANOS || seconds * nanos < 0)
-    throw noJson('a duration is longer than 10,000 years, or its seconds and nanoseconds differ in sign');
-  ascii(job, seconds < 0 || nanos < 0 ? '"-' : '"');
-  digits(job, Math.abs(seconds));
-  fraction(job, Math.abs(nanos));
-  ascii(job, 's"');
+    throw unwritableReply('a duration is longer than 10,000 years, or its seconds and nanoseconds differ in sign');
+  const sign = seconds < 0 || nanos < 0 ? '-' : '';
+  writeAscii(state, `"${sign}${Math.abs(seconds)}${formatFraction(Math.abs(nanos))}s"`);
 };
+
+function formatFraction(nanos: number): string {
+  if (nanos === 0) return '';
+  const digits = nanos % 1_000_000 === 0 ? 3 : nanos % 1_000 === 0 ? 6 : 9;
+  return `.${String(nanos).padStart(9, '0').slice(0, digits)}`;
+}
 
 /** Paths in lowerCamelCase with commas between. */
-export const fieldMask: MessageWriter = (job, end) => {
+export const writeFieldMask: MessageWriter = (state, end) => {
   const paths: string[] = [];
-  while (job.at < end) {
-    const tag = tagOf(job);
+  while (state.at < end) {
+    const tag = readTag(state);
     if (tag !== ((1 << 3) | WIRE.bytes)) {
-      skip(job, tag, end);
+      skipField(state, tag, end);
       continue;
     }
-    const path = textOf(job, end, true);
+    const path = readText(state, end, true);
     if (protoSnakeCase(protoCamelCase(path)) !== path)
-      throw noJson('a path of a FieldMask cannot be told in lowerCamelCase');
+      throw unwritableReply('a path of a FieldMask cannot be told in lowerCamelCase');
     paths.push(protoCamelCase(path));
   }
-  quotedText(job, paths.join(','));
+  writeText(state, paths.join(','));
 };
 
-function secondsAndNanos(job: Job, end: number): { seconds: number; nanos: number } {
+function readSeconds(state: WriteState, end: number): { seconds: number; nanos: number } {
   let seconds = 0;
   let nanos = 0;
-  while (job.at < end) {
-    const tag = tagOf(job);
+  while (state.at < end) {
+    const tag = readTag(state);
     if (tag === 1 << 3) {
-      const low = varint(job) >>> 0;
-      seconds = job.hi * 4_294_967_296 + low;
-    } else if (tag === 2 << 3) nanos = varint(job);
-    else skip(job, tag, end);
+      const low = readVarint(state) >>> 0;
+      seconds = state.hi * 4_294_967_296 + low;
+    } else if (tag === 2 << 3) nanos = readVarint(state);
+    else skipField(state, tag, end);
   }
-  if (job.at > end) throw unreadable('a time reaches beyond its message');
+  if (state.at > end) throw unreadableReply('a time reaches beyond its message');
   return { seconds, nanos };
 }
 
-function fraction(job: Job, nanos: number): void {
-  if (nanos === 0) return;
-  byte(job, 0x2e);
-  if (nanos % 1_000_000 === 0) padded(job, nanos / 1_000_000, 3);
-  else if (nanos % 1_000 === 0) padded(job, nanos / 1_000, 6);
-  else padded(job, nanos, 9);
+/** A message whose JSON is that of its one field; `unset` stands for it when it is missing. */
+export function singleFieldWriter(field: FieldPlan, unset: Literal): MessageWriter {
+  return (state, end) => {
+    const start = state.to;
+    while (state.at < end) {
+      const tag = readTag(state);
+      if (!acceptsTag(field, tag)) skipField(state, tag, end);
+      else if (state.to !== start) throw OUT_OF_ORDER;
+      else field.write(field, state, end);
+    }
+    if (state.at > end) throw unreadableReply('a value reaches beyond its message');
+    if (state.to === start) writeLiteral(state, unset);
+  };
 }
 
-// Days since 1970 to a date of the Gregorian calendar, by eras of 400 years that begin in March.
-function date(job: Job, days: number): void {
-  const shifted = days + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const inEra = shifted - era * 146_097;
-  const years = Math.floor(
-    (inEra - Math.floor(inEra / 1_460) + Math.floor(inEra / 36_524) - Math.floor(inEra / 146_096)) / 365,
-  );
-  const inYear = inEra - (365 * years + Math.floor(years / 4) - Math.floor(years / 100));
-  const fromMarch = Math.floor((5 * inYear + 2) / 153);
-  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
-  padded(job, years + era * 400 + (month <= 2 ? 1 : 0), 4);
-  byte(job, 0x2d);
-  padded(job, month, 2);
-  byte(job, 0x2d);
-  padded(job, inYear - Math.floor((153 * fromMarch + 2) / 5) + 1, 2);
+/** The one value that is set among the fields of a Value; null when there is none. */
+export function valueWriter(kinds: ReadonlyMap<number, ValueWriter>): MessageWriter {
+  return (state, end) => {
+    let found = false;
+    while (state.at < end) {
+      const tag = readTag(state);
+      const kind = kinds.get(tag);
+      if (!kind) skipField(state, tag, end);
+      else if (found) throw OUT_OF_ORDER;
+      else {
+        kind(state, end);
+        found = true;
+      }
+    }
+    if (!found) writeLiteral(state, NULL);
+    if (state.at > end) throw unreadableReply('a value reaches beyond its message');
+  };
+}
+
+/** JSON has no NaN and no infinity, and a Value has no other way to write them. */
+export function finiteWriter(double: ValueWriter): ValueWriter {
+  return (state, end) => {
+    if (state.at + 8 <= end && !Number.isFinite(state.view.getFloat64(state.at, true)))
+      throw unwritableReply('a google.protobuf.Value holds NaN or infinity');
+    return double(state, end);
+  };
+}
+
+const NULL = createLiteral('null');
+const TYPE = createLiteral(',"@type":');
+const VALUE = createLiteral(',"value":');
+const EMPTY = createLiteral('{}');
+const URL_TAG = (1 << 3) | WIRE.bytes;
+const VALUE_TAG = (2 << 3) | WIRE.bytes;
+
+/**
+ * `{"@type": …}` with the fields of the message inside, or with `value` where its JSON is no object of its fields. Of a
+ * type that nobody declares, or that cannot be written, `value` is its bytes in base64.
+ */
+export function anyWriter(registry: Registry, getWriter: (type: DescMessage) => TypeWriter): MessageWriter {
+  const unwritable = new WeakSet<DescMessage>();
+
+  function findWriter(type: DescMessage): TypeWriter | undefined {
+    if (unwritable.has(type)) return undefined;
+    try {
+      return getWriter(type);
+    } catch {
+      unwritable.add(type);
+      return undefined;
+    }
+  }
+
+  return (state, end) => {
+    const { url, from, to } = readAny(state, end);
+    if (url === '') {
+      writeLiteral(state, EMPTY);
+      return;
+    }
+    const name = url.slice(url.lastIndexOf('/') + 1);
+    const type = registry.getMessage(name);
+    if (!type) state.unknown?.add(name);
+    const writer = type && findWriter(type);
+    const start = state.to;
+    writeLiteral(state, TYPE);
+    writeText(state, url);
+    state.at = from;
+    if (!writer) {
+      writeLiteral(state, VALUE);
+      writeBase64(state, to);
+    } else {
+      if (!writer.fields) writeLiteral(state, VALUE);
+      enterMessage(state);
+      writeInside(state, to, { type, write: writer.fields ?? writer.write });
+      state.depth--;
+    }
+    closeObject(state, start);
+    state.at = end;
+  };
+}
+
+// The bytes in an Any are a message of their own: when they are broken, the message around them is not.
+function writeInside(state: WriteState, to: number, inside: MessagePart): void {
+  try {
+    writeInOrder(state, to, inside);
+  } catch (error) {
+    if ((error as TwinlineError).reason !== 'unreadable') throw error;
+    throw unwritableReply(`an Any cannot be read as ${inside.type.typeName}`);
+  }
+}
+
+function readAny(state: WriteState, end: number): { url: string; from: number; to: number } {
+  const parts = { url: '', from: end, to: end };
+  while (state.at < end) {
+    const tag = readTag(state);
+    if (tag !== URL_TAG && tag !== VALUE_TAG) {
+      skipField(state, tag, end);
+      continue;
+    }
+    if (tag === URL_TAG) parts.url = readText(state, end, true);
+    else {
+      const until = readLength(state, end);
+      Object.assign(parts, { from: state.at, to: until });
+      state.at = until;
+    }
+  }
+  return parts;
+}
+
+export interface HttpBody {
+  /** A media type that may stand in a header. */
+  readonly type: string;
+  readonly data: Buffer;
+}
+
+// RFC 9110: type/subtype and parameters.
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+*-]{1,127}(?:\s*;[\x20-\x7e]{0,256})?$/;
+
+/** Whether replies of this type are bodies of any media type. */
+export function isHttpBody({ typeName }: DescMessage): boolean {
+  return typeName === 'google.api.HttpBody';
+}
+
+/** Reads one. Bytes of an unknown or unusable type are `application/octet-stream`. Throws ERR_SERVICE, `unreadable`. */
+export function readHttpBody(bytes: Uint8Array): HttpBody {
+  let type = '';
+  let data: Uint8Array = new Uint8Array();
+  try {
+    readFields(bytes, { 1: (reader) => (type = reader.string()), 2: (reader) => (data = reader.bytes()) });
+  } catch (cause) {
+    throw unreadableReply('its google.api.HttpBody cannot be decoded', cause);
+  }
+  const { buffer, byteOffset, length } = data;
+  const isMediaType = MEDIA_TYPE.test(type);
+  return { type: isMediaType ? type : 'application/octet-stream', data: Buffer.from(buffer, byteOffset, length) };
 }

@@ -1,18 +1,33 @@
 // Replies from Protobuf bytes to JSON text, by writers that are compiled once for each message type.
 
-import { type DescMessage, type Registry, ScalarType } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, type Registry, ScalarType } from '@bufbuild/protobuf';
+import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../../errors.ts';
-import type { UnknownTypes } from '../descriptors/unknown-types.ts';
+import type { UnknownTypes } from '../descriptors/learned-types.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { WRAPPERS } from '../request/values.ts';
-import { messageDefaults } from './default.ts';
-import { anyWriter, finite, type TypeWriter, unwrapped, valueWriter } from './dynamic.ts';
-import { fieldPlan, type JsonForm, objectPlan, onlyField, type Types } from './field.ts';
-import { inOrder, type ObjectPlan, writeFields, writeObject } from './object.ts';
-import { literalOf, outOf, tooLarge } from './out.ts';
-import { scalarDefault, type ValueWriter } from './scalars.ts';
-import { duration, fieldMask, type MessageWriter, timestamp } from './well-known.ts';
-import { deeper, type Job } from './wire.ts';
+import { createDefaults, fieldPlan, type JsonForm, objectPlan, singleFieldPlan, type Types } from './field.ts';
+import { type ObjectPlan, writeFields, writeObject } from './object.ts';
+import { allocate, createLiteral } from './output.ts';
+import { scalarDefault } from './scalars.ts';
+import {
+  anyWriter,
+  finiteWriter,
+  singleFieldWriter,
+  valueWriter,
+  writeDuration,
+  writeFieldMask,
+  writeTimestamp,
+} from './well-known.ts';
+import {
+  enterMessage,
+  type MessagePart,
+  type MessageWriter,
+  type TypeWriter,
+  tooLarge,
+  type ValueWriter,
+  type WriteState,
+  writeInOrder,
+} from './wire.ts';
 
 export interface JsonWriterOptions {
   /** Where the types inside `google.protobuf.Any` are found. */
@@ -51,12 +66,6 @@ export interface JsonWriters {
   writerOf(type: DescMessage, only?: string): JsonWriter;
 }
 
-interface Run {
-  readonly type: DescMessage;
-  readonly write: MessageWriter;
-  readonly options: WriteOptions;
-}
-
 const NO_OPTIONS: WriteOptions = {};
 
 const FIRST_BYTES = 16_384;
@@ -69,13 +78,11 @@ export function createJsonWriters({
   maxBytes = GATEWAY_LIMITS.gatewayJsonBytes,
 }: JsonWriterOptions): JsonWriters {
   const types = compileTypes(registry, form);
-  let spare = outOf(Math.min(FIRST_BYTES, maxBytes));
-  const run = (bytes: Uint8Array, { type, write, options }: Run): Job => {
-    const { most, unknown } = options;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const job: Job = {
+  let spare = allocate(Math.min(FIRST_BYTES, maxBytes));
+  const writeMessage = (bytes: Uint8Array, writer: MessagePart, { most, unknown }: WriteOptions): WriteState => {
+    const state: WriteState = {
       bytes,
-      view,
+      view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
       at: 0,
       ...spare,
       to: 0,
@@ -83,101 +90,105 @@ export function createJsonWriters({
       hi: 0,
       depth: 0,
       ordered: false,
-      mayOrder: most ? most.orderBytes : 65_536 + 16 * bytes.length,
+      sortBytesLeft: most ? most.orderBytes : 65_536 + 16 * bytes.length,
       maxBytes: most ? Math.min(most.jsonBytes, maxBytes) : maxBytes,
       isBrief: most !== undefined,
       unknown,
     };
-    deeper(job);
-    inOrder(job, bytes.length, { type, write });
+    enterMessage(state);
+    writeInOrder(state, bytes.length, writer);
     // Memory of an earlier reply may have had room for more.
-    if (job.to > job.maxBytes) throw tooLarge(job);
-    if (job.out !== spare.out && job.out.length <= KEPT_BYTES) spare = { out: job.out, outView: job.outView };
-    return job;
+    if (state.to > state.maxBytes) throw tooLarge(state);
+    if (state.out !== spare.out && state.out.length <= KEPT_BYTES) spare = { out: state.out, outView: state.outView };
+    return state;
   };
   return {
     writerOf: (type, only) => {
-      const { write } = types.typeOf(type);
-      if (only === undefined) return (bytes, options = NO_OPTIONS) => textOf(run(bytes, { type, write, options }));
-      const plan = planOfOnly(type, { only, types });
-      const inner: MessageWriter = (job, end) => writeObject(plan, job, end);
+      if (only === undefined) {
+        const writer = { type, write: types.getWriter(type).write };
+        return (bytes, options = NO_OPTIONS) => {
+          const { out, to } = writeMessage(bytes, writer, options);
+          return Buffer.from(out.subarray(0, to));
+        };
+      }
+      const plan = planField(type, { only, types });
+      const writer = { type, write: objectWriter(plan) };
       // Without the braces and the key around the one field.
-      return (bytes, options = NO_OPTIONS) =>
-        textOf(run(bytes, { type, write: inner, options }), plan.fields[0]!.key.length);
+      const from = plan.fields[0]!.key.length;
+      return (bytes, options = NO_OPTIONS) => {
+        const { out, to } = writeMessage(bytes, writer, options);
+        return Buffer.from(out.subarray(from, to - 1));
+      };
     },
   };
 }
 
-function textOf({ out, to }: Job, from = 0): Buffer {
-  return Buffer.from(out.subarray(from, from ? to - 1 : to));
+function objectWriter(plan: ObjectPlan): MessageWriter {
+  return (state, end) => writeObject(plan, state, end);
 }
 
-function planOfOnly(type: DescMessage, { only, types }: { only: string; types: Types }): ObjectPlan {
+function planField(type: DescMessage, { only, types }: { only: string; types: Types }): ObjectPlan {
   const field = type.fields.find(({ name }) => name === only);
-  if (field) return onlyField(field, types);
+  if (field) return singleFieldPlan(field, types);
   throw new TwinlineError('ERR_CONFIG', `response_body names the field ${only}, which ${type.typeName} does not have.`);
 }
 
 function compileTypes(registry: Registry, form: JsonForm): Types {
   const compiled = new Map<string, TypeWriter>();
-  const types: Types = { form, typeOf, defaultOf: messageDefaults() };
+  const types: Types = { form, getWriter, getDefault: createDefaults() };
   return types;
 
-  function typeOf(type: DescMessage): TypeWriter {
+  function getWriter(type: DescMessage): TypeWriter {
     const known = compiled.get(type.typeName);
     if (known) return known;
     // Filled in below: by then the types inside may point to it.
     const writer: { write: MessageWriter; fields: MessageWriter | undefined } = { write: notYet, fields: undefined };
     compiled.set(type.typeName, writer);
     try {
-      return Object.assign(writer, wellKnown(type) ?? plain(type));
+      const write = wellKnownWriter(type);
+      return Object.assign(writer, write ? { write } : plainWriter(type));
     } catch (error) {
       compiled.delete(type.typeName);
       throw error;
     }
   }
 
-  function plain(type: DescMessage): TypeWriter {
+  function plainWriter(type: DescMessage): TypeWriter {
     const plan = objectPlan(type.fields, types);
-    const fields: MessageWriter = (job, end) => writeFields(plan, job, end);
+    const fields: MessageWriter = (state, end) => writeFields(plan, state, end);
     // Go knows Empty as a type of its own, although its JSON is that of a message without fields.
-    const special = form === 'cosmos' && type.typeName === 'google.protobuf.Empty';
-    return { write: (job, end) => writeObject(plan, job, end), fields: special ? undefined : fields };
+    const isValue = form === 'cosmos' && type.typeName === 'google.protobuf.Empty';
+    return { write: objectWriter(plan), fields: isValue ? undefined : fields };
   }
 
-  function wellKnown(type: DescMessage): TypeWriter | undefined {
-    const write = writeWellKnown(type);
-    return write && { write, fields: undefined };
-  }
-
-  function writeWellKnown(type: DescMessage): MessageWriter | undefined {
-    const one = (unset: string) => unwrapped(fieldPlan(type.fields[0]!, { index: 0, types }), literalOf(unset));
+  function wellKnownWriter(type: DescMessage): MessageWriter | undefined {
     switch (type.typeName) {
       case 'google.protobuf.Timestamp':
-        return timestamp;
+        return writeTimestamp;
       case 'google.protobuf.Duration':
-        return duration;
+        return writeDuration;
       case 'google.protobuf.FieldMask':
-        return form === 'proto3' ? fieldMask : undefined;
+        return form === 'proto3' ? writeFieldMask : undefined;
       case 'google.protobuf.Any':
-        return anyWriter(registry, typeOf);
+        return anyWriter(registry, getWriter);
       case 'google.protobuf.Struct':
-        return one('{}');
+        return firstFieldWriter(type, '{}');
       case 'google.protobuf.ListValue':
-        return one('[]');
+        return firstFieldWriter(type, '[]');
       case 'google.protobuf.Value':
-        return valueWriter(kindsOf(type));
+        return valueWriter(new Map(type.fields.map(kindWriter)));
       default:
-        return WRAPPERS.has(type.typeName) ? one(scalarDefault(type.fields[0]!.scalar!)) : undefined;
+        return isWrapperDesc(type) ? firstFieldWriter(type, scalarDefault(type.fields[0].scalar)) : undefined;
     }
   }
 
-  function kindsOf(type: DescMessage): ReadonlyMap<number, ValueWriter> {
-    const kinds = type.fields.map((field): [number, ValueWriter] => {
-      const { number, wire, value } = fieldPlan(field, { index: 0, types });
-      return [(number << 3) | wire, field.scalar === ScalarType.DOUBLE ? finite(value) : value];
-    });
-    return new Map(kinds);
+  function firstFieldWriter({ fields }: DescMessage, unset: string): MessageWriter {
+    return singleFieldWriter(fieldPlan(fields[0]!, { index: 0, types }), createLiteral(unset));
+  }
+
+  function kindWriter(field: DescField): [tag: number, write: ValueWriter] {
+    const { number, wire, value } = fieldPlan(field, { index: 0, types });
+    return [(number << 3) | wire, field.scalar === ScalarType.DOUBLE ? finiteWriter(value) : value];
   }
 }
 

@@ -9,20 +9,11 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
-import { tellingRegistry, type UnknownTypes } from '../descriptors/unknown-types.ts';
+import { reportingRegistry, type UnknownTypes } from '../descriptors/learned-types.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { decodeQuery } from '../route/percent.ts';
-import {
-  createDraft,
-  type Draft,
-  encodeDraft,
-  type FieldPath,
-  fieldPath,
-  parserOf,
-  setValue,
-} from './message-builder.ts';
-import { shown } from './shown.ts';
-import { fillMask, maskField } from './update-mask.ts';
+import { decodeQuery } from '../route/paths.ts';
+import { type FieldPath, findField, findPath, MessageBuilder } from './message-builder.ts';
+import { fieldParser, quoteShort } from './values.ts';
 
 export interface BindingOptions {
   readonly input: DescMessage;
@@ -58,74 +49,75 @@ export type Bind = (input: HttpInput) => Buffer;
  * cannot be one.
  */
 export function compileBinding({ input, variables, body, method, registry }: BindingOptions): Bind {
-  const paths = variables.map((variable) => variablePath(input, variable));
+  const paths = variables.map((variable) => findVariable(input, variable));
   const bodyField = body === '' || body === '*' ? undefined : input.fields.find(({ name }) => name === body);
   if (body !== '' && body !== '*' && !bodyField)
     throw new Error(`the body is the field ${body}, which ${input.typeName} does not have`);
   const taken = [...paths, ...(bodyField ? [[bodyField]] : [])];
-  const pathOf = freePaths(input, taken);
-  const mask = method === 'PATCH' && bodyField ? maskField(input) : undefined;
+  const findParameter = parameterFinder(input, taken);
+  const mask = method === 'PATCH' && bodyField ? findMask(input) : undefined;
   const lists = paths.flatMap(([first]) => (first?.fieldKind === 'list' ? [first] : []));
   return ({ values, query, body: bytes, unknown }) => {
-    const draft = createDraft(input);
-    for (const [at, path] of paths.entries()) bindVariable(draft, path, { name: variables[at]!, text: values[at]! });
+    const builder = new MessageBuilder(input);
+    for (const [at, path] of paths.entries()) bindVariable(builder, path, { name: variables[at]!, text: values[at]! });
     // A body that is the whole message leaves nothing to the query.
-    if (body !== '*') for (const one of parameters(query)) bindParameter(draft, one, pathOf);
-    if (body === '' || !bytes?.length) return encodeDraft(draft);
+    if (body !== '*') for (const one of parseQuery(query)) bindParameter(builder, one, findParameter);
+    if (body === '' || !bytes?.length) return builder.encode();
     const json = parseBody(bytes);
-    const whole = bodyField ? { [bodyField.jsonName]: json } : without(json, lists);
-    const read = bodyBytes(whole, { input, registry: unknown ? tellingRegistry(registry, unknown) : registry });
-    if (mask && bodyField?.message) fillMask(draft, { mask, body: json, type: bodyField.message });
-    const bound = encodeDraft(draft);
+    const whole = bodyField ? { [bodyField.jsonName]: json } : withoutFields(json, lists);
+    const read = encodeBody(whole, { input, registry: unknown ? reportingRegistry(registry, unknown) : registry });
+    const masked = mask && bodyField?.message ? listPaths(json, bodyField.message) : [];
+    if (mask && masked.length) builder.fillMask(mask, masked);
+    const bound = builder.encode();
     // Protobuf merges what follows: values of the path win over those of the body.
     return bound.length ? Buffer.concat([read, bound]) : Buffer.from(read);
   };
 }
 
 // A list of the path would be appended to that of the body.
-function without(json: JsonValue, fields: readonly DescField[]): JsonValue {
+function withoutFields(json: JsonValue, fields: readonly DescField[]): JsonValue {
   if (!fields.length || typeof json !== 'object' || json === null || Array.isArray(json)) return json;
   const names = new Set(fields.flatMap(({ name, jsonName }) => [name, jsonName]));
   return Object.fromEntries(Object.entries(json).filter(([name]) => !names.has(name)));
 }
 
-function variablePath(input: DescMessage, variable: string): FieldPath {
-  const path = fieldPath(input, variable);
+function findVariable(input: DescMessage, variable: string): FieldPath {
+  const path = findPath(input, variable);
   if (!path) throw new Error(`the variable ${variable} is no field of ${input.typeName}`);
   const field = path.at(-1)!;
   if (field.fieldKind === 'map') throw new Error(`the variable ${variable} is a map, which a path cannot hold`);
   if (field.fieldKind === 'list' && field.message)
     throw new Error(`the variable ${variable} is a list of messages, which a path cannot hold`);
-  parserOf(field);
+  fieldParser(field);
   return path;
 }
 
-function bindVariable(draft: Draft, path: FieldPath, { name, text }: { name: string; text: string }): void {
+function bindVariable(builder: MessageBuilder, path: FieldPath, { name, text }: { name: string; text: string }): void {
   // The elements of a list are parted by commas, as grpc-gateway parts them.
   const texts = path.at(-1)!.fieldKind === 'list' ? text.split(',') : [text];
   try {
-    setValue(draft, path, { texts });
+    builder.set(path, { texts });
   } catch (error) {
     // Without the name of the field, which stands before it already.
     const why = (error as Error).message.replace(/^parsing (field|list) "[^"]*": /, '');
-    throw refuse(name, `type mismatch, parameter: ${name}, error: ${why}`);
+    throw inputError(name, `type mismatch, parameter: ${name}, error: ${why}`);
   }
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly texts: readonly string[];
 }
 
 /** The parameters of a query by name, in the order in which they first stand there. Throws ERR_INPUT. */
-export function parameters(query: string): Parameter[] {
+function parseQuery(query: string): Parameter[] {
   if (query === '') return [];
   const pairs = query.split('&').filter((pair) => pair !== '');
   if (pairs.length > GATEWAY_LIMITS.gatewayParameters)
-    throw refuse('', `the query has more than ${GATEWAY_LIMITS.gatewayParameters} parameters`);
+    throw inputError('', `the query has more than ${GATEWAY_LIMITS.gatewayParameters} parameters`);
   const found = new Map<string, string[]>();
   for (const pair of pairs) {
-    if (pair.includes(';')) throw refuse('', 'invalid semicolon separator in query');
+    if (pair.includes(';')) throw inputError('', 'invalid semicolon separator in query');
     const equals = pair.indexOf('=');
     const name = decodeQuery(equals < 0 ? pair : pair.slice(0, equals));
     const text = equals < 0 ? '' : decodeQuery(pair.slice(equals + 1));
@@ -138,15 +130,15 @@ export function parameters(query: string): Parameter[] {
 
 const ENTRY = /^([^[]*)\[(.*)\]$/s;
 
-type PathOf = (name: string) => FieldPath | undefined;
+type FindParameter = (name: string) => FieldPath | undefined;
 
 /** Paths by name; undefined for what is no field, and for what the path or the body gives: the query cannot change it. */
-function freePaths(input: DescMessage, taken: readonly FieldPath[]): PathOf {
+function parameterFinder(input: DescMessage, taken: readonly FieldPath[]): FindParameter {
   const known = new Map<string, FieldPath>();
   return (name) => {
     const there = known.get(name);
     if (there) return there;
-    const path = fieldPath(input, name);
+    const path = findPath(input, name);
     if (!path || taken.some((other) => other.every((field, at) => path[at] === field))) return undefined;
     // Types that contain themselves have paths without end.
     if (known.size < GATEWAY_LIMITS.gatewayParameters) known.set(name, path);
@@ -154,13 +146,13 @@ function freePaths(input: DescMessage, taken: readonly FieldPath[]): PathOf {
   };
 }
 
-function bindParameter(draft: Draft, { name, texts }: Parameter, pathOf: PathOf): void {
+function bindParameter(builder: MessageBuilder, { name, texts }: Parameter, find: FindParameter): void {
   const entry = name.includes('[') ? ENTRY.exec(name) : null;
   try {
-    const path = pathOf(entry ? entry[1]! : name);
-    if (path) setValue(draft, path, entry ? { texts, key: entry[2]! } : { texts });
+    const path = find(entry ? entry[1]! : name);
+    if (path) builder.set(path, entry ? { texts, key: entry[2]! } : { texts });
   } catch (error) {
-    throw refuse(name, (error as Error).message);
+    throw inputError(name, (error as Error).message);
   }
 }
 
@@ -168,20 +160,54 @@ function parseBody(bytes: Uint8Array): JsonValue {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as JsonValue;
   } catch {
-    throw refuse('', 'the body is not JSON in UTF-8');
+    throw inputError('', 'the body is not JSON in UTF-8');
   }
 }
 
-function bodyBytes(json: JsonValue, { input, registry }: { input: DescMessage; registry: Registry }): Uint8Array {
+function encodeBody(json: JsonValue, { input, registry }: { input: DescMessage; registry: Registry }): Uint8Array {
   try {
     const options = { registry, ignoreUnknownFields: true, recursionLimit: GATEWAY_LIMITS.gatewayDepth };
     return toBinary(input, fromJson(input, json, options));
   } catch (error) {
-    throw refuse('', `the body cannot be read: ${(error as Error).message.slice(0, 300)}`);
+    throw inputError('', `the body cannot be read: ${(error as Error).message.slice(0, 300)}`);
   }
 }
 
-function refuse(name: string, error: string): TwinlineError {
+function inputError(name: string, error: string): TwinlineError {
   const message = `The request cannot be read: ${error.endsWith('.') ? error : `${error}.`}`;
-  return new TwinlineError('ERR_INPUT', message, { details: [{ field: name ? shown(name).slice(1, -1) : '', error }] });
+  return new TwinlineError('ERR_INPUT', message, {
+    details: [{ field: name ? quoteShort(name).slice(1, -1) : '', error }],
+  });
+}
+
+const MASK = 'google.protobuf.FieldMask';
+
+/** The field of a request that is its update mask; undefined when there is none, or more than one. */
+function findMask({ fields }: DescMessage): DescField | undefined {
+  const [first, ...more] = fields.filter((field) => field.fieldKind === 'message' && field.message.typeName === MASK);
+  return more.length ? undefined : first;
+}
+
+/**
+ * The paths of all that a body gives, which has been read as `type`: by the names of the .proto file, down to single
+ * values, lists, maps and empty messages. Names of no field are ignored, as they are when the body is read.
+ */
+function listPaths(body: JsonValue, type: DescMessage, prefix = ''): string[] {
+  if (!isFilled(body)) return [];
+  const paths = Object.entries(body as object).flatMap(([name, value]) => {
+    const field = findField(type, name);
+    if (!field) return [];
+    const path = `${prefix}${field.name}`;
+    return goesOn(field, value) ? listPaths(value, field.message!, `${path}.`) : [path];
+  });
+  return [...new Set(paths)].sort();
+}
+
+// A mask does not reach into lists and maps, nor into what JSON writes in a way of its own, such as Struct and Any.
+function goesOn(field: DescField, value: JsonValue): boolean {
+  return field.fieldKind === 'message' && !field.message.typeName.startsWith('google.protobuf.') && isFilled(value);
+}
+
+function isFilled(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }

@@ -1,14 +1,27 @@
-// Values of requests: the text of a path or a query as a value of a Protobuf type, and that value on the wire.
+// Values of requests: the text of a path or a query as a value of a Protobuf type.
 
-import { create, type DescEnum, fromJsonString, ScalarType, toBinary } from '@bufbuild/protobuf';
-import { type BinaryWriter, FLOAT32_MAX, type WireType } from '@bufbuild/protobuf/wire';
-import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema, ValueSchema } from '@bufbuild/protobuf/wkt';
-import { wireOf } from '../json/scalars.ts';
-import { shown } from './shown.ts';
-import { parseGoDuration, parseTimestamp } from './times.ts';
+import {
+  create,
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  fromJsonString,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf';
+import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
+import { FLOAT32_MAX } from '@bufbuild/protobuf/wire';
+import {
+  DurationSchema,
+  FieldMaskSchema,
+  isWrapperDesc,
+  StructSchema,
+  TimestampSchema,
+  ValueSchema,
+} from '@bufbuild/protobuf/wkt';
+import { parseBase64 } from '../channel/metadata.ts';
 
-/** A parsed value: messages are their bytes already. */
-export type Value = string | number | bigint | boolean | Uint8Array;
+type Value = string | number | bigint | boolean | Uint8Array | ReflectMessage;
 
 /** Parses text; throws an Error that says what is wrong with it. */
 export type Parse = (text: string) => Value;
@@ -24,7 +37,7 @@ const uint32 = integer(0n, 2n ** 32n - 1n, Number);
 const int64 = integer(-(2n ** 63n), 2n ** 63n - 1n, BigInt);
 const uint64 = integer(0n, 2n ** 64n - 1n, BigInt);
 
-const PARSERS: { readonly [Type in ScalarType]: Parse } = {
+export const SCALAR_PARSERS: { readonly [Type in ScalarType]: Parse } = {
   [ScalarType.INT32]: int32,
   [ScalarType.SINT32]: int32,
   [ScalarType.SFIXED32]: int32,
@@ -38,102 +51,69 @@ const PARSERS: { readonly [Type in ScalarType]: Parse } = {
   [ScalarType.FLOAT]: float(FLOAT32_MAX),
   [ScalarType.DOUBLE]: float(Number.MAX_VALUE),
   [ScalarType.STRING]: (text) => text,
-  [ScalarType.BYTES]: base64,
+  [ScalarType.BYTES]: parseBase64,
   [ScalarType.BOOL]: (text) => {
-    if (!TRUE.includes(text) && !FALSE.includes(text)) throw new Error(`${shown(text)} is not true or false`);
+    if (!TRUE.includes(text) && !FALSE.includes(text)) throw new Error(`${quoteShort(text)} is not true or false`);
     return TRUE.includes(text);
   },
 };
 
-export function scalarParser(type: ScalarType): Parse {
-  return PARSERS[type];
-}
-
 /** By name, or by the number of a value that the enum has. */
-export function enumParser({ values }: DescEnum): Parse {
+function enumParser({ values }: DescEnum): Parse {
   const byName = new Map(values.map(({ name, number }) => [name, number]));
   const numbers = new Set(values.map(({ number }) => number));
   return (text) => {
     const number = byName.get(text) ?? (INTEGER.test(text) ? Number(text) : Number.NaN);
-    if (!numbers.has(number)) throw new Error(`${shown(text)} is not a valid value`);
+    if (!numbers.has(number)) throw new Error(`${quoteShort(text)} is not a valid value`);
     return number;
   };
 }
 
-const WRAPPED: readonly (readonly [string, ScalarType])[] = [
-  ['Double', ScalarType.DOUBLE],
-  ['Float', ScalarType.FLOAT],
-  ['Int64', ScalarType.INT64],
-  ['UInt64', ScalarType.UINT64],
-  ['Int32', ScalarType.INT32],
-  ['UInt32', ScalarType.UINT32],
-  ['Bool', ScalarType.BOOL],
-  ['String', ScalarType.STRING],
-  ['Bytes', ScalarType.BYTES],
-];
+type MessageParser = (text: string) => Message;
 
-/** The scalar inside a wrapper such as google.protobuf.Int64Value. */
-export const WRAPPERS: ReadonlyMap<string, ScalarType> = new Map(
-  WRAPPED.map(([name, type]) => [`google.protobuf.${name}Value`, type]),
-);
-
-/** Messages that one text can stand for, but for the wrappers. */
-export const MESSAGE_PARSERS: { readonly [name: string]: (text: string) => Uint8Array } = {
-  'google.protobuf.Timestamp': (text) => toBinary(TimestampSchema, create(TimestampSchema, parseTimestamp(text))),
-  'google.protobuf.Duration': (text) => toBinary(DurationSchema, create(DurationSchema, parseGoDuration(text))),
-  'google.protobuf.FieldMask': (text) => toBinary(FieldMaskSchema, create(FieldMaskSchema, { paths: text.split(',') })),
-  'google.protobuf.Struct': (text) =>
-    toBinary(
-      StructSchema,
-      json(() => fromJsonString(StructSchema, text), text),
-    ),
-  'google.protobuf.Value': (text) =>
-    toBinary(
-      ValueSchema,
-      json(() => fromJsonString(ValueSchema, text), text),
-    ),
+/** Messages that one text can stand for, besides wrappers. */
+const MESSAGES: { readonly [name: string]: MessageParser } = {
+  'google.protobuf.Timestamp': (text) => create(TimestampSchema, parseTimestamp(text)),
+  'google.protobuf.Duration': (text) => create(DurationSchema, parseGoDuration(text)),
+  'google.protobuf.FieldMask': (text) => create(FieldMaskSchema, { paths: text.split(',') }),
+  'google.protobuf.Struct': jsonParser(StructSchema),
+  'google.protobuf.Value': jsonParser(ValueSchema),
 };
 
-function json<Message>(read: () => Message, text: string): Message {
-  try {
-    return read();
-  } catch {
-    throw new Error(`${shown(text)} is not JSON of this type`);
+function jsonParser(schema: DescMessage): MessageParser {
+  return (text) => {
+    try {
+      return fromJsonString(schema, text);
+    } catch {
+      throw new Error(`${quoteShort(text)} is not JSON of this type`);
+    }
+  };
+}
+
+const parsers = new WeakMap<DescField, Parse>();
+
+/** The parser for one value of a field, of its elements, or of its entries. Throws an Error for messages no text stands for. */
+export function fieldParser(field: DescField): Parse {
+  const parse = parsers.get(field) ?? compileParser(field);
+  parsers.set(field, parse);
+  return parse;
+}
+
+function compileParser({ enum: enumType, message, scalar }: DescField): Parse {
+  if (enumType) return enumParser(enumType);
+  if (!message) return SCALAR_PARSERS[scalar!];
+  const { typeName } = message;
+  if (isWrapperDesc(message)) {
+    const [field] = message.fields;
+    return (text) => {
+      const wrapper = reflect(message, create(message), false);
+      wrapper.set(field, SCALAR_PARSERS[field.scalar](text) as never);
+      return wrapper;
+    };
   }
-}
-
-type Write = (writer: BinaryWriter, value: never) => unknown;
-
-const WRITES: { readonly [Type in ScalarType]: Write } = {
-  [ScalarType.INT32]: (writer, value: number) => writer.int32(value),
-  [ScalarType.SINT32]: (writer, value: number) => writer.sint32(value),
-  [ScalarType.SFIXED32]: (writer, value: number) => writer.sfixed32(value),
-  [ScalarType.UINT32]: (writer, value: number) => writer.uint32(value),
-  [ScalarType.FIXED32]: (writer, value: number) => writer.fixed32(value),
-  [ScalarType.INT64]: (writer, value: bigint) => writer.int64(value),
-  [ScalarType.SINT64]: (writer, value: bigint) => writer.sint64(value),
-  [ScalarType.SFIXED64]: (writer, value: bigint) => writer.sfixed64(value),
-  [ScalarType.UINT64]: (writer, value: bigint) => writer.uint64(value),
-  [ScalarType.FIXED64]: (writer, value: bigint) => writer.fixed64(value),
-  [ScalarType.FLOAT]: (writer, value: number) => writer.float(value),
-  [ScalarType.DOUBLE]: (writer, value: number) => writer.double(value),
-  [ScalarType.STRING]: (writer, value: string) => writer.string(value),
-  [ScalarType.BYTES]: (writer, value: Uint8Array) => writer.bytes(value),
-  [ScalarType.BOOL]: (writer, value: boolean) => writer.bool(value),
-};
-
-/** Writes one value without its tag. */
-export function writeScalar(writer: BinaryWriter, type: ScalarType, value: Value): void {
-  WRITES[type](writer, value as never);
-}
-
-export function wireTypeOf(type: ScalarType): WireType {
-  return wireOf(type) as WireType;
-}
-
-/** Whether Protobuf leaves this value away where presence is not told apart. */
-export function isZero(value: Value): boolean {
-  return typeof value === 'object' ? value.length === 0 : !value && !Object.is(value, -0) && !Number.isNaN(value);
+  const parse = Object.hasOwn(MESSAGES, typeName) ? MESSAGES[typeName] : undefined;
+  if (!parse) throw new Error(`unsupported message type: ${JSON.stringify(typeName)}`);
+  return (text) => reflect(message, parse(text), false);
 }
 
 function integer(least: bigint, most: bigint, as: (text: string) => Value): Parse {
@@ -146,7 +126,7 @@ function integer(least: bigint, most: bigint, as: (text: string) => Value): Pars
       const exact = Number.isSafeInteger(near) ? near >= small && near <= large : isWithin(text, least, most);
       if (exact) return as(text.startsWith('+') ? text.slice(1) : text);
     }
-    throw new Error(`${shown(text)} is not a whole number from ${least} to ${most}`);
+    throw new Error(`${quoteShort(text)} is not a whole number from ${least} to ${most}`);
   };
 }
 
@@ -161,18 +141,69 @@ function float(most: number): Parse {
     const word = text.replace(/^[+-]/, '').toLowerCase();
     if (Object.hasOwn(SPECIAL, word)) return text.startsWith('-') ? -SPECIAL[word]! : SPECIAL[word]!;
     const value = FLOAT.test(text) ? Number(text) : Number.NaN;
-    if (Number.isNaN(value) || Math.abs(value) > most) throw new Error(`${shown(text)} is not a number in range`);
+    if (Number.isNaN(value) || Math.abs(value) > most) throw new Error(`${quoteShort(text)} is not a number in range`);
     return value;
   };
 }
 
-// Standard or URL-safe, with padding or without, but not mixed.
-function base64(text: string): Uint8Array {
-  const digits = text.replace(/={0,2}$/, '');
-  const bad = /^[A-Za-z0-9+/]*$/.test(digits) ? -1 : digits.search(/[^A-Za-z0-9_-]/);
-  const padding = text.length - digits.length;
-  if (bad >= 0) throw new Error(`illegal base64 data at input byte ${bad}`);
-  if (digits.length % 4 === 1 || (padding > 0 && text.length % 4 !== 0))
-    throw new Error(`illegal base64 data at input byte ${text.length}`);
-  return Buffer.from(digits, 'base64');
+interface Moment {
+  readonly seconds: bigint;
+  readonly nanos: number;
+}
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|([+-])(\d\d):(\d\d))$/;
+const FIRST_SECOND = -62_135_596_800;
+
+/** A time with an offset, `2026-11-21T10:00:00.5+02:00`. Throws an Error. */
+function parseTimestamp(text: string): Moment {
+  const found = RFC3339.exec(text);
+  if (!found) throw new Error(`${quoteShort(text)} is not a time such as 2026-11-21T10:00:00Z`);
+  const [, year, month, day, hour, minute, second, fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = found;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const exists = date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
+  const inRange = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  if (!exists || !inRange || Number(offsetHour) > 23 || Number(offsetMinute) > 59)
+    throw new Error(`${quoteShort(text)} is not a time that exists`);
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -60 : 60);
+  const seconds = date.getTime() / 1_000 + Number(hour) * 3_600 + Number(minute) * 60 + Number(second) - offset;
+  if (seconds < FIRST_SECOND || seconds > 253_402_300_799)
+    throw new Error(`${quoteShort(text)} lies outside of the years 1 to 9999`);
+  return { seconds: BigInt(seconds), nanos: Number(fraction.slice(0, 9).padEnd(9, '0')) };
+}
+
+const UNITS: { readonly [unit: string]: bigint } = {
+  ns: 1n,
+  us: 1_000n,
+  // The micro sign and the Greek letter.
+  '\u00b5s': 1_000n,
+  '\u03bcs': 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const DURATION = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
+const PART = /(\d*)\.?(\d*)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
+const MOST = 2n ** 63n - 1n;
+const SECOND = 1_000_000_000n;
+
+/** A duration as Go writes it: `1h2m3.5s`, `-1.5h`, `0`. Throws an Error. */
+function parseGoDuration(text: string): Moment {
+  if (/^[+-]?0$/.test(text)) return { seconds: 0n, nanos: 0 };
+  const found = text.length <= 200 ? DURATION.exec(text) : null;
+  if (!found) throw new Error(`${quoteShort(text)} is not a duration such as 1h2m3.5s`);
+  let nanos = 0n;
+  for (const [, whole = '', fraction = '', unit = ''] of found[2]!.matchAll(PART)) {
+    const scale = 10n ** BigInt(fraction.length);
+    nanos += (BigInt(`${whole}${fraction}` || '0') * UNITS[unit]!) / scale;
+  }
+  if (nanos > MOST) throw new Error(`${quoteShort(text)} is longer than 292 years`);
+  const signed = found[1] === '-' ? -nanos : nanos;
+  return { seconds: signed / SECOND, nanos: Number(signed % SECOND) };
+}
+
+/** Quoted, at most 100 characters. */
+export function quoteShort(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -1,14 +1,13 @@
 // The route table: every HTTP binding of a set of descriptors, compiled, and found again by method and path.
 
-import type { DescMessage, DescMethod } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, type DescMethod, type Registry, ScalarType } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
-import { type Descriptors, refused } from '../descriptors/descriptors.ts';
+import { type Descriptors, descriptorsError } from '../descriptors/descriptors.ts';
+import { type HttpRule, readHttpRules } from '../descriptors/options.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type Bind, compileBinding } from '../request/bind.ts';
-import { type HttpRule, httpRules } from './http-rule.ts';
-import { createPathTree, type PathTree } from './path-tree.ts';
-import { decodePath } from './percent.ts';
-import { parseTemplate, type Template, type Variable } from './template.ts';
+import { fieldParser } from '../request/values.ts';
+import { decodePath, PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
 export interface Route {
   /** `GET`, …, or `*` for any. */
@@ -70,12 +69,10 @@ export interface RouteTableOptions {
   readonly standsBack?: (rpc: string) => boolean;
 }
 
-interface Placed {
+interface Leaf {
   readonly route: Route;
   readonly variables: readonly Variable[];
 }
-
-type ByMethod = Map<string, Placed>;
 
 /**
  * Compiles all HTTP bindings. One that cannot be served is left out: a broken template, a variable or body that is no
@@ -86,106 +83,89 @@ export function createRouteTable(descriptors: Descriptors, options: RouteTableOp
   const { source = 'The descriptors', standsBack = () => false } = options;
   const routes = new Set<Route>();
   const left: LeftOut[] = [];
-  const tree = createPathTree<ByMethod>();
+  const tree = new PathTree<Map<string, Leaf>>();
 
-  function add(method: DescMethod, rule: HttpRule): void {
-    const rpc = rpcOf(method);
+  function leaveOut({ rpc, method, template }: Pick<Route, 'rpc' | 'method' | 'template'>, reason: string): void {
+    left.push({ rpc, path: `${method} ${template}`.trim(), reason });
+  }
+
+  function add(rule: HttpRule, method: DescMethod): void {
+    const rpc = rpcName(method);
     try {
-      const { route, template } = compileRoute({ rpc, rule, method, descriptors });
-      const leaf = tree.at(template, () => new Map());
-      const other = leaf.get(route.method)?.route;
-      if (other && standsBack(rpc) && !standsBack(other.rpc)) {
-        left.push(hiddenBy(other, route));
-        return;
-      }
-      if (other) {
-        routes.delete(other);
-        left.push(hiddenBy(route, other));
-      }
-      leaf.set(route.method, { route, variables: template.variables });
+      const template = parseRule(rule, method);
+      const route = compileRoute(rule, { rpc, template, method, registry: descriptors.registry });
+      const byMethod = tree.add(template, () => new Map());
+      const other = byMethod.get(route.method)?.route;
+      const winner = other && standsBack(rpc) && !standsBack(other.rpc) ? other : route;
+      const loser = winner === route ? other : route;
+      if (loser) leaveOut(loser, `it has the path of ${winner.rpc} (${winner.template}), which is served`);
+      if (winner !== route) return;
+      if (other) routes.delete(other);
+      byMethod.set(route.method, { route, variables: template.variables });
       routes.add(route);
     } catch (error) {
-      left.push({ rpc, path: pathOf(rule), reason: (error as Error).message });
+      leaveOut({ rpc, ...rule }, (error as Error).message);
     }
   }
 
   for (const method of descriptors.methods)
     try {
-      for (const rule of httpRules(method)) add(method, rule);
+      for (const rule of readHttpRules(method)) add(rule, method);
     } catch (error) {
       const reason = `its google.api.http option cannot be read: ${(error as Error).message}`;
-      left.push({ rpc: rpcOf(method), path: '', reason });
+      left.push({ rpc: rpcName(method), path: '', reason });
     }
   if (left.length && !routes.size)
-    throw refused(
+    throw descriptorsError(
       source,
       left.map(({ rpc, path, reason }) => ({ field: rpc, error: path ? `${path}: ${reason}` : reason })),
     );
-  return { routes: [...routes], left, match: (method, path) => match(tree, method, path) };
+  return { routes: [...routes], left, match: (method, path) => matchPath(tree, method, path) };
 }
 
-function rpcOf(method: DescMethod): string {
-  return `${method.parent.typeName}/${method.name}`;
+function rpcName({ parent, name }: DescMethod): string {
+  return `${parent.typeName}/${name}`;
 }
 
-function pathOf({ method, template }: Pick<HttpRule, 'method' | 'template'>): string {
-  return `${method} ${template}`.trim();
-}
-
-function hiddenBy(winner: Route, { rpc, method, template }: Route): LeftOut {
-  const reason = `it has the path of ${winner.rpc} (${winner.template}), which is served`;
-  return { rpc, path: pathOf({ method, template }), reason };
+function parseRule({ isNested, method, template, body, responseBody }: HttpRule, rpc: DescMethod): Template {
+  if (rpc.methodKind === 'client_streaming' || rpc.methodKind === 'bidi_streaming')
+    throw new Error('it takes a stream of requests');
+  if (isNested) throw new Error('an additional binding has additional bindings');
+  if (!method || !template) throw new Error('its google.api.http option names no method and path');
+  const parsed = parseTemplate(template);
+  if (body !== '' && method === 'GET') throw new Error('a GET request has no body');
+  if (responseBody !== '' && !rpc.output.fields.some(({ name }) => name === responseBody))
+    throw new Error(`response_body is the field ${responseBody}, which ${rpc.output.typeName} does not have`);
+  return parsed;
 }
 
 interface Binding {
   readonly rpc: string;
-  readonly rule: HttpRule;
+  readonly template: Template;
   readonly method: DescMethod;
-  readonly descriptors: Descriptors;
+  readonly registry: Registry;
 }
 
-function compileRoute({ rpc, rule, method, descriptors }: Binding): { route: Route; template: Template } {
-  const { input, output } = method;
-  if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming')
-    throw new Error('it takes a stream of requests');
-  if (rule.isNested) throw new Error('an additional binding has additional bindings');
-  const template = templateOf(rule);
+function compileRoute(rule: HttpRule, { rpc, template, method: rpcMethod, registry }: Binding): Route {
+  const { method, body, responseBody } = rule;
+  const { input, output, methodKind } = rpcMethod;
   const variables = template.variables.map(({ path }) => path);
-  const { body, responseBody } = rule;
-  if (body !== '' && rule.method === 'GET') throw new Error('a GET request has no body');
-  if (responseBody !== '' && !output.fields.some(({ name }) => name === responseBody))
-    throw new Error(`response_body is the field ${responseBody}, which ${output.typeName} does not have`);
-  const route: Route = {
-    method: rule.method,
-    template: rule.template,
-    rpc,
-    input,
-    output,
-    streaming: method.methodKind === 'server_streaming',
-    variables,
-    body,
-    responseBody,
-    bind: compileBinding({ input, variables, body, method: rule.method, registry: descriptors.registry }),
-  };
-  return { route, template };
+  const bind = compileBinding({ input, variables, body, method, registry });
+  const streaming = methodKind === 'server_streaming';
+  return { method, template: rule.template, rpc, input, output, streaming, variables, body, responseBody, bind };
 }
 
-function templateOf(rule: HttpRule): Template {
-  if (!rule.method || !rule.template) throw new Error('its google.api.http option names no method and path');
-  return parseTemplate(rule.template);
-}
-
-function match(tree: PathTree<ByMethod>, method: string, path: string): Match {
-  const allow = new Set<string>();
+function matchPath(tree: PathTree<Map<string, Leaf>>, method: string, path: string): Match {
   if (path.length > GATEWAY_LIMITS.gatewayPathChars)
     throw new TwinlineError(
       'ERR_INPUT',
       `The path has ${path.length} characters; ${GATEWAY_LIMITS.gatewayPathChars} are allowed.`,
     );
-  const found = tree.find(path, (leaf, segments): Match | undefined => {
-    const placed = leaf.get(method) ?? (method === 'HEAD' ? leaf.get('GET') : undefined) ?? leaf.get('*');
-    if (placed) return { kind: 'found', route: placed.route, values: valuesOf(placed.variables, segments) };
-    for (const one of leaf.keys()) allow.add(one);
+  const allow = new Set<string>();
+  const found = tree.find(path, (byMethod, segments): Match | undefined => {
+    const leaf = byMethod.get(method) ?? (method === 'HEAD' ? byMethod.get('GET') : undefined) ?? byMethod.get('*');
+    if (leaf) return { kind: 'found', route: leaf.route, values: decodeVariables(leaf.variables, segments) };
+    for (const one of byMethod.keys()) allow.add(one);
     return undefined;
   });
   if (found) return found;
@@ -195,6 +175,68 @@ function match(tree: PathTree<ByMethod>, method: string, path: string): Match {
 }
 
 // Decoded after the match: an encoded slash cannot lead to another route.
-function valuesOf(variables: readonly Variable[], segments: readonly string[]): string[] {
+function decodeVariables(variables: readonly Variable[], segments: readonly string[]): string[] {
   return variables.map(({ start, end, multiple }) => decodePath(segments.slice(start, end).join('/'), multiple));
+}
+
+export interface RouteRow {
+  readonly method: string;
+  readonly path: string;
+  readonly rpc: string;
+  readonly streaming: boolean;
+  readonly query: readonly QueryParameter[];
+}
+
+export interface QueryParameter {
+  /** `pagination.limit`; of a map `labels[key]`. */
+  readonly name: string;
+  /** `uint64`, `string`, the name of an enum or of a well-known message. */
+  readonly type: string;
+  readonly repeated: boolean;
+  /** Of an enum: what may be given. */
+  readonly values: readonly string[];
+}
+
+/** One row for each route, in their order. */
+export function routeRows(routes: readonly Route[]): RouteRow[] {
+  return routes.map((route) => ({
+    method: route.method,
+    path: route.template,
+    rpc: route.rpc,
+    streaming: route.streaming,
+    query: route.body === '*' ? [] : queryParameters(route),
+  }));
+}
+
+function queryParameters({ input, variables, body }: Route): QueryParameter[] {
+  const taken = new Set([...variables, body]);
+  const list = (type: DescMessage, prefix: string, depth: number): QueryParameter[] =>
+    type.fields.flatMap((field) => {
+      const name = `${prefix}${field.name}`;
+      if (taken.has(name)) return [];
+      if (hasText(field)) return [describeParameter(field, name)];
+      const isInside = field.fieldKind === 'message' && depth < GATEWAY_LIMITS.gatewayParameterDepth;
+      return isInside ? list(field.message, `${name}.`, depth + 1) : [];
+    });
+  return list(input, '', 1);
+}
+
+/** Whether one text can stand for a value of the field. */
+function hasText(field: DescField): boolean {
+  try {
+    fieldParser(field);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function describeParameter(field: DescField, name: string): QueryParameter {
+  const { fieldKind, scalar, message, enum: enumType } = field;
+  return {
+    name: fieldKind === 'map' ? `${name}[key]` : name,
+    type: enumType?.typeName ?? message?.typeName ?? ScalarType[scalar!].toLowerCase(),
+    repeated: fieldKind === 'list',
+    values: enumType?.values.map((value) => value.name) ?? [],
+  };
 }

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import fresh from 'fresh';
-import { createStop, type StopSignal } from '../../../lib/gateway/cache/stop.ts';
+import { Stop, type StopSignal } from '../../../lib/gateway/channel/channel.ts';
 import * as statuses from '../../../lib/gateway/channel/statuses.ts';
 import {
   type Answer,
@@ -61,7 +61,7 @@ export async function answerUnary(
   { asked, service }: { asked: Asked; service: Service },
 ): Promise<void> {
   const { res } = exchange;
-  const left = createStop();
+  const left = new Stop();
   const leave = () => left.abort();
   res.once('close', leave);
   const { deadlineMs } = asked;

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TwinlineError } from '../../../lib/errors.ts';
-import { createStop } from '../../../lib/gateway/cache/stop.ts';
+import { Stop } from '../../../lib/gateway/channel/channel.ts';
 import { createJsonWriters, entityTag, type JsonForm, readDescriptorSet } from '../../../lib/gateway/index.ts';
 import { type LargeOptions, type LargeReplies, largeReplies } from '../../../server/gateway/answers/large-replies.ts';
 import { field, SHAPES, SHAPES_SET } from '../../gateway/shapes.ts';
@@ -12,7 +12,7 @@ const test = suite('large replies', { timeoutMs: 120_000 });
 const { registry } = readDescriptorSet(SHAPES_SET);
 const TYPE = 'shapes.Shape';
 const SMALL = field(1, 'x');
-const waiting = (deadlineMs = 60_000) => ({ deadlineMs, signal: createStop() });
+const waiting = (deadlineMs = 60_000) => ({ deadlineMs, signal: new Stop() });
 const order = (bytes: Uint8Array, only?: string) => ({ type: TYPE, only, bytes: new Uint8Array(bytes) });
 
 async function withLarge(options: Partial<LargeOptions>, work: (large: LargeReplies) => Promise<void>): Promise<void> {
@@ -87,7 +87,7 @@ test('so are those that are too large together', () =>
 
 test('one whose client left, or whose deadline passed, is not written, and the others are', () =>
   withLarge({}, async (large) => {
-    const stop = createStop();
+    const stop = new Stop();
     const first = large.write(order(SMALL), waiting());
     const left = large.write(order(SMALL), { deadlineMs: 60_000, signal: stop });
     const late = large.write(order(SMALL), waiting(1));

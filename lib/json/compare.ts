@@ -1,8 +1,73 @@
-// The difference of two JSON values as JSON Patch operations (RFC 6902), within a budget: never more work than bytes allow.
+// JSON values compared: the canonical form (RFC 8785), equality in linear time, and differences as JSON Patch operations
+// (RFC 6902) within a budget: never more work than bytes allow.
 
+import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../store/store.ts';
-import { Identities } from './identity.ts';
-import { escapeStep } from './pointer.ts';
+import { escapeStep } from './patch.ts';
+
+/** Members sorted by UTF-16 code units, no white space, numbers and strings as ECMAScript writes them. */
+export function canonicalJson(value: Json): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const object = value as { readonly [name: string]: Json | undefined };
+  const members = Object.keys(object)
+    .filter((name) => object[name] !== undefined)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(object[name]!)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** SHA-256 of the canonical form, in lower-case hexadecimal digits. */
+export function canonicalHash(value: Json): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+/** Numbers for values: equal values get the same one. Each list and object is walked once; the order of members does not count. */
+export class Identities {
+  readonly #texts = new Map<string, number>();
+  readonly #scalars = new Map<Json, number>();
+  readonly #containers = new WeakMap<object, number>();
+  #next = 0;
+  #steps = 0;
+
+  identify(value: Json): number {
+    this.#steps++;
+    if (typeof value !== 'object' || value === null) return this.#idIn(this.#scalars, value);
+    const known = this.#containers.get(value);
+    if (known !== undefined) return known;
+    const id = this.#idIn(
+      this.#texts,
+      Array.isArray(value) ? this.#listText(value) : this.#objectText(value as JsonObject),
+    );
+    this.#containers.set(value, id);
+    return id;
+  }
+
+  /** Values looked at since the last time. */
+  takeSteps(): number {
+    const steps = this.#steps;
+    this.#steps = 0;
+    return steps;
+  }
+
+  #listText(list: readonly Json[]): string {
+    return `[${list.map((item) => this.identify(item)).join()}`;
+  }
+
+  #objectText(object: JsonObject): string {
+    const members = Object.entries(object).map(
+      ([name, value]) => `${this.#idIn(this.#scalars, name)}:${this.identify(value)}`,
+    );
+    return `{${members.sort().join()}`;
+  }
+
+  #idIn<Key>(ids: Map<Key, number>, key: Key): number {
+    const known = ids.get(key);
+    if (known !== undefined) return known;
+    ids.set(key, ++this.#next);
+    return this.#next;
+  }
+}
 
 export interface DiffBudget {
   /** Pairs of items of one list that are compared to find the shortest way; a larger list is replaced as a whole. */
@@ -23,12 +88,10 @@ type Operation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string };
 
-type Place = { readonly path: string };
-
 /** Operations that make `after` of `before`: the fewest for lists within the budget. Both values are plain JSON. */
 export function diffJson(before: Json, after: Json, budget: DiffBudget): Difference {
   const diff = new Diff(budget);
-  diff.compare(before, after, { path: '' });
+  diff.compare(before, after, '');
   return { operations: diff.operations as readonly (Operation & JsonObject)[], steps: diff.steps };
 }
 
@@ -46,30 +109,29 @@ class Diff {
     this.#charsLeft = pathChars;
   }
 
-  compare(before: Json, after: Json, { path }: Place): void {
+  compare(before: Json, after: Json, path: string): void {
     this.steps++;
     if (before === after) return;
-    if (Array.isArray(before) && Array.isArray(after)) this.#compareLists(before, after, { path });
-    else if (isRecord(before) && isRecord(after)) this.#compareObjects(before, after, { path });
+    if (Array.isArray(before) && Array.isArray(after)) this.#compareLists(before, after, path);
+    else if (isRecord(before) && isRecord(after)) this.#compareObjects(before, after, path);
     else this.#push({ op: 'replace', path, value: after });
   }
 
-  #compareObjects(before: JsonObject, after: JsonObject, { path }: Place): void {
+  #compareObjects(before: JsonObject, after: JsonObject, path: string): void {
     const [old, present] = [Object.keys(before), Object.keys(after)];
     if (path.length * (old.length + present.length) > this.#charsLeft) {
-      this.#replaceWhole(before, after, { path });
+      this.#replaceWhole(before, after, path);
       return;
     }
     const at = (name: string) => `${path}/${escapeStep(name)}`;
     for (const name of old) if (!Object.hasOwn(after, name)) this.#push({ op: 'remove', path: at(name) });
     for (const name of present)
       if (!Object.hasOwn(before, name)) this.#push({ op: 'add', path: at(name), value: after[name]! });
-    for (const name of old)
-      if (Object.hasOwn(after, name)) this.compare(before[name]!, after[name]!, { path: at(name) });
+    for (const name of old) if (Object.hasOwn(after, name)) this.compare(before[name]!, after[name]!, at(name));
   }
 
-  #compareLists(before: readonly Json[], after: readonly Json[], { path }: Place): void {
-    const [old, present] = [this.#idsOf(before), this.#idsOf(after)];
+  #compareLists(before: readonly Json[], after: readonly Json[], path: string): void {
+    const [old, present] = [this.#identify(before), this.#identify(after)];
     let [n, m] = [old.length, present.length];
     while (n > 0 && m > 0 && old[n - 1] === present[m - 1]) {
       n--;
@@ -85,13 +147,13 @@ class Diff {
     }
     this.#cellsLeft -= cells;
     this.steps += cells;
-    const edits = shortestWay(old.slice(from, n), present.slice(from, m));
+    const edits = findEdits(old.slice(from, n), present.slice(from, m));
     this.#applyEdits(edits, { path, from, before, after });
   }
 
   #applyEdits(
     edits: readonly Edit[],
-    { path, from, before, after }: Place & { from: number; before: readonly Json[]; after: readonly Json[] },
+    { path, from, before, after }: { path: string; from: number; before: readonly Json[]; after: readonly Json[] },
   ): void {
     let shift = from;
     for (const { kind, old, present } of edits) {
@@ -103,17 +165,17 @@ class Diff {
         const isEnd = index + 1 >= before.length + shift - from;
         this.#push({ op: 'add', path: `${path}/${isEnd ? '-' : index + 1}`, value: after[from + present]! });
         shift++;
-      } else this.compare(before[from + old]!, after[from + present]!, { path: `${path}/${index}` });
+      } else this.compare(before[from + old]!, after[from + present]!, `${path}/${index}`);
     }
   }
 
-  #replaceWhole(before: Json, after: Json, { path }: Place): void {
-    const [old, present] = this.#idsOf([before, after]);
+  #replaceWhole(before: Json, after: Json, path: string): void {
+    const [old, present] = this.#identify([before, after]);
     if (old !== present) this.#push({ op: 'replace', path, value: after });
   }
 
-  #idsOf(values: readonly Json[]): number[] {
-    const ids = values.map((value) => this.#identities.of(value));
+  #identify(values: readonly Json[]): number[] {
+    const ids = values.map((value) => this.#identities.identify(value));
     this.steps += this.#identities.takeSteps();
     return ids;
   }
@@ -136,7 +198,7 @@ interface Edit {
 }
 
 // Levenshtein's distance; of equally short ways the one that removes first, then the one that adds.
-function shortestWay(old: readonly number[], present: readonly number[]): Edit[] {
+function findEdits(old: readonly number[], present: readonly number[]): Edit[] {
   const width = present.length + 1;
   const costs = new Uint32Array((old.length + 1) * width);
   for (let i = 0; i <= old.length; i++)
