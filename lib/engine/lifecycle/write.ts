@@ -10,7 +10,7 @@ import type {
   ReplaceResult,
   StoredDocument,
 } from '../../store/store.ts';
-import type { LifecycleFact } from './step.ts';
+import type { LifecycleFact } from './record.ts';
 
 /** What is to be noted about a step, in the same write. */
 export interface Entry {

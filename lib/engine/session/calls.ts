@@ -7,17 +7,13 @@ import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { CallPolicy } from '../conversation.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import type { Answer } from '../machine/step.ts';
 import type { Service, ServiceSession, Services } from '../service.ts';
-import type { PendingCall } from './record.ts';
+import type { SessionCall } from './record.ts';
 import { hasKnownCode, holdSecrets, keepSecrets } from './secret-calls.ts';
 
-/** How a call ended, as plain data: what the machine gets as `xstate.done.actor.…` or `xstate.error.actor.…`. */
-export type Answer =
-  | { readonly ok: true; readonly output: Json }
-  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
-
 export interface CallRequest {
-  readonly call: PendingCall;
+  readonly call: SessionCall;
   readonly input: JsonObject;
   readonly policy: CallPolicy;
   readonly session: ServiceSession;

@@ -6,20 +6,13 @@ import { shortMac } from '../../keyring.ts';
 import { isCount, isListOf, isObject, isText } from '../../shape.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { JsonObject } from '../../store/store.ts';
-import { isTimer, type Timer } from '../machine/timers.ts';
+import { isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 
-/** A service call whose answer has not been applied yet. */
-export interface PendingCall {
-  /** The invoke's id in the machine. */
-  readonly id: string;
-  readonly service: string;
-  /** The idempotency key. */
-  readonly key: string;
-  /** Milliseconds since 1970: nobody works on it any more after this moment. */
+/** A call of a session. */
+export interface SessionCall extends PendingCall {
+  /** Milliseconds since 1970: the lease of the process that makes it. */
   readonly until: number;
-  /** Absent when it holds a secret. */
-  readonly input?: JsonObject;
 }
 
 export interface SessionRecord {
@@ -34,7 +27,7 @@ export interface SessionRecord {
   /** What the door remembers about the other side. */
   readonly door: JsonObject;
   readonly timers: readonly Timer[];
-  readonly calls: readonly PendingCall[];
+  readonly calls: readonly SessionCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
   /** Another request was told to wait while `busy` was being worked on. */
@@ -120,7 +113,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     rest: raw.y ? { state, context, history: raw.y as Record<string, string[]> } : { state, context },
     door: raw.d as JsonObject,
     timers: (raw.t as Timer[] | undefined) ?? [],
-    calls: (raw.k as PendingCall[] | undefined) ?? [],
+    calls: (raw.k as SessionCall[] | undefined) ?? [],
   };
   if (raw.o !== undefined) record.busy = raw.o as string;
   if (raw.x === true) record.isOvertaken = true;
@@ -141,11 +134,7 @@ function isOfOthers(json: string, seals: readonly SealKey[]): boolean {
   }
 }
 
-const isCall = (call: unknown) =>
-  isObject(call) &&
-  [call.id, call.service, call.key].every(isText) &&
-  isCount(call.until) &&
-  (call.input === undefined || isObject(call.input));
+const isCall = (call: unknown) => isPendingCall(call) && isCount((call as SessionCall).until);
 
 function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
@@ -154,10 +143,8 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     typeof raw.h === 'string' &&
     isCount(raw.n) &&
     isCount(raw.b) &&
-    (typeof raw.s === 'string' || isObject(raw.s)) &&
-    isObject(raw.c) &&
+    isRest(raw.s, raw.c, raw.y) &&
     (raw.u === undefined || isListOf(raw.u, isText)) &&
-    (raw.y === undefined || (isObject(raw.y) && Object.values(raw.y).every((ids) => isListOf(ids, isText)))) &&
     isObject(raw.d) &&
     (raw.t === undefined || isListOf(raw.t, isTimer)) &&
     (raw.k === undefined || isListOf(raw.k, isCall)) &&
