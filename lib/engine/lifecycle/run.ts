@@ -13,17 +13,19 @@ import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
 import {
   dueAt,
+  type Entry,
   type Expected,
   firstStep,
   type LifecycleCall,
   type LifecycleRecord,
   nextStep,
+  notFound,
   type RecordStepOptions,
   readRecord,
   type Stepped,
   storedRecord,
+  type Write,
 } from './record.ts';
-import { type Entry, notFound, type Write } from './write.ts';
 
 /** A document and what its machine's record says. */
 export interface Opened {

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { Answer } from '../machine/step.ts';
-import { longest } from './calls.ts';
+import { longest } from '../service.ts';
 import type { SessionWriter } from './commit.ts';
 import { fireDue, giveAnswer, serviceSession, type Work, type WorkingCall } from './work.ts';
 

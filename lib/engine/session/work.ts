@@ -22,9 +22,8 @@ import {
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { ServiceSession } from '../service.ts';
-import { longest } from './calls.ts';
-import type { Live } from './open.ts';
-import type { SessionCall, SessionRecord } from './record.ts';
+import { longest } from '../service.ts';
+import type { Live, SessionCall, SessionRecord } from './record.ts';
 
 /** A call in the working copy of a session. */
 export interface WorkingCall {

@@ -2,7 +2,7 @@
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { mintInvocation } from '../../../lib/delegation/mint.ts';
+import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import { sendPage } from '../kit/frame.ts';
 import { ownPagesOnly } from '../kit/same-origin.ts';
