@@ -1,4 +1,6 @@
-// The one error class, its closed list of codes, and whether trying again can help.
+// The one error class, its closed list of codes, whether trying again can help, and how much of an input a message may quote.
+
+import { SHARED_LIMITS } from './shared-limits.ts';
 
 /** Every code that Twinline throws, with its meaning and whether the same attempt may succeed later. */
 export const ERROR_CODES = {
@@ -61,4 +63,20 @@ export class TwinlineError extends Error {
   get retry(): boolean {
     return ERROR_CODES[this.code].retry;
   }
+}
+
+/** The text, with `…` in the place of what is beyond so many characters. */
+export function cutText(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** The first items, so many and of so many bytes that an answer may list them as problems. */
+export function cutList<T>(items: readonly T[], textOf: (item: T) => string): T[] {
+  const listed = items.slice(0, SHARED_LIMITS.problemDetails);
+  let bytes = 0;
+  const end = listed.findIndex((item) => {
+    bytes += Buffer.byteLength(textOf(item));
+    return bytes > SHARED_LIMITS.problemBytes;
+  });
+  return end < 0 ? listed : listed.slice(0, end);
 }

@@ -13,10 +13,9 @@ export {
   type View,
 } from './engine/conversation.ts';
 export { createEngine, type Engine, type EngineOptions, type Fact, type TurnReport } from './engine/engine.ts';
-export { type SessionView, viewSession } from './engine/inspect.ts';
+export type { Answer } from './engine/machine/step.ts';
 export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
 export type { Service, ServiceCall, ServiceSession, Services } from './engine/service.ts';
-export type { Answer } from './engine/session/calls.ts';
 export type { RecordProblem } from './engine/session/record.ts';
 export {
   type Decision,
@@ -26,6 +25,7 @@ export {
   takeTurn,
   wakeSession,
 } from './engine/session/turn.ts';
+export { type SessionView, viewSession } from './engine/sessions.ts';
 export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
 export type { Flow } from './flow/format/flow.ts';
 export { loadFlow } from './flow/format/load.ts';

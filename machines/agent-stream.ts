@@ -1,9 +1,10 @@
 // A run of an agent: one message of a user being answered, by whichever process holds it, until it has ended once.
 //
-// Pure. Who answers holds a lease that it renews; when the lease is over, anybody may claim the run under a higher fence,
-// and whatever the one before still does is refused. A run that has ended is claimed once more if nobody closed its log.
+// Pure. The process that answers holds a lease and renews it. When the lease is over, any process may claim the run under
+// a higher fence; what the holder before still sends is then refused. A run that has ended is claimed once more if its log
+// was not closed.
 
-import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
+import { type AnyStateMachine, assertEvent, assign, setup } from 'xstate';
 
 export const RUN_STATES = ['queued', 'running', 'waiting', 'finished', 'aborted', 'interrupted', 'failed'] as const;
 export type RunState = (typeof RUN_STATES)[number];
@@ -78,37 +79,93 @@ export type RunEvent =
   /** The log has been closed and is kept for so long. */
   | { readonly type: 'SEAL'; readonly fence: number; readonly keepMs: number };
 
-type Seen = { readonly context: RunContext; readonly event: EventObject & { readonly at: number } };
-type Of<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }> & { readonly at: number };
-const eventOf = <Type extends RunEvent['type']>({ event }: Seen) => event as unknown as Of<Type>;
+/** Milliseconds since 1970, which the engine adds to every event. */
+type Timed = { readonly at: number };
+
 const isOpen = ({ result }: RunCall) => result === undefined;
-const withoutArgs = ({ args: _, ...call }: RunCall): RunCall => call;
-const isUntold = (call: RunCall) => isOpen(call) && call.args !== undefined;
+const findOpen = ({ calls }: RunContext, id: string) => calls.find((call) => call.id === id && isOpen(call));
+const replaceCall = ({ calls }: RunContext, next: RunCall) => ({
+  calls: calls.map((call) => (call.id === next.id ? next : call)),
+});
 
-const HELD = {
-  CLAIM: { guard: { type: 'isOver' }, actions: { type: 'claim' } },
-  RENEW: { guard: { type: 'holds' }, actions: { type: 'renew' } },
-  RELEASE: { guard: { type: 'holds' }, actions: { type: 'release' } },
-  ABORT: { actions: { type: 'requestAbort' } },
-  ASK: { guard: { type: 'mayAsk' }, target: 'waiting', actions: { type: 'ask' } },
-  END: RUN_ENDS.map((status) => ({
-    guard: { type: 'endsAs', params: { status } },
-    target: status,
-    actions: { type: 'end' },
-  })),
-};
-
-const ENDED = {
-  on: {
-    CLAIM: { guard: { type: 'isUnsealed' }, actions: { type: 'claim' } },
-    SEAL: { guard: { type: 'holds' }, actions: { type: 'seal' } },
+const machine = setup({
+  types: {
+    context: {} as RunContext,
+    events: {} as RunEvent & Timed,
+    input: {} as RunInput,
   },
-};
-
-const config = {
+  guards: {
+    isInLine: ({ context }) => context.inLine,
+    isLeaseOver: ({ context, event }) => event.at >= context.leaseUntil,
+    isUnsealed: ({ context, event }) => !context.sealed && event.at >= context.leaseUntil,
+    isHolder: ({ context, event }) => {
+      assertEvent(event, ['RENEW', 'RELEASE', 'SEAL']);
+      return event.fence === context.fence && !context.sealed;
+    },
+    mayAsk: ({ context, event }) => {
+      assertEvent(event, 'ASK');
+      return event.fence === context.fence && !context.calls.some(({ id }) => id === event.call.id);
+    },
+    endsAs: ({ context, event }, { status }: { readonly status: RunEnd }) => {
+      assertEvent(event, 'END');
+      return event.fence === context.fence && event.status === status;
+    },
+    mayHandOut: ({ context, event }) => {
+      assertEvent(event, 'HAND_OUT');
+      return findOpen(context, event.call)?.args !== undefined;
+    },
+    isAnswer: ({ context, event }) => {
+      assertEvent(event, 'RESULT');
+      return findOpen(context, event.call) !== undefined;
+    },
+    isLastAnswer: ({ context, event }) => {
+      assertEvent(event, 'RESULT');
+      return findOpen(context, event.call) !== undefined && context.calls.filter(isOpen).length === 1;
+    },
+  },
+  actions: {
+    claim: assign(({ context: { fence, claims }, event }) => {
+      assertEvent(event, 'CLAIM');
+      const { holder, leaseMs, at } = event;
+      return { inLine: false, holder, fence: fence + 1, claims: claims + 1, leaseUntil: at + leaseMs };
+    }),
+    renew: assign(({ event }) => {
+      assertEvent(event, 'RENEW');
+      return { leaseUntil: event.at + event.leaseMs };
+    }),
+    release: assign(({ event }) => ({ leaseUntil: event.at })),
+    postpone: assign(({ event }) => {
+      assertEvent(event, 'POSTPONE');
+      return { leaseUntil: event.at + event.ms };
+    }),
+    requestAbort: assign({ abortRequested: true }),
+    ask: assign(({ context, event }) => {
+      assertEvent(event, 'ASK');
+      return { calls: [...context.calls.filter(({ id }) => !event.seen.includes(id)), event.call] };
+    }),
+    handOut: assign(({ context, event }) => {
+      assertEvent(event, 'HAND_OUT');
+      const { args: _, ...call } = findOpen(context, event.call)!;
+      return replaceCall(context, call);
+    }),
+    answer: assign(({ context, event }) => {
+      assertEvent(event, 'RESULT');
+      return replaceCall(context, { ...findOpen(context, event.call)!, result: event.result });
+    }),
+    endUnheld: assign(({ event }) => ({ endedAt: event.at, leaseUntil: event.at })),
+    end: assign(({ event }) => {
+      assertEvent(event, 'END');
+      return { endedAt: event.at, leaseUntil: event.at + event.leaseMs, calls: [] };
+    }),
+    seal: assign(({ event }) => {
+      assertEvent(event, 'SEAL');
+      return { sealed: true, leaseUntil: event.at + event.keepMs };
+    }),
+  },
+}).createMachine({
   id: 'agent-stream',
   initial: 'begun',
-  context: ({ input }: { input: RunInput }): RunContext => ({
+  context: ({ input }) => ({
     session: input.session,
     turn: input.turn,
     inLine: input.inLine,
@@ -121,87 +178,77 @@ const config = {
     sealed: false,
   }),
   states: {
-    begun: { always: [{ guard: { type: 'isInLine' }, target: 'queued' }, { target: 'running' }] },
+    begun: { always: [{ guard: 'isInLine', target: 'queued' }, { target: 'running' }] },
     queued: {
       on: {
-        CLAIM: { target: 'running', actions: { type: 'claim' } },
-        POSTPONE: { actions: { type: 'postpone' } },
-        ABORT: { target: 'aborted', actions: [{ type: 'requestAbort' }, { type: 'endUnheld' }] },
+        CLAIM: { target: 'running', actions: 'claim' },
+        POSTPONE: { actions: 'postpone' },
+        ABORT: { target: 'aborted', actions: ['requestAbort', 'endUnheld'] },
       },
     },
-    running: { on: HELD },
-    waiting: {
+    running: {
       on: {
-        ...HELD,
-        HAND_OUT: { guard: { type: 'isUntold' }, actions: { type: 'handOut' } },
-        RESULT: [
-          { guard: { type: 'isLastAnswer' }, target: 'running', actions: { type: 'answer' } },
-          { guard: { type: 'isAnswer' }, actions: { type: 'answer' } },
+        CLAIM: { guard: 'isLeaseOver', actions: 'claim' },
+        RENEW: { guard: 'isHolder', actions: 'renew' },
+        RELEASE: { guard: 'isHolder', actions: 'release' },
+        ABORT: { actions: 'requestAbort' },
+        ASK: { guard: 'mayAsk', target: 'waiting', actions: 'ask' },
+        END: [
+          { guard: { type: 'endsAs', params: { status: 'finished' } }, target: 'finished', actions: 'end' },
+          { guard: { type: 'endsAs', params: { status: 'aborted' } }, target: 'aborted', actions: 'end' },
+          { guard: { type: 'endsAs', params: { status: 'interrupted' } }, target: 'interrupted', actions: 'end' },
+          { guard: { type: 'endsAs', params: { status: 'failed' } }, target: 'failed', actions: 'end' },
         ],
       },
     },
-    finished: ENDED,
-    aborted: ENDED,
-    interrupted: ENDED,
-    failed: ENDED,
+    waiting: {
+      on: {
+        CLAIM: { guard: 'isLeaseOver', actions: 'claim' },
+        RENEW: { guard: 'isHolder', actions: 'renew' },
+        RELEASE: { guard: 'isHolder', actions: 'release' },
+        ABORT: { actions: 'requestAbort' },
+        ASK: { guard: 'mayAsk', target: 'waiting', actions: 'ask' },
+        END: [
+          { guard: { type: 'endsAs', params: { status: 'finished' } }, target: 'finished', actions: 'end' },
+          { guard: { type: 'endsAs', params: { status: 'aborted' } }, target: 'aborted', actions: 'end' },
+          { guard: { type: 'endsAs', params: { status: 'interrupted' } }, target: 'interrupted', actions: 'end' },
+          { guard: { type: 'endsAs', params: { status: 'failed' } }, target: 'failed', actions: 'end' },
+        ],
+        HAND_OUT: { guard: 'mayHandOut', actions: 'handOut' },
+        RESULT: [
+          { guard: 'isLastAnswer', target: 'running', actions: 'answer' },
+          { guard: 'isAnswer', actions: 'answer' },
+        ],
+      },
+    },
+    finished: {
+      on: {
+        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
+        SEAL: { guard: 'isHolder', actions: 'seal' },
+      },
+    },
+    aborted: {
+      on: {
+        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
+        SEAL: { guard: 'isHolder', actions: 'seal' },
+      },
+    },
+    interrupted: {
+      on: {
+        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
+        SEAL: { guard: 'isHolder', actions: 'seal' },
+      },
+    },
+    failed: {
+      on: {
+        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
+        SEAL: { guard: 'isHolder', actions: 'seal' },
+      },
+    },
   },
-};
-
-const isAnswer = (seen: Seen) =>
-  seen.context.calls.some((call) => call.id === eventOf<'RESULT'>(seen).call && isOpen(call));
+});
 
 /** The machine; its input is a {@link RunInput}, its events are {@link RunEvent}s, to which `at` is added. */
 export function agentStream(): AnyStateMachine {
-  return createMachine(
-    config as never,
-    {
-      guards: {
-        isInLine: ({ context }: Seen) => context.inLine,
-        isOver: ({ context, event }: Seen) => event.at >= context.leaseUntil,
-        isUnsealed: ({ context, event }: Seen) => !context.sealed && event.at >= context.leaseUntil,
-        holds: (seen: Seen) => eventOf<'RENEW'>(seen).fence === seen.context.fence && !seen.context.sealed,
-        mayAsk: (seen: Seen) => {
-          const { fence, call } = eventOf<'ASK'>(seen);
-          return fence === seen.context.fence && !seen.context.calls.some(({ id }) => id === call.id);
-        },
-        endsAs: (seen: Seen, { status }: { status: RunEnd }) => {
-          const asked = eventOf<'END'>(seen);
-          return asked.fence === seen.context.fence && asked.status === status;
-        },
-        isUntold: (seen: Seen) =>
-          seen.context.calls.some((call) => call.id === eventOf<'HAND_OUT'>(seen).call && isUntold(call)),
-        isAnswer,
-        isLastAnswer: (seen: Seen) => isAnswer(seen) && seen.context.calls.filter(isOpen).length === 1,
-      },
-      actions: {
-        claim: assign((seen: Seen) => {
-          const { holder, leaseMs, at } = eventOf<'CLAIM'>(seen);
-          const { fence, claims } = seen.context;
-          return { inLine: false, holder, fence: fence + 1, claims: claims + 1, leaseUntil: at + leaseMs };
-        }),
-        renew: assign((seen: Seen) => ({ leaseUntil: eventOf<'RENEW'>(seen).at + eventOf<'RENEW'>(seen).leaseMs })),
-        release: assign((seen: Seen) => ({ leaseUntil: seen.event.at })),
-        postpone: assign((seen: Seen) => ({ leaseUntil: seen.event.at + eventOf<'POSTPONE'>(seen).ms })),
-        requestAbort: assign({ abortRequested: true }),
-        ask: assign((seen: Seen) => {
-          const { call, seen: taken } = eventOf<'ASK'>(seen);
-          return { calls: [...seen.context.calls.filter(({ id }) => !taken.includes(id)), call] };
-        }),
-        handOut: assign((seen: Seen) => {
-          const told = eventOf<'HAND_OUT'>(seen).call;
-          return { calls: seen.context.calls.map((call) => (call.id === told ? withoutArgs(call) : call)) };
-        }),
-        answer: assign((seen: Seen) => {
-          const { call: id, result } = eventOf<'RESULT'>(seen);
-          return { calls: seen.context.calls.map((call) => (call.id === id ? { ...call, result } : call)) };
-        }),
-        endUnheld: assign((seen: Seen) => ({ endedAt: seen.event.at, leaseUntil: seen.event.at })),
-        end: assign((seen: Seen) => {
-          const { at, leaseMs } = eventOf<'END'>(seen);
-          return { endedAt: at, leaseUntil: at + leaseMs, calls: [] };
-        }),
-        seal: assign((seen: Seen) => ({ sealed: true, leaseUntil: seen.event.at + eventOf<'SEAL'>(seen).keepMs })),
-      },
-    } as never,
-  );
+  return machine;
 }

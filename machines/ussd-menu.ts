@@ -1,10 +1,11 @@
-// The vocabulary of every menu flow: the guards and actions that a compiled flow names, each with its parameters.
+// The vocabulary of every menu flow: the guards and actions that a compiled flow names, each with its parameters. And a
+// small menu in the form in which flows are compiled, to open in Stately's editor.
 //
-// Pure: what needs an expression language or a validator gets it as a hand. The context of a menu is its variables,
-// beside them `$stack` (screens to go back to), `$page`, `$bad` (refused answers in a row) and `$frames` (contexts of
-// the calling flows, when this flow was called by another).
+// Pure: lib provides expressions and the sizes of variables. The context of a menu is its variables, beside them `$stack`
+// (screens to go back to), `$page`, `$bad` (refused answers in a row) and `$frames` (contexts of the calling flows, when
+// this flow was called by another).
 
-import { assign, type EventObject } from 'xstate';
+import { assign, type PromiseActorLogic, setup } from 'xstate';
 
 type Data = null | boolean | number | string | readonly Data[] | { readonly [key: string]: Data };
 
@@ -27,15 +28,14 @@ export interface MenuImplementations {
   fit(flow: string, variable: string, value: Data): Data;
 }
 
-interface Answered extends EventObject {
-  readonly value?: Data;
-  /** The answer satisfies the screen's rule. */
-  readonly accepted?: boolean;
-}
-interface Called extends EventObject {
-  readonly output?: Data;
-  readonly error?: Data;
-}
+/** What a caller's answer means on a screen, and how a call of a service ended. */
+export type MenuEvent =
+  | { readonly type: `opt.${string}` | `back.${string}` | 'back' | 'home' | 'exit' | 'more' | 'invalid' }
+  /** `accepted`: the answer satisfies the screen's rule. */
+  | { readonly type: 'text'; readonly accepted: boolean; readonly value: Data }
+  | { readonly type: 'pick'; readonly value: Data }
+  | { readonly type: `xstate.done.actor.${string}`; readonly output: Data }
+  | { readonly type: `xstate.error.actor.${string}`; readonly error: Data };
 
 interface Leave {
   /** The flow whose variables are set. */
@@ -71,108 +71,114 @@ function behind(context: MenuContext, { from, barrier }: Pick<Leave, 'from' | 'b
 
 const walled = (frames: readonly MenuContext[]) => frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
 
-/** Guards and actions by name, for `createMachine(config, implementations)`. */
+/** Named by the author of a flow; the engine makes the calls. */
+type Services = { readonly [name: string]: PromiseActorLogic<Data, Values> };
+
+interface Condition {
+  readonly condition: string;
+}
+
+type Result = Condition & Pick<Leave, 'of' | 'save'>;
+
+/**
+ * The guards and actions of menus, for the config of a compiled flow: `menuVocabulary(implementations).createMachine(config)`.
+ */
 export function menuVocabulary(implementations: MenuImplementations) {
   const updated = (context: MenuContext, leave: Leave, saved: Values = {}): Partial<MenuContext> => {
     const set = leave.set ? implementations.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
     return { ...saved, ...set, ...fresh, ...behind(context, leave) } as Partial<MenuContext>;
   };
-  const saving = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data | undefined): Values =>
-    save === undefined ? {} : { [save]: implementations.fit(of, save, value ?? null) };
+  const saving = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data): Values =>
+    save === undefined ? {} : { [save]: implementations.fit(of, save, value) };
   const returned = (context: MenuContext, to: Pick<Leave, 'save' | 'of'>): MenuContext =>
-    ({ ...callerOf(context), ...saving(to, context.$output) }) as MenuContext;
+    ({ ...callerOf(context), ...saving(to, context.$output ?? null) }) as MenuContext;
 
-  return {
+  return setup({
+    types: { context: {} as MenuContext, events: {} as MenuEvent, input: {} as Values },
+    actors: {} as Services,
     guards: {
       /** An option, a way out of a branch: its condition holds. */
-      when: ({ context }: { context: MenuContext }, { condition }: { condition: string }) =>
-        implementations.holds(condition, context),
+      when: ({ context }, { condition }: Condition) => implementations.holds(condition, context),
       /** The answer on an input screen satisfies its rule. */
-      accepted: ({ event }: { event: Answered }) => event.accepted === true,
+      accepted: ({ event }) => 'accepted' in event && event.accepted === true,
       /** This refused answer is the last that the screen allows. */
-      exhausted: ({ context }: { context: MenuContext }, { attempts }: { attempts: number }) =>
-        context.$bad + 1 >= attempts,
+      exhausted: ({ context }, { attempts }: { readonly attempts: number }) => context.$bad + 1 >= attempts,
       /** A condition over the variables and what the service answered. */
-      answered: (
-        { context, event }: { context: MenuContext; event: Called },
-        way: { condition: string; save?: string; of: string },
-      ) => implementations.holds(way.condition, { ...context, ...saving(way, event.output) }),
+      answered: ({ context, event }, way: Result) =>
+        implementations.holds(way.condition, { ...context, ...saving(way, dataIn(event, 'output')) }),
       /** A condition over the variables and, as `error`, why the service failed. */
-      failed: ({ context, event }: { context: MenuContext; event: Called }, { condition }: { condition: string }) =>
-        implementations.holds(condition, { ...context, error: event.error ?? null }),
+      failed: ({ context, event }, { condition }: Condition) =>
+        implementations.holds(condition, { ...context, error: dataIn(event, 'error') }),
       /** A condition over the caller's variables after a called flow has ended. */
-      returned: ({ context }: { context: MenuContext }, way: { condition: string; save?: string; of: string }) =>
-        implementations.holds(way.condition, returned(context, way)),
+      returned: ({ context }, way: Result) => implementations.holds(way.condition, returned(context, way)),
     },
     actions: {
       /** An option was chosen, or a branch was taken. */
-      go: assign(({ context }, leave: Leave) => updated(context as MenuContext, leave)),
+      go: assign(({ context }, leave: Leave) => updated(context, leave)),
       /** An answer was accepted, or a row was picked. */
       keep: assign(({ context, event }, leave: Leave) =>
-        updated(context as MenuContext, leave, saving(leave, (event as Answered).value)),
+        updated(context, leave, saving(leave, dataIn(event, 'value'))),
       ),
       /** An answer was refused. */
-      refuse: assign(({ context }) => ({ $bad: Math.min((context as MenuContext).$bad + 1, BAD_MAX) })),
+      refuse: assign(({ context }) => ({ $bad: Math.min(context.$bad + 1, BAD_MAX) })),
       /** The next page of a long screen. */
-      turnPage: assign(({ context }) => ({ $page: (context as MenuContext).$page + 1, $bad: 0 })),
+      turnPage: assign(({ context }) => ({ $page: context.$page + 1, $bad: 0 })),
       /** A service answered. */
       receive: assign(({ context, event }, leave: Leave) =>
-        updated(context as MenuContext, leave, saving(leave, (event as Called).output)),
+        updated(context, leave, saving(leave, dataIn(event, 'output'))),
       ),
       /** A service failed; `error` is in reach of `set`. */
       giveUp: assign(({ context, event }, leave: Leave) => {
-        const scope = { ...(context as MenuContext), error: (event as Called).error ?? null };
+        const scope = { ...context, error: dataIn(event, 'error') };
         const set = leave.set ? implementations.evaluate(leave.set, scope, leave.of) : {};
-        return { ...set, ...fresh, ...behind(context as MenuContext, leave) };
+        return { ...set, ...fresh, ...behind(context, leave) } as Partial<MenuContext>;
       }),
       /** Back to the screen on top of the stack, leaving called flows as long as their own stacks are empty. */
       goBack: assign(({ context }) => {
-        const inner = context as MenuContext;
-        let at = inner;
+        let at = context;
         while (!at.$stack.length && framesOf(at).length) at = callerOf(at);
-        return replaced(inner, { ...at, ...fresh, $stack: at.$stack.slice(0, -1) } as MenuContext);
+        return replaced(context, { ...at, ...fresh, $stack: at.$stack.slice(0, -1) });
       }),
       /** To a screen that the author named as the way back. */
-      goBackTo: assign(({ context }, { screen }: { screen: string }) => {
-        const stack = (context as MenuContext).$stack;
-        const at = stack.lastIndexOf(screen);
-        return { ...fresh, $stack: at < 0 ? [] : stack.slice(0, at) };
+      goBackTo: assign(({ context: { $stack } }, { screen }: { readonly screen: string }) => {
+        const at = $stack.lastIndexOf(screen);
+        return { ...fresh, $stack: at < 0 ? [] : $stack.slice(0, at) };
       }),
       /** To the first screen of the outermost flow. */
       goHome: assign(({ context }) => {
-        let outer = context as MenuContext;
+        let outer = context;
         while (framesOf(outer).length) outer = callerOf(outer);
-        return replaced(context as MenuContext, { ...outer, ...fresh, $stack: [] } as MenuContext);
+        return replaced(context, { ...outer, ...fresh, $stack: [] });
       }),
       /** A flow is called: its variables take the place of the caller's. */
       enterFlow: assign(({ context }, { of, vars, with: given, barrier }: Enter) => {
-        const caller = context as MenuContext;
-        const inherited = 'lang' in vars && caller.lang !== undefined ? { lang: caller.lang } : {};
-        const set = given ? implementations.evaluate(given, caller, of) : {};
-        const frames = [...framesOf(caller), withoutFrames(caller) as MenuContext];
-        return replaced(caller, {
-          ...vars,
-          ...inherited,
-          ...set,
-          ...fresh,
-          $stack: [],
-          $frames: barrier ? walled(frames) : (frames as unknown as Data),
-        } as MenuContext);
+        const inherited = 'lang' in vars && context.lang !== undefined ? { lang: context.lang } : {};
+        const set = given ? implementations.evaluate(given, context, of) : {};
+        const frames = [...framesOf(context), withoutFrames(context) as MenuContext];
+        const $frames = barrier ? walled(frames) : (frames as unknown as Data);
+        return replaced(context, { ...vars, ...inherited, ...set, ...fresh, $stack: [], $frames } as MenuContext);
       }),
       /** What a called flow gives back, set by its end screen. */
-      output: assign(({ context }, { of, values }: { of: string; values: Values }) => ({
-        $output: implementations.evaluate(values, context as MenuContext, of),
+      output: assign(({ context }, { of, values }: { readonly of: string; readonly values: Values }) => ({
+        $output: implementations.evaluate(values, context, of),
       })),
       /** A called flow has ended: the caller's variables are back. */
       leaveFlow: assign(({ context }, leave: Leave) => {
-        const inner = context as MenuContext;
-        const caller = returned(inner, leave);
+        const caller = returned(context, leave);
         const set = leave.set ? implementations.evaluate(leave.set, caller, leave.of) : {};
-        return replaced(inner, { ...caller, ...set, ...fresh, ...behind(caller, leave) } as MenuContext);
+        return replaced(context, { ...caller, ...set, ...fresh, ...behind(caller, leave) } as MenuContext);
       }),
+      /** For statistics: the engine publishes it as a fact. */
+      track: (_, _params: { readonly name: string }) => {},
     },
-  };
+  });
 }
+
+/** A config of {@link menuVocabulary}. */
+export type MenuConfig = Parameters<ReturnType<typeof menuVocabulary>['createMachine']>[0];
+
+const dataIn = (event: MenuEvent, field: 'value' | 'output' | 'error'): Data =>
+  (event as { readonly [field: string]: Data | undefined })[field] ?? null;
 
 const framesOf = (context: MenuContext): readonly MenuContext[] =>
   (context.$frames as unknown as readonly MenuContext[] | undefined) ?? [];
@@ -193,3 +199,85 @@ function replaced(before: MenuContext, next: MenuContext): Partial<MenuContext> 
   for (const name in before) if (!(name in next)) gone[name] = undefined;
   return { ...gone, ...next } as Partial<MenuContext>;
 }
+
+// Without expressions and variables: to look at, to draw, to edit.
+const LOOK: MenuImplementations = { holds: () => true, evaluate: () => ({}), fit: (_flow, _variable, value) => value };
+
+/** A menu with a screen of each kind that waits or calls, exactly as its flow is compiled. */
+export const ussdMenu = menuVocabulary(LOOK).createMachine({
+  id: 'ussd-menu',
+  initial: 'welcome',
+  context: { name: null, rows: [], item: null, $stack: [], $page: 0, $bad: 0 },
+  states: {
+    welcome: {
+      meta: { screen: 'welcome', type: 'menu' },
+      on: {
+        more: { actions: [{ type: 'turnPage' }] },
+        invalid: { actions: [{ type: 'refuse' }] },
+        'opt.rename': { target: 'name', actions: [{ type: 'go', params: { of: 'ussd-menu', from: 'welcome' } }] },
+        'opt.look': {
+          guard: { type: 'when', params: { condition: 'name != null' } },
+          target: 'load',
+          actions: [{ type: 'go', params: { of: 'ussd-menu', from: 'welcome' } }],
+        },
+      },
+    },
+    name: {
+      meta: { screen: 'name', type: 'input' },
+      on: {
+        more: { actions: [{ type: 'turnPage' }] },
+        invalid: { actions: [{ type: 'refuse' }] },
+        text: [
+          {
+            guard: { type: 'accepted' },
+            target: 'welcome',
+            actions: [{ type: 'keep', params: { of: 'ussd-menu', from: 'name', save: 'name' } }],
+          },
+          {
+            guard: { type: 'exhausted', params: { attempts: 3 } },
+            target: 'bye',
+            actions: [{ type: 'go', params: { of: 'ussd-menu' } }],
+          },
+          { actions: [{ type: 'refuse' }] },
+        ],
+      },
+    },
+    load: {
+      meta: { screen: 'load', type: 'call', with: { name: '=name' } },
+      invoke: {
+        id: 'load',
+        src: 'items',
+        onDone: [
+          {
+            guard: { type: 'answered', params: { condition: 'len(rows) > 0', of: 'ussd-menu', save: 'rows' } },
+            target: 'choose',
+            actions: [{ type: 'receive', params: { of: 'ussd-menu', save: 'rows' } }],
+          },
+          { target: 'bye', actions: [{ type: 'receive', params: { of: 'ussd-menu', save: 'rows' } }] },
+        ],
+        onError: [{ target: 'bye', actions: [{ type: 'giveUp', params: { of: 'ussd-menu' } }] }],
+      },
+    },
+    choose: {
+      meta: { screen: 'choose', type: 'list' },
+      on: {
+        more: { actions: [{ type: 'turnPage' }] },
+        invalid: { actions: [{ type: 'refuse' }] },
+        pick: {
+          target: 'bye',
+          actions: [{ type: 'keep', params: { of: 'ussd-menu', from: 'choose', save: 'item' } }],
+        },
+      },
+    },
+    bye: { type: 'final', meta: { screen: 'bye', type: 'end' } },
+  },
+  on: {
+    'back.welcome': { target: '.welcome', actions: [{ type: 'goBack' }] },
+    'back.name': { target: '.name', actions: [{ type: 'goBack' }] },
+    'back.load': { target: '.load', actions: [{ type: 'goBack' }] },
+    'back.choose': { target: '.choose', actions: [{ type: 'goBack' }] },
+    'back.bye': { target: '.bye', actions: [{ type: 'goBack' }] },
+    home: { target: '.welcome', actions: [{ type: 'goHome' }] },
+    exit: { target: '.bye', actions: [{ type: 'goHome' }] },
+  },
+});

@@ -15,12 +15,12 @@ import {
   refusal,
   release,
   reserve,
+  type SprayAlarm,
+  sprayWatch,
   succeed,
 } from './attempts.ts';
-import { isPin, type PinVault } from './pin.ts';
+import { isPin, type PinVault, weakPin } from './pin.ts';
 import { type Account, accountRecords, type Found, type Unlock } from './records.ts';
-import { type SprayAlarm, sprayWatch } from './spray.ts';
-import { weakPin } from './weak.ts';
 
 /** What every call with a PIN says. */
 export interface PinCall {

@@ -1,12 +1,13 @@
-// A PIN at rest: slow-hashed, then sealed under a key that is not in the database and bound to its phone number.
+// PINs: which are too easy to guess, and how one is kept: slow-hashed, then sealed under a key that is not in the database
+// and bound to its phone number.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { decode, IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../aead.ts';
 import { TwinlineError } from '../errors.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
+import { boundedQueue } from '../queue.ts';
+import { decode, IV_BYTES, openBytes, pinKey, sealBytes, TAG_BYTES } from '../sealing.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
-import { boundedQueue } from './queue.ts';
 
 const VERSION = 'v1';
 /** scrypt with N = 2^14, r = 8, p = 1: 16 MiB and some 30 ms per guess, also for whoever holds database and key. */
@@ -53,7 +54,7 @@ export function scryptDigest(pin: Buffer, salt: Buffer): Promise<Buffer> {
 export function pinVault(options: PinVaultOptions): PinVault {
   const { keyring, derive = scryptDigest } = options;
   const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
-  const inTurn = boundedQueue({ workers, waiting: options.queue ?? ACCOUNT_LIMITS.pinQueue });
+  const inTurn = boundedQueue({ workers, waiting: options.queue ?? ACCOUNT_LIMITS.pinQueue, what: 'PIN checks' });
   const phoneKey = keyring.subkey('phone-index/v1')!;
 
   const slowDigest = async (pin: string | Buffer, salt: Buffer) => {
@@ -104,7 +105,6 @@ export function isPin(pin: string | Buffer): boolean {
   return PIN.test(typeof pin === 'string' ? pin : pin.toString('latin1'));
 }
 
-const pinKey = (keyring: Keyring, kid: string) => keyring.subkey('pin-at-rest/v1', kid);
 const KID = /^[\w.-]{1,32}$/;
 const label = (kid: string, phone: string) => ['pin', VERSION, kid, KDF, phone];
 
@@ -134,3 +134,36 @@ function damaged(keyring: Keyring, kid: string): TwinlineError {
     `A stored PIN (sealed ${key}) is damaged or belongs to another phone number. Restore the account or set a new PIN.`,
   );
 }
+
+/** Why a PIN is weak. */
+export type Weakness = 'same-digits' | 'run' | 'year' | 'phone' | 'common';
+
+/**
+ * Why `pin` (4 to 6 digits) is weak for the owner of `phone`, or undefined: one digit only; a run up or down, also
+ * through 9–0; a year 19xx or 20xx; ends with the last four digits of the phone; or is among the most used PINs.
+ */
+export function weakPin(pin: string, phone: string): Weakness | undefined {
+  return WEAK.find(([, weak]) => weak(pin, phone))?.[0];
+}
+
+const WEAK: readonly (readonly [Weakness, (pin: string, phone: string) => boolean])[] = [
+  ['same-digits', (pin) => isRun(pin, 0)],
+  ['run', (pin) => isRun(pin, 1) || isRun(pin, 9)],
+  ['year', (pin) => /^(19|20)\d\d$/.test(pin)],
+  ['phone', (pin, phone) => /\d{4}$/.test(phone) && pin.endsWith(phone.slice(-4))],
+  ['common', (pin) => COMMON_PINS.has(pin)],
+];
+
+/** Whether every digit is the one before it plus `step`, modulo ten. */
+function isRun(pin: string, step: number): boolean {
+  for (let at = 1; at < pin.length; at++) if (Number(pin[at]) !== (Number(pin[at - 1]) + step) % 10) return false;
+  return true;
+}
+
+// The twenty most used of each length in published collections of leaked PINs.
+const COMMON_PINS = new Set(
+  `1234 1111 0000 1212 7777 1004 2000 4444 2222 6969 9999 3333 5555 6666 1122 1313 8888 4321 2001 1010
+   12345 11111 55555 00000 54321 13579 77777 22222 12321 99999 33333 00700 90210 88888 38317 09876 44444 98765 01234 42069
+   123456 123123 111111 121212 123321 666666 000000 654321 696969 112233 159753 292513 131313 123654 222222 789456 999999
+   101010 777777 007007`.split(/\s+/),
+);

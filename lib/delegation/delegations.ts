@@ -8,16 +8,15 @@ import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
-import { openText, type Seal, sealText } from '../sealed-text.ts';
+import { openText, type Seal, sealText } from '../sealing.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
-import type { DocumentStore } from '../store/store.ts';
+import type { DocumentStore, Kind } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
-import { DELEGATION, REVOCATION } from './kinds.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { mintInvocation } from './mint.ts';
 import { TOKEN_REASONS } from './reason.ts';
 import type { Capability } from './token/ucan.ts';
+import { mintInvocation } from './tokens.ts';
 
 export interface DelegationsOptions {
   /** With DELEGATION_KINDS declared. */
@@ -193,3 +192,12 @@ export function revocations({ documents }: { documents: DocumentStore }): Revoca
     },
   };
 }
+
+/** What each user has granted, by the user's DID. */
+export const DELEGATION: Kind = { name: 'delegation', indexes: { due: { fields: ['dueAt'] } } };
+
+/** What was revoked, by the key of the signed content. Kept until the token would have expired. */
+export const REVOCATION: Kind = { name: 'revocation', indexes: { expiry: { fields: ['expiresAt'] } } };
+
+/** Declare these before the first use. */
+export const DELEGATION_KINDS: readonly Kind[] = [DELEGATION, REVOCATION];

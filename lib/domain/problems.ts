@@ -1,7 +1,6 @@
 // The problems that the domain service answers with: a stable code, its HTTP status and its title.
 
-import { cutList, cutText } from '../cut.ts';
-import { type Detail, TwinlineError } from '../errors.ts';
+import { cutList, cutText, type Detail, TwinlineError } from '../errors.ts';
 import type { JsonFlaw } from '../json/reader.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import { DOMAIN_LIMITS } from './limits.ts';

@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
+import { keyedMutex } from '../queue.ts';
 import type { Json, SnapshotStore } from '../store/store.ts';
 import { type Conversation, type Library, library } from './conversation.ts';
 import type { Inspector } from './inspection.ts';
 import type { AtRest } from './machine/transition.ts';
 import type { Services } from './service.ts';
-import { type Calls, callRunner } from './session/calls.ts';
-import { keyedMutex } from './session/keyed-mutex.ts';
+import { type Calls, callRunner } from './service.ts';
 import type { RecordProblem, SealKey } from './session/record.ts';
 
 /** Something a machine reported (an action that is not XState's own); published after the turn is committed. */

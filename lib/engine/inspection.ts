@@ -3,16 +3,8 @@
 import type { StateValue } from 'xstate';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { Conversation, View } from './conversation.ts';
+import type { Answer, Transition } from './machine/step.ts';
 import type { AtRest } from './machine/transition.ts';
-import type { Answer } from './session/calls.ts';
-
-/** One event that a machine took. */
-export interface Transition {
-  readonly event: string;
-  /** Null: the machine was not there before. */
-  readonly from: StateValue | null;
-  readonly to: StateValue;
-}
 
 /** How a service answered, as far as it may be shown. */
 export interface ShownAnswer {

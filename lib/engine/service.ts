@@ -1,6 +1,16 @@
-// What a service is: the one way in which a conversation touches the outside world.
+// Services, the one way in which a conversation touches the outside world; and their calls: deadline, bounded retry, one
+// idempotency key, and which of them this process is making.
 
+import type { Clock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { retryDelay } from '../retry.ts';
+import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
+import type { CallPolicy } from './conversation.ts';
+import { ENGINE_LIMITS } from './limits.ts';
+import type { Answer } from './machine/step.ts';
+import type { SessionCall } from './session/record.ts';
+import { hasKnownCode, holdSecrets, keepSecrets } from './session/secret-calls.ts';
 
 /** Who is calling: the session and what its door knows about it. */
 export interface ServiceSession {
@@ -24,3 +34,123 @@ export type Service = (input: JsonObject, call: ServiceCall) => Promise<Json>;
 
 /** Services by the name that flows call them by. */
 export type Services = { readonly [name: string]: Service };
+
+export interface CallRequest {
+  readonly call: SessionCall;
+  readonly input: JsonObject;
+  readonly policy: CallPolicy;
+  readonly session: ServiceSession;
+  /** Texts that must not come back in answers and errors. @default none */
+  readonly secrets?: readonly string[];
+}
+
+const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs };
+
+/** Longest time that a call can take with all its tries, in milliseconds. */
+export function longest(policy: CallPolicy): number {
+  const pauses = ENGINE_LIMITS.callBackoffMs * (2 ** policy.retries - 1);
+  return policy.timeoutMs * (policy.retries + 1) + pauses;
+}
+
+/** The calls that this process makes. */
+export interface Calls {
+  /** Starts the call, or joins it when it was started here already. Never rejects. */
+  start(request: CallRequest): Promise<Answer>;
+  /** A call that was started here and whose answer is not stored yet. */
+  find(key: string): Promise<Answer> | undefined;
+  /** Its answer has been stored. */
+  forget(key: string): void;
+  /** How many are running. */
+  readonly size: number;
+}
+
+interface Known {
+  readonly answer: Promise<Answer>;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  isRunning: boolean;
+}
+
+/** An answer stays until it is stored or its lease ends: the turn that waited for it may have to begin anew. */
+export function callRunner(given: Services, clock: Clock): Calls {
+  const services = keepSecrets(given);
+  const known = new Map<string, Known>();
+  let running = 0;
+  const dropStale = () => {
+    for (const [key, call] of known) {
+      if (call.until > clock.now()) return;
+      if (!call.isRunning) known.delete(key);
+    }
+  };
+  return {
+    start: (request) => {
+      const { key, until } = request.call;
+      const started = known.get(key);
+      if (started) return started.answer;
+      dropStale();
+      running++;
+      const answer = makeCall(services, clock, request).finally(() => {
+        running--;
+        call.isRunning = false;
+      });
+      const call: Known = { answer, until, isRunning: true };
+      known.set(key, call);
+      return answer;
+    },
+    find: (key) => known.get(key)?.answer,
+    forget: (key) => known.delete(key),
+    get size() {
+      return running;
+    },
+  };
+}
+
+async function makeCall(services: Services, clock: Clock, request: CallRequest): Promise<Answer> {
+  const name = request.call.service;
+  const service = Object.hasOwn(services, name) ? services[name] : undefined;
+  if (!service) return refusal(new TwinlineError('ERR_SERVICE_UNKNOWN', `No service is registered as "${name}".`));
+  for (let tries = 1; ; tries++) {
+    const answer = await oneTry(service, clock, request);
+    if (answer.ok || tries > request.policy.retries || !answer.retry) return answer.ok ? answer : refusal(answer.error);
+    await clock.wait(retryDelay(tries, BACKOFF));
+  }
+}
+
+type Try = { ok: true; output: Json } | { ok: false; retry: boolean; error: unknown };
+
+async function oneTry(service: Service, clock: Clock, request: CallRequest): Promise<Try> {
+  const { call, policy, session, input, secrets = [] } = request;
+  const stop = new AbortController();
+  const settled = new AbortController();
+  const late = clock.wait(policy.timeoutMs, settled.signal).then((): Try => {
+    if (!settled.signal.aborted) stop.abort();
+    const message = `Service "${call.service}" did not answer within ${policy.timeoutMs} ms.`;
+    return { ok: false, retry: true, error: new TwinlineError('ERR_TIMEOUT', message) };
+  });
+  // The service starts inside a promise, so that one that throws at once is a rejection too.
+  const work = Promise.resolve()
+    .then(() => service(input, holdSecrets({ signal: stop.signal, idempotencyKey: call.key, session }, secrets)))
+    .then((output): Try => ({ ok: true, output: clean(output, call.service) }))
+    .catch((error): Try => ({ ok: false, retry: !hasKnownCode(error) || error.retry, error }));
+  const first = await Promise.race([work, late]);
+  // A reason saves the cost of creating an error that is never read.
+  settled.abort(null);
+  return first;
+}
+
+// What a service answers becomes part of the record, so it must be JSON and must leave room.
+function clean(output: unknown, service: string): Json {
+  const text = JSON.stringify(output ?? null);
+  if (text.length > SHARED_LIMITS.recordChars / 2)
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `Service "${service}" answered ${text.length} characters of JSON; a session keeps at most ${SHARED_LIMITS.recordChars / 2}. Answer less, or a page.`,
+    );
+  return JSON.parse(text) as Json;
+}
+
+/** An error as a flow may see it: its code and the words of our own errors only, for others may quote secrets. */
+export function refusal(error: unknown): Answer {
+  if (hasKnownCode(error)) return { ok: false, error: { code: error.code, message: error.message } };
+  return { ok: false, error: { code: 'ERR_SERVICE', message: 'The service failed.' } };
+}

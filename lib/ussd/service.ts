@@ -2,9 +2,9 @@
 
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type SessionView, sessionKeys, viewSession } from '../engine/inspect.ts';
-import { openStored } from '../engine/session/open.ts';
+import { openStored } from '../engine/session/record.ts';
 import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
+import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { pathOf } from '../flow/run/node.ts';
 import type { Keyring } from '../keyring.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';

@@ -1,8 +1,7 @@
 // Which issuers of tokens are known beside did:key: those whose keys this server may ask for.
 
-import { didIxoKeys } from '../../lib/delegation/issuer/did-ixo.ts';
-import { didWebKeys } from '../../lib/delegation/issuer/did-web.ts';
 import type { ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
+import { didIxoKeys, didWebKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
 import type { Config } from '../config/config.ts';
 
 /** By method of a DID, how its keys are found; a method that nothing is set for is not accepted. */

@@ -3,10 +3,9 @@
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { delegations, revocations } from '../../lib/delegation/delegations.ts';
+import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
-import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Inspector } from '../../lib/engine/inspection.ts';
 import type { Services } from '../../lib/engine/service.ts';

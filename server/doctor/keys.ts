@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkCanary } from '../../lib/account/canary.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
+import { checkCanary } from '../../lib/sealing.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { SettingName } from '../config/settings.ts';

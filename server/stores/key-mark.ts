@@ -4,8 +4,8 @@
 // A key is changed in three steps, each on all instances before the next: the new key behind the old one, the new key
 // first, the old key gone. From the second step on, an instance that only knows the old key does not start any more.
 
-import { canary, checkCanary } from '../../lib/account/canary.ts';
 import type { Keyring } from '../../lib/keyring.ts';
+import { canary, checkCanary } from '../../lib/sealing.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Kind } from '../../lib/store/store.ts';
 

@@ -1,8 +1,8 @@
 // The stores of this server, open and ready, and what they promise in words.
 
-import { checkCanary } from '../../lib/account/canary.ts';
 import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
 import type { Keyring } from '../../lib/keyring.ts';
+import { checkCanary } from '../../lib/sealing.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import type { Log } from '../health/log.ts';

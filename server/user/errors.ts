@@ -2,9 +2,8 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
-import { cutList, cutText } from '../../lib/cut.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
-import { TwinlineError } from '../../lib/errors.ts';
+import { cutList, cutText, TwinlineError } from '../../lib/errors.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { REFUSAL_OF, REFUSALS, Refusal } from '../http/errors.ts';

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
+import type { SprayAlarm } from '../../lib/account/attempts.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { ACCOUNTS, STRANGERS, slotOf } from '../../lib/account/records.ts';
-import type { SprayAlarm } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';

@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { canary, checkCanary } from '../../lib/account/canary.ts';
 import { pinVault, scryptDigest } from '../../lib/account/pin.ts';
 import type { ErrorCode, TwinlineError } from '../../lib/errors.ts';
+import { canary, checkCanary } from '../../lib/sealing.ts';
 import { KEYS, keyring, quickDigest, rejection } from './support.ts';
 
 const test = suite('account/pin');

@@ -2,8 +2,8 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type SprayAlarm, sprayWatch } from '../../lib/account/attempts.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
-import { type SprayAlarm, sprayWatch } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 
 const test = suite('account/spray');

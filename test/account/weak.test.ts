@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Weakness, weakPin } from '../../lib/account/weak.ts';
+import { type Weakness, weakPin } from '../../lib/account/pin.ts';
 
 const test = suite('account/weak');
 

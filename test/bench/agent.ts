@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
-import { mintInvocation } from '../../lib/delegation/mint.ts';
+import { mintInvocation } from '../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../server/config/generated.ts';
 import { frameRows, pausedRows } from './agent-streams.ts';
 import { cpuUs, start, stop, type Target } from './load.ts';

@@ -4,12 +4,16 @@ import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { type Delegations, delegations, revocations } from '../../lib/delegation/delegations.ts';
+import {
+  DELEGATION,
+  DELEGATION_KINDS,
+  type Delegations,
+  delegations,
+  revocations,
+} from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
-import { inspectToken } from '../../lib/delegation/inspect.ts';
 import type { OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
-import { DELEGATION, DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
-import { mintDelegation } from '../../lib/delegation/mint.ts';
+import { inspectToken, mintDelegation } from '../../lib/delegation/tokens.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';

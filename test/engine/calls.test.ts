@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import type { Service } from '../../lib/engine/service.ts';
-import { callRunner } from '../../lib/engine/session/calls.ts';
+import { callRunner } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, SnapshotStore } from '../../lib/store/store.ts';

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { type AnyActorRef, type AnyMachineSnapshot, createActor, fromPromise, type StateValue, waitFor } from 'xstate';
 import type { Reply } from '../../lib/engine/conversation.ts';
 import type { TurnReport } from '../../lib/engine/engine.ts';
-import { refusal } from '../../lib/engine/session/calls.ts';
+import { refusal } from '../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { pathOf, type ScreenNode } from '../../lib/flow/run/node.ts';
 import type { JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';

@@ -13,7 +13,7 @@ import {
   type LifecycleOptions,
   lifecycle,
 } from '../../lib/engine/lifecycle/lifecycle.ts';
-import { type Entry, plainWrite, type Write } from '../../lib/engine/lifecycle/write.ts';
+import { type Entry, plainWrite, type Write } from '../../lib/engine/lifecycle/record.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';

@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
-import { seedSession } from '../../lib/engine/seed.ts';
 import { takeTurn } from '../../lib/engine/session/turn.ts';
+import { seedSession } from '../../lib/engine/sessions.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';

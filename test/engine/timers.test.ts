@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, cancel, createMachine, raise } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
-import { setTimer, type Timer } from '../../lib/engine/machine/timers.ts';
+import { setTimer, type Timer } from '../../lib/engine/machine/step.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';

@@ -70,7 +70,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/domain/webhook': room('lib lib/domain lib/domain/feed lib/domain/schema lib/http lib/store'),
   'lib/engine': room('lib lib/engine/session', 'lib/engine/machine lib/store'),
-  'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/engine/session lib/store'),
+  'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/store'),
   'lib/engine/machine': room('lib lib/engine', 'lib/store'),
   'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
@@ -144,7 +144,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/domain/schema server/openapi',
   ),
   'server/doctor': room(
-    'lib lib/account lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
   ),
   'server/domain': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/domain/routes server/http server/web/proposal',

@@ -2,8 +2,8 @@
 
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { SessionView } from '../../engine/inspect.ts';
 import type { Decision, Seen } from '../../engine/session/turn.ts';
+import type { SessionView } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import { DEFAULT_KEYS, type NavigationKey } from '../../flow/format/flow.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';

@@ -3,9 +3,9 @@
 // The key of a turn is the id of its run, so a turn that is taken again answers the same and does nothing twice.
 
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
-import { viewSession } from '../../engine/inspect.ts';
 import type { Service, Services } from '../../engine/service.ts';
 import { type TurnResult, takeTurn } from '../../engine/session/turn.ts';
+import { viewSession } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
 import { retryUntilAborted } from '../../retry.ts';

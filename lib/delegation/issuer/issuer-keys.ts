@@ -1,10 +1,15 @@
-// The keys of issuers that are no did:key: found by method, kept for a while, in bounded time, number and space.
+// The keys of issuers that are no did:key: in DID documents, found by did:web or did:ixo, kept for a while, in bounded time,
+// number and space.
 
+import { base58btc, DID } from '@ucanto/core';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { type Exchange, httpExchange } from '../../http/client.ts';
+import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { DELEGATION_LIMITS } from '../limits.ts';
 import type { IssuerKeys } from '../proof/claim.ts';
-import { didMethod } from '../proof/principal.ts';
+import { didMethod, issuerKey } from '../proof/principal.ts';
 
 /**
  * Finds the keys that a DID may sign with, each as did:key. Rejects when it cannot; `signal` aborts when the time is over.
@@ -48,4 +53,143 @@ export function issuerKeys(methods: { readonly [method: string]: ResolveKeys }, 
     entry.until = clock.now() + (keys ? DELEGATION_LIMITS.issuerKeysFreshMs : DELEGATION_LIMITS.issuerKeysFailedMs);
     return keys;
   };
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+// Who may act for the subject, or log in as it. A document that uses none of them means all of its keys.
+const RELATIONS = ['authentication', 'capabilityInvocation', 'capabilityDelegation'];
+const ED25519 = [0xed, 0x01];
+
+/**
+ * The keys of `document`, each as did:key and at most 8; undefined when it is not the document of `did`. Keys of other
+ * kinds are left out.
+ */
+export function didDocumentKeys(did: string, document: unknown): readonly string[] | undefined {
+  if (!isFields(document) || document.id !== did) return undefined;
+  const methods = listOf(document.verificationMethod);
+  const related = RELATIONS.flatMap((name) => listOf(document[name]));
+  const idOf = (id: unknown): string => (typeof id === 'string' && id.startsWith('#') ? did + id : String(id));
+  const chosen = related.flatMap((one) =>
+    isFields(one) ? [one] : methods.filter((method) => isFields(method) && idOf(method.id) === idOf(one)),
+  );
+  const keys = (related.length > 0 ? chosen : methods).map((one) => (isFields(one) ? keyOf(one) : undefined));
+  const usable = keys.filter((key) => key !== undefined && issuerKey(key) !== undefined);
+  return [...new Set(usable as string[])].slice(0, DELEGATION_LIMITS.keysPerIssuer);
+}
+
+function keyOf({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: Fields): string | undefined {
+  if (typeof publicKeyMultibase === 'string') return `did:key:${publicKeyMultibase}`;
+  if (typeof publicKeyBase58 === 'string') return rawKey(publicKeyBase58, (text) => base58btc.baseDecode(text));
+  const { kty, crv, x } = isFields(publicKeyJwk) ? publicKeyJwk : {};
+  const isEd25519 = kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string';
+  return isEd25519 ? rawKey(x, (text) => Buffer.from(text, 'base64url')) : undefined;
+}
+
+function rawKey(text: string, decode: (text: string) => Uint8Array): string | undefined {
+  try {
+    const raw = text.length <= DELEGATION_LIMITS.resourceChars ? decode(text) : [];
+    return raw.length === 32 ? DID.decode(Uint8Array.from([...ED25519, ...raw])).did() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, 64) : [];
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+export interface DidWebOptions {
+  /** Sends the request; for tests. */
+  readonly exchange?: Exchange;
+  /** All addresses of a host; for tests. Every one must be public, or nothing is asked. */
+  readonly resolve?: Resolve;
+  /** Hosts that may be asked: `host`, `host:port`, `*.example.com`. @default every public one */
+  readonly hosts?: readonly string[];
+}
+
+// A name with a dot that does not end in a number: no address, no `localhost`.
+const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
+
+/** Finds keys by did:web over HTTPS. Throws ERR_CONFIG for hosts that are none; rejects with ERR_SERVICE or ERR_TIMEOUT when the document cannot be had or used. */
+export function didWebKeys(options: DidWebOptions = {}): ResolveKeys {
+  const { exchange = httpExchange(), resolve = systemResolve, hosts } = options;
+  const lookup = guardedLookup(resolve, 'public');
+  const isListed = hosts && parseHosts(hosts);
+  return async (did, signal) => {
+    const url = didWebUrl(did);
+    if (!url) throw unusable(did, 'it names no host and path that could have a document');
+    if (isListed && !isListed(url)) throw unusable(did, `${url.host} is not among the hosts that may be asked`);
+    const headers = { accept: 'application/did+json, application/json' };
+    const { text } = await exchange({ method: 'GET', url, headers }, { lookup, signal });
+    const keys = didDocumentKeys(did, parseJson(text));
+    if (!keys) throw unusable(did, `${url.origin}${url.pathname} is not its document`);
+    return keys;
+  };
+}
+
+/** Where the document of a did:web is; undefined when the text is none, or names an address instead of a host. */
+export function didWebUrl(did: string): URL | undefined {
+  const [host = '', ...path] = did.startsWith('did:web:') ? did.slice('did:web:'.length).split(':') : [];
+  const [, name = '', port] = /^([^%]*)(?:%3A(\d{1,5}))?$/.exec(host) ?? [];
+  const plain = path.every((part) => /^[\w.-]+$/.test(part) && part !== '.' && part !== '..');
+  if (!HOST.test(name) || !plain || Number(port ?? 443) > 65_535) return undefined;
+  const place = path.length > 0 ? path.join('/') : '.well-known';
+  return new URL(`https://${name}:${port ?? 443}/${place}/did.json`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function unusable(did: string, problem: string): TwinlineError {
+  return new TwinlineError('ERR_SERVICE', `Cannot find the keys of ${did}: ${problem}.`);
+}
+
+export interface DidIxoOptions {
+  /** The service's GraphQL endpoint, of the operator's choice. */
+  readonly url: URL;
+  /** Sends the request; for tests. */
+  readonly exchange?: Exchange;
+  /** All addresses of a host; for tests. */
+  readonly resolve?: Resolve;
+}
+
+const QUERY =
+  'query Keys($did: String!) { iids(filter: { id: { equalTo: $did } }, first: 1) { nodes { id verificationMethod authentication } } }';
+const DID_IXO = /^did:ixo:[\w.:-]{1,200}$/;
+
+/** Finds keys by did:ixo. Rejects with ERR_SERVICE or ERR_TIMEOUT when the service does not tell them. */
+export function didIxoKeys({ url, exchange = httpExchange(), resolve = systemResolve }: DidIxoOptions): ResolveKeys {
+  const lookup = guardedLookup(resolve, parseHosts([url.host])(url) ?? 'public');
+  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  return async (did, signal) => {
+    if (!DID_IXO.test(did)) throw unknown(did);
+    const body = JSON.stringify({ query: QUERY, variables: { did } });
+    const { text } = await exchange({ method: 'POST', url, headers, body }, { lookup, signal });
+    const keys = didDocumentKeys(did, documentIn(text));
+    if (!keys) throw unknown(did);
+    return keys;
+  };
+}
+
+function documentIn(text: string): unknown {
+  try {
+    const answer = JSON.parse(text) as { data?: { iids?: { nodes?: readonly unknown[] } } } | null;
+    return answer?.data?.iids?.nodes?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
+function unknown(did: string): TwinlineError {
+  return new TwinlineError('ERR_SERVICE', `Cannot find the keys of ${did}: the service knows no document of it.`);
 }

@@ -1,9 +1,9 @@
-// A CAR of a token: one root and few blocks, each under the one kind of CID that hashes its bytes.
+// The outer form of a token: strict base64 of a CAR with one root and few blocks, each under the one kind of CID that hashes
+// its bytes. Other forms of UCAN are recognised, so that their senders get the reason.
 
 import { hash } from 'node:crypto';
 import { DELEGATION_LIMITS } from '../limits.ts';
 import { type Refused, refuse } from '../reason.ts';
-import { refuseBytes } from './foreign.ts';
 
 /** The bytes of a CID as latin1 text, so that it can be the key of a map. */
 export type CidKey = string;
@@ -70,4 +70,34 @@ function readLength(car: Buffer, at: number): { start: number; end: number } | u
     }
   }
   return undefined;
+}
+
+/**
+ * The bytes of standard base64 with padding or of base64url without; undefined for every other spelling of them:
+ * whitespace, mixed alphabets, missing or extra padding, bits behind the end.
+ */
+export function strictBytes(text: string): Uint8Array | undefined {
+  // Buffer reads both alphabets and skips what it does not know: only writing it again tells.
+  const bytes = Buffer.from(text, 'base64');
+  const same = bytes.toString('base64') === text || bytes.toString('base64url') === text;
+  return same && bytes.length > 0 ? bytes : undefined;
+}
+
+// UCAN 0.8 to 0.10: header, payload and signature of a JWT.
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+// UCAN 1.0: [signature, {"h": …, "ucan/dlg@1.0.0-…": …}], as DAG-CBOR or as DAG-JSON. Signatures have up to 512 bytes.
+const CBOR_LIST_OF_TWO = 0x82;
+const TAG = /ucan\/[a-z/]{1,20}@1\./;
+const LOOK_BYTES = 1_024;
+
+/** Why a text that is no base64 is refused. */
+export function refuseText(text: string): Refused {
+  if (JWT.test(text)) return refuse('jwt');
+  return refuse(text.startsWith('[') && TAG.test(text.slice(0, LOOK_BYTES)) ? 'ucan-1' : 'not-base64');
+}
+
+/** Why bytes that are no CAR are refused. */
+export function refuseBytes(bytes: Buffer): Refused {
+  const isEnvelope = bytes[0] === CBOR_LIST_OF_TWO && TAG.test(bytes.toString('latin1', 0, LOOK_BYTES));
+  return refuse(isEnvelope ? 'ucan-1' : 'not-a-car');
 }

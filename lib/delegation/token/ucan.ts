@@ -1,9 +1,9 @@
-// One UCAN of a token: known fields, each in its one form, with values within their limits.
+// The UCANs of a token: each with known fields in their one form, from the one that was sent to the one without a proof.
 
 import { DELEGATION_LIMITS } from '../limits.ts';
 import { isSignature, readPrincipal } from '../proof/principal.ts';
 import { type Refused, refuse } from '../reason.ts';
-import { type CidKey, isCid } from './car.ts';
+import { type Car, type CidKey, isCid, readCar } from './car.ts';
 import { type CborLink, type CborMap, type CborValue, readCanonical } from './cbor.ts';
 
 /** What a UCAN lets its audience do: an ability on a resource, within caveats. */
@@ -132,4 +132,37 @@ function isMap(value: CborValue): value is CborMap {
 
 function isSeconds(value: CborValue): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** The UCANs of a token from the one that was sent to the one that needs no proof; at least one. */
+export interface Chain {
+  readonly ok: true;
+  readonly ucans: readonly [Ucan, ...Ucan[]];
+}
+
+/** Reads the bytes of a CAR. Every block is hashed, so that no chain can be a circle. */
+export function readChain(bytes: Uint8Array): Chain | Refused {
+  const car = readCar(bytes);
+  return car.ok ? walk(car) : car;
+}
+
+function walk({ root, blocks }: Car): Chain | Refused {
+  const variant = blocks.get(root);
+  if (!variant) return refuse('missing-block');
+  const first = readVariant(variant);
+  if (typeof first !== 'string') return first;
+  const ucans: Ucan[] = [];
+  for (let next: CidKey | undefined = first; next !== undefined; next = ucans.at(-1)?.proof) {
+    if (ucans.length === DELEGATION_LIMITS.tokenDepth) return refuse('too-deep');
+    const block = blocks.get(next);
+    if (!block) return refuse(ucans.length > 0 ? 'missing-proof' : 'missing-block');
+    const ucan = readUcan(next, block);
+    if (!ucan.ok) return ucan;
+    ucans.push(ucan);
+  }
+  if (blocks.size > ucans.length + 1) return refuse('unreferenced-block');
+  // With one proof each, a capability can be derived in as many ways as the proofs' numbers of capabilities multiply to.
+  const paths = ucans.reduce((ways, { capabilities }) => ways * capabilities.length, 1);
+  if (paths > DELEGATION_LIMITS.tokenPaths) return refuse('too-many-paths');
+  return { ok: true, ucans: ucans as [Ucan, ...Ucan[]] };
 }

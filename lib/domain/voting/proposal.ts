@@ -2,7 +2,7 @@
 
 import type { ProposalContext, ProposalState } from '../../../machines/proposal.ts';
 import type { Instance } from '../../engine/lifecycle/lifecycle.ts';
-import { type Write, writtenAs } from '../../engine/lifecycle/write.ts';
+import { type Write, writtenAs } from '../../engine/lifecycle/record.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import { pathSegment } from '../did/did.ts';

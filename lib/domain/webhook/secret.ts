@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { TwinlineError } from '../../errors.ts';
 import type { Keyring } from '../../keyring.ts';
-import { openText, type Seal, sealerOf, sealText } from '../../sealed-text.ts';
+import { openText, type Seal, sealerOf, sealText } from '../../sealing.ts';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;

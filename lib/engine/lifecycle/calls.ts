@@ -6,8 +6,9 @@ import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import { type Answer, answerEvent } from '../machine/step.ts';
 import type { Services } from '../service.ts';
-import { type Answer, callRunner } from '../session/calls.ts';
+import { callRunner } from '../service.ts';
 import type { LifecycleCall } from './record.ts';
 
 const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs, maxMs: ENGINE_LIMITS.lifecycleBackoffMaxMs };
@@ -52,13 +53,10 @@ export function lifecycleCalls(
       return answer;
     },
     outcome: (call, answer) => {
-      const actorId = call.id;
-      if (answer.ok)
-        return { event: { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output } as EventObject };
-      const { retry } = ERROR_CODES[answer.error.code as ErrorCode];
-      if (retry && call.tries < (policies[actorId]?.tries ?? ENGINE_LIMITS.lifecycleTries))
+      const isRetried = !answer.ok && ERROR_CODES[answer.error.code as ErrorCode].retry;
+      if (isRetried && call.tries < (policies[call.id]?.tries ?? ENGINE_LIMITS.lifecycleTries))
         return { again: { ...call, at: clock.now() + retryDelay(call.tries, BACKOFF) } };
-      return { event: { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error } as EventObject };
+      return { event: answerEvent(call.id, answer) };
     },
   };
 }

@@ -7,6 +7,7 @@
 import type { EventObject, StateValue } from 'xstate';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { keyedMutex } from '../../queue.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { takenError } from '../../store/insert-new.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
@@ -14,11 +15,10 @@ import type { Inspector } from '../inspection.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
-import { keyedMutex } from '../session/keyed-mutex.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
 import type { Expected } from './record.ts';
+import { plainWrite, type Write } from './record.ts';
 import { lifecycleRunner, type Opened, type Settled } from './run.ts';
-import { plainWrite, type Write } from './write.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {

@@ -1,21 +1,35 @@
-// A machine as its document keeps it, checked before it is used.
+// A machine as its document keeps it: checked before it is used, the record that follows from an event, and its write.
 
-import type { StateValue } from 'xstate';
+import type { EventObject, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListOf, isObject, isText } from '../../shape.ts';
-import type { JsonObject, StoredDocument } from '../../store/store.ts';
+import type {
+  DocumentStore,
+  Exists,
+  InsertResult,
+  Json,
+  JsonObject,
+  Kind,
+  ReplaceResult,
+  StoredDocument,
+} from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { isTimer, type Timer } from '../machine/timers.ts';
+import {
+  begin,
+  isPendingCall,
+  isRest,
+  isTimer,
+  type NewCall,
+  type PendingCall,
+  type StepResult,
+  step,
+  type Timer,
+} from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 
-/** A call that has been decided on and not been answered. */
-export interface LifecycleCall {
-  /** The invoke's id in the machine. */
-  readonly id: string;
-  readonly service: string;
+/** A call of a machine in a document. */
+export interface LifecycleCall extends PendingCall {
   readonly input: JsonObject;
-  /** The idempotency key: the same for every try. */
-  readonly key: string;
   /** Tries begun. */
   readonly tries: number;
   /** Milliseconds since 1970: from then on the next reader or sweep makes the next try. */
@@ -89,25 +103,132 @@ export function dueAt({ timers, calls }: Pick<LifecycleRecord, 'timers' | 'calls
   return times.length ? Math.min(...times) : null;
 }
 
-const isCall = (call: unknown) =>
-  isObject(call) &&
-  [call.id, call.service, call.key].every(isText) &&
-  isObject(call.input) &&
-  isCount(call.tries) &&
-  isCount(call.at);
+function isCall(call: unknown): boolean {
+  if (!isPendingCall(call)) return false;
+  const { input, tries, at } = call as LifecycleCall;
+  return isObject(input) && isCount(tries) && isCount(at);
+}
 
 function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
     isText(raw.id) &&
     isCount(raw.version) &&
-    (isText(raw.state) || isObject(raw.state)) &&
-    isObject(raw.context) &&
-    (raw.history === undefined ||
-      (isObject(raw.history) && Object.values(raw.history).every((ids) => isListOf(ids, isText)))) &&
+    isRest(raw.state, raw.context, raw.history) &&
     isListOf(raw.timers, isTimer) &&
     isListOf(raw.calls, isCall) &&
     isCount(raw.at) &&
     isCount(raw.steps) &&
     isListOf(raw.commands, isText)
   );
+}
+
+/** A fact that the machine emitted during a step. */
+export interface LifecycleFact {
+  readonly type: string;
+  readonly data: Json;
+}
+
+/** What a record's next event is taken with. */
+export interface RecordStepOptions {
+  readonly machine: Machine;
+  /** Of the document: makes the idempotency keys of calls. */
+  readonly id: string;
+  /** Milliseconds since 1970 at which this happens. */
+  readonly at: number;
+  /** Until when the process that stores a new call has it to itself. */
+  readonly leaseUntil: (call: string) => number;
+}
+
+export interface Stepped {
+  readonly record: LifecycleRecord;
+  readonly facts: readonly LifecycleFact[];
+  /** The type of the event; absent when the machine took none. */
+  readonly event?: string;
+}
+
+/** The machine's first rest. Its input is `input` and `at`. */
+export function firstStep(input: JsonObject, options: RecordStepOptions): Stepped {
+  const { at, machine } = options;
+  const result = begin(machine, { ...input, at }, { at, stamp: stampAt(at) });
+  return steppedTo(result, { steps: 1, commands: [] }, options);
+}
+
+/** The record after `event`, to which `at` is added; undefined when the machine does not take it where it is. */
+export function nextStep(record: LifecycleRecord, event: EventObject, options: RecordStepOptions): Stepped | undefined {
+  const { rest, timers, calls, steps, commands } = record;
+  const { at, machine } = options;
+  const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
+  const result = step(machine, { live, timers, calls }, event, { at, stamp: stampAt(at) });
+  return result.isTaken ? steppedTo(result, { steps: steps + 1, commands }, options) : undefined;
+}
+
+const stampAt = (at: number) => (event: EventObject) => ({ ...event, at }) as EventObject;
+
+function steppedTo(
+  { live, timers, calls, newCalls, facts, transitions }: StepResult<LifecycleCall>,
+  { steps, commands }: Pick<LifecycleRecord, 'steps' | 'commands'>,
+  { machine, id, at, leaseUntil }: RecordStepOptions,
+): Stepped {
+  const made = newCalls.map(
+    ({ id: call, service, input }: NewCall): LifecycleCall => ({
+      id: call,
+      service,
+      input,
+      key: `${id}/${call}/${steps}`,
+      tries: 1,
+      at: leaseUntil(call),
+    }),
+  );
+  return {
+    record: { rest: machine.rest(live), timers, calls: [...calls, ...made], at, steps, commands },
+    facts: facts.map(({ name, params }) => ({ type: name, data: params })),
+    event: transitions[0]!.event,
+  };
+}
+
+/** What is to be noted about a step, in the same write. */
+export interface Entry {
+  /** Milliseconds since 1970; a deadline has its own time, not the time of the write. */
+  readonly at: number;
+  /** Who asked for it; `system` for deadlines and answers. */
+  readonly by: string;
+  readonly action: string;
+  readonly facts: readonly LifecycleFact[];
+}
+
+export interface StepWrite {
+  readonly documents: DocumentStore;
+  readonly kind: Kind;
+  readonly id: string;
+  /** What is replaced; undefined: nothing is there, insert. */
+  readonly old: StoredDocument | undefined;
+  readonly body: JsonObject;
+  readonly entry: Entry;
+}
+
+/** `conflict`: another writer was first. `exists`: the id, for an insert, or a unique value of the document is taken. */
+export type Written =
+  | { readonly kind: 'written'; readonly document: StoredDocument }
+  | { readonly kind: 'conflict' }
+  | Exists;
+
+export type Write = (write: StepWrite) => Promise<Written>;
+
+/** What an insert or a replace of `body` by the store comes to. */
+export function writtenAs({ id, body }: Pick<StepWrite, 'id' | 'body'>, result: InsertResult | ReplaceResult): Written {
+  if (result.kind === 'conflict' || result.kind === 'exists') return result;
+  return { kind: 'written', document: { id, revision: result.revision, body } };
+}
+
+/** Inserts or replaces the document and drops the entry. */
+export const plainWrite: Write = async (write) => {
+  const { documents, kind, id, old, body } = write;
+  return writtenAs(
+    write,
+    old ? await documents.replace(kind, id, old.revision, body) : await documents.insert(kind, id, body),
+  );
+};
+
+export function notFound(kind: Kind, id: string): TwinlineError {
+  return new TwinlineError('ERR_NOT_FOUND', `There is no ${kind.name} ${JSON.stringify(id)}.`);
 }

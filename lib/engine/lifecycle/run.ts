@@ -8,12 +8,24 @@ import { takenError } from '../../store/insert-new.ts';
 import type { DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import type { Inspector } from '../inspection.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import type { Answer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
-import type { Answer } from '../session/calls.ts';
 import type { LifecycleCalls } from './calls.ts';
-import { dueAt, type Expected, type LifecycleCall, type LifecycleRecord, readRecord, storedRecord } from './record.ts';
-import { firstStep, nextStep, type StepOptions, type Stepped } from './step.ts';
-import { type Entry, notFound, type Write } from './write.ts';
+import {
+  dueAt,
+  type Entry,
+  type Expected,
+  firstStep,
+  type LifecycleCall,
+  type LifecycleRecord,
+  nextStep,
+  notFound,
+  type RecordStepOptions,
+  readRecord,
+  type Stepped,
+  storedRecord,
+  type Write,
+} from './record.ts';
 
 /** A document and what its machine's record says. */
 export interface Opened {
@@ -44,7 +56,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
   const { machine } = expected;
   const open = (document: StoredDocument): Opened => ({ document, record: readRecord(document, expected) });
   const now = ({ record }: Opened) => Math.max(record.at, clock.now());
-  const options = (id: string, at: number): StepOptions => ({ machine, id, at, leaseUntil: calls.leaseUntil });
+  const options = (id: string, at: number): RecordStepOptions => ({ machine, id, at, leaseUntil: calls.leaseUntil });
 
   const bodyOf = (kept: JsonObject, record: LifecycleRecord): JsonObject => ({
     ...kept,

@@ -121,7 +121,7 @@ function encode(engine: Engine, work: Work, { ended, owed }: { ended: boolean; o
     busy: owed.busy,
     waiting: owed.waiting,
     isOvertaken: owed.isOvertaken,
-    steps: work.calls.length ? work.steps : undefined,
+    steps: work.calls.length ? work.hops : undefined,
   };
   return encodeRecord(work.key, record, engine.seals[0]);
 }

@@ -1,25 +1,21 @@
-// A session as it is stored: a compact line of JSON, sealed by a keyed hash, checked before it is used.
+// A session as it is stored: a compact line of JSON, sealed by a keyed hash, checked before it is used; and the session that
+// can go on from it, or why none can.
 
-import type { StateValue } from 'xstate';
+import type { AnyMachineSnapshot, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import { shortMac } from '../../keyring.ts';
 import { isCount, isListOf, isObject, isText } from '../../shape.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
-import type { JsonObject } from '../../store/store.ts';
-import { isTimer, type Timer } from '../machine/timers.ts';
+import type { JsonObject, StoredSession } from '../../store/store.ts';
+import type { Conversation } from '../conversation.ts';
+import type { Engine } from '../engine.ts';
+import { isPendingCall, isRest, isTimer, type PendingCall, type Timer } from '../machine/step.ts';
 import type { AtRest } from '../machine/transition.ts';
 
-/** A service call whose answer has not been applied yet. */
-export interface PendingCall {
-  /** The invoke's id in the machine. */
-  readonly id: string;
-  readonly service: string;
-  /** The idempotency key. */
-  readonly key: string;
-  /** Milliseconds since 1970: nobody works on it any more after this moment. */
+/** A call of a session. */
+export interface SessionCall extends PendingCall {
+  /** Milliseconds since 1970: the lease of the process that makes it. */
   readonly until: number;
-  /** Absent when it holds a secret. */
-  readonly input?: JsonObject;
 }
 
 export interface SessionRecord {
@@ -34,7 +30,7 @@ export interface SessionRecord {
   /** What the door remembers about the other side. */
   readonly door: JsonObject;
   readonly timers: readonly Timer[];
-  readonly calls: readonly PendingCall[];
+  readonly calls: readonly SessionCall[];
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
   /** Another request was told to wait while `busy` was being worked on. */
@@ -120,7 +116,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     rest: raw.y ? { state, context, history: raw.y as Record<string, string[]> } : { state, context },
     door: raw.d as JsonObject,
     timers: (raw.t as Timer[] | undefined) ?? [],
-    calls: (raw.k as PendingCall[] | undefined) ?? [],
+    calls: (raw.k as SessionCall[] | undefined) ?? [],
   };
   if (raw.o !== undefined) record.busy = raw.o as string;
   if (raw.x === true) record.isOvertaken = true;
@@ -141,11 +137,7 @@ function isOfOthers(json: string, seals: readonly SealKey[]): boolean {
   }
 }
 
-const isCall = (call: unknown) =>
-  isObject(call) &&
-  [call.id, call.service, call.key].every(isText) &&
-  isCount(call.until) &&
-  (call.input === undefined || isObject(call.input));
+const isCall = (call: unknown) => isPendingCall(call) && isCount((call as SessionCall).until);
 
 function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
@@ -154,10 +146,8 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     typeof raw.h === 'string' &&
     isCount(raw.n) &&
     isCount(raw.b) &&
-    (typeof raw.s === 'string' || isObject(raw.s)) &&
-    isObject(raw.c) &&
+    isRest(raw.s, raw.c, raw.y) &&
     (raw.u === undefined || isListOf(raw.u, isText)) &&
-    (raw.y === undefined || (isObject(raw.y) && Object.values(raw.y).every((ids) => isListOf(ids, isText)))) &&
     isObject(raw.d) &&
     (raw.t === undefined || isListOf(raw.t, isTimer)) &&
     (raw.k === undefined || isListOf(raw.k, isCall)) &&
@@ -181,4 +171,60 @@ function withUndefined(context: JsonObject, names: readonly string[]): JsonObjec
   const whole: Record<string, unknown> = { ...context };
   for (const name of names) whole[name] = undefined;
   return whole as JsonObject;
+}
+
+export type Opened =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ended'; readonly stored: StoredSession; readonly record: SessionRecord }
+  | {
+      readonly kind: 'live';
+      readonly stored: StoredSession;
+      readonly record: SessionRecord;
+      readonly conversation: Conversation;
+      /** The record is of an older version and has been put in terms of this one. */
+      readonly isMigrated: boolean;
+      /** The machine, put back where the record says. */
+      readonly live: AnyMachineSnapshot;
+    }
+  | { readonly kind: 'unreadable'; readonly stored: StoredSession; readonly reason: RecordProblem };
+
+export type Live = Opened & { readonly kind: 'live' };
+
+/** Reads a stored session. A record that cannot go on is a result of its own, never a new beginning. */
+export function openStored(engine: Engine, key: string, stored: StoredSession | undefined): Opened {
+  if (!stored) return { kind: 'none' };
+  const record = decodeRecord(key, stored.record, engine.seals);
+  if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
+  if (stored.ended) return { kind: 'ended', stored, record };
+  const found = engine.library.exact(record.conversation, record.version, record.hash);
+  const fit = found ? { conversation: found, record, isMigrated: false } : migrated(engine, record);
+  if (typeof fit === 'string') return { kind: 'unreadable', stored, reason: fit };
+  const live = resumed(fit);
+  if (!live) return { kind: 'unreadable', stored, reason: 'unknown-state' };
+  const { conversation, isMigrated } = fit;
+  return { kind: 'live', stored, record: fit.record, conversation, isMigrated, live };
+}
+
+interface Fit {
+  readonly conversation: Conversation;
+  readonly record: SessionRecord;
+  readonly isMigrated: boolean;
+}
+
+function migrated(engine: Engine, record: SessionRecord): Fit | RecordProblem {
+  const conversation = engine.library.current(record.conversation);
+  if (!conversation) return 'foreign';
+  if (record.version > conversation.version) return 'future';
+  const rest = conversation.migrate?.(record.rest, { version: record.version, hash: record.hash });
+  return rest ? { conversation, record: { ...record, rest }, isMigrated: true } : 'outdated';
+}
+
+// Undefined when the machine has no such state.
+function resumed({ conversation, record: { rest, calls } }: Fit): AnyMachineSnapshot | undefined {
+  try {
+    return conversation.machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
+  } catch (error) {
+    if (error instanceof TwinlineError && error.code === 'ERR_RECORD') return undefined;
+    throw error;
+  }
 }

@@ -3,7 +3,8 @@
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { type Answer, longest } from './calls.ts';
+import type { Answer } from '../machine/step.ts';
+import { longest } from '../service.ts';
 import type { SessionWriter } from './commit.ts';
 import { fireDue, giveAnswer, serviceSession, type Work, type WorkingCall } from './work.ts';
 
@@ -64,7 +65,7 @@ function recover(engine: Engine, work: Work, working: WorkingCall): WorkingCall 
   if (!stored || call.until > engine.clock.now()) return working;
   if (!input) return { ...working, answer: Promise.resolve(interrupted(call.service)) };
   const until = engine.clock.now() + longest(work.conversation.callPolicy(call.id)) + ENGINE_LIMITS.turnReserveMs;
-  return { call: { ...call, until }, input, stored: false };
+  return { ...working, call: { ...call, until }, stored: false };
 }
 
 function interrupted(service: string): Answer {

@@ -12,10 +12,10 @@ import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { noteTyped } from '../inspection.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import type { Answer } from './calls.ts';
+import type { Answer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';
-import { type Live, type Opened, openStored } from './open.ts';
 import type { RecordProblem } from './record.ts';
+import { type Live, type Opened, openStored } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { beginWork, feed, fireDue, giveAnswer, resumeWork, viewOf, type Work, type WorkingCall } from './work.ts';
 
@@ -236,14 +236,14 @@ async function proceed(engine: Engine, attempt: Attempt, { opened, work }: Run):
   const { background, until } = attempt;
   const before = storedOf(opened)!;
   const writer = sessionWriter(engine, work, { before, turnKey: undefined });
-  const { steps } = work;
+  const { hops } = work;
   fireDue(engine, work);
   if (typeof background === 'object') giveAnswer(engine, work, background.call, background.answer);
   fireDue(engine, work);
   const settled = await settle(engine, work, { writer, until });
   if (settled === 'conflict' || settled === 'poll') return settled;
   if (settled === 'late') deliverLater(engine, work.key, work.calls);
-  const hasMoved = work.steps !== steps;
+  const hasMoved = work.hops !== hops;
   return !hasMoved || (await writer.commitQuietly()) ? replied(before, true) : 'conflict';
 }
 

@@ -1,15 +1,15 @@
 // A flow compiled once: a plain JSON machine config, its screens by path, and the conversation that an engine keeps.
 
 import { createHash } from 'node:crypto';
-import { type AnyStateMachine, createMachine } from 'xstate';
-import { menuVocabulary } from '../../../machines/ussd-menu.ts';
+import type { AnyStateMachine } from 'xstate';
+import { type MenuConfig, type MenuContext, menuVocabulary } from '../../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { CallPolicy, Conversation, Prove, View } from '../../engine/conversation.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { DEFAULT_WAIT, durationMs, exitScreen, type Flow, type Screen } from '../format/flow.ts';
+import { DEFAULT_WAIT, durationMs, exitScreen, type Flow, type Screen, type Values } from '../format/flow.ts';
 import { migrateRest } from '../format/migrate.ts';
 import { branch } from '../screens/branch.ts';
 import { call } from '../screens/call.ts';
@@ -132,17 +132,17 @@ function initialContext(flow: Flow): Record<string, Json> {
 
 /** The machine of a JSON config: what JSON cannot say (context from input, call inputs, guards, actions) is put in. */
 function machineOf(config: JsonObject, flow: Flow, build: Build): AnyStateMachine {
-  const context = ({ input: given }: { input?: JsonObject }) => ({
-    ...(config.context as JsonObject),
-    ...known(flow, given),
-  });
-  const vocabulary = menuVocabulary(menuImplementations(build.used));
-  return createMachine({ ...withInputs(config), context } as never, vocabulary as never) as AnyStateMachine;
+  const start = config.context as unknown as MenuContext;
+  const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...known(flow, input) });
+  return menuVocabulary(menuImplementations(build.used)).createMachine({
+    ...withInputs(config),
+    context,
+  } as MenuConfig);
 }
 
 // What the door knows (phoneNumber, sessionId …) goes into the variables of the same name that the flow declares.
-function known(flow: Flow, given: JsonObject | undefined): JsonObject {
-  const declared = Object.entries(given ?? {}).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
+function known(flow: Flow, given: Values): Values {
+  const declared = Object.entries(given).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
   return Object.fromEntries(declared);
 }
 

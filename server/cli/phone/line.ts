@@ -1,7 +1,7 @@
 // The other end of a phone in the terminal: a server somewhere, or an engine in this process.
 
 import { randomUUID } from 'node:crypto';
-import { seedSession } from '../../../lib/engine/seed.ts';
+import { seedSession } from '../../../lib/engine/sessions.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { stateOf } from '../../../lib/flow/run/node.ts';
 import { asksForSecret } from '../../../lib/flow/testing/mask.ts';

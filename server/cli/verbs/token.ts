@@ -3,10 +3,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inspectToken } from '../../../lib/delegation/inspect.ts';
 import { didOfKey, type OracleKey, parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
 import { TOKEN_REASONS } from '../../../lib/delegation/reason.ts';
+import { inspectToken, mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { makeFolder } from '../../config/folder.ts';

@@ -3,7 +3,7 @@
 // An entry is written first, then counted into its account, then marked as counted. The account remembers which entries it
 // has counted until they are marked: a crash between two of these steps, or two processes at once, count nothing twice.
 
-import { type KeyedMutex, keyedMutex } from '../../../lib/engine/session/keyed-mutex.ts';
+import { type KeyedMutex, keyedMutex } from '../../../lib/queue.ts';
 import type { JsonObject, Kind } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
 import type { PluginHost } from '../plugin.ts';

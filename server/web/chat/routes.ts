@@ -1,6 +1,6 @@
 // GET /chat and the tokens that its page talks to the agent with, for operators only.
 
-import { mintInvocation } from '../../../lib/delegation/mint.ts';
+import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Keyring } from '../../../lib/keyring.ts';

@@ -1,7 +1,7 @@
 // The sessions that live when somebody begins to watch, as they are stored.
 
 import type { Engine } from '../../../lib/engine/engine.ts';
-import { type SessionView, sessionKeys, viewSession } from '../../../lib/engine/inspect.ts';
+import { type SessionView, sessionKeys, viewSession } from '../../../lib/engine/sessions.ts';
 import { pathOf } from '../../../lib/flow/run/node.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { PAGE_LIMITS } from '../limits.ts';

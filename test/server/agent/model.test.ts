@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintInvocation } from '../../../lib/delegation/mint.ts';
+import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { readMcpServers } from '../../../server/agent/mcp-file.ts';
 import { modelList } from '../../../server/agent/models.ts';
 import { readConfig } from '../../../server/config/config.ts';

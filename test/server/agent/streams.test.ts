@@ -4,7 +4,7 @@ import { EventSource } from 'eventsource';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
+import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Answer, hangs, modelServer, said, says } from '../../agent/model-server.ts';

@@ -6,9 +6,9 @@ import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
 import { machineConversation } from '../../../lib/engine/conversation.ts';
 import { createEngine } from '../../../lib/engine/engine.ts';
-import { viewSession } from '../../../lib/engine/inspect.ts';
 import { compileMachine } from '../../../lib/engine/machine/transition.ts';
 import { takeTurn } from '../../../lib/engine/session/turn.ts';
+import { viewSession } from '../../../lib/engine/sessions.ts';
 import { memorySnapshots } from '../../../lib/store/memory/index.ts';
 import { startSweeper, sweepSessions } from '../../../server/boot/sweeper.ts';
 

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { inspectToken } from '../../../lib/delegation/inspect.ts';
+import { inspectToken } from '../../../lib/delegation/tokens.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { operatorPasses } from '../../../server/web/kit/operator-pass.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintInvocation } from '../../../lib/delegation/mint.ts';
+import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';

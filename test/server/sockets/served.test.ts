@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
-import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
+import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/generated.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { type Answer, DIAL, json, type Served, type ServeOptions, sharedServer, withServer } from '../support/serve.ts';

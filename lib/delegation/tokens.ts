@@ -1,17 +1,16 @@
-// New tokens, signed by a key of our own: invocations of other services within what was delegated, and delegations.
+// Tokens for tools and other services: what one says, and new ones signed by a key of our own, within what was delegated.
 
 import { randomUUID } from 'node:crypto';
 import { Delegation, DID, delegate, Signature } from '@ucanto/core';
 import type * as API from '@ucanto/interface';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import { inspectToken, type Said } from './inspect.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { keepsCaveats } from './proof/claim.ts';
-import { TOKEN_REASONS } from './reason.ts';
-import { strictBytes } from './token/base64.ts';
-import type { Capability } from './token/ucan.ts';
+import { delegationsOf, keepsCaveats, revocationKeyOf, signedPayloadOf } from './proof/claim.ts';
+import { type Refused, refuse, TOKEN_REASONS } from './reason.ts';
+import { refuseText, strictBytes } from './token/car.ts';
+import { type Capability, readChain, type Ucan } from './token/ucan.ts';
 
 interface MintOptions {
   readonly key: OracleKey;
@@ -117,4 +116,54 @@ function signerOf(key: OracleKey, issuer: string): API.Signer {
 
 function refused(problem: string, cause?: unknown): TwinlineError {
   return new TwinlineError('ERR_INPUT', `Cannot make a token: ${problem}.`, { cause });
+}
+
+/** One UCAN as its issuer wrote it. */
+export interface Said {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly capabilities: readonly Capability[];
+  /** Seconds since 1970; null: never. */
+  readonly expiration: number | null;
+  readonly notBefore?: number;
+  readonly nonce?: string;
+  readonly facts: readonly { readonly [name: string]: unknown }[];
+  readonly revocationKey: string;
+}
+
+export interface Inspected {
+  readonly ok: true;
+  /** The token, its proof, the proof of that: 1 to 8. */
+  readonly chain: readonly [Said, ...Said[]];
+}
+
+/** Reads a token as the guard does, and checks neither signatures nor times nor whom it is for. Never throws. */
+export function inspectToken(text: string): Inspected | Refused {
+  if (text.length > DELEGATION_LIMITS.delegationChars) return refuse('too-long');
+  const bytes = strictBytes(text);
+  if (!bytes) return refuseText(text);
+  const chain = readChain(bytes);
+  if (!chain.ok) return chain;
+  try {
+    return { ok: true, chain: said(chain.ucans) as [Said, ...Said[]] };
+  } catch {
+    return refuse('not-a-ucan');
+  }
+}
+
+function said(ucans: readonly Ucan[]): Said[] {
+  return delegationsOf(ucans).map((delegation, at) => {
+    const { issuer, audience, expiration, notBefore } = ucans[at]!;
+    const { nonce, facts, capabilities } = delegation;
+    return {
+      issuer,
+      audience,
+      capabilities: capabilities as readonly Capability[],
+      expiration,
+      ...(notBefore !== undefined && { notBefore }),
+      ...(nonce !== undefined && { nonce }),
+      facts: facts as Said['facts'],
+      revocationKey: revocationKeyOf(signedPayloadOf(delegation, ucans[at]!)),
+    };
+  });
 }

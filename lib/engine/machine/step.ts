@@ -1,0 +1,245 @@
+// One event for a machine with timers and pending calls, until it rests: pure. Sessions and lifecycles both run on it.
+//
+// XState forgets `after` when a snapshot is restored, so timers are data with a deadline. Calls are data too: the caller
+// stores them before it makes them.
+
+import type { AnyMachineSnapshot, EventObject, StateValue } from 'xstate';
+import { TwinlineError } from '../../errors.ts';
+import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
+import type { CallEffect, Effect, Machine, Step } from './transition.ts';
+
+export interface Timer {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly event: EventObject;
+}
+
+/** A service call whose answer the machine has not got yet. */
+export interface PendingCall {
+  /** The invoke's id in the machine. */
+  readonly id: string;
+  readonly service: string;
+  /** The idempotency key: the same for every try. */
+  readonly key: string;
+  /** Absent when it holds a secret. */
+  readonly input?: JsonObject;
+}
+
+/** How a call ended, as plain data: what the machine gets as `xstate.done.actor.…` or `xstate.error.actor.…`. */
+export type Answer =
+  | { readonly ok: true; readonly output: Json }
+  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
+
+/** A machine between two events, and what it waits for. */
+export interface MachineState<Call extends Identified = Identified> {
+  readonly live: AnyMachineSnapshot;
+  /** By time, then by age. */
+  readonly timers: readonly Timer[];
+  readonly calls: readonly Call[];
+}
+
+type Identified = { readonly id: string };
+
+export interface StepOptions {
+  /** Milliseconds since 1970 at which this happens. */
+  readonly at: number;
+  /** Events that led to each other without a rest so far, at most ENGINE_LIMITS.hopsPerTurn. @default 0 */
+  readonly hops?: number;
+  /** What the machine gets for an event, for those that it sends to itself too. @default the event as it is */
+  readonly stamp?: (event: EventObject) => EventObject;
+}
+
+/** One event that a machine was given. */
+export interface Transition {
+  readonly event: string;
+  /** Null: the machine was not there before. */
+  readonly from: StateValue | null;
+  readonly to: StateValue;
+}
+
+/** A call that is to be made. `hops`: as they stood when the machine asked for it. */
+export type NewCall = CallEffect & { readonly hops: number };
+
+/** Where the machine rests after a step, and what is to be done. */
+export interface StepResult<Call extends Identified> extends MachineState<Call> {
+  /** Calls that it asks for, besides `calls`, those of before that it still waits for. */
+  readonly newCalls: readonly NewCall[];
+  readonly facts: readonly { readonly name: string; readonly params: Json }[];
+  readonly transitions: readonly Transition[];
+  readonly hops: number;
+  /** False: the machine ignores this event where it is. */
+  readonly isTaken: boolean;
+}
+
+/** The type of the event that a machine begins with. */
+const BEGIN = 'xstate.init';
+
+/**
+ * The machine's first rest. Throws ERR_MACHINE when a guard or action throws or a delay is no finite number, and
+ * ERR_TURN_LIMIT when the machine does not come to rest or sets too many timers.
+ */
+export function begin(machine: Machine, input: JsonObject, options: StepOptions): StepResult<never> {
+  const run = startRun<never>(machine, { timers: [], calls: [] }, options);
+  apply(run, machine.begin(input), { event: BEGIN, from: null });
+  return runToRest(run, true);
+}
+
+/** The rest after an event and all that it leads to at once. Throws as {@link begin}. A machine that has ended takes nothing. */
+export function step<Call extends Identified>(
+  machine: Machine,
+  state: MachineState<Call>,
+  event: EventObject,
+  options: StepOptions,
+): StepResult<Call> {
+  const run = startRun(machine, state, options);
+  run.live = state.live;
+  take(run, event);
+  return runToRest(run, run.live !== state.live);
+}
+
+/** One more event that follows from another. Throws ERR_TURN_LIMIT when there have been too many without a rest. */
+export function countHop(machine: Machine, hops: number): number {
+  if (hops < ENGINE_LIMITS.hopsPerTurn) return hops + 1;
+  throw new TwinlineError(
+    'ERR_TURN_LIMIT',
+    `Machine "${machine.id}" passed through ${ENGINE_LIMITS.hopsPerTurn} calls, timers and events of its own without coming to rest: they form a loop. Put a screen between them.`,
+  );
+}
+
+/** The event by which a machine gets the answer of one of its calls. */
+export function answerEvent(actorId: string, answer: Answer): EventObject {
+  const event = answer.ok
+    ? { type: `xstate.done.actor.${actorId}`, actorId, output: answer.output }
+    : { type: `xstate.error.actor.${actorId}`, actorId, error: answer.error };
+  return event as EventObject;
+}
+
+/** Adds a timer; one with the same id is replaced. */
+export function setTimer(timers: readonly Timer[], timer: Timer): Timer[] {
+  const others = cancelTimer(timers, timer.id);
+  const later = others.findIndex((other) => other.at > timer.at);
+  return later < 0 ? [...others, timer] : others.toSpliced(later, 0, timer);
+}
+
+export function cancelTimer(timers: readonly Timer[], id: string): Timer[] {
+  return timers.filter((timer) => timer.id !== id);
+}
+
+/** Whether what was stored as a timer is one. */
+export const isTimer = (timer: unknown): boolean =>
+  isObject(timer) && isText(timer.id) && isCount(timer.at) && isObject(timer.event) && isText(timer.event.type);
+
+/** Whether what was stored as a call is one. */
+export const isPendingCall = (call: unknown): call is PendingCall =>
+  isObject(call) &&
+  [call.id, call.service, call.key].every(isText) &&
+  (call.input === undefined || isObject(call.input));
+
+/** Whether what was stored as a rest is one. */
+export const isRest = (state: unknown, context: unknown, history: unknown): boolean =>
+  (isText(state) || isObject(state)) &&
+  isObject(context) &&
+  (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListOf(ids, isText))));
+
+type TimerEffect = Effect & { readonly type: 'timer' };
+
+interface Run<Call extends Identified> {
+  readonly machine: Machine;
+  readonly at: number;
+  readonly stamp: StepOptions['stamp'];
+  live: AnyMachineSnapshot;
+  timers: readonly Timer[];
+  calls: readonly Call[];
+  newCalls: NewCall[];
+  hops: number;
+  readonly facts: { name: string; params: Json }[];
+  readonly transitions: Transition[];
+  /** Events that the machine has sent to itself and not taken yet. */
+  readonly queue: EventObject[];
+}
+
+function startRun<Call extends Identified>(
+  machine: Machine,
+  { timers, calls }: Pick<MachineState<Call>, 'timers' | 'calls'>,
+  { at, hops = 0, stamp }: StepOptions,
+): Run<Call> {
+  const live = undefined as unknown as AnyMachineSnapshot;
+  return { machine, at, stamp, live, timers, calls, newCalls: [], hops, facts: [], transitions: [], queue: [] };
+}
+
+function runToRest<Call extends Identified>(run: Run<Call>, isTaken: boolean): StepResult<Call> {
+  for (let event = run.queue.shift(); event; event = run.queue.shift()) {
+    run.hops = countHop(run.machine, run.hops);
+    take(run, event);
+  }
+  const { live, timers, calls, newCalls, facts, transitions, hops } = run;
+  return { live, timers, calls, newCalls, facts, transitions, hops, isTaken };
+}
+
+function take(run: Run<Identified>, event: EventObject): void {
+  const { live, machine, stamp } = run;
+  if (live.status !== 'active') return;
+  apply(run, machine.step(live, stamp ? stamp(event) : event), { event: event.type, from: live.value });
+}
+
+function apply(run: Run<Identified>, { live, effects }: Step, transition: Omit<Transition, 'to'>): void {
+  run.live = live;
+  run.transitions.push({ ...transition, to: live.value });
+  for (const effect of effects) applyEffect(run, effect);
+  if (live.status !== 'active') {
+    run.timers = [];
+    run.calls = [];
+    run.newCalls = [];
+  }
+  if (!run.calls.length && !run.newCalls.length) return;
+  const active = run.machine.calling(live);
+  run.calls = run.calls.filter(({ id }) => active.includes(id));
+  run.newCalls = run.newCalls.filter(({ id }) => active.includes(id));
+}
+
+function applyEffect(run: Run<Identified>, effect: Effect): void {
+  switch (effect.type) {
+    case 'call':
+      run.calls = run.calls.filter(({ id }) => id !== effect.id);
+      run.newCalls = [...run.newCalls.filter(({ id }) => id !== effect.id), { ...effect, hops: run.hops }];
+      break;
+    case 'timer':
+      run.timers = setTimer(run.timers, timerFor(run, effect));
+      if (run.timers.length > ENGINE_LIMITS.timersPerSession) throw tooManyTimers(run.machine);
+      break;
+    case 'cancel':
+      run.timers = cancelTimer(run.timers, effect.id);
+      break;
+    case 'send':
+      run.queue.push(effect.event);
+      break;
+    case 'fact':
+      run.facts.push({ name: effect.name, params: effect.params });
+  }
+}
+
+function timerFor({ machine, timers, at: now }: Run<Identified>, { id, delayMs, event }: TimerEffect): Timer {
+  const at = now + Math.max(0, Math.ceil(delayMs));
+  if (!Number.isSafeInteger(at))
+    throw new TwinlineError(
+      'ERR_MACHINE',
+      `Machine "${machine.id}" asks for "${event.type}" after ${delayMs} ms; a delay is a finite number of milliseconds.`,
+    );
+  return { id: id ?? freeTimerId(timers), at, event };
+}
+
+function freeTimerId(timers: readonly Timer[]): string {
+  let number = 0;
+  while (timers.some((timer) => timer.id === `#${number}`)) number++;
+  return `#${number}`;
+}
+
+function tooManyTimers({ id }: Machine): TwinlineError {
+  return new TwinlineError(
+    'ERR_TURN_LIMIT',
+    `Machine "${id}" sets more than ${ENGINE_LIMITS.timersPerSession} timers.`,
+  );
+}

@@ -1,0 +1,59 @@
+// Bounded queues: so much work at a time, so much waiting, the rest refused with ERR_BUSY.
+
+import { TwinlineError } from './errors.ts';
+
+/** Runs `work` when its turn has come; rejects with ERR_BUSY when too many wait already. */
+export type Queue = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** So many workers for everything; `what` names the work in errors, such as `PIN checks`. */
+export function boundedQueue({ workers, waiting, what }: { workers: number; waiting: number; what: string }): Queue {
+  let free = workers;
+  const line: (() => void)[] = [];
+  const leave = () => {
+    const next = line.shift();
+    // The place is handed over, not freed: a newcomer must not slip in before one that waits.
+    if (next) next();
+    else free++;
+  };
+  return async (work) => {
+    if (free > 0) free--;
+    else if (line.length < waiting) await new Promise<void>((go) => line.push(go));
+    else {
+      const message = `${workers} ${what} are running and ${waiting} more wait; this one was refused. Try again in a moment.`;
+      throw new TwinlineError('ERR_BUSY', message);
+    }
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  };
+}
+
+export interface KeyedMutex {
+  /** Runs `work` once everything that was called before for this key is done; other keys run at the same time. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** The number of keys with running work. */
+  size(): number;
+}
+
+const FREE = Promise.resolve();
+
+/** One worker for each key; `what` names the work in errors, such as `requests of one session`. */
+export function keyedMutex(waiting: number, what: string): KeyedMutex {
+  const lines = new Map<string, { tail: Promise<unknown>; length: number }>();
+  // Every turn of the engine passes here: one promise, and no async frame around the work.
+  const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const line = lines.get(key) ?? { tail: FREE, length: 0 };
+    if (line.length >= waiting)
+      return Promise.reject(new TwinlineError('ERR_BUSY', `${waiting} ${what} are waiting already; try again later.`));
+    if (!line.length++) lines.set(key, line);
+    const turn = line.tail === FREE ? work() : line.tail.then(work);
+    const leave = () => {
+      if (!--line.length) lines.delete(key);
+    };
+    line.tail = turn.then(leave, leave);
+    return turn;
+  };
+  return { run, size: () => lines.size };
+}

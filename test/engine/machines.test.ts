@@ -1,0 +1,117 @@
+// The machines of machines/ as XState users write them: setup and a literal, typed, and readable for what is stored.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compileMachine } from '../../lib/engine/machine/transition.ts';
+import type { Flow } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { agentStream, type RunCall, type RunContext } from '../../machines/agent-stream.ts';
+import { ussdMenu } from '../../machines/ussd-menu.ts';
+import { ROOT } from '../package/manifest.ts';
+
+const test = suite('machines');
+
+test('each machine is a literal behind setup, imports nothing at run time but XState, and casts nothing away', () => {
+  const folder = join(ROOT, 'machines');
+  const sources = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
+  const machines = sources.filter(([, source]) => source.includes("from 'xstate'"));
+  assert.equal(
+    machines.map(([name]) => name),
+    ['agent-stream.ts', 'delegation.ts', 'domain-verification.ts', 'ussd-menu.ts'],
+  );
+  for (const [name, source] of machines) {
+    assert.match(source, /\bsetup\(\{\n/, name);
+    assert.match(source, /\.createMachine\(\{\n\s+id: '/, name);
+    assert.not.match(source, /as never|as any|\.\.\.[A-Z]/, name);
+    assert.not.match(source, /^import (?!type\b)(?!.*from 'xstate';)/m, name);
+  }
+});
+
+const FLOW: Flow = {
+  flow: 'ussd-menu',
+  version: 1,
+  start: 'welcome',
+  vars: {
+    name: { type: 'string', default: null },
+    rows: { type: 'array', default: [] },
+    item: { type: 'object', default: null },
+  },
+  screens: {
+    welcome: {
+      type: 'menu',
+      text: 'Welcome',
+      options: [
+        { id: 'rename', text: 'Your name', to: 'name' },
+        { id: 'look', text: 'Your items', to: 'load', when: 'name != null' },
+      ],
+    },
+    name: { type: 'input', text: 'Name?', save: 'name', attempts: 3, else: 'bye', to: 'welcome' },
+    load: {
+      type: 'call',
+      service: 'items',
+      with: { name: '=name' },
+      save: 'rows',
+      done: [{ when: 'len(rows) > 0', to: 'choose' }, { to: 'bye' }],
+      fail: 'bye',
+    },
+    choose: { type: 'list', text: 'Which?', items: 'rows', row: '{row}', pick: { save: 'item', to: 'bye' } },
+    bye: { type: 'end', text: 'Goodbye' },
+  },
+};
+
+test('the menu that is written as a machine is what its flow is compiled to', () => {
+  assert.equal(JSON.parse(JSON.stringify(ussdMenu.config)), compileFlow(FLOW).config);
+});
+
+// As the release before stored them.
+const CALL: RunCall = { id: 'c1', kind: 'browser', name: 'look', until: 2_000, args: { at: 1 } };
+const STORED: RunContext = {
+  session: 's',
+  turn: 3,
+  inLine: false,
+  holder: 'one',
+  fence: 2,
+  leaseUntil: 1_000,
+  claims: 1,
+  abortRequested: false,
+  calls: [CALL],
+  sealed: false,
+};
+
+test('a stored run goes on where it is, in each of its states', () => {
+  const machine = compileMachine(agentStream());
+  const take = (state: string, event: JsonObject) => {
+    const live = machine.resume({ state, context: STORED as unknown as JsonObject });
+    const { state: to, context } = machine.rest(machine.step(live, { at: 1_500, ...event } as never).live);
+    return [to, context] as const;
+  };
+  const { args: _, ...handedOut } = CALL;
+  const answer = { ok: true, output: 1 };
+  assert.equal(take('waiting', { type: 'HAND_OUT', call: 'c1' }), ['waiting', { ...STORED, calls: [handedOut] }]);
+  assert.equal(take('waiting', { type: 'RESULT', call: 'c1', result: answer }), [
+    'running',
+    { ...STORED, calls: [{ ...CALL, result: answer }] },
+  ]);
+  assert.equal(take('running', { type: 'RENEW', fence: 2, leaseMs: 10 }), [
+    'running',
+    { ...STORED, leaseUntil: 1_510 },
+  ]);
+  assert.equal(take('running', { type: 'RENEW', fence: 1, leaseMs: 10 }), ['running', STORED]);
+  for (const status of ['finished', 'aborted', 'interrupted', 'failed']) {
+    const end = { type: 'END', fence: 2, status, leaseMs: 10 };
+    assert.equal(take('waiting', end), [status, { ...STORED, endedAt: 1_500, leaseUntil: 1_510, calls: [] }]);
+    assert.equal(take(status, { type: 'SEAL', fence: 2, keepMs: 5 }), [
+      status,
+      { ...STORED, sealed: true, leaseUntil: 1_505 },
+    ]);
+  }
+  assert.equal(take('queued', { type: 'CLAIM', holder: 'two', leaseMs: 10 }), [
+    'running',
+    { ...STORED, holder: 'two', fence: 3, claims: 2, leaseUntil: 1_510 },
+  ]);
+});
+
+test.run();
