@@ -13,7 +13,6 @@ import type { Json, JsonObject, SnapshotStore } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { decisionOf, meaningOf } from './flow-input.ts';
-import { partQueue } from './part-queue.ts';
 
 type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'watch'>;
 
@@ -194,3 +193,60 @@ function toolService(listeners: ReadonlyMap<string, Listener>): Service {
 
 const objectOf = (value: Json | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+
+export interface PartQueue<T> {
+  readonly push: (item: T) => void;
+  /** No more will come. */
+  readonly end: (result: string) => void;
+  readonly fail: (error: unknown) => void;
+  /** Ends when `end` was called; what `fail` was called with is thrown by `result`. */
+  readonly items: AsyncIterable<T>;
+  readonly result: Promise<string>;
+}
+
+export function partQueue<T>(): PartQueue<T> {
+  let waiting: T[] = [];
+  let wake = () => {};
+  let isOver = false;
+  let settle: { resolve: (value: string) => void; reject: (error: unknown) => void };
+  const result = new Promise<string>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  // A reader that stops early does not need the result.
+  result.catch(() => {});
+  const close = () => {
+    isOver = true;
+    wake();
+  };
+
+  async function* items(): AsyncGenerator<T> {
+    for (;;) {
+      while (waiting.length) {
+        const some = waiting;
+        waiting = [];
+        yield* some;
+      }
+      if (isOver) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+
+  return {
+    push(item) {
+      waiting.push(item);
+      wake();
+    },
+    end(value) {
+      settle.resolve(value);
+      close();
+    },
+    fail(error) {
+      settle.reject(error);
+      close();
+    },
+    items: items(),
+    result,
+  };
+}

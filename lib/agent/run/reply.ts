@@ -9,7 +9,7 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { MessageToolCall } from '../session/message.ts';
 import { isFirstHalf, piecesOf, shortJson, wellFormed, wellFormedText } from '../well-formed.ts';
 import type { AnyFrame, RunFault } from './frames.ts';
-import type { Replay, ReplayedCall } from './replay.ts';
+import type { Replay, ReplayedCall } from './log.ts';
 import type { Run } from './run.ts';
 
 export interface Reply {

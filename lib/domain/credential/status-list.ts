@@ -9,9 +9,9 @@ import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
-import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
 import { statusBeneath, verificationOf } from '../voting/execution.ts';
-import type { Issuer } from './issuer.ts';
+import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
+import type { Issuer } from './card.ts';
 
 const compressed = promisify(gzip);
 

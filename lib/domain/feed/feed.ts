@@ -1,7 +1,9 @@
 // The feed of events: every change of a twin, protocol or proposal and every credit, numbered, for good. Numbers survive restarts.
 
+import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../store/store.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
 import { type Journaled, revisionOf } from './journal.ts';
 
@@ -83,4 +85,167 @@ export async function hasReached(documents: DocumentStore, seq: number): Promise
 /** The number after which only what happens from now on comes. */
 export async function endOfFeed(documents: DocumentStore): Promise<number> {
   return (await documents.lastChange()) * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1;
+}
+
+export interface FollowOptions {
+  /** Only events numbered above this one. @default those from now on */
+  readonly after?: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Feed {
+  /**
+   * The events of a tenant, as they happen, until `signal` aborts or the feed is closed. A slow reader gets
+   * them from the store again and does not delay others. Rejects when the store refuses.
+   */
+  follow(tenant: string, options: FollowOptions): AsyncGenerator<FeedEvent>;
+  /** The same for the events of all tenants, page by page: an empty page tells how far the feed was read. */
+  pages(options: FollowOptions): AsyncGenerator<FeedPage>;
+  /** What comes next after a number: from memory when it is recent. */
+  read(after: number): Promise<FeedPage>;
+  /** The number after which only what happens from now on comes. */
+  end(): Promise<number>;
+  /** Looks for new events now; whoever has just written calls it so that listeners of this process need not wait. */
+  nudge(): void;
+  /** Ends everything that follows. */
+  close(): void;
+}
+
+export interface FeedOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  /** Milliseconds between two looks for what other processes have written. @default 250 */
+  readonly pollMs?: number;
+  readonly onProblem?: (error: unknown) => void;
+}
+
+export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: FeedOptions): Feed {
+  const recent = recentEvents();
+  const ends = new Set<() => void>();
+  let closed = false;
+  let polling = false;
+  let wake = new AbortController();
+  // Resolves when there is something new; made anew each time.
+  let news = signalled();
+
+  async function poll(): Promise<void> {
+    polling = true;
+    while (ends.size > 0) {
+      // A nudge from here on is not lost.
+      wake = new AbortController();
+      const more = await look().catch((error: unknown) => {
+        if (!closed) onProblem(error);
+        return false;
+      });
+      if (!more && ends.size > 0) await clock.wait(pollMs, wake.signal);
+    }
+    polling = false;
+    recent.forget();
+  }
+
+  async function look(): Promise<boolean> {
+    const known = recent.upTo();
+    const at = known ?? (await endOfFeed(documents));
+    const page = await eventsAfter(documents, at, DOMAIN_LIMITS.feedPage);
+    // At the first look: something may have happened since the listeners read.
+    if (recent.add(at, page) || known === undefined) {
+      const told = news;
+      news = signalled();
+      told.tell();
+    }
+    return !page.atEnd;
+  }
+
+  async function read(after: number): Promise<FeedPage> {
+    return recent.after(after) ?? eventsAfter(documents, after, DOMAIN_LIMITS.feedPage);
+  }
+
+  async function* pages({ after, signal }: FollowOptions): AsyncGenerator<FeedPage> {
+    const end = signalled();
+    const stop = () => {
+      ends.delete(end.tell);
+      end.tell();
+    };
+    if (closed || signal.aborted) return;
+    ends.add(end.tell);
+    signal.addEventListener('abort', stop, { once: true });
+    if (!polling) void poll();
+    try {
+      let at = after ?? (await endOfFeed(documents));
+      while (ends.has(end.tell)) {
+        const next = news;
+        const page = await read(at);
+        if (page.upTo > at) yield page;
+        at = page.upTo;
+        if (page.atEnd) await Promise.race([next.told, end.told]);
+      }
+    } finally {
+      stop();
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  return {
+    pages,
+    read,
+    end: () => endOfFeed(documents),
+    async *follow(tenant, options) {
+      for await (const { events } of pages(options))
+        for (const event of events) {
+          if (closed || options.signal.aborted) return;
+          if (event.tenant === tenant) yield event;
+        }
+    },
+    nudge: () => wake.abort(),
+    close: () => {
+      closed = true;
+      const ended = [...ends];
+      ends.clear();
+      for (const end of ended) end();
+      wake.abort();
+    },
+  };
+}
+
+/** The last events that were read, so that many listeners cost one reading. */
+function recentEvents() {
+  // Everything numbered above `from` and up to `to` is in `events`.
+  let events: FeedEvent[] = [];
+  let from: number | undefined;
+  let to: number | undefined;
+  return {
+    upTo: () => to,
+    /** What was read after `at`; whether anything is new. */
+    add(at: number, page: FeedPage): boolean {
+      from ??= at;
+      const isNew = page.upTo > (to ?? at);
+      to = page.upTo;
+      events.push(...page.events);
+      const surplus = events.length - DOMAIN_LIMITS.feedKept;
+      if (surplus > 0) {
+        from = events[surplus - 1]!.seq;
+        events = events.slice(surplus);
+      }
+      return isNew;
+    },
+    after(at: number): FeedPage | undefined {
+      if (from === undefined || to === undefined || at < from) return undefined;
+      let first = events.length;
+      while (first > 0 && events[first - 1]!.seq > at) first--;
+      return { events: events.slice(first), upTo: Math.max(at, to), atEnd: true };
+    },
+    forget() {
+      events = [];
+      from = undefined;
+      to = undefined;
+    },
+  };
+}
+
+function signalled() {
+  let tell = () => {};
+  const told = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  return { told, tell };
 }

@@ -1,5 +1,7 @@
 // The bodies that the domain service takes, as JSON Schemas: one per request.
 
+import { DOMAIN_LIMITS } from '../limits.ts';
+import { PROPOSAL_KINDS } from '../voting/proposal.ts';
 import {
   ALIASES,
   CONTROLLER,
@@ -82,5 +84,89 @@ export const TRANSFER: Schema = {
   type: 'object',
   required: ['controller'],
   properties: { controller: CONTROLLER },
+  additionalProperties: false,
+};
+
+/** A new proposal. */
+export const NEW_PROPOSAL: Schema = {
+  type: 'object',
+  required: ['kind'],
+  properties: {
+    kind: { enum: PROPOSAL_KINDS, description: 'What is proposed to happen to the domain' },
+    package: {
+      type: 'object',
+      description: `The entity package that is voted on, kept as sent: at most ${DOMAIN_LIMITS.packageBytes} bytes of JSON`,
+    },
+  },
+  additionalProperties: false,
+};
+
+/** A ballot. */
+export const NEW_VOTE: Schema = {
+  type: 'object',
+  required: ['vote'],
+  properties: {
+    vote: { enum: ['yes', 'no', 'abstain'] },
+    rationale: text(DOMAIN_LIMITS.rationaleChars, 'Why; kept in the history of the proposal'),
+  },
+  additionalProperties: false,
+};
+
+/** Why a proposal is vetoed. */
+export const VETO: Schema = {
+  type: ['object', 'null'],
+  properties: { reason: text(DOMAIN_LIMITS.rationaleChars, 'Shown with the proposal') },
+  additionalProperties: false,
+};
+
+/** An amount, and whatever else the issuer wants to keep with it. */
+export const NEW_CREDIT: Schema = {
+  type: 'object',
+  required: ['amount'],
+  properties: {
+    amount: {
+      type: 'string',
+      // More than nothing: some digit is not 0.
+      pattern: '^(?=.*[1-9])(0|[1-9][0-9]{0,29})(\\.[0-9]{1,18})?$',
+      description: 'A decimal number above 0, as text: up to 30 digits, and 18 after the point',
+      examples: ['12.5'],
+    },
+    unit: { type: 'string', maxLength: 32, examples: ['tCO2e'] },
+    id: false,
+    did: false,
+    issuer: false,
+    status: false,
+    issued: false,
+  },
+  maxProperties: 64,
+};
+
+const URL_TEXT = text(2_048, 'Where events are sent to: https, and on the public internet');
+const EVENTS: Schema = {
+  type: 'array',
+  description: 'Types of events such as domain.verified, or families such as proposal.*; empty or left out: all',
+  items: text(64, 'A type of event'),
+  maxItems: DOMAIN_LIMITS.eventTypes,
+};
+const SECRET = text(256, 'What requests are signed with; whsec_ and base64, or any text', {
+  minLength: 16,
+  pattern: '^(whsec_[A-Za-z0-9+/]{16,248}={0,2}|(?!whsec_)[\\x21-\\x7e]+)$',
+});
+
+export const NEW_WEBHOOK: Schema = {
+  type: 'object',
+  required: ['url'],
+  properties: { url: URL_TEXT, events: EVENTS, secret: SECRET },
+  additionalProperties: false,
+};
+
+export const CHANGED_WEBHOOK: Schema = {
+  type: 'object',
+  properties: {
+    url: URL_TEXT,
+    events: EVENTS,
+    secret: { description: 'null: a new one is made, and shown once', anyOf: [SECRET, { type: 'null' }] },
+    status: { enum: ['active', 'paused'] },
+  },
   additionalProperties: false,
 };

@@ -8,20 +8,22 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
-import { wantsType } from '../feed/event-types.ts';
-import { eventView, type FeedEvent } from '../feed/feed.ts';
-import type { Feed } from '../feed/follow.ts';
+import { eventView, type Feed, type FeedEvent } from '../feed/feed.ts';
+import { wantsType } from '../feed/journal.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import { type AttemptDeps, attempt, type Outcome, pauseAfter } from './attempt.ts';
 import {
+  type AttemptDeps,
+  attempt,
   deadLetterId,
+  type Outcome,
   type Progress,
+  pauseAfter,
   type StoredDeadLetter,
   type StoredProgress,
   type StoredWebhook,
   type Webhook,
-} from './record.ts';
+} from './webhook.ts';
 
 export interface DeliveryOptions extends AttemptDeps {
   /** With DOMAIN_KINDS declared. */

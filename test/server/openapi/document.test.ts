@@ -3,7 +3,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deadLetterView } from '../../../lib/domain/webhook/record.ts';
+import { deadLetterView } from '../../../lib/domain/webhook/webhook.ts';
 import { type OpenApiDocument, openApiDocument } from '../../../server/openapi/document.ts';
 import type { Part } from '../../../server/openapi/operation.ts';
 import { alice, bob, everything, oracle, text as token } from '../../delegation/tokens.ts';
