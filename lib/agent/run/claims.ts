@@ -1,56 +1,95 @@
-// Recovery of runs after a crash: takes over runs whose lease expired, closes logs without an end, and removes expired
-// runs and deleted sessions.
+// Runs that this process claims: those that it queued behind another run, and those whose process has died. Removes what has
+// expired: logs, ended runs, deleted sessions.
 
-import type { Clock } from '../../clock.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
-import type { LogStore } from '../../store/log-store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { Responder, TurnSecrets } from '../responder.ts';
-import type { Transcript } from '../session/message.ts';
-import type { Sessions } from '../session/session.ts';
-import { logOf } from './frames.ts';
-import type { Run, Runs } from './run.ts';
+import type { TurnSecrets } from '../responder.ts';
+import { logName } from './frames.ts';
+import type { Run } from './run.ts';
+import type { RunnerOptions } from './runner.ts';
 
-export interface RecoveryOptions {
-  readonly runs: Runs;
-  readonly sessions: Sessions;
-  readonly transcript: Transcript;
-  readonly logs: LogStore;
-  readonly responder: Responder;
-  readonly clock: Clock;
+export interface QueueOptions extends Pick<RunnerOptions, 'runs' | 'clock' | 'onProblem'> {
+  readonly drive: (run: Run, secrets: TurnSecrets) => void;
+}
+
+interface QueuedRun {
+  readonly secrets: TurnSecrets;
+  wake: () => void;
+}
+
+/** The queue of runs that this process has accepted while another run of their session was open. */
+export function runQueue({ runs, clock, drive, onProblem }: QueueOptions) {
+  const queued = new Map<string, QueuedRun>();
+  const closed = new AbortController();
+
+  async function claimInTurn(run: string, entry: QueuedRun): Promise<void> {
+    while (queued.get(run) === entry && !closed.signal.aborted) {
+      const over = new AbortController();
+      entry.wake = () => over.abort('woken');
+      try {
+        const claimed = await runs.claim(run);
+        if (claimed !== 'behind') queued.delete(run);
+        if (typeof claimed === 'object') return drive(claimed, entry.secrets);
+        if (claimed !== 'behind') return;
+      } catch (error) {
+        onProblem(error);
+      }
+      await clock.wait(AGENT_LIMITS.runLookMs, over.signal);
+    }
+  }
+
+  const wakeAll = () => {
+    for (const entry of queued.values()) entry.wake();
+  };
+  return {
+    /** Waits in the background until the run can be claimed, by this process or another. */
+    add(run: string, secrets: TurnSecrets): void {
+      const entry = { secrets, wake: () => {} };
+      queued.set(run, entry);
+      void claimInTurn(run, entry);
+    },
+    /** Tries to claim the run now; false when it is not queued here. */
+    wake(run: string): boolean {
+      queued.get(run)?.wake();
+      return queued.has(run);
+    },
+    wakeAll,
+    /** What came with the request of a run that is queued here. */
+    secrets: (run: string): TurnSecrets | undefined => queued.get(run)?.secrets,
+    close(): void {
+      closed.abort('closed');
+      wakeAll();
+      queued.clear();
+    },
+  };
+}
+
+export interface RecoveryOptions
+  extends Pick<RunnerOptions, 'runs' | 'sessions' | 'transcript' | 'logs' | 'responder' | 'clock' | 'onProblem'> {
   /** Drives a run that was claimed; does not wait for its end. */
   readonly drive: (run: Run) => void;
   /** How many more runs this process may take. */
-  readonly room: () => number;
-  readonly onProblem: (error: unknown) => void;
+  readonly capacity: () => number;
 }
 
-export interface Recovery {
+export function recovery(options: RecoveryOptions) {
+  const { runs, sessions, transcript, logs, responder, clock, drive, capacity, onProblem } = options;
+
   /** Claims the run, unless another process holds it, and continues it. */
-  recover(run: string): Promise<void>;
-  /** Does what is due, up to `limit` of each sort; how much it did. @default SHARED_LIMITS.sweepBatch */
-  sweep(limit?: number): Promise<number>;
-  /** Removes what a deleted session has left. Its runs must have been aborted. */
-  clear(session: string): Promise<void>;
-}
-
-export function recovery(options: RecoveryOptions): Recovery {
-  const { runs, sessions, transcript, logs, responder, clock, drive, room, onProblem } = options;
-
   async function recover(id: string): Promise<void> {
     const claimed = await runs.claim(id);
     if (typeof claimed === 'object') drive(claimed);
-    // In line behind another: its turn has not come, or its own process waits for it.
+    // Queued behind another run: its turn has not come, or its own process waits for it.
     else if (claimed === 'behind') await runs.postpone(id);
     else if (claimed === 'gone') await remove(id);
   }
 
-  /** Nothing is left to do with it: its log is not kept any longer. */
   async function remove(id: string): Promise<void> {
-    await logs.remove(logOf(id));
+    await logs.remove(logName(id));
     await runs.remove(id);
   }
 
+  /** Removes what a deleted session has left. Its runs must have been aborted. */
   async function clear(session: string): Promise<void> {
     await transcript.clear(session);
     await responder.forget?.(session);
@@ -72,76 +111,12 @@ export function recovery(options: RecoveryOptions): Recovery {
   return {
     recover,
     clear,
-    async sweep(limit = SHARED_LIMITS.sweepBatch) {
-      const places = Math.min(limit, room());
+    /** Does what is due, up to `limit` of each kind; how much it did. @default SHARED_LIMITS.sweepBatch */
+    async sweep(limit: number = SHARED_LIMITS.sweepBatch): Promise<number> {
+      const places = Math.min(limit, capacity());
       const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
       const cleared = await each(await sessions.tombstones(limit), clearTombstone);
       return taken + cleared + (await logs.sweep(clock.now(), limit));
-    },
-  };
-}
-
-export interface RunQueue {
-  /** Waits in the background until the run can be claimed, by this process or another. */
-  join(run: string, secrets: TurnSecrets): void;
-  /** Looks now; false when this run does not wait here. */
-  call(run: string): boolean;
-  callAll(): void;
-  /** What came with the request of a run that waits here. */
-  secretsOf(run: string): TurnSecrets | undefined;
-  close(): void;
-}
-
-export interface RunQueueOptions {
-  readonly runs: Runs;
-  readonly clock: Clock;
-  readonly drive: (run: Run, secrets: TurnSecrets) => void;
-  readonly onProblem: (error: unknown) => void;
-}
-
-interface Place {
-  readonly secrets: TurnSecrets;
-  wake: () => void;
-}
-
-export function runQueue({ runs, clock, drive, onProblem }: RunQueueOptions): RunQueue {
-  const places = new Map<string, Place>();
-  const closed = new AbortController();
-
-  async function wait(run: string, place: Place): Promise<void> {
-    while (places.get(run) === place && !closed.signal.aborted) {
-      const over = new AbortController();
-      place.wake = () => over.abort('called');
-      try {
-        const claimed = await runs.claim(run);
-        if (claimed !== 'behind') places.delete(run);
-        if (typeof claimed === 'object') return drive(claimed, place.secrets);
-        if (claimed !== 'behind') return;
-      } catch (error) {
-        onProblem(error);
-      }
-      await clock.wait(AGENT_LIMITS.runLookMs, over.signal);
-    }
-  }
-
-  return {
-    join(run, secrets) {
-      const place = { secrets, wake: () => {} };
-      places.set(run, place);
-      void wait(run, place);
-    },
-    call(run) {
-      places.get(run)?.wake();
-      return places.has(run);
-    },
-    callAll() {
-      for (const place of places.values()) place.wake();
-    },
-    secretsOf: (run) => places.get(run)?.secrets,
-    close() {
-      closed.abort('closed');
-      for (const place of places.values()) place.wake();
-      places.clear();
     },
   };
 }

@@ -1,62 +1,76 @@
-// Writing the log of a run: frames are gathered while an append is under way, and a writer that was replaced stops.
+// The log of a run, for the process that drives it: opened under the fence of its lease, replayed after a takeover, written.
 
-import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { retryDelay, STORE_BACKOFF } from '../../retry.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
-import type { AppendResult, LogStore } from '../../store/log-store.ts';
+import type { LogStore } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { type AnyFrame, dataOf, frameText, logOf, type RunFrame, readFrame } from './frames.ts';
+import { type AnyFrame, dataOf, frameText, logName, type RunFrame, readFrame } from './frames.ts';
+import { type HeldRun, lostRunError } from './lease.ts';
+import type { RunnerOptions } from './runner.ts';
 
-export interface LogWriter {
-  /** Takes a frame; resolves at once unless AGENT_LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */
-  write(frame: AnyFrame): Promise<void>;
-  /** Resolves when everything is in the log. Rejects when it is lost. */
-  flush(): Promise<void>;
-  /** The last frame: ends the log, which then is kept for AGENT_LIMITS.runLogKeepMs. */
-  end(frame: AnyFrame): Promise<void>;
+type LogDeps = Pick<RunnerOptions, 'logs' | 'clock'>;
+
+export interface OpenedLog {
+  readonly writer: LogWriter;
+  readonly replay: Replay;
+  /** The log has its last frame. */
+  readonly isEnded: boolean;
 }
 
-export interface WriterOptions {
-  readonly logs: LogStore;
-  readonly clock: Clock;
-  readonly run: string;
-  readonly fence: number;
-  /** The number of the last frame that is there. */
-  readonly last: number;
-  /** When it aborts, writes still pending are no longer waited for. */
-  readonly lost: AbortSignal;
-  /** Told once when a higher fence has the log. */
-  readonly onFenced: () => void;
+/** Takes the log over, and reads what it holds. Rejects when another process has the run. */
+export async function openLog({ logs, clock }: LogDeps, held: HeldRun): Promise<OpenedLog> {
+  const { id, context } = held.run;
+  const expiresAt = clock.now() + AGENT_LIMITS.runLogAliveMs;
+  const opened = await held.retry(() => logs.open(logName(id), { fence: context.fence, expiresAt }));
+  if (opened.kind === 'fenced') {
+    held.halt('lost');
+    throw lostRunError(id);
+  }
+  const replay = opened.last > 0 ? await held.retry(() => replayLog(logs, id)) : EMPTY_REPLAY;
+  return { writer: logWriter({ logs, clock }, held, replay.last), replay, isEnded: opened.ended };
 }
 
-/** Continues a log that was opened with this fence. */
-export function logWriter(options: WriterOptions): LogWriter {
-  const { clock } = options;
+export type LogWriter = ReturnType<typeof logWriter>;
+
+/** Appends after frame `last`. Frames are gathered while an append is under way. */
+function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
+  const { id: run, context } = held.run;
+  const { fence } = context;
   const waiting: AnyFrame[] = [];
+  let expected = last;
   let bytes = 0;
-  let last = options.last;
   let working: Promise<void> | undefined;
   let failure: unknown;
   // A log that is full takes nothing more but its end.
   let isFull = false;
 
+  /** An append whose acknowledgement was lost is repeated: the log recognises it by `expected`. */
+  async function append(texts: string[], end: boolean): Promise<void> {
+    const result = await held.retry(() => {
+      const expiresAt = clock.now() + (end ? AGENT_LIMITS.runLogKeepMs : AGENT_LIMITS.runLogAliveMs);
+      return logs.append(logName(run), texts, { fence, expiresAt, expected, end });
+    });
+    if (result.kind === 'appended') expected = result.last;
+    else if (result.kind === 'full') isFull = true;
+    else {
+      if (result.kind === 'fenced') held.halt('lost');
+      const words = `The log of run ${run} takes no more frames from this process: it is ${result.kind}.`;
+      throw new TwinlineError('ERR_CONFLICT', words);
+    }
+  }
+
   async function work(): Promise<void> {
     // Frames that come in the same moment go out together.
     await Promise.resolve();
     while (waiting.length && !failure) {
-      if (last > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, options.lost);
-      const texts = takeSome(waiting);
+      if (expected > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, held.lost);
+      const texts = takeBatch(waiting);
       bytes = waiting.length ? bytes - sizeOf(texts) : 0;
-      const after = await appendPatiently(texts, false);
-      if (after === 'full') waiting.length = 0;
-      isFull ||= after === 'full';
-      last = after === 'full' ? last : after;
+      await append(texts, false);
+      if (isFull) waiting.length = 0;
     }
   }
-
-  const appendPatiently = (texts: string[], end: boolean) => appended(options, texts, { expected: last, end });
 
   function start(): Promise<void> {
     working ??= work()
@@ -77,34 +91,37 @@ export function logWriter(options: WriterOptions): LogWriter {
   }
 
   return {
+    /** Resolves when everything is in the log. Rejects when it is lost. */
     flush,
-    async write(frame) {
+    /** Takes a frame; resolves at once unless AGENT_LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */
+    async write(frame: AnyFrame): Promise<void> {
       if (failure) throw failure;
       if (isFull) return;
-      const merged = merge(waiting.at(-1), frame);
+      const merged = mergeText(waiting.at(-1), frame);
       if (merged) waiting[waiting.length - 1] = merged;
       else waiting.push(frame);
       bytes += sizeOf([frameText(frame)]);
       void start();
       if (bytes > AGENT_LIMITS.runFramesWaiting) await flush();
     },
-    async end(frame) {
+    /** Writes the last frame: the log is then kept for AGENT_LIMITS.runLogKeepMs. */
+    async end(frame: AnyFrame): Promise<void> {
       await flush();
-      await appendPatiently([frameText(frame)], true);
+      await append([frameText(frame)], true);
     },
   };
 }
 
 const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
-// Text that is not yet written is merged into one frame.
-function merge(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
+/** One frame for text that is not yet written and the text after it; undefined when they do not fit into one. */
+function mergeText(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
   if (before?.name !== 'message' || next.name !== 'message') return undefined;
   const content = before.data.content + next.data.content;
   return content.length > AGENT_LIMITS.deltaChars ? undefined : { name: 'message', data: { ...before.data, content } };
 }
 
-function takeSome(waiting: AnyFrame[]): string[] {
+function takeBatch(waiting: AnyFrame[]): string[] {
   const texts: string[] = [];
   let bytes = 0;
   for (const frame of waiting) {
@@ -113,38 +130,9 @@ function takeSome(waiting: AnyFrame[]): string[] {
     if (texts.length && (bytes > SHARED_LIMITS.appendBytes || texts.length === SHARED_LIMITS.framesPerAppend)) break;
     texts.push(text);
   }
-  // At once: taking them off one by one would move all that wait each time.
+  // At once: removing them one by one would move the rest of the list each time.
   waiting.splice(0, texts.length);
   return texts;
-}
-
-/** The number of the last frame, or that the log is full. An append whose answer was lost is repeated: the log knows it. */
-async function appended(
-  { logs, clock, run, fence, lost, onFenced }: WriterOptions,
-  texts: string[],
-  { expected, end }: { expected: number; end: boolean },
-): Promise<number | 'full'> {
-  for (let tries = 1; ; tries++) {
-    const expiresAt = clock.now() + (end ? AGENT_LIMITS.runLogKeepMs : AGENT_LIMITS.runLogAliveMs);
-    const result = await logs.append(logOf(run), texts, { fence, expiresAt, expected, end }).catch(away);
-    if (result?.kind === 'appended') return result.last;
-    if (result?.kind === 'full') return 'full';
-    if (result?.kind === 'fenced') onFenced();
-    if (result) throw refused(run, result);
-    if (lost.aborted) throw new TwinlineError('ERR_STORE', `The log of run ${run} could not be written in time.`);
-    await clock.wait(retryDelay(tries, STORE_BACKOFF), lost);
-  }
-}
-
-function away(error: unknown): undefined {
-  if (!(error instanceof TwinlineError && error.retry)) throw error;
-}
-
-function refused(run: string, { kind }: AppendResult): TwinlineError {
-  return new TwinlineError(
-    'ERR_CONFLICT',
-    `The log of run ${run} takes no more frames from this process: it is ${kind}.`,
-  );
 }
 
 export interface ReplayedCall {
@@ -156,6 +144,7 @@ export interface ReplayedCall {
   readonly end?: { readonly output?: string; readonly error?: string };
 }
 
+/** What a log says so far, so that a process that takes the run over does not repeat it. */
 export interface Replay {
   /** The number of the last frame. */
   readonly last: number;
@@ -169,18 +158,14 @@ export interface Replay {
   readonly names: ReadonlySet<string>;
 }
 
-interface ReplayState {
-  text: string;
-  readonly calls: Map<string, ReplayedCall>;
-}
+const EMPTY_REPLAY: Replay = { last: 0, text: '', calls: new Map(), isBegun: false, names: new Set() };
 
-/** Reads the whole log of a run. */
-export async function replayLog(logs: LogStore, run: string): Promise<Replay> {
+async function replayLog(logs: LogStore, run: string): Promise<Replay> {
   const state: ReplayState = { text: '', calls: new Map() };
   const names = new Set<string>();
   let last = 0;
   for (;;) {
-    const page = await logs.read(logOf(run), { after: last, limit: SHARED_LIMITS.pageSizeMax });
+    const page = await logs.read(logName(run), { after: last, limit: SHARED_LIMITS.pageSizeMax });
     for (const frame of page?.frames ?? []) {
       const read = readFrame(frame);
       names.add(read.event);
@@ -193,33 +178,28 @@ export async function replayLog(logs: LogStore, run: string): Promise<Replay> {
   return { last, ...state, isBegun, names };
 }
 
-const REDUCERS: { readonly [event: string]: (hearing: ReplayState, frame: RunFrame) => void } = {
-  message: (hearing, frame) => {
-    hearing.text += dataOf(frame, 'message').content;
+interface ReplayState {
+  text: string;
+  readonly calls: Map<string, ReplayedCall>;
+}
+
+const REDUCERS: { readonly [event: string]: (state: ReplayState, frame: RunFrame) => void } = {
+  message: (state, frame) => {
+    state.text += dataOf(frame, 'message').content;
   },
-  run: (hearing, frame) => {
+  run: (state, frame) => {
     const { partialLength } = dataOf(frame, 'run');
-    if (partialLength !== undefined) hearing.text = hearing.text.slice(0, partialLength);
+    if (partialLength !== undefined) state.text = state.text.slice(0, partialLength);
   },
   tool_call: ({ calls }, frame) => {
     const { eventId: id, toolName: name, args, status, output } = dataOf(frame, 'tool_call');
     const { toolName: _, ...given } = args;
-    const end = status === 'done' ? { end: endOf({ output }) } : {};
-    calls.set(id, { kind: 'tool', id, name, args: given, ...end });
+    const end = output === undefined ? {} : { output };
+    calls.set(id, { kind: 'tool', id, name, args: given, ...(status === 'done' && { end }) });
   },
   action_call: ({ calls }, frame) => {
     const { toolCallId: id, toolName: name, args = {}, status, output, error } = dataOf(frame, 'action_call');
-    const end = status === 'isRunning' ? {} : { end: endOf({ output, error }) };
-    calls.set(id, { kind: 'action', id, name, args, ...end });
+    const end = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
+    calls.set(id, { kind: 'action', id, name, args, ...(status !== 'isRunning' && { end }) });
   },
 };
-
-function endOf({
-  output,
-  error,
-}: {
-  output?: string | undefined;
-  error?: string | undefined;
-}): NonNullable<ReplayedCall['end']> {
-  return { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
-}

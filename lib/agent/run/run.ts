@@ -123,7 +123,7 @@ export interface RunOptions {
   readonly watch?: Inspector | undefined;
 }
 
-export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
+export function openRuns({ documents, clock, holder, watch }: RunOptions): Runs {
   const machines = lifecycle<RunContext, StoredRun>({
     documents,
     kind: RUN,

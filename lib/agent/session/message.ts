@@ -12,7 +12,7 @@ import { update } from '../../store/update.ts';
 import { MESSAGE, MESSAGE_PIECE } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { Run } from '../run/run.ts';
-import { piecesOf, wellFormedText } from '../well-formed.ts';
+import { splitText, wellFormedText } from '../well-formed.ts';
 
 export type MessageToolCall = {
   readonly name: string;
@@ -79,7 +79,7 @@ export function messageId(run: string, type: Message['type']): string {
   return createHash('sha256').update(`${run}/${type}`).digest('hex');
 }
 
-export function transcript(documents: DocumentStore): Transcript {
+export function openTranscript(documents: DocumentStore): Transcript {
   type Found = StoredDocument<StoredMessage>;
   const textOf = ({ id, body }: Found) => readMessage(documents, id, body);
   const find = async (query: Query) =>
@@ -184,7 +184,7 @@ async function keepMessage(documents: DocumentStore, message: Message, session: 
   const text = JSON.stringify(message);
   const bytes = Buffer.byteLength(text);
   if (bytes <= AGENT_LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as Message, pieces: 0 };
-  const pieces = piecesOf(text, PIECE_CHARS);
+  const pieces = splitText(text, PIECE_CHARS);
   for (const [at, piece] of pieces.entries())
     await keepPiece(documents, pieceId(message.id, fence, at), { session, text: piece });
   return { bytes, message: null, pieces: pieces.length };
