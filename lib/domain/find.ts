@@ -1,4 +1,4 @@
-// Finding twins: one by DID, alias or external id within a tenant, if it is visible; or a page of a query.
+// Finding twins: one by DID, alias or external id within a tenant, if it is visible; or the pages of a query.
 
 import { timeSlice } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
@@ -130,6 +130,19 @@ async function findChunk<Body extends JsonObject>(
   } catch (error) {
     if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw badCursor();
     throw error;
+  }
+}
+
+/** All documents of a query, one page after the other. */
+export async function* findPages<Body extends JsonObject>(
+  documents: DocumentStore,
+  kind: Kind,
+  query: Query & { readonly limit: number },
+): AsyncGenerator<readonly StoredDocument<Body>[]> {
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const page = await documents.find<Body>(kind, { ...query, ...(cursor !== undefined && { cursor }) });
+    yield page.items;
+    cursor = page.next;
   }
 }
 

@@ -49,13 +49,10 @@ export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): 
   };
 }
 
-interface Hosting {
-  readonly tool: McpTool;
-  readonly pass: Pass;
-  readonly isAmbiguous: boolean;
-}
-
-function hostTool(connection: McpConnection, { tool, pass, isAmbiguous }: Hosting): HostTool {
+function hostTool(
+  connection: McpConnection,
+  { tool, pass, isAmbiguous }: { tool: McpTool; pass: Pass; isAmbiguous: boolean },
+): HostTool {
   const { server } = connection;
   const apart = `${server.name}__${tool.name}`;
   const name = isAmbiguous ? apart : tool.name;

@@ -1,11 +1,12 @@
-// The feed of events: every change of a twin, protocol or proposal and every credit, numbered, for good. Numbers survive restarts.
+// The feed of events: every change of a twin, protocol or proposal and every credit, numbered for good. One reader of the
+// store per process serves all who follow it.
 
 import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../store/store.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
-import { type Journaled, revisionOf } from './journal.ts';
+import { type Journaled, type Revision, revisionOf } from './journal.ts';
 
 /** An event as subscribers see it, and whose it is. */
 export interface FeedEvent {
@@ -50,7 +51,7 @@ export async function eventsAfter(documents: DocumentStore, after: number, limit
     changes.map(async ({ seq, kind, id, revision }) => {
       const known = revision > 0 ? KINDS.get(kind) : undefined;
       const written = known && (await revisionOf<Journaled>(documents, { kind: known, id, revision }));
-      return written ? eventsOf(seq, id, { revision, body: written.body }) : [];
+      return written ? eventsOf(seq, id, written) : [];
     }),
   );
   const last = changes.at(-1)?.seq;
@@ -61,7 +62,7 @@ export async function eventsAfter(documents: DocumentStore, after: number, limit
   };
 }
 
-function eventsOf(change: number, id: string, { revision, body }: { revision: number; body: Journaled }): FeedEvent[] {
+function eventsOf(change: number, id: string, { revision, body }: Revision): FeedEvent[] {
   const { tenant, journal } = body;
   const did = typeof body.subject === 'string' ? body.subject : typeof body.did === 'string' ? body.did : id;
   return journal.events.slice(0, EVENTS_PER_CHANGE).map(({ type, data }, at) => ({
@@ -105,7 +106,7 @@ export interface Feed {
   read(after: number): Promise<FeedPage>;
   /** The number after which only what happens from now on comes. */
   end(): Promise<number>;
-  /** Looks for new events now; whoever has just written calls it so that listeners of this process need not wait. */
+  /** Looks for new events now. Call it after a write, so that followers in this process need not wait for the poll. */
   nudge(): void;
   /** Ends everything that follows. */
   close(): void;
@@ -126,7 +127,7 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
   let polling = false;
   let wake = new AbortController();
   // Resolves when there is something new; made anew each time.
-  let news = signalled();
+  let news = deferred();
 
   async function poll(): Promise<void> {
     polling = true;
@@ -147,37 +148,36 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
     const known = recent.upTo();
     const at = known ?? (await endOfFeed(documents));
     const page = await eventsAfter(documents, at, DOMAIN_LIMITS.feedPage);
-    // At the first look: something may have happened since the listeners read.
+    // At the first look: something may have happened since the followers read.
     if (recent.add(at, page) || known === undefined) {
-      const told = news;
-      news = signalled();
-      told.tell();
+      const before = news;
+      news = deferred();
+      before.send();
     }
     return !page.atEnd;
   }
 
-  async function read(after: number): Promise<FeedPage> {
-    return recent.after(after) ?? eventsAfter(documents, after, DOMAIN_LIMITS.feedPage);
-  }
+  const read = async (after: number): Promise<FeedPage> =>
+    recent.after(after) ?? eventsAfter(documents, after, DOMAIN_LIMITS.feedPage);
 
   async function* pages({ after, signal }: FollowOptions): AsyncGenerator<FeedPage> {
-    const end = signalled();
+    const end = deferred();
     const stop = () => {
-      ends.delete(end.tell);
-      end.tell();
+      ends.delete(end.send);
+      end.send();
     };
     if (closed || signal.aborted) return;
-    ends.add(end.tell);
+    ends.add(end.send);
     signal.addEventListener('abort', stop, { once: true });
     if (!polling) void poll();
     try {
       let at = after ?? (await endOfFeed(documents));
-      while (ends.has(end.tell)) {
+      while (ends.has(end.send)) {
         const next = news;
         const page = await read(at);
         if (page.upTo > at) yield page;
         at = page.upTo;
-        if (page.atEnd) await Promise.race([next.told, end.told]);
+        if (page.atEnd) await Promise.race([next.sent, end.sent]);
       }
     } finally {
       stop();
@@ -242,10 +242,11 @@ function recentEvents() {
   };
 }
 
-function signalled() {
-  let tell = () => {};
-  const told = new Promise<void>((resolve) => {
-    tell = resolve;
+/** A promise with the function that resolves it. */
+function deferred() {
+  let send = () => {};
+  const sent = new Promise<void>((resolve) => {
+    send = resolve;
   });
-  return { told, tell };
+  return { sent, send };
 }

@@ -1,4 +1,4 @@
-// The graph around a twin: typed edges in both directions, breadth first, each twin once.
+// Edges of twins as their documents index them, and the graph around a twin: in both directions, breadth first, each twin once.
 
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
@@ -31,10 +31,8 @@ export interface Graph extends JsonObject {
   readonly truncated: boolean;
 }
 
-interface Arrow {
+interface DirectedEdge extends Edge {
   readonly from: string;
-  readonly relation: string;
-  readonly to: string;
 }
 
 /** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
@@ -46,11 +44,11 @@ export async function graphOf(documents: DocumentStore, caller: Caller, query: G
     throw refuse('bad-request', `direction=${JSON.stringify(direction)} is not one of out, in, both.`);
   const root = await requireDomain(documents, caller, query.did);
   const nodes = new Map<string, Domain | undefined>([[root.id, root]]);
-  const arrows = new Map<string, Arrow>();
+  const arrows = new Map<string, DirectedEdge>();
   let truncated = false;
   let border: Domain[] = [root];
   for (let step = 0; step < depth && border.length; step++) {
-    const found = await Promise.all(border.map((node) => arrowsAt(documents, node, { direction, relation })));
+    const found = await Promise.all(border.map((node) => edgesAt(documents, node, { direction, relation })));
     const fresh = new Set<string>();
     for (const arrow of found.flat()) {
       const unknown = [arrow.from, arrow.to].filter((did) => !nodes.has(did));
@@ -72,26 +70,23 @@ export async function graphOf(documents: DocumentStore, caller: Caller, query: G
   };
 }
 
-async function arrowsAt(
+async function edgesAt(
   documents: DocumentStore,
   node: Domain,
   way: { direction: Direction; relation: string | undefined },
-): Promise<Arrow[]> {
+): Promise<DirectedEdge[]> {
   const out = way.direction === 'in' ? [] : outgoing(node);
   const back = way.direction === 'out' ? [] : await incoming(documents, node, way.relation);
   return [...out, ...back].filter(({ relation }) => way.relation === undefined || relation === way.relation);
 }
 
-function outgoing({ id, body }: Domain): Arrow[] {
+function outgoing({ id, body }: Domain): DirectedEdge[] {
   return body.edges.map((key) => ({ from: id, ...edgeIn(key) }));
 }
 
-async function incoming(
-  documents: DocumentStore,
-  { id, body }: Domain,
-  relation: string | undefined,
-): Promise<Arrow[]> {
-  const { tenant } = body;
+async function incoming(documents: DocumentStore, node: Domain, relation: string | undefined): Promise<DirectedEdge[]> {
+  const { id } = node;
+  const { tenant } = node.body;
   const query =
     relation === undefined
       ? { index: 'target', where: { tenant, 'targets[]': id } }
@@ -108,7 +103,7 @@ function nodeOf([did, node]: [string, Domain | undefined]): JsonObject {
   return { did, type, canonicalClass: canonicalClass(type), status, name: metadata.name ?? null };
 }
 
-/** An arrow from one twin to another, or to a protocol. */
+/** From a twin to another one, or to a protocol. */
 export interface Edge {
   readonly relation: string;
   readonly to: string;

@@ -1,4 +1,4 @@
-// A proposal as it is stored, and as it is shown.
+// A proposal as it is stored and as clients read it; and votes that are over, settled before anybody reads their domain.
 
 import type { ProposalContext, ProposalState } from '../../../machines/proposal.ts';
 import type { Clock } from '../../clock.ts';
@@ -10,6 +10,7 @@ import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { pathSegment } from '../did/did.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/journal.ts';
+import { findPages } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
 import type { NoteOnDomain } from './execution.ts';
 import type { Rules } from './governance.ts';
@@ -155,16 +156,9 @@ export function dueVotes({ documents, clock, proposals, note }: DueVotesOptions)
   return async (scope) => {
     let settled = false;
     for (const query of queriesFor(scope, clock.now()))
-      for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-        const from = cursor === undefined ? {} : { cursor };
-        const page = await documents.find<StoredProposal>(PROPOSAL, {
-          ...query,
-          ...from,
-          limit: SHARED_LIMITS.sweepBatch,
-        });
-        const changes = await Promise.all(page.items.map(settleOne));
+      for await (const items of findPages(documents, PROPOSAL, { ...query, limit: SHARED_LIMITS.sweepBatch })) {
+        const changes = await Promise.all(items.map(settleOne));
         settled ||= changes.includes(true);
-        cursor = page.next;
       }
     return settled;
   };

@@ -1,4 +1,4 @@
-// A webhook as it is stored, how far it has come, what could not be delivered; and how they are shown.
+// One webhook: what is stored of it and what clients read, its secret, and one signed try to deliver an event to it.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -69,16 +69,8 @@ export type StoredDeadLetter = {
 export type DeadLetter = StoredDocument<StoredDeadLetter>;
 
 export function newProgress(cursor: number): StoredProgress {
-  return {
-    cursor,
-    attempts: 0,
-    holder: null,
-    dueAt: null,
-    delivered: 0,
-    dead: 0,
-    deliveredAt: null,
-    failure: null,
-  };
+  const none = { holder: null, dueAt: null, deliveredAt: null, failure: null };
+  return { cursor, attempts: 0, delivered: 0, dead: 0, ...none };
 }
 
 export function deadLetterId(webhook: string, seq: number): string {
@@ -166,16 +158,11 @@ export function openSecret(keyring: Keyring, owner: Owner, sealed: string): stri
   );
 }
 
-export interface Signed {
-  /** The same for every try to deliver one message. */
-  readonly id: string;
-  /** Seconds since 1970. */
-  readonly timestamp: number;
-  readonly body: string;
-}
-
-/** The headers by which a receiver knows the message and that it comes from here. */
-export function signatureHeaders(secret: string, { id, timestamp, body }: Signed): { readonly [name: string]: string } {
+/** The headers that sign a message. `id` is the same for every try to deliver it; `timestamp`: seconds since 1970. */
+export function signatureHeaders(
+  secret: string,
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
+): { readonly [name: string]: string } {
   const mac = createHmac('sha256', keyBytes(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${mac}` };
 }
