@@ -80,3 +80,17 @@ export function cutList<T>(items: readonly T[], textOf: (item: T) => string): T[
   });
   return end < 0 ? listed : listed.slice(0, end);
 }
+
+/** What `load` imports. Throws ERR_CONFIG when a package is not installed; `packages` are what is to be installed. */
+export async function optionalPackage<T>(
+  load: () => Promise<T>,
+  { purpose, packages }: { readonly purpose: string; readonly packages: string },
+): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    const words = `Cannot ${purpose}: an optional package is not installed. Install it with: npm install ${packages}`;
+    throw new TwinlineError('ERR_CONFIG', words, { cause });
+  }
+}

@@ -9,17 +9,14 @@ import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { AGENT_LIMITS } from './limits.ts';
-import type { Responder, TurnSecrets } from './responder.ts';
-import { type Room, type RunRoomEvent, rooms } from './room.ts';
+import type { Responder, ResponderTurn, TurnSecrets } from './responder.ts';
+import { type Offers, openOffers, type Room, type RunRoomEvent, rooms } from './room.ts';
+import { recovery, runQueue } from './run/claims.ts';
 import { type Follower, follower } from './run/follow.ts';
-import { type Offers, openOffers } from './run/offer.ts';
-import { runQueue } from './run/queue.ts';
-import { recovery as recoveryOf } from './run/recovery.ts';
-import type { Asked } from './run/respond.ts';
-import { isEnded, type NewRun, type Run, type RunRequest, type RunView, runs as runsOf, runView } from './run/run.ts';
+import { isEnded, type NewRun, openRuns, type Run, type RunRequest, type RunView, runView } from './run/run.ts';
 import { makeRunner, newHolder, type RunReport } from './run/runner.ts';
-import { type Transcript, transcript as transcriptOf } from './session/message.ts';
-import { type Oracle, type Sessions, sessions as sessionsOf } from './session/session.ts';
+import { openTranscript, type Transcript } from './session/message.ts';
+import { type Oracle, openSessions, type Sessions } from './session/session.ts';
 import { callResult, type HostTool } from './tool.ts';
 import { fitsJson, fitsLevels } from './well-formed.ts';
 
@@ -42,15 +39,15 @@ export interface AgentOptions {
   /** Receives the inspection events of runs. */
   readonly watch?: Inspector | undefined;
   /**
-   * Awaited before a run ends, and tried again while the store is away; once more by whoever takes over when this process
-   * dies meanwhile: must act once per run.
+   * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when
+   * this one dies meanwhile: must act once per run.
    */
   readonly settle?: (report: RunReport) => Promise<void>;
-  /** What models should know of a user before they answer. */
-  readonly instructions?: (asked: Asked) => Promise<readonly string[]>;
-  /** Told of every typed event of the runs that this process drives. */
-  readonly onEvent?: (told: RunRoomEvent) => void;
-  /** Told of every run that has ended, by the process that ended it. */
+  /** Sentences about a user that a model gets before it answers. */
+  readonly instructions?: (turn: Pick<ResponderTurn, 'owner' | 'session' | 'requestId'>) => Promise<readonly string[]>;
+  /** Called with every typed event of the runs that this process drives. */
+  readonly onEvent?: (event: RunRoomEvent) => void;
+  /** Called for every run that has ended, in the process that ended it. */
   readonly onEnd?: (report: RunReport) => void;
   /** Called with errors of background work. */
   readonly onProblem?: (error: unknown) => void;
@@ -124,78 +121,69 @@ export interface Agent extends Follower {
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
   await documents.declare(AGENT_KINDS);
-  const runs = runsOf({ documents, clock, holder: newHolder(), watch: options.watch });
-  const sessions = sessionsOf({ documents, clock, oracle: options.oracle });
-  const transcript = transcriptOf(documents);
-  const { tell: tellSockets, isHeard } = options;
-  const room: Room = {
-    ...rooms(channel, onProblem),
-    ...(tellSockets && { tell: tellSockets }),
-    ...(isHeard && { isHeard }),
-  };
+  const runs = openRuns({ documents, clock, holder: newHolder(), watch: options.watch });
+  const sessions = openSessions({ documents, clock, oracle: options.oracle });
+  const transcript = openTranscript(documents);
+  const { tell, isHeard } = options;
+  const room: Room = { ...rooms(channel, onProblem), ...(tell && { tell }), ...(isHeard && { isHeard }) };
   const offers = await openOffers({ runs, channel, room, onProblem });
   const driven = new Set<Promise<void>>();
   let closing = false;
 
-  const tell = (holder: string, run: string) => channel.publish(holderTopic(holder), run).catch(onProblem);
+  const notifyHolder = (holder: string, run: string) => channel.publish(holderTopic(holder), run).catch(onProblem);
   const drive = (run: Run, secrets?: TurnSecrets): void => {
     const work = runner.drive(run, secrets).finally(() => driven.delete(work));
     driven.add(work);
   };
   // The next queued run is started by the process that accepted it: only that one has the secrets of its request.
-  const onFree = async (session: string) => {
+  const startNext = async (session: string) => {
     const [next] = await runs.open(session);
-    if (next?.state === 'queued') await tell(next.context.holder, next.id);
+    if (next?.state === 'queued') await notifyHolder(next.context.holder, next.id);
   };
   const common = { runs, sessions, transcript, logs, responder, clock, onProblem };
   const runner = makeRunner({
+    ...options,
     ...common,
     room,
     hostTools: options.hostTools ?? (() => []),
     announce: offers.announce,
     replyBytes: options.replyBytes ?? AGENT_LIMITS.agentReplyBytes,
-    settle: options.settle,
-    instructions: options.instructions,
-    onEvent: options.onEvent,
-    onEnd: options.onEnd,
-    onFree: (session) => onFree(session).catch(onProblem),
+    onFree: (session) => startNext(session).catch(onProblem),
   });
-  const waitingRuns = runQueue({ runs, clock, drive, onProblem });
-  const recovery = recoveryOf({
+  const queue = runQueue({ runs, clock, drive, onProblem });
+  const { recover, clear, sweep } = recovery({
     ...common,
-    drive: (run) => drive(run, waitingRuns.secretsOf(run.id)),
-    room: () => (closing ? 0 : AGENT_LIMITS.runsAtOnce - driven.size),
+    drive: (run) => drive(run, queue.secrets(run.id)),
+    capacity: () => (closing ? 0 : AGENT_LIMITS.runsAtOnce - driven.size),
   });
   const unsubscribe = await channel.subscribe(holderTopic(runs.holder), {
-    onMessage: (run) => void (runner.look(run) || waitingRuns.call(run)),
+    onMessage: (run) => void (runner.reload(run) || queue.wake(run)),
     onGap: () => {
-      runner.lookAtAll();
-      waitingRuns.callAll();
+      runner.reloadAll();
+      queue.wakeAll();
     },
   });
 
   async function stopRun(run: Run): Promise<boolean> {
     const stopping = await runs.abort(run.id);
     if (!stopping) return false;
-    if (isEnded(stopping)) await recovery.recover(run.id).catch(onProblem);
-    else await tell(stopping.context.holder, run.id);
+    if (isEnded(stopping)) await recover(run.id).catch(onProblem);
+    else await notifyHolder(stopping.context.holder, run.id);
     return true;
   }
 
-  async function begin(run: NewRun, secrets: TurnSecrets): Promise<Run | undefined> {
-    const begun = await runs.begin(run);
+  /** Begins the run, or queues it behind the open ones; undefined when it may not wait and another one is live. */
+  async function accept(run: NewRun, { isFirst, mayWait, secrets }: Acceptance): Promise<Run | undefined> {
+    const begun = isFirst ? await runs.begin(run) : undefined;
     if (begun) drive(begun, secrets);
-    return begun;
-  }
-
-  async function queue(run: NewRun, secrets: TurnSecrets): Promise<Run> {
+    if (begun || !mayWait) return begun;
     const queued = await runs.queue(run);
-    waitingRuns.join(queued.id, secrets);
+    queue.add(queued.id, secrets);
     return queued;
   }
 
-  async function send({ multitask = 'reject', secrets = {}, ...asked }: SendRequest): Promise<Sent> {
-    const { owner, session, requestId, request, runId } = asked;
+  async function send({ multitask = 'reject', secrets = {}, ...message }: SendRequest): Promise<Sent> {
+    const { owner, session, requestId, request, runId } = message;
     checkRequest(request);
     if (!(await sessions.owns(owner, session))) return { kind: 'unknown' };
     const open = await runs.open(session);
@@ -206,13 +194,11 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const turn = await sessions.nextTurn(owner, session);
     if (turn === undefined) return { kind: 'unknown' };
     const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };
-    const taken =
-      (open.length ? undefined : await begin(run, secrets)) ??
-      (multitask === 'reject' ? undefined : await queue(run, secrets));
-    if (taken) return { kind: 'accepted', run: runView(taken, clock.now()) };
+    const accepted = await accept(run, { isFirst: open.length === 0, mayWait: multitask !== 'reject', secrets });
+    if (accepted) return { kind: 'accepted', run: runView(accepted, clock.now()) };
     const [live] = await runs.open(session);
-    // The one that was first has ended in this moment: this one begins anew.
-    return live ? { kind: 'busy', runId: live.id } : send({ ...asked, multitask, secrets });
+    // The run that was first has ended in this moment: the request is tried again.
+    return live ? { kind: 'busy', runId: live.id } : send({ ...message, multitask, secrets });
   }
 
   return {
@@ -238,17 +224,17 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       const run = (await runs.open(session)).find(({ body, state }) => body.owner === owner && state === 'waiting');
       const answered = run && (await runs.answer(run.id, toolCallId, result));
       if (!answered) return false;
-      await tell(answered.context.holder, answered.id);
+      await notifyHolder(answered.context.holder, answered.id);
       return true;
     },
     async deleteSession(owner, session) {
       if (!(await sessions.softDelete(owner, session))) return false;
       for (const run of (await runs.open(session)).reverse()) await stopRun(run);
-      // What is still being written goes when the sweep looks once more.
-      await recovery.clear(session).catch(onProblem);
+      // What is still being written is removed by the sweep.
+      await clear(session).catch(onProblem);
       return true;
     },
-    sweep: recovery.sweep,
+    sweep,
     async idle() {
       while (driven.size) await Promise.all(driven);
     },
@@ -258,7 +244,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     async close(waitMs = 0) {
       if (closing) return;
       closing = true;
-      waitingRuns.close();
+      queue.close();
       const over = new AbortController();
       await Promise.race([Promise.all(driven), clock.wait(waitMs, over.signal)]);
       over.abort('over');
@@ -268,6 +254,12 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       unsubscribe();
     },
   };
+}
+
+interface Acceptance {
+  readonly isFirst: boolean;
+  readonly mayWait: boolean;
+  readonly secrets: TurnSecrets;
 }
 
 const holderTopic = (holder: string) => `agent/${holder}`;

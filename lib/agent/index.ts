@@ -10,14 +10,13 @@ export {
   type Sent,
 } from './agent.ts';
 export { AGENT_KINDS } from './kinds.ts';
-export { type Mcp, type McpOptions, openMcp } from './mcp/open.ts';
-export { type Pass, type PassOptions, passes } from './mcp/pass.ts';
-export type { McpServer } from './mcp/server.ts';
-export { type SpentTokens, spentTokens } from './mcp/spent.ts';
+export { type Pass, type PassOptions, passes, type SpentTokens, spentTokens } from './mcp/invocation.ts';
+export type { McpServer } from './mcp/servers.ts';
+export { type Mcp, type McpOptions, openMcp } from './mcp/servers.ts';
 export type { Part, Responder, ResponderTurn, TurnSecrets, Usage } from './responder.ts';
 export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERVICE } from './responders/flow.ts';
+export type { ModelEndpoint } from './responders/model.ts';
 export { type ModelOptions, modelResponder } from './responders/model.ts';
-export type { ModelEndpoint } from './responders/model-endpoint.ts';
 export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
 export type { Following, FollowRequest, RunOutcome } from './run/follow.ts';
 export { type FaultKind, type FrameData, type FrameName, type RunFault, type RunFrame, sseText } from './run/frames.ts';

@@ -4,17 +4,15 @@
 // whatever was stored first, an answer or that its time was up. Another process finds both.
 
 import type { CallResult } from '../../machines/agent-stream.ts';
-import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
 import type { TurnSecrets } from './responder.ts';
-import { fits, type Room } from './room.ts';
+import { callEvent, fits } from './room.ts';
 import type { HeldRun } from './run/lease.ts';
-import { callEvent } from './run/offer.ts';
-import type { Reply } from './run/reply.ts';
-import type { RunRequest, Runs } from './run/run.ts';
+import type { RunRequest } from './run/run.ts';
+import type { RunnerOptions, RunTurn } from './run/runner.ts';
 import { fitsJson, fitsLevels, wellFormed } from './well-formed.ts';
 
 export type ToolKind = 'host' | 'browser' | 'action';
@@ -66,104 +64,78 @@ export interface HostTool {
   readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
 }
 
-export interface ToolOptions {
-  readonly held: HeldRun;
-  readonly runs: Runs;
-  readonly reply: Reply;
-  readonly room: Room;
-  readonly clock: Clock;
-  readonly hostTools: readonly HostTool[];
-  readonly secrets: TurnSecrets;
-  /** Tells every process that a call of this session waits for a client. Never rejects. */
-  readonly announce: (session: string) => Promise<void>;
-  readonly onProblem: (error: unknown) => void;
-}
-
 interface Call {
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
 }
 
-export function makeToolBox(options: ToolOptions): ToolBox {
-  const { held, reply } = options;
+/** The tools of the turn of a run. */
+export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
+  const { held, reply } = turn;
   const { body } = held.run;
-  const kinds = toolsOf(body.request, options.hostTools);
+  const hostTools = options.hostTools();
+  const tools = describeTools(body.request, hostTools);
   const makers: { readonly [kind in ToolKind]: (call: Call) => Promise<ToolOutcome> } = {
-    host: (call) => callHost(options, options.hostTools.find(({ name }) => name === call.name)!, call),
-    browser: callUser(options, 'browser'),
-    action: callUser(options, 'action'),
+    host: (call) => callHost(options, turn, { ...call, tool: hostTools.find(({ name }) => name === call.name)! }),
+    browser: userCaller(options, held, 'browser'),
+    action: userCaller(options, held, 'action'),
   };
   let calls = 0;
 
-  async function call(name: string, given: JsonObject, how: { readonly id?: string } = {}): Promise<ToolOutcome> {
-    const tool = kinds.get(name);
-    const id = how.id ?? `tc-${body.requestId}-${calls}`;
+  async function call(name: string, given: JsonObject, call: { readonly id?: string } = {}): Promise<ToolOutcome> {
+    const tool = tools.get(name);
+    const id = call.id ?? `tc-${body.requestId}-${calls}`;
     if (++calls > AGENT_LIMITS.toolCallsPerRun)
       return failure(`More than ${AGENT_LIMITS.toolCallsPerRun} calls in one run.`);
     if (!tool) return failure(`There is no tool ${JSON.stringify(name.slice(0, 100))}.`);
     if (!fitsLevels(given, SHARED_LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
     const args = wellFormed(given) as JsonObject;
-    await reply.called({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
+    await reply.startCall({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
     const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
       options.onProblem(error);
       return failure('The tool failed.');
     });
-    // A run that stops says itself what became of its calls.
-    if (!held.stop.aborted)
-      await reply.returned(id, outcome.ok ? { output: outcome.output } : { error: outcome.error });
+    // A run that stops ends its calls itself.
+    if (!held.stop.aborted) await reply.endCall(id, outcome.ok ? { output: outcome.output } : { error: outcome.error });
     return outcome;
   }
-  return { tools: [...kinds.values()], call };
+  return { tools: [...tools.values()], call };
 }
 
 const failure = (error: string): ToolOutcome => ({ ok: false, error });
 
-function toolsOf(
+/** By name. Of tools with the same name, those of the server win, then actions. */
+function describeTools(
   { tools = [], agActions = [] }: RunRequest,
   hostTools: readonly HostTool[],
 ): Map<string, ToolDescription> {
-  const all: ToolDescription[] = [
-    ...tools.map((tool) => described('browser', tool)),
-    ...agActions.map((tool) => described('action', tool)),
-    ...hostTools.map((tool) => described('host', tool)),
+  const all = [
+    ...tools.map((tool) => ({ ...tool, kind: 'browser' as const })),
+    ...agActions.map((tool) => ({ ...tool, kind: 'action' as const })),
+    ...hostTools.map((tool) => ({ ...tool, kind: 'host' as const })),
   ];
-  return new Map(all.map((tool) => [tool.name, tool]));
+  return new Map(all.map(({ kind, name, description, schema }) => [name, { kind, name, description, schema }]));
 }
 
-const described = (kind: ToolKind, { name, description, schema }: Omit<ToolDescription, 'kind'>): ToolDescription => ({
-  kind,
-  name,
-  description,
-  schema,
-});
-
 async function callHost(
-  { held, secrets, clock, onProblem }: ToolOptions,
-  tool: HostTool,
-  { id, args }: Call,
+  { clock, onProblem }: RunnerOptions,
+  { held, secrets }: RunTurn,
+  { tool, id, args }: Call & { readonly tool: HostTool },
 ): Promise<ToolOutcome> {
   const { run, stop } = held;
   const over = new AbortController();
   const halt = () => over.abort('stopped');
   stop.addEventListener('abort', halt, { once: true });
   const { owner, session, requestId, request } = run.body;
-  const context = {
-    owner,
-    session,
-    runId: run.id,
-    requestId,
-    request,
-    secrets,
-    idempotencyKey: id,
-    signal: over.signal,
-  };
+  const ids = { owner, session, runId: run.id, requestId, idempotencyKey: id };
+  const context = { ...ids, request, secrets, signal: over.signal };
   const late = clock
     .wait(tool.timeoutMs ?? AGENT_LIMITS.pluginToolMs, over.signal)
     .then(() => failure('The tool took too long.'));
   const work = Promise.resolve()
     .then(() => tool.handler(args, context))
-    .then((output): ToolOutcome => ({ ok: true, output: jsonOf(output) }))
+    .then((output): ToolOutcome => ({ ok: true, output: toJson(output) }))
     .catch((error: unknown) => {
       // A refusal is a result for the caller.
       if (!(error instanceof TwinlineError && error.code === 'ERR_REFUSED')) onProblem(error);
@@ -177,29 +149,29 @@ async function callHost(
   }
 }
 
-const jsonOf = (output: unknown): Json => JSON.parse(JSON.stringify(output ?? null)) as Json;
+const toJson = (output: unknown): Json => JSON.parse(JSON.stringify(output ?? null)) as Json;
 
 const USER_CALLS = {
   browser: { ms: AGENT_LIMITS.browserToolMs, late: 'The browser did not answer in time.' },
   action: { ms: AGENT_LIMITS.actionMs, late: 'The action was not answered in time.' },
 } as const;
 
-function callUser({ held, runs, room, clock, announce }: ToolOptions, kind: keyof typeof USER_CALLS) {
+function userCaller({ runs, room, clock, announce }: RunnerOptions, held: HeldRun, kind: keyof typeof USER_CALLS) {
   const { ms, late } = USER_CALLS[kind];
-  const taken: string[] = [];
+  const seen: string[] = [];
   return async ({ id, name, args }: Call): Promise<ToolOutcome> => {
     if (held.stop.aborted) return failure('The run has stopped.');
     const known = held.run.context.calls.find((call) => call.id === id);
     const waiting = held.run.context.calls.filter(({ result }) => result === undefined).length;
     if (!known && waiting >= AGENT_LIMITS.callsWaiting)
       return failure(`More than ${AGENT_LIMITS.callsWaiting} calls wait for the user's side.`);
-    // Not again after a takeover: a client may be doing it.
+    // After a takeover the call is not made again: a client may be working on it.
     if (!known) {
       const { session } = held.run.body;
       const { event, payload } = callEvent(held.run, { id, kind, name, args });
       if (!fits(event, payload)) return failure('Its arguments are longer than a client can be told.');
       const isHeard = room.isHeard(session);
-      held.see(await runs.ask(held.run, { id, kind, name, ...(!isHeard && { args }) }, { ms, seen: [...taken] }));
+      held.see(await runs.ask(held.run, { id, kind, name, ...(!isHeard && { args }) }, { ms, seen: [...seen] }));
       if (isHeard) await room.tell(session, event, payload);
       else {
         room.note(session, event, payload);
@@ -208,12 +180,12 @@ function callUser({ held, runs, room, clock, announce }: ToolOptions, kind: keyo
     }
     const left = known ? Math.max(0, known.until - clock.now()) : ms;
     const result = await held.result(id, left);
-    taken.push(id);
-    return result ? outcomeOf(result, late) : failure('The run has stopped.');
+    seen.push(id);
+    return result ? toOutcome(result, late) : failure('The run has stopped.');
   };
 }
 
-function outcomeOf(result: CallResult, late: string): ToolOutcome {
+function toOutcome(result: CallResult, late: string): ToolOutcome {
   if (result.ok) return { ok: true, output: result.output };
   return failure(result.timedOut ? late : result.error);
 }

@@ -18,11 +18,11 @@ export function wellFormed(value: Json): Json {
 }
 
 /** The text in pieces of at most `most` UTF-16 units, cut between characters. */
-export function piecesOf(text: string, most: number): string[] {
+export function splitText(text: string, most: number): string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
     let to = Math.min(from + most, text.length);
-    if (to < text.length && isFirstHalf(text.charCodeAt(to - 1))) to--;
+    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to--;
     pieces.push(text.slice(from, to));
     from = to;
   }
@@ -30,7 +30,7 @@ export function piecesOf(text: string, most: number): string[] {
 }
 
 /** Whether a UTF-16 unit is the first of a surrogate pair. */
-export function isFirstHalf(unit: number): boolean {
+export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 

@@ -1,16 +1,16 @@
-// Finding twins: one by DID, alias or external id within a tenant, if it is visible; or a page of a query.
+// Finding twins: one by DID, alias or external id within a tenant, if it is visible; or the pages of a query.
 
+import { timeSlice } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, JsonObject, Kind, Query, StoredDocument } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { isDid } from './did/did.ts';
-import { DOMAIN } from './kinds.ts';
+import { DOMAIN, PROTOCOL } from './kinds.ts';
 import { DOMAIN_LIMITS } from './limits.ts';
 import { refuse } from './problems.ts';
-import { timeSlice } from './time-slice.ts';
 import type { Domain, StoredDomain } from './twin/record.ts';
-import type { SettleVotes } from './voting/due-votes.ts';
+import type { SettleVotes } from './voting/proposal.ts';
 
 /** A twin of the tenant by DID or alias; undefined when there is none, or it is not visible yet. */
 export async function findDomain(
@@ -133,6 +133,19 @@ async function findChunk<Body extends JsonObject>(
   }
 }
 
+/** All documents of a query, one page after the other. */
+export async function* findPages<Body extends JsonObject>(
+  documents: DocumentStore,
+  kind: Kind,
+  query: Query & { readonly limit: number },
+): AsyncGenerator<readonly StoredDocument<Body>[]> {
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const page = await documents.find<Body>(kind, { ...query, ...(cursor !== undefined && { cursor }) });
+    yield page.items;
+    cursor = page.next;
+  }
+}
+
 /** Throws `bad-limit` unless a page may have so many items. */
 export function requireLimit(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1 && limit <= SHARED_LIMITS.pageSizeMax) return;
@@ -144,4 +157,33 @@ export function badCursor(): TwinlineError {
     'bad-cursor',
     'The cursor is damaged or belongs to another query. Send `next` back with the query that gave it.',
   );
+}
+
+export interface Names {
+  /** Of the record that has, or gets, the names. */
+  readonly did: string;
+  readonly names: readonly string[];
+  /** Names that it has already: they are not looked at again. @default none */
+  readonly before?: readonly string[];
+}
+
+/**
+ * Throws `already-exists`, with each field, when a new name is the DID of another twin or protocol of any tenant. A DID
+ * that is made later is never one of these names, because it is made at random.
+ */
+export async function refuseForeignDids(documents: DocumentStore, { did, names, before = [] }: Names): Promise<void> {
+  const isForeign = async (name: string) => {
+    if (name === did || before.includes(name) || !isDid(name) || !mayBeId(name)) return false;
+    return [await documents.get(DOMAIN, name), await documents.get(PROTOCOL, name)].some(
+      (found) => found !== undefined,
+    );
+  };
+  const foreign = await Promise.all(names.map(isForeign));
+  const details = names.flatMap((name, at) =>
+    foreign[at] ? [{ field: `/alsoKnownAs/${at}`, error: `is the DID of another record here, ${name}` }] : [],
+  );
+  if (!details.length) return;
+  throw refuse('already-exists', 'A name in alsoKnownAs is the DID of another record here. Use other names.', {
+    details,
+  });
 }

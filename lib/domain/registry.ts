@@ -7,15 +7,14 @@ import { findSettled, isVisible, requireSettled } from './find.ts';
 import { DOMAIN } from './kinds.ts';
 import { type Protocols, protocols } from './protocol/protocol.ts';
 import { deactivateTwin, type Expecting, patchTwin, transferTwin } from './twin/change.ts';
-import { type CreateOptions, createTwin } from './twin/create.ts';
+import { type CreateOptions, createTwin, reveal } from './twin/create.ts';
 import { type Graph, type GraphQuery, graphOf } from './twin/graph.ts';
 import { type HistoryItem, historyOf, twinAt } from './twin/history.ts';
-import { composedLists, lineageOf } from './twin/inheritance.ts';
 import { type ListQuery, listTwins, type Page } from './twin/list.ts';
-import { reveal } from './twin/parts.ts';
 import type { Patch } from './twin/patch.ts';
 import { type Domain, domainView, type StoredDomain } from './twin/record.ts';
-import { NO_VOTES, type SettleVotes } from './voting/due-votes.ts';
+import { composedLists, lineageOf } from './twin/rules.ts';
+import { NO_VOTES, type SettleVotes } from './voting/proposal.ts';
 
 export interface RegistryOptions {
   /** With DOMAIN_KINDS declared. */

@@ -26,16 +26,18 @@ import {
   vote,
   withdraw,
 } from './voting/ballot.ts';
-import { dueVotes, type SettleVotes } from './voting/due-votes.ts';
-import { executionServices, noteOnDomain, PROPOSAL_KINDS, verificationOf } from './voting/execution.ts';
+import { executionServices, noteOnDomain, verificationOf } from './voting/execution.ts';
 import type { Governance, Rules, VoterPower } from './voting/governance.ts';
 import {
   type Context,
+  dueVotes,
   isUndecided,
   openKey,
+  PROPOSAL_KINDS,
   type Proposal,
   proposalFields,
   proposalView,
+  type SettleVotes,
   type StoredProposal,
   writeProposal,
 } from './voting/proposal.ts';

@@ -9,8 +9,7 @@ import type { Json, SnapshotStore } from '../store/store.ts';
 import { type Conversation, type Library, library } from './conversation.ts';
 import type { Inspector } from './inspection.ts';
 import type { AtRest } from './machine/transition.ts';
-import type { Services } from './service.ts';
-import { type Calls, callRunner } from './service.ts';
+import { type Calls, callRunner, type Services } from './service.ts';
 import type { RecordProblem, SealKey } from './session/record.ts';
 
 /** Something a machine reported (an action that is not XState's own); published after the turn is committed. */

@@ -1,7 +1,6 @@
 // Which issuers of tokens are known beside did:key: those whose keys this server may ask for.
 
-import type { ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
-import { didIxoKeys, didWebKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
+import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
 import type { Config } from '../config/config.ts';
 
 /** By method of a DID, how its keys are found; a method that nothing is set for is not accepted. */

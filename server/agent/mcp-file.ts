@@ -1,7 +1,7 @@
 // MCP_SERVERS, read as a whole: what is wrong with it is told at once, and nothing of its headers is.
 
 import { readFile } from 'node:fs/promises';
-import type { McpServer } from '../../lib/agent/mcp/server.ts';
+import type { McpServer } from '../../lib/agent/mcp/servers.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
 import { isListOf, isObject, isText } from '../../lib/shape.ts';

@@ -1,7 +1,7 @@
 // The MCP servers of this server, as MCP_SERVERS lists them, and who may call what there.
 
-import type { McpOptions } from '../../lib/agent/mcp/open.ts';
-import type { PassOptions } from '../../lib/agent/mcp/pass.ts';
+import type { PassOptions } from '../../lib/agent/mcp/invocation.ts';
+import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
@@ -30,9 +30,9 @@ export async function openMcpService(options: McpServiceOptions): Promise<McpSer
   if (config.mcpServersFile === undefined) return NONE;
   const servers = await readMcpServers(config.mcpServersFile);
   const [{ openMcp }, { passes }, { spentTokens }] = await Promise.all([
-    import('../../lib/agent/mcp/open.ts'),
-    import('../../lib/agent/mcp/pass.ts'),
-    import('../../lib/agent/mcp/spent.ts'),
+    import('../../lib/agent/mcp/servers.ts'),
+    import('../../lib/agent/mcp/invocation.ts'),
+    import('../../lib/agent/mcp/invocation.ts'),
   ]);
   const spent = spentTokens({ documents, clock });
   const pass = passes({ clock, spent, delegations, revoked, maxTtlSeconds: config.agent.maxTtlSeconds });

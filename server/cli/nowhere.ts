@@ -1,8 +1,7 @@
 // A server for its routes alone: with the doors of a configuration, and without its data, its port or its log.
 
 import type { RunningServer } from '../boot/start.ts';
-import type { Config } from '../config/config.ts';
-import { readConfig } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { IN_MEMORY } from '../config/generated.ts';
 
 const NOWHERE = {

@@ -13,7 +13,7 @@ async function serverFindings({ config }: Patient): Promise<Finding[]> {
   const servers = await readMcpServers(config.mcpServersFile!);
   const [{ mcpConnection }, { mcpSdk }] = await Promise.all([
     import('../../lib/agent/mcp/connection.ts'),
-    import('../../lib/agent/mcp/sdk.ts'),
+    import('../../lib/agent/mcp/servers.ts'),
   ]);
   const sdk = await mcpSdk();
   return Promise.all(

@@ -1,6 +1,6 @@
 // Checks of the endpoint of a model: whether it answers, takes the key, and has the models that are configured.
 
-import { modelListRequest } from '../../lib/agent/responders/model-endpoint.ts';
+import { modelListRequest } from '../../lib/agent/responders/model.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { boundedFetch } from '../../lib/http/bounded-fetch.ts';

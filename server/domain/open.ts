@@ -2,10 +2,10 @@
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { bulk } from '../../lib/domain/bulk/bulk.ts';
-import { issuer } from '../../lib/domain/credential/issuer.ts';
+import { issuer } from '../../lib/domain/credential/card.ts';
 import { statusLists } from '../../lib/domain/credential/status-list.ts';
 import { resolver } from '../../lib/domain/did/resolution.ts';
-import { feed } from '../../lib/domain/feed/follow.ts';
+import { feed } from '../../lib/domain/feed/feed.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';

@@ -2,8 +2,7 @@
 
 import type { Middleware, ParameterizedContext } from 'koa';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
-import type { Detail } from '../../lib/errors.ts';
-import { TwinlineError } from '../../lib/errors.ts';
+import { type Detail, TwinlineError } from '../../lib/errors.ts';
 import { REFUSAL_OF, REFUSALS, Refusal } from '../http/errors.ts';
 import { uriReference } from './address.ts';
 

@@ -1,7 +1,6 @@
 // Which addresses of the server are the gateway's, and under which a route is served.
 
-import type { GatewaySettings, Route } from '../../lib/gateway/index.ts';
-import { legacyRewrites } from '../../lib/gateway/index.ts';
+import { type GatewaySettings, legacyRewrites, type Route } from '../../lib/gateway/index.ts';
 import type { ServedRoute } from '../http/route-table.ts';
 
 /** What stands between the first two slashes of a path, up to a colon. */

@@ -1,7 +1,6 @@
 // What clients of the JSON doors are told: one table from error codes to HTTP statuses, and words that leak nothing.
 
-import type { ErrorCode } from '../../lib/errors.ts';
-import { TwinlineError } from '../../lib/errors.ts';
+import { type ErrorCode, TwinlineError } from '../../lib/errors.ts';
 
 /** Ways in which a door refuses a request; `status` is what HTTP calls it. */
 export const REFUSALS = {

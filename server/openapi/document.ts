@@ -1,7 +1,6 @@
 // The OpenAPI document of a server, put together from the parts that its doors and plugins bring.
 
-import { DID_PATTERNS } from '../../lib/domain/did/did.ts';
-import { URI_PATTERNS } from '../../lib/domain/did/uri.ts';
+import { DID_PATTERNS, URI_PATTERNS } from '../../lib/domain/did/did.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { PROBLEM, REFUSED } from '../http/common-answers.ts';

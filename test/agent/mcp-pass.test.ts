@@ -3,10 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
-import { audiences } from '../../lib/agent/mcp/audience.ts';
-import { openMcp } from '../../lib/agent/mcp/open.ts';
-import { type Pass, passes } from '../../lib/agent/mcp/pass.ts';
-import { spentTokens } from '../../lib/agent/mcp/spent.ts';
+import { audiences, type Pass, passes, spentTokens } from '../../lib/agent/mcp/invocation.ts';
+import { openMcp } from '../../lib/agent/mcp/servers.ts';
 import type { ToolContext } from '../../lib/agent/tool.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';

@@ -3,8 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
-import { optionalPackage } from '../../lib/agent/optional-package.ts';
-import { TwinlineError } from '../../lib/errors.ts';
+import { optionalPackage, TwinlineError } from '../../lib/errors.ts';
 import { framesOf, newSession, type SeenFrame, say, settled, shownText, soundLog } from './ground.ts';
 import { type Asking, asking } from './model-ground.ts';
 import { type Answer, breaks, DONE, ended, event, fails, hangs, said, says, streams } from './model-server.ts';

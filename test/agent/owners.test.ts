@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
-import { type Run, runs } from '../../lib/agent/run/run.ts';
+import { openRuns, type Run } from '../../lib/agent/run/run.ts';
 import {
   ANN,
   asleep,
@@ -213,7 +213,7 @@ test('a message in line whose process died is answered by another, when its turn
 test('nobody claims a run that is held, and whoever lost one changes nothing of it any more', async () => {
   const { documents, clock } = ground();
   await documents.declare(AGENT_KINDS);
-  const [old, heir] = [runs({ documents, clock, holder: 'old' }), runs({ documents, clock, holder: 'heir' })];
+  const [old, heir] = [openRuns({ documents, clock, holder: 'old' }), openRuns({ documents, clock, holder: 'heir' })];
   const asked = { owner: ANN, session: 's', turn: 1, requestId: 'r', request: { message: 'hi' } };
   const mine = (await old.begin(asked))!;
   assert.is(await heir.begin({ ...asked, turn: 2 }), undefined);

@@ -7,8 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import type { Answer, Channel, ChannelOptions, Metadata } from '../../lib/gateway/channel/channel.ts';
-import { GRPC } from '../../lib/gateway/channel/channel.ts';
+import {
+  type Answer,
+  type Channel,
+  type ChannelOptions,
+  GRPC,
+  type Metadata,
+} from '../../lib/gateway/channel/channel.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { faultProxy } from '../support/fault-proxy.ts';
 import { skipWithout } from '../support/on-path.ts';

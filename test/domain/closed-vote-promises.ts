@@ -3,14 +3,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { exportLines } from '../../lib/domain/bulk/export.ts';
-import type { Issuer } from '../../lib/domain/credential/issuer.ts';
+import { exportLines } from '../../lib/domain/bulk/record-lines.ts';
+import type { Issuer } from '../../lib/domain/credential/card.ts';
 import { placeOf, statusLists } from '../../lib/domain/credential/status-list.ts';
 import { resolver } from '../../lib/domain/did/resolution.ts';
 import { PROPOSAL } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
-import { credits } from '../../lib/domain/voting/credits.ts';
-import { canParticipate } from '../../lib/domain/voting/eligibility.ts';
+import { canParticipate, credits } from '../../lib/domain/voting/credits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 import { caller, governance, operator, owner, type Polls, refuses, rep, voter, withPolls } from './voting.ts';

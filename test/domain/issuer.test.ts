@@ -4,7 +4,7 @@ import dns from 'node:dns';
 import { Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { issuer } from '../../lib/domain/credential/issuer.ts';
+import { issuer } from '../../lib/domain/credential/card.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { makeOracleKey } from '../../server/config/generated.ts';
 import { verdictOn } from './credentials.ts';

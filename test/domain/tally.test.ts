@@ -3,9 +3,17 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isAtLeast, POWER_MAX, parseFraction, parsePower } from '../../lib/domain/voting/fraction.ts';
 import type { Rules, Threshold } from '../../lib/domain/voting/governance.ts';
-import { countVotes, resultAtClose, resultWhileVoting, tallyOf } from '../../lib/domain/voting/tally.ts';
+import {
+  countVotes,
+  isAtLeast,
+  POWER_MAX,
+  parseFraction,
+  parsePower,
+  resultAtClose,
+  resultWhileVoting,
+  tallyOf,
+} from '../../lib/domain/voting/tally.ts';
 import type { Choice, Voter } from '../../machines/proposal.ts';
 
 const test = suite('tally');

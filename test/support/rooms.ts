@@ -184,7 +184,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store server/plugins',
   ),
   'server/plugins/credits': room(
-    'lib/domain/schema lib/engine/session lib/store server/http server/openapi/parts',
+    'lib lib/domain/schema lib/store server/http server/openapi/parts',
     'lib/agent server/plugins',
   ),
   'server/plugins/host': room(

@@ -7,8 +7,7 @@ import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { isObject } from '../../shape.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { McpSdk } from './sdk.ts';
-import type { McpServer } from './server.ts';
+import type { McpSdk, McpServer } from './servers.ts';
 
 /** A tool as its server lists it. */
 export interface McpTool {

@@ -1,4 +1,4 @@
-// What a chat message means to a flow: an answer, a key of the flow by its name, or the beginning of the conversation.
+// What a chat message means to a flow: an answer, a command for a navigation key, or a new start of the conversation.
 
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -9,21 +9,21 @@ import { DEFAULT_KEYS, type NavigationKey } from '../../flow/format/flow.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
 import type { JsonObject } from '../../store/store.ts';
 
-/** `begin`: whatever the conversation was. The input of `show` changes nothing: the same is shown again. */
+/** `begin`: a new conversation, also where one is open. `show`: the same screen again. */
 export type Meaning =
   | { readonly kind: 'begin' }
   | { readonly kind: 'input'; readonly input: string; readonly isFirst: boolean }
   | { readonly kind: 'show' };
 
-export interface Asked {
+export interface ChatInput {
   readonly flow: string;
   /** The conversation as it stands, if there is one. */
   readonly view: SessionView | undefined;
   readonly text: string;
 }
 
-// Words for the keys that a flow may have, with the events that they are to cause: where a key leads nowhere, it would
-// be taken as an answer.
+// Commands for navigation keys, with the events that they must cause: a key that leads nowhere on this screen would be
+// taken as an answer.
 const COMMANDS: { readonly [command: string]: { readonly key: NavigationKey; readonly event: RegExp } } = {
   '/menu': { key: 'home', event: /^home$/ },
   '/home': { key: 'home', event: /^home$/ },
@@ -35,7 +35,7 @@ const BEGIN = new Set(['/reset', '/start', '/restart']);
 const SHOW = new Set(['/help', '/again']);
 
 /** What a message means where the conversation stands. */
-export function meaningOf(engine: Engine, { flow, view, text }: Asked): Meaning {
+export function readMeaning(engine: Engine, { flow, view, text }: ChatInput): Meaning {
   const word = text.trim().toLowerCase();
   if (BEGIN.has(word)) return { kind: 'begin' };
   if (SHOW.has(word)) return { kind: 'show' };
@@ -46,7 +46,7 @@ export function meaningOf(engine: Engine, { flow, view, text }: Asked): Meaning 
 
 function commandMeaning(
   engine: Engine,
-  { flow, view, command }: Pick<Asked, 'flow' | 'view'> & { command: (typeof COMMANDS)[string] },
+  { flow, view, command }: Pick<ChatInput, 'flow' | 'view'> & { command: (typeof COMMANDS)[string] },
 ): Meaning {
   const conversation = view && engine.library.current(view.conversation);
   const key = keysOf(engine.library.current(flow))[command.key];
@@ -55,7 +55,7 @@ function commandMeaning(
   return event && command.event.test(event.type) ? { kind: 'input', input: key, isFirst: false } : { kind: 'show' };
 }
 
-// A conversation that began on another version may stand where this one has no screen.
+// A conversation that began on another version may rest on a screen that this version does not have.
 function readSafely(conversation: Conversation, { rest }: SessionView, key: string) {
   try {
     return conversation.read({ ...rest, waiting: false }, key, () => '');
@@ -69,7 +69,7 @@ const keysOf = (conversation: Conversation | undefined) => ({
   ...(conversation as Partial<CompiledFlow> | undefined)?.flow?.keys,
 });
 
-/** Whether the first message answers the first screen; one that does not opens the conversation and is no more than that. */
+/** Whether the first message answers the first screen; one that does not only opens the conversation. */
 function isAnswer(engine: Engine, flow: string, text: string): boolean {
   const conversation = engine.library.current(flow);
   if (!conversation) throw new TwinlineError('ERR_FLOW_UNKNOWN', `No flow "${flow}" is loaded.`);
@@ -81,7 +81,7 @@ function isAnswer(engine: Engine, flow: string, text: string): boolean {
 }
 
 /** The decision for what is stored; an ended conversation begins anew with the message. */
-export function decisionOf({
+export function decideTurn({
   flow,
   meaning,
   input,

@@ -9,11 +9,11 @@ import { viewSession } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
 import { retryUntilAborted } from '../../retry.ts';
-import type { Json, JsonObject, SnapshotStore } from '../../store/store.ts';
+import { isObject } from '../../shape.ts';
+import type { JsonObject, SnapshotStore } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
-import { decisionOf, meaningOf } from './flow-input.ts';
-import { partQueue } from './part-queue.ts';
+import { decideTurn, readMeaning } from './flow-input.ts';
 
 type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'watch'>;
 
@@ -41,7 +41,7 @@ export const TOOL_SERVICE = 'agent.tool';
 
 const MONTH_SECONDS = 2_592_000;
 
-/** Who listens to the calls of a session while a turn is being taken. */
+/** Gets the service calls of a session while one of its turns is taken. */
 interface Listener {
   readonly turn: ResponderTurn;
   readonly tell: (part: Part) => void;
@@ -51,31 +51,31 @@ interface Listener {
 
 export function flowResponder(options: FlowResponderOptions): FlowResponder {
   const listeners = new Map<string, Listener>();
-  // Services that get a secret from any flow: what they are called with is not shown.
+  // Services to which some flow sends a secret: what they are called with is not shown.
   const secret = new Set<string>();
   const { store, flow, conversations, services = {}, ttlSeconds = MONTH_SECONDS, ...others } = options;
   const engine = createEngine({
     ...others,
-    store: undisturbed(store),
+    store: withoutDueTimes(store),
     ttlSeconds,
-    services: { ...told(services, { listeners, secret }), [TOOL_SERVICE]: toolService(listeners) },
+    services: { ...reportCalls(services, { listeners, secret }), [TOOL_SERVICE]: toolService(listeners) },
   });
   const add = (conversation: CompiledFlow): void => {
     for (const name of secretServices(conversation)) secret.add(name);
-    engine.library.add(lasting(conversation));
+    engine.library.add(withoutLimit(conversation));
   };
   for (const conversation of conversations) add(conversation);
 
   async function* respond(turn: ResponderTurn): AsyncGenerator<Part> {
-    const key = keyOf(turn.session);
-    const parts = partQueue<Part>();
+    const key = sessionKey(turn.session);
+    const parts = partQueue();
     const listener = { turn, tell: parts.push, failures: new Map<string, string>() };
     listeners.set(turn.session, listener);
     try {
-      void answer(engine, { flow, key, turn }).then(parts.end, parts.fail);
-      for await (const part of parts.items) yield part;
+      const reply = takeChatTurn(engine, { flow, key, turn });
+      yield* parts.until(reply);
       for (const [id, error] of listener.failures) yield { type: 'tool-error', id, error };
-      yield* linesOf(await parts.result);
+      yield* textParts(await reply);
     } finally {
       if (listeners.get(turn.session) === listener) listeners.delete(turn.session);
     }
@@ -87,50 +87,42 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
     engine,
     respond,
     add,
-    // Not in line behind a turn that may wait for a call: what that one writes yet goes when the session is looked at again.
-    forget: async (session) => void (await store.remove(keyOf(session))),
+    // Does not wait for a turn that may be waiting for a call: what that turn still writes is removed by the sweep.
+    forget: async (session) => void (await store.remove(sessionKey(session))),
   };
 }
 
-const keyOf = (session: string) => `agent/${session}`;
+const sessionKey = (session: string) => `agent/${session}`;
 
 /** The reply to a turn, retried while it is wanted and the failure of the store may be temporary. */
-function answer(
+function takeChatTurn(
   engine: Engine,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<string> {
-  return retryUntilAborted({ clock: engine.clock, signal: turn.signal }, async () =>
-    replyOf(await taken(engine, { flow, key, turn })),
-  );
-}
-
-async function taken(
-  engine: Engine,
-  { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
-): Promise<TurnResult> {
   const { session: sessionId, owner: did, request, runId } = turn;
-  const meaning = meaningOf(engine, { flow, view: await viewSession(engine, key), text: request.message });
-  const known = { sessionId, did, ...pick(request, ['locale', 'timezone']) };
-  const decide = decisionOf({ flow, meaning, input: known, door: { sessionId } });
-  return takeTurn(engine, { key, turnKey: runId, decide, deadlineMs: AGENT_LIMITS.runMs });
+  const { locale, timezone } = request;
+  const input = {
+    sessionId,
+    did,
+    ...(locale !== undefined && { locale }),
+    ...(timezone !== undefined && { timezone }),
+  };
+  return retryUntilAborted({ clock: engine.clock, signal: turn.signal }, async () => {
+    const meaning = readMeaning(engine, { flow, view: await viewSession(engine, key), text: request.message });
+    const decide = decideTurn({ flow, meaning, input, door: { sessionId } });
+    const result = await takeTurn(engine, { key, turnKey: runId, decide, deadlineMs: AGENT_LIMITS.runMs });
+    if (result.kind === 'replied') return result.reply.text;
+    throw new TwinlineError('ERR_RECORD', `The flow did not take a message: ${result.reason}.`);
+  });
 }
 
-function replyOf(result: TurnResult): string {
-  if (result.kind === 'replied') return result.reply.text;
-  throw new TwinlineError('ERR_RECORD', `The flow did not take a message: ${result.reason}.`);
-}
-
-function pick(request: ResponderTurn['request'], names: readonly ('locale' | 'timezone')[]): JsonObject {
-  return Object.fromEntries(names.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])));
-}
-
-// Line by line, as somebody would type it.
-function* linesOf(text: string): Generator<Part> {
+/** The text line by line, as a person would type it. */
+function* textParts(text: string): Generator<Part> {
   for (const line of text.split(/(?<=\n)/)) if (line !== '') yield { type: 'text', text: line };
 }
 
-// A limit of minutes is for callers on a phone.
-function lasting({ ttlMs: _, ...conversation }: CompiledFlow): CompiledFlow {
+// The limit of a flow, which is minutes, is for callers on a phone.
+function withoutLimit({ ttlMs: _, ...conversation }: CompiledFlow): CompiledFlow {
   return conversation;
 }
 
@@ -140,8 +132,8 @@ function secretServices({ screens, callPolicy }: CompiledFlow): string[] {
   );
 }
 
-// A turn that was broken off is carried on by its run, so the session never falls due for anybody else.
-function undisturbed(store: SnapshotStore): SnapshotStore {
+// A turn that was interrupted is continued by its run, so no sweep may find the session due.
+function withoutDueTimes(store: SnapshotStore): SnapshotStore {
   return {
     name: store.name,
     durability: store.durability,
@@ -156,13 +148,11 @@ function undisturbed(store: SnapshotStore): SnapshotStore {
   };
 }
 
-interface Telling {
-  readonly listeners: ReadonlyMap<string, Listener>;
-  readonly secret: ReadonlySet<string>;
-}
-
 /** Services that report their calls to the listeners of the session. */
-function told(services: Services, { listeners, secret }: Telling): Services {
+function reportCalls(
+  services: Services,
+  { listeners, secret }: { listeners: ReadonlyMap<string, Listener>; secret: ReadonlySet<string> },
+): Services {
   const wrap = (name: string, service: Service): Service => {
     return async (input, call) => {
       const listener = listeners.get(call.session.id);
@@ -186,11 +176,40 @@ function toolService(listeners: ReadonlyMap<string, Listener>): Service {
   return async ({ name, args }, call) => {
     const listener = listeners.get(call.session.id);
     if (!listener) throw new TwinlineError('ERR_SERVICE', 'No turn of this session is being taken here.');
-    const outcome = await listener.turn.tools.call(String(name), objectOf(args), { id: call.idempotencyKey });
+    const given = isObject(args) ? (args as JsonObject) : {};
+    const outcome = await listener.turn.tools.call(String(name), given, { id: call.idempotencyKey });
     if (outcome.ok) return outcome.output;
     throw new TwinlineError('ERR_REFUSED', outcome.error, { reason: 'tool-failed' });
   };
 }
 
-const objectOf = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+/** Parts that services push, and one reader pulls. */
+function partQueue() {
+  let waiting: Part[] = [];
+  let wake = () => {};
+  return {
+    push(part: Part): void {
+      waiting.push(part);
+      wake();
+    },
+    /** The parts in order, until `done` has settled. */
+    async *until(done: Promise<unknown>): AsyncGenerator<Part> {
+      let isOver = false;
+      const end = () => {
+        isOver = true;
+        wake();
+      };
+      done.then(end, end);
+      for (;;) {
+        const parts = waiting;
+        waiting = [];
+        yield* parts;
+        if (waiting.length) continue;
+        if (isOver) return;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}

@@ -5,15 +5,12 @@
 
 import type { TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
-import { TwinlineError } from '../../errors.ts';
+import { optionalPackage, TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { optionalPackage } from '../optional-package.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
-import { type ModelEndpoint, providerSettings } from './model-endpoint.ts';
 import { failureOf, faultOf, isRejected, problemOf } from './model-faults.ts';
-import { hasImages, type Images, messagesOf, systemText } from './model-prompt.ts';
-import { modelTools, type Schemas } from './model-tools.ts';
+import { hasImages, type Images, messagesOf, modelTools, type Schemas, systemText } from './model-request.ts';
 
 export interface ModelOptions {
   readonly endpoint: ModelEndpoint;
@@ -153,4 +150,35 @@ function callsInOrder(signal: AbortSignal) {
       });
     },
   };
+}
+
+/** What to ask, and as whom. */
+export interface ModelEndpoint {
+  /** With its `/v1`; may hold a user and a password, and a query that goes along with every request. */
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+}
+
+/** The endpoint as the SDK takes it: fetch refuses addresses with passwords, so they go into a header. */
+export function providerSettings({ baseUrl, apiKey }: ModelEndpoint) {
+  const url = new URL(baseUrl);
+  const { username, password, searchParams } = url;
+  const queryParams = Object.fromEntries(searchParams);
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  const authorization = apiKey ? `Bearer ${apiKey}` : username || password ? `Basic ${basic}` : undefined;
+  return {
+    name: 'model',
+    baseURL: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
+    headers: authorization === undefined ? {} : { authorization },
+    includeUsage: true,
+    ...(Object.keys(queryParams).length > 0 && { queryParams }),
+  };
+}
+
+/** The address of the endpoint's list of models, with the headers to ask it. */
+export function modelListRequest(endpoint: ModelEndpoint): { url: URL; headers: { [name: string]: string } } {
+  const { baseURL, headers, queryParams = {} } = providerSettings(endpoint);
+  const url = new URL(`${baseURL}/models`);
+  url.search = new URLSearchParams(queryParams).toString();
+  return { url, headers };
 }

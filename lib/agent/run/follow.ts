@@ -1,11 +1,10 @@
 // Reading a run: its frames after any number, then new ones as they come, whichever process makes them.
 
-import type { Clock } from '../../clock.ts';
-import type { LogStore } from '../../store/log-store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { type Message, messageId, type Transcript } from '../session/message.ts';
-import { dataOf, type FrameData, logOf, type RunFrame, readFrame } from './frames.ts';
-import { isEnded, type Runs, type RunView, runView } from './run.ts';
+import { type Message, messageId } from '../session/message.ts';
+import { dataOf, type FrameData, logName, type RunFrame, readFrame } from './frames.ts';
+import { isEnded, type RunView, runView } from './run.ts';
+import type { RunnerOptions } from './runner.ts';
 
 export interface FollowRequest {
   readonly owner: string;
@@ -43,23 +42,23 @@ export interface Follower {
   outcome(request: Omit<FollowRequest, 'after'>): Promise<RunOutcome | undefined>;
 }
 
-export interface FollowerOptions {
-  readonly runs: Runs;
-  readonly logs: LogStore;
-  readonly transcript: Transcript;
-  readonly clock: Clock;
-}
-
-export function follower({ runs, logs, transcript, clock }: FollowerOptions): Follower {
+/** Follows runs by their logs. */
+export function follower({
+  runs,
+  logs,
+  transcript,
+  clock,
+}: Pick<RunnerOptions, 'runs' | 'logs' | 'transcript' | 'clock'>): Follower {
   async function follow({ owner, runId, after = 0, signal }: FollowRequest): Promise<Following | undefined> {
     const run = await runs.get(runId);
     if (run?.body.owner !== owner) return undefined;
-    // A run that nobody has begun yet has no log to wait at; the fence of an owner is always higher than this one.
+    // A run that waits in the queue, or whose process died early, has no log yet: one is made to wait at. Its driver takes it
+    // over, for the fences of leases begin at 2.
     if (!(isEnded(run) && run.context.sealed))
-      await logs.open(logOf(runId), { fence: 1, expiresAt: clock.now() + AGENT_LIMITS.runLogAliveMs });
-    const page = await logs.read(logOf(runId), { after, limit: 1 });
+      await logs.open(logName(runId), { fence: 1, expiresAt: clock.now() + AGENT_LIMITS.runLogAliveMs });
+    const page = await logs.read(logName(runId), { after, limit: 1 });
     if (!page) return undefined;
-    const frames = logs.follow(logOf(runId), { after, ...(signal && { signal }) });
+    const frames = logs.follow(logName(runId), { after, ...(signal && { signal }) });
     const isOver = page.ended && page.frames.length === 0;
     return { run: runView(run, clock.now()), isOver, frames: readFrames(frames) };
   }

@@ -93,7 +93,7 @@ export interface RunFrame {
   readonly data: string;
 }
 
-export function logOf(run: string): string {
+export function logName(run: string): string {
   return `run/${run}`;
 }
 

@@ -1,53 +1,34 @@
-// The lease of a run that this process drives: renews it, and notices answers and stops that others write into its document.
+// The lease of a run that this process drives: renewed until it is released, and watched for results and aborts that others write.
 
-import type { CallResult } from '../../../machines/agent-stream.ts';
-import type { Clock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { retryUntilAborted } from '../../retry.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { Run, Runs } from './run.ts';
+import type { Run } from './run.ts';
+import type { RunnerOptions } from './runner.ts';
 
 /** Why a responder is to stop. */
 export type StopReason = 'aborted' | 'timeout' | 'closing' | 'lost';
 
-export interface HeldRun {
-  /** As it was when it was last seen. */
-  readonly run: Run;
-  /** Aborts with a {@link StopReason}. */
-  readonly stop: AbortSignal;
-  /** Another process has the run, or may have: nothing is to be written any more. */
-  readonly lost: AbortSignal;
-  /** Takes the run as a write of its own gave it back; undefined: it is lost. */
-  see(run: Run | undefined): void;
-  /** Somebody has changed the document: reads it again. */
-  look(): void;
-  /** Stops the responder; the run itself is still held. */
-  halt(reason: StopReason): void;
-  /** The result of a call, once there is one; after `ms` milliseconds it has failed. Undefined when the run stops. */
-  result(call: string, ms: number): Promise<CallResult | undefined>;
-  /** Renews no more. */
-  letGo(): void;
-}
+export type HeldRun = ReturnType<typeof holdRun>;
 
-export interface LeaseOptions {
-  readonly runs: Runs;
-  readonly clock: Clock;
-  readonly onProblem: (error: unknown) => void;
-}
-
-export function holdRun(first: Run, { runs, clock, onProblem }: LeaseOptions): HeldRun {
+/** Holds a run that this process has claimed, and renews its lease. */
+export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptions, 'runs' | 'clock' | 'onProblem'>) {
   const stop = new AbortController();
   const lost = new AbortController();
   const released = new AbortController();
-  const waiters = new Set<() => void>();
   const end = clock.now() + AGENT_LIMITS.runMs;
   let run = first;
+  let changed = new AbortController();
 
-  const rouse = () => {
-    for (const wake of [...waiters]) wake();
+  const notify = () => {
+    const before = changed;
+    changed = new AbortController();
+    before.abort('changed');
   };
   const halt = (reason: StopReason) => {
     if (reason === 'lost') lost.abort('lost');
     stop.abort(reason);
-    rouse();
+    notify();
   };
 
   function see(next: Run | undefined): void {
@@ -58,7 +39,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: LeaseOptions): H
     }
     if (next.revision > run.revision) run = next;
     if (run.context.abortRequested) halt('aborted');
-    rouse();
+    notify();
   }
 
   async function renew(): Promise<void> {
@@ -80,34 +61,46 @@ export function holdRun(first: Run, { runs, clock, onProblem }: LeaseOptions): H
   void renew();
 
   return {
+    /** As it was last read or written. */
     get run() {
       return run;
     },
-    stop: stop.signal,
-    lost: lost.signal,
-    see,
-    halt,
-    look: () => void runs.get(first.id).then(see, onProblem),
-    async result(call, ms) {
-      const found = () => run.context.calls.find(({ id }) => id === call)?.result;
-      const until = clock.now() + ms;
-      while (!found() && !stop.signal.aborted && clock.now() < until) await changed(until - clock.now());
-      if (found() || stop.signal.aborted) return found();
-      // The first write wins: the answer may have been stored at the same moment.
-      see(
-        (await runs.answer(first.id, call, { ok: false, error: 'timeout', timedOut: true })) ??
-          (await runs.get(first.id)),
-      );
-      return found();
+    /** Aborts with a {@link StopReason}. */
+    get stop(): AbortSignal {
+      return stop.signal;
     },
-    letGo: () => released.abort('released'),
+    /** Aborts when another process has the run, or may have it: nothing may be written any more. */
+    get lost(): AbortSignal {
+      return lost.signal;
+    },
+    /** Takes the run as a write has returned it; undefined: it is lost. */
+    see,
+    /** Stops the responder; the run itself is still held. */
+    halt,
+    /** Reads the document again: another process has changed it. */
+    reload: () => void runs.get(first.id).then(see, onProblem),
+    /** The result of a call, once there is one; after `ms` milliseconds the call fails. Undefined when the run stops. */
+    async result(call: string, ms: number) {
+      const find = () => run.context.calls.find(({ id }) => id === call)?.result;
+      const until = clock.now() + ms;
+      while (!find() && !stop.signal.aborted && clock.now() < until)
+        await clock.wait(until - clock.now(), changed.signal);
+      if (find() || stop.signal.aborted) return find();
+      // The first write wins: the answer may have been stored at the same moment.
+      const timedOut = await runs.answer(first.id, call, { ok: false, error: 'timeout', timedOut: true });
+      see(timedOut ?? (await runs.get(first.id)));
+      return find();
+    },
+    /** Retries what a store refuses for the moment, as long as the run is held. */
+    retry: <T>(work: () => Promise<T>): Promise<T> => retryUntilAborted({ clock, signal: lost.signal }, work),
+    /** Ends the renewals. */
+    release: () => released.abort('released'),
   };
+}
 
-  async function changed(ms: number): Promise<void> {
-    const over = new AbortController();
-    const wake = () => over.abort('changed');
-    waiters.add(wake);
-    await clock.wait(ms, over.signal);
-    waiters.delete(wake);
-  }
+export function lostRunError(run: string): TwinlineError {
+  return new TwinlineError(
+    'ERR_CONFLICT',
+    `Run ${run} is no longer held by this process. Another one goes on with it.`,
+  );
 }

@@ -1,63 +1,47 @@
-// One reply while it is made: parts become frames, and the frames add up to the message that is kept.
+// The reply of one run: parts become frames, and the frames add up to the message that is stored.
 //
 // After a takeover the responder begins again. Text that the log holds already is not written again as long as it is
 // the same; where it differs, a frame gives the length of the text that is still valid.
 
-import type { Clock } from '../../clock.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { MessageToolCall } from '../session/message.ts';
-import { isFirstHalf, piecesOf, shortJson, wellFormed, wellFormedText } from '../well-formed.ts';
+import { isHighSurrogate, shortJson, splitText, wellFormed, wellFormedText } from '../well-formed.ts';
 import type { AnyFrame, RunFault } from './frames.ts';
-import type { Replay, ReplayedCall } from './replay.ts';
+import type { Replay, ReplayedCall } from './log.ts';
 import type { Run } from './run.ts';
+import type { RunnerOptions } from './runner.ts';
 
-export interface Reply {
-  /** Says that the run has begun, or goes on. */
-  open(): Promise<void>;
-  text(text: string): Promise<void>;
-  reasoning(text: string): Promise<void>;
-  called(call: { kind: ReplayedCall['kind']; id: string; name: string; args: JsonObject }): Promise<void>;
-  /** How a call went; for one that is not known or has ended nothing happens. */
-  returned(id: string, end: { output: Json } | { error: string }): Promise<void>;
-  render(part: { component: string; args?: JsonObject; id?: string }): Promise<void>;
-  router(step: string): Promise<void>;
-  /** There will be no more parts: what readers have is kept as it is. */
-  adopt(): void;
-  /** Ends unanswered calls and the reasoning. Replayed text that the responder did not repeat is taken back. */
-  close(fault?: RunFault): Promise<void>;
-  /** True when the reply has as many bytes as it may have: what came after was dropped. */
-  isFull(): boolean;
-  /** What readers have now. */
-  said(): { text: string; reasoning: string; toolCalls: MessageToolCall[] };
-}
+export type Reply = ReturnType<typeof makeReply>;
 
-export interface ReplyOptions {
+export interface ReplyContext {
   readonly run: Run;
   readonly replay: Replay;
-  readonly clock: Clock;
-  /** Bytes in UTF-8. */
-  readonly maxBytes: number;
   readonly write: (frame: AnyFrame) => Promise<void>;
 }
 
 type Call = { -readonly [Key in keyof ReplayedCall]: ReplayedCall[Key] };
+type CallEnd = NonNullable<Call['end']>;
 
-export const THINKING = 'Thinking…';
-const NEVER_DONE = '⏱️ Tool did not complete';
+const THINKING = 'Thinking…';
+const NOT_COMPLETED = '⏱️ Tool did not complete';
 
-export function makeReply({ run, replay, clock, maxBytes, write }: ReplyOptions): Reply {
+/** A reply of at most `replyBytes` bytes in UTF-8. */
+export function makeReply(
+  { clock, replyBytes }: Pick<RunnerOptions, 'clock' | 'replyBytes'>,
+  { run, replay, write }: ReplyContext,
+) {
   const stamp = { sessionId: run.body.session, requestId: run.body.requestId };
   const time = () => new Date(clock.now()).toISOString();
   const calls = new Map<string, Call>([...replay.calls].map(([id, call]) => [id, { ...call }]));
   let text = '';
   let reasoning = '';
   let bytes = 0;
-  // What the log holds already and has not been said again.
-  let old = replay.text;
-  let full = false;
+  // The text in the log that the responder has not repeated yet.
+  let replayed = replay.text;
+  let isFull = false;
 
-  const began = (partialLength?: number): AnyFrame => ({
+  const runFrame = (partialLength?: number): AnyFrame => ({
     name: 'run',
     data: {
       runId: run.id,
@@ -66,7 +50,7 @@ export function makeReply({ run, replay, clock, maxBytes, write }: ReplyOptions)
       ...(partialLength !== undefined && { resumed: true as const, partialLength }),
     },
   });
-  const think = (words: string, isComplete: boolean): AnyFrame => ({
+  const reasoningFrame = (words: string, isComplete: boolean): AnyFrame => ({
     name: 'reasoning',
     data: {
       ...stamp,
@@ -77,122 +61,103 @@ export function makeReply({ run, replay, clock, maxBytes, write }: ReplyOptions)
     },
   });
 
-  /** As much of it as there is room for. */
+  /** As much of the text as there is room for. */
   function fit(more: string): string {
     const clean = wellFormedText(more);
-    if (full) return '';
-    const room = maxBytes - bytes;
+    if (isFull) return '';
+    const room = replyBytes - bytes;
     const size = Buffer.byteLength(clean);
-    if (size <= room) {
-      bytes += size;
-      return clean;
-    }
-    full = true;
-    bytes = maxBytes;
-    return cutTo(clean, room);
+    isFull = size > room;
+    bytes += Math.min(size, room);
+    return isFull ? cutBytes(clean, room) : clean;
   }
 
-  /** JSON that is cut is none. */
-  function fitWhole(json: string): string {
-    return fit(json) === json ? json : JSON.stringify({ tooLong: true });
-  }
-
-  async function say(more: string): Promise<void> {
-    for (const content of piecesOf(more, AGENT_LIMITS.deltaChars))
+  /** Writes what of `more` is not in the log already. */
+  async function writeText(more: string): Promise<void> {
+    const same = replayed === '' ? 0 : commonLength(replayed, more);
+    const isDifferent = same < Math.min(replayed.length, more.length);
+    replayed = isDifferent ? '' : replayed.slice(same);
+    if (isDifferent) await write(runFrame(text.length + same));
+    text += more;
+    for (const content of splitText(more.slice(same), AGENT_LIMITS.deltaChars))
       await write({ name: 'message', data: { content, timestamp: time() } });
   }
 
-  /** What of `more` is not in the log already. */
-  async function unreplayed(more: string): Promise<string> {
-    if (!old) return more;
-    const same = commonLength(old, more);
-    const isDifferent = same < Math.min(old.length, more.length);
-    old = isDifferent ? '' : old.slice(same);
-    if (isDifferent) await write(began(text.length + same));
-    return more.slice(same);
-  }
-
-  async function cutOff(): Promise<void> {
-    if (!old) return;
-    old = '';
-    await write(began(text.length));
-  }
-
-  function frameOf(call: Call): AnyFrame {
-    const { kind, id, name, args, end } = call;
-    if (kind === 'tool') {
-      const output = end && (end.output ?? end.error);
-      const status = end ? ('done' as const) : ('isRunning' as const);
-      const data = { ...stamp, toolName: name, args: { ...args, toolName: name }, status, eventId: id };
-      return { name: 'tool_call', data: { ...data, ...(output !== undefined && { output }) } };
-    }
-    const status = end ? (end.error === undefined ? ('done' as const) : ('error' as const)) : ('isRunning' as const);
-    return { name: 'action_call', data: { ...stamp, toolCallId: id, toolName: name, args, status, ...end } };
-  }
-
-  async function finishCall(call: Call, end: NonNullable<Call['end']>): Promise<void> {
+  async function finishCall(call: Call, end: CallEnd): Promise<void> {
     call.end = end;
-    await write(frameOf(call));
+    await write(callFrame(stamp, call));
   }
 
   return {
-    async open() {
-      if (!replay.names.has('run')) await write(began());
-      else await write(began(replay.text.length));
-      if (!replay.names.has('reasoning')) await write(think(THINKING, false));
+    /** Says that the run has begun, or goes on. */
+    async open(): Promise<void> {
+      await write(runFrame(replay.names.has('run') ? replay.text.length : undefined));
+      if (!replay.names.has('reasoning')) await write(reasoningFrame(THINKING, false));
     },
-    async text(more) {
-      const fitting = fit(more);
-      const fresh = await unreplayed(fitting);
-      text += fitting;
-      await say(fresh);
-    },
-    async reasoning(more) {
+    addText: (more: string) => writeText(fit(more)),
+    async addReasoning(more: string): Promise<void> {
       const fitting = fit(more);
       reasoning += fitting;
-      // Reasoning is not kept frame by frame: after a takeover it is sent again.
-      for (const piece of piecesOf(fitting, AGENT_LIMITS.deltaChars)) await write(think(piece, false));
+      // Reasoning is not replayed: after a takeover it is sent again.
+      for (const piece of splitText(fitting, AGENT_LIMITS.deltaChars)) await write(reasoningFrame(piece, false));
     },
-    async called({ kind, id, name, args }) {
+    async startCall({ kind, id, name, args }: Omit<ReplayedCall, 'end'>): Promise<void> {
       if (calls.has(id)) return;
       const call: Call = { kind, id, name, args: shortArgs(args) };
       calls.set(id, call);
-      await write(frameOf(call));
+      await write(callFrame(stamp, call));
     },
-    async returned(id, end) {
+    /** Does nothing for a call that is unknown or has ended. */
+    async endCall(id: string, result: { output: Json } | { error: string }): Promise<void> {
       const call = calls.get(id);
       if (!call || call.end) return;
-      await finishCall(
-        call,
-        'error' in end ? { error: shortText(end.error) } : { output: fitWhole(shortJson(end.output)) },
-      );
+      if ('error' in result) return finishCall(call, { error: shortText(result.error) });
+      // JSON that is cut is none.
+      const json = shortJson(result.output);
+      await finishCall(call, { output: fit(json) === json ? json : JSON.stringify({ tooLong: true }) });
     },
-    async render({ component, args, id }) {
+    async addComponent({ component, args, id }: { component: string; args?: JsonObject; id?: string }): Promise<void> {
       const data = { ...stamp, componentName: component, status: 'done' };
       await write({
         name: 'render_component',
         data: { ...data, ...(args && { args: shortArgs(args) }), ...(id !== undefined && { eventId: id }) },
       });
     },
-    router: (step) => write({ name: 'router.update', data: { ...stamp, step: shortText(step) } }),
-    adopt() {
-      text += old;
-      old = '';
+    addRouterStep: (step: string) => write({ name: 'router.update', data: { ...stamp, step: shortText(step) } }),
+    /** Keeps the text that readers have: the responder will not repeat the rest of it. */
+    keepReplayed(): void {
+      text += replayed;
+      replayed = '';
     },
-    async close(fault) {
-      await cutOff();
-      for (const call of calls.values()) if (!call.end) await finishCall(call, orphanEnd(call));
-      await write(think('', true));
+    /** Ends unanswered calls and the reasoning. Replayed text that the responder did not repeat is taken back. */
+    async close(fault?: RunFault): Promise<void> {
+      if (replayed) await write(runFrame(text.length));
+      replayed = '';
+      for (const call of calls.values())
+        if (!call.end)
+          await finishCall(call, call.kind === 'tool' ? { output: NOT_COMPLETED } : { error: NOT_COMPLETED });
+      await write(reasoningFrame('', true));
       if (fault) await write({ name: 'error', data: { ...fault, ...stamp, timestamp: time() } });
     },
-    isFull: () => full,
-    said: () => ({ text, reasoning, toolCalls: [...calls.values()].map(keptCall) }),
+    /** Whether the reply has as many bytes as it may have: what came after was dropped. */
+    isFull: () => isFull,
+    /** What readers have now. */
+    content: () => ({ text, reasoning, toolCalls: [...calls.values()].map(storedCall) }),
   };
 }
 
-const orphanEnd = ({ kind }: Call) => (kind === 'tool' ? { output: NEVER_DONE } : { error: NEVER_DONE });
+function callFrame(stamp: { sessionId: string; requestId: string }, { kind, id, name, args, end }: Call): AnyFrame {
+  if (kind === 'tool') {
+    const output = end && (end.output ?? end.error);
+    const status = end ? ('done' as const) : ('isRunning' as const);
+    const data = { ...stamp, toolName: name, args: { ...args, toolName: name }, status, eventId: id };
+    return { name: 'tool_call', data: { ...data, ...(output !== undefined && { output }) } };
+  }
+  const status = end ? (end.error === undefined ? ('done' as const) : ('error' as const)) : ('isRunning' as const);
+  return { name: 'action_call', data: { ...stamp, toolCallId: id, toolName: name, args, status, ...end } };
+}
 
-function keptCall({ name, id, args, end }: Call): MessageToolCall {
+function storedCall({ name, id, args, end }: Call): MessageToolCall {
   const output = end && (end.output ?? JSON.stringify({ error: end.error }));
   return { name, id, args, status: end ? 'done' : 'isRunning', ...(output !== undefined && { output }) };
 }
@@ -208,10 +173,11 @@ function commonLength(a: string, b: string): number {
   const most = Math.min(a.length, b.length);
   let at = 0;
   while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at++;
-  return at > 0 && isFirstHalf(a.charCodeAt(at - 1)) ? at - 1 : at;
+  return at > 0 && isHighSurrogate(a.charCodeAt(at - 1)) ? at - 1 : at;
 }
 
-function cutTo(text: string, bytes: number): string {
+/** The text cut to so many bytes, between characters. */
+function cutBytes(text: string, bytes: number): string {
   let end = Math.max(0, bytes);
   const whole = Buffer.from(text);
   while (end > 0 && (whole[end]! & 0xc0) === 0x80) end--;

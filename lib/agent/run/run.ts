@@ -1,4 +1,4 @@
-// Runs as they are stored: taken in, claimed under a fence, kept, asked, ended once; one of each session is live.
+// Runs as they are stored: begun or queued, claimed under a fence, ended once; at most one of each session is live.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -16,11 +16,11 @@ import type { Inspector } from '../../engine/inspection.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
-import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
+import type { DocumentStore, JsonObject, Query } from '../../store/store.ts';
 import { RUN } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 
-/** What a user sends with a message, as the door has checked it. Holds no secret: it is stored. */
+/** What a user sends with a message, as the route has validated it. Holds no secret, for it is stored. */
 export type RunRequest = {
   readonly message: string;
   readonly attachments?: readonly JsonObject[];
@@ -38,7 +38,7 @@ export type RunRequest = {
 export type ToolDeclaration = {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema; may be anything, for clients send all sorts. */
+  /** JSON Schema, not validated: clients may send anything. */
   readonly schema: JsonObject;
 };
 
@@ -77,45 +77,7 @@ export interface NewRun {
   readonly request: RunRequest;
 }
 
-/** Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY: then ask again. */
-export interface Runs {
-  /** The process that this is, as other processes address it. */
-  readonly holder: string;
-  /** Taken in and held by this process; undefined when another run of the session is live. */
-  begin(run: NewRun): Promise<Run | undefined>;
-  /** Taken in behind those that are open. */
-  queue(run: NewRun): Promise<Run>;
-  get(id: string): Promise<Run | undefined>;
-  /** Those that have not ended, the oldest first; the first is the live one, if one is. */
-  open(session: string): Promise<Run[]>;
-  /** The run, leased by this process; `held`: leased by another, `behind`: an earlier run is open, `gone`: nothing to do. */
-  claim(id: string): Promise<Run | 'held' | 'behind' | 'gone'>;
-  /** Undefined from all of these: this process has lost the run. */
-  renew(run: Run): Promise<Run | undefined>;
-  ask(
-    run: Run,
-    call: Omit<RunCall, 'until' | 'result'>,
-    waiting: { ms: number; seen: readonly string[] },
-  ): Promise<Run | undefined>;
-  end(run: Run, status: RunEnd): Promise<Run | undefined>;
-  seal(run: Run): Promise<Run | undefined>;
-  /** Lets others go on with it at once. */
-  release(run: Run): Promise<void>;
-  /** Marks a call as offered to a client; the run when this process is to offer it now, undefined when another one did. */
-  handOut(id: string, call: string): Promise<Run | undefined>;
-  /** The run with the result; undefined when it does not wait for this call, or not any more. */
-  answer(id: string, call: string, result: CallResult): Promise<Run | undefined>;
-  /** The run that is to be aborted; undefined when it has ended. */
-  abort(id: string): Promise<Run | undefined>;
-  postpone(id: string): Promise<void>;
-  /** Ids of runs whose `wakeAt` has passed, such as those with an expired lease. */
-  due(limit: number): Promise<string[]>;
-  /** Runs of a session that have ended too. */
-  ofSession(session: string, limit: number): Promise<string[]>;
-  remove(id: string): Promise<void>;
-}
-
-export interface RunOptions {
+export interface RunsOptions {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly holder: string;
@@ -123,58 +85,59 @@ export interface RunOptions {
   readonly watch?: Inspector | undefined;
 }
 
-export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
-  const machines = lifecycle<RunContext, StoredRun>({
-    documents,
-    kind: RUN,
-    machine: MACHINE,
-    clock,
-    watch,
-    fields: fieldsOf,
-  });
+/** The stored runs. Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY: then call it again. */
+export type Runs = ReturnType<typeof openRuns>;
+
+export function openRuns({ documents, clock, holder, watch }: RunsOptions) {
+  const lifecycleOptions = { documents, kind: RUN, machine: MACHINE, clock, watch, fields: indexedFields };
+  const machines = lifecycle<RunContext, StoredRun>(lifecycleOptions);
   const leaseMs = AGENT_LIMITS.runLeaseMs;
 
-  async function insert(run: NewRun, inLine: boolean): Promise<Run> {
-    const { id = randomUUID(), owner, session, turn, requestId, request } = run;
+  async function insert({ id = randomUUID(), ...run }: NewRun, inLine: boolean): Promise<Run> {
+    const { owner, session, turn, requestId, request } = run;
     const body = { owner, session, turn, requestId, request, created: clock.now() };
-    const input = { session, turn, inLine, holder, leaseMs };
-    const begun = await machines.begin(id, { input, body });
+    const begun = await machines.begin(id, { input: { session, turn, inLine, holder, leaseMs }, body });
     if (begun.repeated) throw new TwinlineError('ERR_EXISTS', `Run ${id} has been taken in before.`);
     return begun.instance;
   }
 
-  /** Undefined when the run is not there, or does not take the event where it is. */
-  async function send(id: string, event: RunEvent | ((run: Run) => RunEvent)): Promise<Run | undefined> {
-    const decide = (run: Run) => (typeof event === 'function' ? event(run) : event);
+  /** Undefined when there is no such run, or it does not take the event in its state. */
+  async function send(id: string, event: RunEvent | (() => RunEvent)): Promise<Run | undefined> {
     try {
-      return (await machines.take(id, { decide })).instance;
+      return (await machines.take(id, { decide: () => (typeof event === 'function' ? event() : event) })).instance;
     } catch (error) {
-      if (error instanceof TwinlineError && UNTAKEN.has(error.code)) return undefined;
+      if (error instanceof TwinlineError && NOT_TAKEN.has(error.code)) return undefined;
       throw error;
     }
   }
-  const read = (found: StoredDocument) => machines.refresh(found);
+
+  async function findIds(index: string, where: NonNullable<Query['where']>, limit: number): Promise<string[]> {
+    return (await documents.find(RUN, { index, where, limit })).items.map(({ id }) => id);
+  }
 
   return {
+    /** The process that this is, as other processes address it. */
     holder,
-    async begin(run) {
-      try {
-        return await insert(run, false);
-      } catch (error) {
+    /** Stores a run that this process holds; undefined when another run of the session is live. */
+    begin: (run: NewRun): Promise<Run | undefined> =>
+      insert(run, false).catch((error) => {
         if (isTaken(error)) return undefined;
         throw error;
-      }
-    },
-    queue: (run) => insert(run, true),
-    get: (id) => (isRunId(id) ? machines.read(id) : Promise.resolve(undefined)),
-    async open(session) {
+      }),
+    /** Stores a run behind those that are open. */
+    queue: (run: NewRun): Promise<Run> => insert(run, true),
+    get: async (id: string): Promise<Run | undefined> => (RUN_ID.test(id) ? machines.read(id) : undefined),
+    /** Those that have not ended, the oldest first; the first is the live one, if one is. */
+    async open(session: string): Promise<Run[]> {
       const { items } = await documents.find(RUN, { index: 'open', where: { openFor: session } });
-      return Promise.all(items.map(read));
+      return Promise.all(items.map((item) => machines.refresh(item)));
     },
-    async claim(id) {
+    /** The run, leased by this process; `held`: leased by another, `behind`: an earlier run is open, `gone`: nothing to do. */
+    async claim(id: string): Promise<Run | 'held' | 'behind' | 'gone'> {
       const run = await machines.read(id);
       if (!run || run.context.sealed) return 'gone';
-      if (run.state === 'queued' && (await isBehind(documents, run))) return 'behind';
+      if (run.state === 'queued' && (await findIds('open', { openFor: run.body.session }, 1))[0] !== id)
+        return 'behind';
       try {
         return (await send(id, { type: 'CLAIM', holder, leaseMs })) ?? 'held';
       } catch (error) {
@@ -182,47 +145,52 @@ export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
         throw error;
       }
     },
-    renew: ({ id, context: { fence } }) => send(id, { type: 'RENEW', fence, leaseMs }),
-    ask: ({ id, context: { fence } }, call, { ms, seen }) =>
-      send(id, () => ({ type: 'ASK', fence, call: { ...call, until: clock.now() + ms }, seen })),
-    end: ({ id, context: { fence } }, status) => send(id, { type: 'END', fence, status, leaseMs }),
-    seal: ({ id, context: { fence } }) => send(id, { type: 'SEAL', fence, keepMs: AGENT_LIMITS.runLogKeepMs }),
-    release: async ({ id, context: { fence } }) => void (await send(id, { type: 'RELEASE', fence })),
-    handOut: (id, call) => send(id, { type: 'HAND_OUT', call }),
-    answer: (id, call, result) => send(id, { type: 'RESULT', call, result }),
-    abort: (id) => send(id, { type: 'ABORT' }),
-    postpone: async (id) => void (await send(id, { type: 'POSTPONE', ms: leaseMs })),
-    async due(limit) {
-      const where = { wakeAt: { lte: clock.now() } };
-      return (await documents.find(RUN, { index: 'wake', where, limit })).items.map(({ id }) => id);
-    },
-    async ofSession(session, limit) {
-      return (await documents.find(RUN, { index: 'session', where: { session }, limit })).items.map(({ id }) => id);
-    },
-    remove: async (id) => void (await documents.remove(RUN, id)),
+    /** Undefined, as from `ask`, `end` and `seal`: this process has lost the run. */
+    renew: ({ id, context: { fence } }: Run) => send(id, { type: 'RENEW', fence, leaseMs }),
+    /** Stores a call to the user's side, which waits for `ms` milliseconds; results of the calls in `seen` are forgotten. */
+    ask: (
+      { id, context: { fence } }: Run,
+      call: Omit<RunCall, 'until' | 'result'>,
+      { ms, seen }: { ms: number; seen: readonly string[] },
+    ) => send(id, () => ({ type: 'ASK', fence, call: { ...call, until: clock.now() + ms }, seen })),
+    end: ({ id, context: { fence } }: Run, status: RunEnd) => send(id, { type: 'END', fence, status, leaseMs }),
+    seal: ({ id, context: { fence } }: Run) => send(id, { type: 'SEAL', fence, keepMs: AGENT_LIMITS.runLogKeepMs }),
+    /** Lets other processes go on with the run at once. */
+    release: async ({ id, context: { fence } }: Run) => void (await send(id, { type: 'RELEASE', fence })),
+    /** Marks a call as offered to a client; the run when this process is to offer it now, undefined when another one did. */
+    handOut: (id: string, call: string) => send(id, { type: 'HAND_OUT', call }),
+    /** The run with the result; undefined when it does not wait for this call, or not any more. */
+    answer: (id: string, call: string, result: CallResult) => send(id, { type: 'RESULT', call, result }),
+    /** The run that is to be aborted; undefined when it has ended. */
+    abort: (id: string) => send(id, { type: 'ABORT' }),
+    postpone: async (id: string) => void (await send(id, { type: 'POSTPONE', ms: leaseMs })),
+    /** Ids of runs whose `wakeAt` has passed, such as those with an expired lease. */
+    due: (limit: number) => findIds('wake', { wakeAt: { lte: clock.now() } }, limit),
+    /** Ids of the runs of a session, also of those that have ended. */
+    ofSession: (session: string, limit: number) => findIds('session', { session }, limit),
+    remove: async (id: string) => void (await documents.remove(RUN, id)),
   };
 }
 
 const MACHINE = compileMachine(agentStream());
 const ENDS: ReadonlySet<unknown> = new Set(RUN_ENDS);
-const UNTAKEN: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_NOT_FOUND']);
+const NOT_TAKEN: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_NOT_FOUND']);
 const RUN_ID = /^[0-9a-f-]{36}$/;
 
-const isRunId = (id: unknown) => typeof id === 'string' && RUN_ID.test(id);
 const isTaken = (error: unknown) => error instanceof TwinlineError && error.code === 'ERR_EXISTS';
 
 export function isEnded({ state }: Pick<Run, 'state'>): boolean {
   return ENDS.has(state);
 }
 
-/** How clients read where a run stands at `now`, in milliseconds since 1970. */
+/** What clients read of a run at `now`, in milliseconds since 1970. */
 export function runView({ id, body, state, context }: Run, now: number): RunView {
   const isLost = (state === 'running' || state === 'waiting') && context.leaseUntil <= now;
   const status = isLost ? 'recovering' : state === 'waiting' ? 'running' : (state as RunView['status']);
   return { runId: id, requestId: body.requestId, sessionId: body.session, status };
 }
 
-function fieldsOf({ state, context }: AtRest): JsonObject {
+function indexedFields({ state, context }: AtRest): JsonObject {
   const { session, inLine, leaseUntil } = context as unknown as RunContext;
   const ended = ENDS.has(state);
   return {
@@ -231,10 +199,4 @@ function fieldsOf({ state, context }: AtRest): JsonObject {
     openFor: ended ? null : session,
     wakeAt: leaseUntil,
   };
-}
-
-async function isBehind(documents: DocumentStore, { id, body }: Run): Promise<boolean> {
-  const where = { openFor: body.session };
-  const { items } = await documents.find(RUN, { index: 'open', where, limit: 1 });
-  return items[0] !== undefined && items[0].id !== id;
 }

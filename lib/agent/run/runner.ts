@@ -3,22 +3,17 @@
 
 import { randomBytes } from 'node:crypto';
 import type { RunEnd } from '../../../machines/agent-stream.ts';
-import type { Clock } from '../../clock.ts';
-import { TwinlineError } from '../../errors.ts';
-import { retryUntilAborted } from '../../retry.ts';
-import type { LogStore } from '../../store/log-store.ts';
+import type { AgentOptions } from '../agent.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { Responder, TurnSecrets, Usage } from '../responder.ts';
-import { type Room, type RoomEvent, type RunRoomEvent, runRoom } from '../room.ts';
+import type { TurnSecrets, Usage } from '../responder.ts';
+import { type Room, type RoomEvent, runRoom } from '../room.ts';
 import { answerOf, questionOf, type Transcript } from '../session/message.ts';
 import { type Sessions, titleOf } from '../session/session.ts';
-import type { HostTool } from '../tool.ts';
-import { type AnyFrame, doneData, type FrameName, logOf, type RunFault } from './frames.ts';
-import { type HeldRun, holdRun, type StopReason } from './lease.ts';
-import { type LogWriter, logWriter } from './log-writer.ts';
-import { type Replay, replayLog } from './replay.ts';
+import { type AnyFrame, doneData, type FrameName, type RunFault } from './frames.ts';
+import { type HeldRun, holdRun, lostRunError, type StopReason } from './lease.ts';
+import { type LogWriter, openLog, type Replay } from './log.ts';
+import { type PartsResult, readParts } from './parts.ts';
 import { makeReply, type Reply } from './reply.ts';
-import { type Asked, type Given, giveReply } from './respond.ts';
 import { isEnded, type Run, type Runs } from './run.ts';
 
 /** A run that has ended, for metrics; holds no text of the conversation. */
@@ -32,219 +27,158 @@ export interface RunReport {
   readonly fault?: RunFault;
 }
 
-export interface RunnerOptions {
+export interface RunnerOptions
+  extends Pick<AgentOptions, 'logs' | 'responder' | 'settle' | 'instructions' | 'onEvent' | 'onEnd'>,
+    Required<Pick<AgentOptions, 'clock' | 'hostTools' | 'replyBytes' | 'onProblem'>> {
   readonly runs: Runs;
   readonly sessions: Sessions;
   readonly transcript: Transcript;
-  readonly logs: LogStore;
   readonly room: Room;
-  readonly responder: Responder;
-  readonly hostTools: () => readonly HostTool[];
-  readonly clock: Clock;
-  readonly replyBytes: number;
+  /** Tells every process that a call of this session waits for a client. Never rejects. */
   readonly announce: (session: string) => Promise<void>;
-  readonly onProblem: (error: unknown) => void;
-  readonly settle?: ((report: RunReport) => Promise<void>) | undefined;
-  readonly instructions?: ((asked: Asked) => Promise<readonly string[]>) | undefined;
-  readonly onEvent?: ((told: RunRoomEvent) => void) | undefined;
-  readonly onEnd?: ((report: RunReport) => void) | undefined;
   /** A session has no live run any more. */
   readonly onFree: (session: string) => Promise<void>;
 }
 
-export interface Runner {
-  /** Drives a run that this process has claimed; resolves when it has let go of it. Never rejects. */
-  drive(run: Run, secrets?: TurnSecrets): Promise<void>;
-  /** Somebody has changed the document of a run; false when this process does not hold it. */
-  look(run: string): boolean;
-  lookAtAll(): void;
-  /** Stops every responder and lets others go on with the runs. */
-  halt(): void;
+/** A run while its reply is made. */
+export interface RunTurn {
+  readonly held: HeldRun;
+  readonly secrets: TurnSecrets;
+  readonly writer: LogWriter;
+  readonly replay: Replay;
+  readonly reply: Reply;
+  /** The session has not been deleted. */
+  readonly isKept: boolean;
 }
 
-/** The process that this is, as others address it. */
+/** The process that this is, as other processes address it. */
 export function newHolder(): string {
   return randomBytes(8).toString('hex');
 }
 
-export function makeRunner(options: RunnerOptions): Runner {
-  const { runs, clock, onProblem } = options;
+export function makeRunner(options: RunnerOptions) {
   const held = new Map<string, HeldRun>();
-
-  async function drive(run: Run, secrets: TurnSecrets = {}): Promise<void> {
-    const lease = holdRun(run, { runs, clock, onProblem });
-    held.set(run.id, lease);
-    try {
-      await (isEnded(run) ? closeLog(options, lease) : carryOut(options, lease, secrets));
-    } catch (error) {
-      // The process that claims the run next does the rest.
-      if (!lease.lost.aborted) onProblem(error);
-    } finally {
-      lease.letGo();
-      if (held.get(run.id) === lease) held.delete(run.id);
-    }
-  }
-
   return {
-    drive,
-    look(run) {
-      held.get(run)?.look();
+    /** Drives a run that this process has claimed; resolves when it has let go of it. Never rejects. */
+    async drive(run: Run, secrets: TurnSecrets = {}): Promise<void> {
+      const lease = holdRun(run, options);
+      held.set(run.id, lease);
+      try {
+        await (isEnded(run) ? closeLog(options, lease) : answer(options, lease, secrets));
+      } catch (error) {
+        // The process that claims the run next does the rest.
+        if (!lease.lost.aborted) options.onProblem(error);
+      } finally {
+        lease.release();
+        if (held.get(run.id) === lease) held.delete(run.id);
+      }
+    },
+    /** Another process has changed the document of a run; false when this process does not hold it. */
+    reload(run: string): boolean {
+      held.get(run)?.reload();
       return held.has(run);
     },
-    lookAtAll: () => {
-      for (const lease of held.values()) lease.look();
+    reloadAll: () => {
+      for (const lease of held.values()) lease.reload();
     },
+    /** Stops every responder and lets others go on with the runs. */
     halt: () => {
       for (const lease of held.values()) lease.halt('closing');
     },
   };
 }
 
-interface Opened {
-  readonly writer: LogWriter;
-  readonly replay: Replay;
-  readonly isEnded: boolean;
-}
-
-async function openLog({ logs, clock }: RunnerOptions, held: HeldRun): Promise<Opened> {
-  const { id: run, context } = held.run;
-  const { fence } = context;
-  const claim = { fence, expiresAt: clock.now() + AGENT_LIMITS.runLogAliveMs };
-  const opened = await whileHeld(held, clock, () => logs.open(logOf(run), claim));
-  const onFenced = () => held.halt('lost');
-  if (opened.kind === 'fenced') {
-    onFenced();
-    throw lostRun(run);
-  }
-  const replay = opened.last > 0 ? await whileHeld(held, clock, () => replayLog(logs, run)) : EMPTY_REPLAY;
-  const writer = logWriter({ logs, clock, run, fence, last: replay.last, lost: held.lost, onFenced });
-  return { writer, replay, isEnded: opened.ended };
-}
-
-const EMPTY_REPLAY: Replay = { last: 0, text: '', calls: new Map(), isBegun: false, names: new Set() };
-
-async function carryOut(given: RunnerOptions, held: HeldRun, secrets: TurnSecrets): Promise<void> {
+async function answer(given: RunnerOptions, held: HeldRun, secrets: TurnSecrets): Promise<void> {
   const { run } = held;
   const options = { ...given, room: runRoom(given, run) };
-  const { clock, room, sessions, transcript } = options;
-  const [{ writer, replay }, session] = await Promise.all([
-    openLog(options, held),
-    whileHeld(held, clock, () => sessions.read(run.body.session)),
-  ]);
-  // Of a session that was deleted meanwhile nothing is kept.
-  if (session) await whileHeld(held, clock, () => transcript.write(questionOf(run), { ...run.body, fence: 1 }));
+  const [{ writer, replay }, isKept] = await Promise.all([openLog(options, held), isSessionKept(options, held)]);
+  if (isKept) await storeQuestion(options, held);
+  // The messages of a session that was deleted meanwhile are not stored.
   else held.halt('aborted');
   const write = (frame: AnyFrame) => {
-    tellRoom(room, run, frame);
+    sendToRoom(options.room, run, frame);
     return writer.write(frame);
   };
-  const reply = makeReply({ run, replay, clock, maxBytes: options.replyBytes, write });
+  const reply = makeReply(options, { run, replay, write });
   await reply.open();
-  const outcome = await attempt(options, { held, reply, replay, secrets });
-  if (outcome.reason === 'lost') throw lostRun(run.id);
-  if (outcome.reason === 'closing') {
-    await writer.flush();
-    held.letGo();
-    await options.runs.release(held.run);
-    return;
-  }
-  await finish(options, held, { reply, writer, given: outcome, isKept: session !== undefined });
+  const turn = { held, secrets, writer, replay, reply, isKept };
+  const result = await respond(options, turn);
+  if (result.reason === 'lost') throw lostRunError(run.id);
+  if (result.reason !== 'closing') return finish(options, turn, result);
+  await writer.flush();
+  held.release();
+  await options.runs.release(held.run);
 }
 
-interface Attempt {
-  readonly held: HeldRun;
-  readonly reply: Reply;
-  readonly replay: Replay;
-  readonly secrets: TurnSecrets;
-}
+const isSessionKept = async ({ sessions }: RunnerOptions, held: HeldRun) =>
+  (await held.retry(() => sessions.read(held.run.body.session))) !== undefined;
 
-type Outcome = Omit<Given, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
+const storeQuestion = ({ transcript }: RunnerOptions, held: HeldRun) =>
+  held.retry(() => transcript.write(questionOf(held.run), { ...held.run.body, fence: 1 }));
 
-async function attempt(options: RunnerOptions, { held, reply, replay, secrets }: Attempt): Promise<Outcome> {
+type Result = Omit<PartsResult, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
+
+async function respond(options: RunnerOptions, turn: RunTurn): Promise<Result> {
+  const { held, replay } = turn;
   const isSpent = held.run.context.claims > AGENT_LIMITS.runClaims;
   if (!held.stop.aborted && (isSpent || (replay.isBegun && !options.responder.isResumable)))
     return { status: 'interrupted', usage: { inputTokens: 0, outputTokens: 0 } };
-  const given = await giveReply(options, { held, reply, secrets, isResumed: replay.last > 0 });
-  if (given.status !== 'stopped') return { ...given, status: given.status };
+  const { status, ...result } = await readParts(options, turn);
+  if (status !== 'stopped') return { ...result, status };
   const reason = held.lost.aborted ? 'lost' : (held.stop.reason as StopReason);
-  const fault = reason === 'timeout' ? { fault: TOO_LONG } : {};
-  return { ...given, ...fault, status: reason === 'aborted' ? 'aborted' : 'failed', reason };
+  const fault = reason === 'timeout' ? { fault: TOO_SLOW } : {};
+  return { ...result, ...fault, status: reason === 'aborted' ? 'aborted' : 'failed', reason };
 }
 
-const TOO_LONG: RunFault = { error: 'The reply took too long.', kind: 'timeout', status: 504, retryable: true };
+const TOO_SLOW: RunFault = { error: 'The reply took too long.', kind: 'timeout', status: 504, retryable: true };
 
-interface Ending {
-  readonly reply: Reply;
-  readonly writer: LogWriter;
-  readonly given: Outcome;
-  /** The session is still there. */
-  readonly isKept: boolean;
-}
-
-async function finish(options: RunnerOptions, held: HeldRun, { reply, writer, given, isKept }: Ending): Promise<void> {
-  const { runs, transcript, sessions, clock, onEnd } = options;
-  const { status, fault } = given;
+async function finish(options: RunnerOptions, turn: RunTurn, result: Result): Promise<void> {
+  const { runs, transcript, sessions, settle, onEnd } = options;
+  const { held, reply, writer, isKept } = turn;
+  const { status, fault, usage } = result;
   const { run } = held;
-  if (status !== 'finished') reply.adopt();
+  const { owner, session, requestId, request } = run.body;
+  if (status !== 'finished') reply.keepReplayed();
   await reply.close(fault);
   await writer.flush();
-  const answer = answerOf(run, reply.said());
-  if (answer && isKept)
-    await whileHeld(held, clock, () => transcript.write(answer, { ...run.body, fence: run.context.fence }));
-  const report = reportOf(run, given);
-  await whileHeld(held, clock, async () => options.settle?.(report));
+  const message = isKept ? answerOf(run, reply.content()) : undefined;
+  if (message) await held.retry(() => transcript.write(message, { ...run.body, fence: run.context.fence }));
+  const report = { runId: run.id, owner, session, requestId, status, usage, ...(fault && { fault }) };
+  await held.retry(async () => settle?.(report));
   // From here on there is nothing to renew: the run ends, or another process has it.
-  held.letGo();
-  const ended = await whileHeld(held, clock, () => runs.end(run, status));
-  if (!ended) throw lostRun(run.id);
-  await writer.end({ name: 'done', data: doneData(run.id, status, partialText(status, reply.said().text)) });
+  held.release();
+  const ended = await held.retry(() => runs.end(run, status));
+  if (!ended) throw lostRunError(run.id);
+  await writer.end(doneFrame(run.id, status, reply.content().text));
   onEnd?.(report);
-  await options.onFree(run.body.session);
-  const title = titleOf(given.title ?? run.body.request.message);
-  if (answer && isKept)
-    await whileHeld(held, clock, () =>
-      sessions.change(run.body.session, (body) => ({ title: body.title ?? (title || null) })),
-    );
-  await whileHeld(held, clock, () => runs.seal(ended));
+  await options.onFree(session);
+  const title = titleOf(result.title ?? request.message);
+  if (message) await held.retry(() => sessions.change(session, (body) => ({ title: body.title ?? (title || null) })));
+  await held.retry(() => runs.seal(ended));
 }
 
-function reportOf({ id, body }: Run, { status, usage, fault }: Outcome): RunReport {
-  const { owner, session, requestId } = body;
-  return { runId: id, owner, session, requestId, status, usage, ...(fault && { fault }) };
-}
-
-/** A run that has ended without a last frame: it was aborted in line, or its process died too early. */
+/** Closes the log of a run that has ended without a last frame: it was aborted in the queue, or its process has died. */
 async function closeLog(options: RunnerOptions, held: HeldRun): Promise<void> {
   const { run } = held;
-  const { clock, runs, sessions, transcript } = options;
-  const { writer, replay, isEnded } = await openLog(options, held);
-  const session = await whileHeld(held, clock, () => sessions.read(run.body.session));
-  if (session) await whileHeld(held, clock, () => transcript.write(questionOf(run), { ...run.body, fence: 1 }));
-  const status = run.state as RunEnd;
-  if (!isEnded) {
-    if (!replay.names.has('run')) {
-      const { requestId } = run.body;
-      await writer.write({ name: 'run', data: { runId: run.id, requestId, status: 'running' } });
-    }
-    await writer.end({ name: 'done', data: doneData(run.id, status, partialText(status, replay.text)) });
+  const { writer, replay, isEnded: isClosed } = await openLog(options, held);
+  if (await isSessionKept(options, held)) await storeQuestion(options, held);
+  if (!isClosed) {
+    const data = { runId: run.id, requestId: run.body.requestId, status: 'running' as const };
+    if (!replay.names.has('run')) await writer.write({ name: 'run', data });
+    await writer.end(doneFrame(run.id, run.state as RunEnd, replay.text));
   }
   await options.onFree(run.body.session);
-  await whileHeld(held, clock, () => runs.seal(run));
+  await held.retry(() => options.runs.seal(run));
 }
 
-function partialText(status: RunEnd, text: string): string | undefined {
+function doneFrame(run: string, status: RunEnd, text: string): AnyFrame {
   const fits =
     text.length * 2 <= AGENT_LIMITS.frameJsonBytes &&
     Buffer.byteLength(JSON.stringify(text)) <= AGENT_LIMITS.frameJsonBytes;
-  return status !== 'finished' && fits ? text : undefined;
+  return { name: 'done', data: doneData(run, status, status !== 'finished' && fits ? text : undefined) };
 }
 
-/** Tries again what a store refuses for the moment, as long as the run is held. */
-function whileHeld<T>({ lost }: HeldRun, clock: Clock, work: () => Promise<T>): Promise<T> {
-  return retryUntilAborted({ clock, signal: lost }, work);
-}
-
-const TOLD: { readonly [name in FrameName]?: RoomEvent } = {
+const EVENT_OF_FRAME: { readonly [name in FrameName]?: RoomEvent } = {
   tool_call: 'tool_call',
   action_call: 'action_call',
   render_component: 'render_component',
@@ -252,16 +186,9 @@ const TOLD: { readonly [name in FrameName]?: RoomEvent } = {
   reasoning: 'reasoning',
 };
 
-function tellRoom(room: Room, run: Run, frame: AnyFrame): void {
-  const event = TOLD[frame.name];
-  // That an action is called is told when the call is stored: an answer that comes at once must find it.
+function sendToRoom(room: Room, run: Run, frame: AnyFrame): void {
+  const event = EVENT_OF_FRAME[frame.name];
+  // The room learns of an action when the call is stored: an answer that comes at once must find it.
   const isCall = frame.name === 'action_call' && frame.data.status === 'isRunning';
   if (event && !isCall) void room.tell(run.body.session, event, frame.data);
-}
-
-function lostRun(run: string): TwinlineError {
-  return new TwinlineError(
-    'ERR_CONFLICT',
-    `Run ${run} is no longer held by this process. Another one goes on with it.`,
-  );
 }

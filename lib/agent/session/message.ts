@@ -12,7 +12,7 @@ import { update } from '../../store/update.ts';
 import { MESSAGE, MESSAGE_PIECE } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { Run } from '../run/run.ts';
-import { piecesOf, wellFormedText } from '../well-formed.ts';
+import { splitText, wellFormedText } from '../well-formed.ts';
 
 export type MessageToolCall = {
   readonly name: string;
@@ -41,7 +41,7 @@ export type StoredMessage = JsonObject & {
   readonly session: string;
   readonly place: number;
   readonly fence: number;
-} & Kept;
+} & StoredText;
 
 export interface MessagePage {
   /** The oldest first. */
@@ -79,23 +79,22 @@ export function messageId(run: string, type: Message['type']): string {
   return createHash('sha256').update(`${run}/${type}`).digest('hex');
 }
 
-export function transcript(documents: DocumentStore): Transcript {
-  type Found = StoredDocument<StoredMessage>;
-  const textOf = ({ id, body }: Found) => readMessage(documents, id, body);
+export function openTranscript(documents: DocumentStore): Transcript {
+  const read = ({ id, body }: StoredDocument<StoredMessage>) => readMessage(documents, id, body);
   const find = async (query: Query) =>
     (await documents.find<StoredMessage>(MESSAGE, { index: 'session', ...query })).items;
 
   /** The newest before a place, within both bounds; the oldest first. */
-  async function newest(session: string, place: number, most: { messages: number; bytes: number }): Promise<Message[]> {
+  async function newest(session: string, place: number, max: { messages: number; bytes: number }): Promise<Message[]> {
     const found: Message[] = [];
     let bytes = 0;
-    for (let before = place; found.length < most.messages; ) {
-      const limit = Math.min(100, most.messages - found.length);
+    for (let before = place; found.length < max.messages; ) {
+      const limit = Math.min(100, max.messages - found.length);
       const items = await find({ where: { session, place: { lt: before } }, descending: true, limit });
       for (const item of items) {
         bytes += item.body.bytes;
-        if (bytes > most.bytes) return found.reverse();
-        found.push(await textOf(item));
+        if (bytes > max.bytes) return found.reverse();
+        found.push(await read(item));
       }
       if (items.length < limit) break;
       before = items.at(-1)!.body.place;
@@ -103,14 +102,14 @@ export function transcript(documents: DocumentStore): Transcript {
     return found.reverse();
   }
 
-  const some = async (session: string, place: { lt: number } | { gte: number }) =>
+  const exists = async (session: string, place: { lt: number } | { gte: number }) =>
     (await find({ where: { session, place }, limit: 1 })).length > 0;
 
   return {
     async write(message, { session, turn, fence }) {
       const place = turn * 2 + (message.type === 'ai' ? 1 : 0);
-      const kept = await keepMessage(documents, message, session, fence);
-      const body: StoredMessage = { session, place, fence, ...kept };
+      const stored = await storeMessage(documents, message, session, fence);
+      const body: StoredMessage = { session, place, fence, ...stored };
       // What a lower fence wrote is replaced; what this one or a higher one wrote stays.
       await update<StoredMessage>(documents, MESSAGE, message.id, (old) =>
         old && old.fence >= fence ? undefined : body,
@@ -122,18 +121,19 @@ export function transcript(documents: DocumentStore): Transcript {
       if (before !== undefined && after !== undefined)
         throw new TwinlineError('ERR_INPUT', 'A page is asked for before or after a cursor; both were given.');
       const place =
-        after !== undefined ? { gt: placeOf(after) } : { lt: before === undefined ? LAST : placeOf(before) };
+        after !== undefined ? { gt: readCursor(after) } : { lt: before === undefined ? LAST : readCursor(before) };
       const found = await find({ where: { session, place }, descending: after === undefined, limit: limit + 1 });
       const items = found.slice(0, limit);
       if (after === undefined) items.reverse();
       const [first, last] = [items[0]?.body.place, items.at(-1)?.body.place];
       const more = found.length > limit;
       return {
-        messages: await Promise.all(items.map(textOf)),
+        messages: await Promise.all(items.map(read)),
         prevCursor: first === undefined ? null : String(first),
         nextCursor: last === undefined ? (after ?? null) : String(last),
-        hasOlder: after === undefined ? more : await some(session, { lt: first ?? placeOf(after) + 1 }),
-        hasNewer: after !== undefined ? more : before !== undefined && (await some(session, { gte: placeOf(before) })),
+        hasOlder: after === undefined ? more : await exists(session, { lt: first ?? readCursor(after) + 1 }),
+        hasNewer:
+          after !== undefined ? more : before !== undefined && (await exists(session, { gte: readCursor(before) })),
       };
     },
     all: (session) =>
@@ -142,22 +142,22 @@ export function transcript(documents: DocumentStore): Transcript {
       newest(session, turn * 2, { messages: AGENT_LIMITS.historyMessages, bytes: AGENT_LIMITS.historyBytes }),
     async get(id) {
       const found = await documents.get<StoredMessage>(MESSAGE, id);
-      return found && textOf(found);
+      return found && read(found);
     },
     async clear(session) {
-      for (;;) {
-        const items = await find({ where: { session }, limit: 100 });
-        await Promise.all(items.map(({ id }) => documents.remove(MESSAGE, id)));
-        if (items.length < 100) break;
-      }
-      await removePieces(documents, session);
+      for (const kind of [MESSAGE, MESSAGE_PIECE])
+        for (let more = true; more; ) {
+          const { items } = await documents.find(kind, { index: 'session', where: { session }, limit: 100 });
+          await Promise.all(items.map(({ id }) => documents.remove(kind, id)));
+          more = items.length === 100;
+        }
     },
   };
 }
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
-function placeOf(cursor: string): number {
+function readCursor(cursor: string): number {
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
   throw new TwinlineError(
     'ERR_INPUT',
@@ -166,7 +166,7 @@ function placeOf(cursor: string): number {
 }
 
 /** What the document of a message holds of its text. */
-type Kept = {
+type StoredText = {
   /** Of the whole message as JSON. */
   readonly bytes: number;
   /** Null when it is in pieces. */
@@ -180,20 +180,25 @@ const PIECE_CHARS = Math.floor(AGENT_LIMITS.messagePieceBytes / 3);
 type Piece = JsonObject & { readonly session: string; readonly text: string };
 
 /** Writes the pieces, if any are needed; they are complete before anything points at them. */
-async function keepMessage(documents: DocumentStore, message: Message, session: string, fence: number): Promise<Kept> {
+async function storeMessage(
+  documents: DocumentStore,
+  message: Message,
+  session: string,
+  fence: number,
+): Promise<StoredText> {
   const text = JSON.stringify(message);
   const bytes = Buffer.byteLength(text);
   if (bytes <= AGENT_LIMITS.messagePieceBytes) return { bytes, message: JSON.parse(text) as Message, pieces: 0 };
-  const pieces = piecesOf(text, PIECE_CHARS);
+  const pieces = splitText(text, PIECE_CHARS);
   for (const [at, piece] of pieces.entries())
-    await keepPiece(documents, pieceId(message.id, fence, at), { session, text: piece });
+    await insertPiece(documents, pieceId(message.id, fence, at), { session, text: piece });
   return { bytes, message: null, pieces: pieces.length };
 }
 
 async function readMessage(
   documents: DocumentStore,
   id: string,
-  { message, pieces, fence }: Kept & { readonly fence: number },
+  { message, pieces, fence }: StoredText & { readonly fence: number },
 ): Promise<Message> {
   if (message) return message;
   const texts: string[] = [];
@@ -208,24 +213,16 @@ async function readMessage(
   }
 }
 
-async function removePieces(documents: DocumentStore, session: string): Promise<void> {
-  for (;;) {
-    const { items } = await documents.find(MESSAGE_PIECE, { index: 'session', where: { session }, limit: 100 });
-    await Promise.all(items.map(({ id }) => documents.remove(MESSAGE_PIECE, id)));
-    if (items.length < 100) return;
-  }
-}
-
 // Each fence has pieces of its own, so that a late writer cannot change those of its successor.
 const pieceId = (id: string, fence: number, at: number) => `${id}/${fence}/${at}`;
 
-async function keepPiece(documents: DocumentStore, id: string, body: Piece): Promise<void> {
+async function insertPiece(documents: DocumentStore, id: string, body: Piece): Promise<void> {
   if ((await documents.insert(MESSAGE_PIECE, id, body)).kind === 'inserted') return;
   const old = await documents.get<Piece>(MESSAGE_PIECE, id);
   if (old && old.body.text !== body.text) await documents.replace(MESSAGE_PIECE, id, old.revision, body);
 }
 
-const WHOLE = { isComplete: true, isReasoning: false } as const;
+const COMPLETE = { isComplete: true, isReasoning: false } as const;
 
 export function questionOf({ id, body: { request } }: Pick<Run, 'id' | 'body'>): Message {
   const attachments = (request.attachments ?? []) as readonly JsonObject[];
@@ -233,7 +230,7 @@ export function questionOf({ id, body: { request } }: Pick<Run, 'id' | 'body'>):
     id: messageId(id, 'human'),
     type: 'human',
     content: request.message,
-    ...WHOLE,
+    ...COMPLETE,
     ...(attachments[0] && { attachment: attachments[0], attachments }),
   };
 }
@@ -250,6 +247,6 @@ export function answerOf(
     content: wellFormedText(text),
     ...(toolCalls.length && { toolCalls }),
     ...(reasoning !== '' && { reasoning }),
-    ...WHOLE,
+    ...COMPLETE,
   };
 }

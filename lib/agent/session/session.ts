@@ -76,7 +76,7 @@ export interface SessionOptions {
   readonly oracle: Oracle;
 }
 
-export function sessions({ documents, clock, oracle }: SessionOptions): Sessions {
+export function openSessions({ documents, clock, oracle }: SessionOptions): Sessions {
   const read: Sessions['read'] = async (id) => {
     if (!isId(id)) return undefined;
     const found = await documents.get<StoredSession>(SESSION, id);

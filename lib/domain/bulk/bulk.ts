@@ -11,9 +11,9 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { registry } from '../registry.ts';
 import { dryRun } from './dry-run.ts';
-import { importRecord, isRecordLine, type Taken } from './import-record.ts';
 import { type NewLine, type Place, takenBefore } from './known-line.ts';
 import type { Line } from './ndjson.ts';
+import { importRecord, isRecordLine, type Taken } from './record-lines.ts';
 
 export interface BulkOptions {
   readonly documents: DocumentStore;

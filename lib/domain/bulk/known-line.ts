@@ -10,8 +10,8 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import { listOf } from '../protocol/protocol.ts';
 import type { Registry } from '../registry.ts';
-import type { StoredDomain } from '../twin/record.ts';
-import type { Taken } from './import-record.ts';
+import { type StoredDomain, TWIN_LISTS } from '../twin/record.ts';
+import type { Taken } from './record-lines.ts';
 
 /** Where an import writes. */
 export interface Place {
@@ -95,10 +95,7 @@ async function byExternalId({ documents }: Place, { tenant }: Caller, externalId
 }
 
 // Fields of a line that a record keeps under the same name, as they were sent.
-const KEPT = [
-  ...['name', 'metadata', 'properties', 'relationships', 'validFrom', 'validUntil'],
-  ...['services', 'verifiableCredential', 'linkedResource', 'linkedClaim', 'linkedEntity', 'accordedRight'],
-];
+const KEPT = [...['name', 'metadata', 'properties', 'relationships', 'validFrom', 'validUntil'], ...TWIN_LISTS];
 
 /** Only what the line says: what it leaves out may be anything here. */
 async function differences(

@@ -6,12 +6,13 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
+import { findPages } from '../find.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
-import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
 import { statusBeneath, verificationOf } from '../voting/execution.ts';
-import type { Issuer } from './issuer.ts';
+import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
+import type { Issuer } from './card.ts';
 
 const compressed = promisify(gzip);
 
@@ -49,7 +50,7 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
   const lists = new Map<number, Promise<Loaded | undefined>>();
   const signed = new Map<string, Signed>();
 
-  // One after the other, and again from the beginning after a failure.
+  // Loads of a list run one after the other; after a failure the next one begins anew.
   function fresh(list: number): Promise<Loaded | undefined> {
     const before = (lists.get(list) ?? Promise.resolve(undefined)).catch(() => undefined);
     const next = before.then((loaded) => (loaded ? follow(documents, list, loaded) : load(documents, list)));
@@ -71,21 +72,17 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
       const isSame = last?.url === url && now - last.at < DOMAIN_LIMITS.statusListFreshMs;
       if (isSame && last.bits.equals(loaded.bits[purpose])) return last.credential;
       const bits = Buffer.from(loaded.bits[purpose]);
-      const credential = await issuer.issue(await listCredential({ url, purpose, bits, now }), now);
+      const credential = await issuer.issue(await listCredential(url, { purpose, bits, now }), now);
       signed.set(key, { url, bits, at: now, credential });
       return credential;
     },
   };
 }
 
-interface Unsigned {
-  readonly url: string;
-  readonly purpose: StatusPurpose;
-  readonly bits: Buffer;
-  readonly now: number;
-}
-
-async function listCredential({ url, purpose, bits, now }: Unsigned): Promise<JsonObject> {
+async function listCredential(
+  url: string,
+  { purpose, bits, now }: { purpose: StatusPurpose; bits: Buffer; now: number },
+): Promise<JsonObject> {
   const encodedList = `u${(await compressed(bits)).toString('base64url')}`;
   return {
     '@context': ['https://www.w3.org/ns/credentials/v2'],
@@ -102,17 +99,10 @@ async function load(documents: DocumentStore, list: number): Promise<Loaded | un
   const seq = await documents.lastChange();
   const empty = () => Buffer.alloc(DOMAIN_LIMITS.statusListBits / 8);
   const loaded: Loaded = { seq, entries: new Map(), bits: { revocation: empty(), suspension: empty() } };
-  for (let cursor: string | undefined; ; ) {
-    const { items, next } = await documents.find<StatusEntry>(STATUS_ENTRY, {
-      index: 'place',
-      where: { list },
-      limit: SHARED_LIMITS.pageSizeMax,
-      ...(cursor !== undefined && { cursor }),
-    });
+  const query = { index: 'place', where: { list }, limit: SHARED_LIMITS.pageSizeMax };
+  for await (const items of findPages<StatusEntry>(documents, STATUS_ENTRY, query)) {
     for (const { body } of items) add(loaded, body);
     await update(documents, loaded, new Set(items.map(({ body }) => body.did)));
-    if (next === undefined) break;
-    cursor = next;
   }
   return loaded.entries.size ? loaded : undefined;
 }
@@ -147,16 +137,16 @@ async function update(documents: DocumentStore, { entries, bits }: Loaded, dids:
     for (const did of rest) {
       const body = (await documents.get<StoredDomain>(DOMAIN, did))?.body;
       for (const entry of entries.get(did) ?? [])
-        for (const purpose of STATUS_PURPOSES) put(bits[purpose], entry.index, isSet(entry, purpose, body));
+        for (const purpose of STATUS_PURPOSES) setBit(bits[purpose], entry.index, isSet(entry, purpose, body));
     }
   };
   await Promise.all(Array.from({ length: DOMAIN_LIMITS.statusListReads }, work));
 }
 
 /** The first bit of the list is the left-most one of its first byte. */
-function put(bits: Buffer, index: number, set: boolean): void {
+function setBit(bits: Buffer, index: number, isSet: boolean): void {
   const mask = 0x80 >> (index & 7);
-  if (set) bits[index >> 3]! |= mask;
+  if (isSet) bits[index >> 3]! |= mask;
   else bits[index >> 3]! &= ~mask;
 }
 

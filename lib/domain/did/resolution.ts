@@ -7,10 +7,9 @@ import { isVisible, mayBeId } from '../find.ts';
 import { DOMAIN, PROTOCOL } from '../kinds.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
-import { NO_VOTES, type SettleVotes } from '../voting/due-votes.ts';
-import { partOf, selectServices } from './dereference.ts';
+import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
 import { isDid, parseDidUrl } from './did.ts';
-import { type DidDocument, protocolDocument, twinDocument } from './document.ts';
+import { type DidDocument, partOf, protocolDocument, selectServices, twinDocument } from './document.ts';
 import { type Failed, failed, type GivenOptions, type ResolutionOptions, readOptions } from './resolution-options.ts';
 
 const METHOD = 'ixo';

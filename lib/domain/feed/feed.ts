@@ -1,9 +1,12 @@
-// The feed of events: every change of a twin, protocol or proposal and every credit, numbered, for good. Numbers survive restarts.
+// The feed of events: every change of a twin, protocol or proposal and every credit, numbered for good. One reader of the
+// store per process serves all who follow it.
 
+import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../store/store.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
-import { type Journaled, revisionOf } from './journal.ts';
+import { type Journaled, type Revision, revisionOf } from './journal.ts';
 
 /** An event as subscribers see it, and whose it is. */
 export interface FeedEvent {
@@ -48,7 +51,7 @@ export async function eventsAfter(documents: DocumentStore, after: number, limit
     changes.map(async ({ seq, kind, id, revision }) => {
       const known = revision > 0 ? KINDS.get(kind) : undefined;
       const written = known && (await revisionOf<Journaled>(documents, { kind: known, id, revision }));
-      return written ? eventsOf(seq, id, { revision, body: written.body }) : [];
+      return written ? eventsOf(seq, id, written) : [];
     }),
   );
   const last = changes.at(-1)?.seq;
@@ -59,7 +62,7 @@ export async function eventsAfter(documents: DocumentStore, after: number, limit
   };
 }
 
-function eventsOf(change: number, id: string, { revision, body }: { revision: number; body: Journaled }): FeedEvent[] {
+function eventsOf(change: number, id: string, { revision, body }: Revision): FeedEvent[] {
   const { tenant, journal } = body;
   const did = typeof body.subject === 'string' ? body.subject : typeof body.did === 'string' ? body.did : id;
   return journal.events.slice(0, EVENTS_PER_CHANGE).map(({ type, data }, at) => ({
@@ -83,4 +86,167 @@ export async function hasReached(documents: DocumentStore, seq: number): Promise
 /** The number after which only what happens from now on comes. */
 export async function endOfFeed(documents: DocumentStore): Promise<number> {
   return (await documents.lastChange()) * EVENTS_PER_CHANGE + EVENTS_PER_CHANGE - 1;
+}
+
+export interface FollowOptions {
+  /** Only events numbered above this one. @default those from now on */
+  readonly after?: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Feed {
+  /**
+   * The events of a tenant, as they happen, until `signal` aborts or the feed is closed. A slow reader gets
+   * them from the store again and does not delay others. Rejects when the store refuses.
+   */
+  follow(tenant: string, options: FollowOptions): AsyncGenerator<FeedEvent>;
+  /** The same for the events of all tenants, page by page: an empty page tells how far the feed was read. */
+  pages(options: FollowOptions): AsyncGenerator<FeedPage>;
+  /** What comes next after a number: from memory when it is recent. */
+  read(after: number): Promise<FeedPage>;
+  /** The number after which only what happens from now on comes. */
+  end(): Promise<number>;
+  /** Looks for new events now. Call it after a write, so that followers in this process need not wait for the poll. */
+  nudge(): void;
+  /** Ends everything that follows. */
+  close(): void;
+}
+
+export interface FeedOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  /** Milliseconds between two looks for what other processes have written. @default 250 */
+  readonly pollMs?: number;
+  readonly onProblem?: (error: unknown) => void;
+}
+
+export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: FeedOptions): Feed {
+  const recent = recentEvents();
+  const ends = new Set<() => void>();
+  let closed = false;
+  let polling = false;
+  let wake = new AbortController();
+  // Resolves when there is something new; made anew each time.
+  let news = deferred();
+
+  async function poll(): Promise<void> {
+    polling = true;
+    while (ends.size > 0) {
+      // A nudge from here on is not lost.
+      wake = new AbortController();
+      const more = await look().catch((error: unknown) => {
+        if (!closed) onProblem(error);
+        return false;
+      });
+      if (!more && ends.size > 0) await clock.wait(pollMs, wake.signal);
+    }
+    polling = false;
+    recent.forget();
+  }
+
+  async function look(): Promise<boolean> {
+    const known = recent.upTo();
+    const at = known ?? (await endOfFeed(documents));
+    const page = await eventsAfter(documents, at, DOMAIN_LIMITS.feedPage);
+    // At the first look: something may have happened since the followers read.
+    if (recent.add(at, page) || known === undefined) {
+      const before = news;
+      news = deferred();
+      before.send();
+    }
+    return !page.atEnd;
+  }
+
+  const read = async (after: number): Promise<FeedPage> =>
+    recent.after(after) ?? eventsAfter(documents, after, DOMAIN_LIMITS.feedPage);
+
+  async function* pages({ after, signal }: FollowOptions): AsyncGenerator<FeedPage> {
+    const end = deferred();
+    const stop = () => {
+      ends.delete(end.send);
+      end.send();
+    };
+    if (closed || signal.aborted) return;
+    ends.add(end.send);
+    signal.addEventListener('abort', stop, { once: true });
+    if (!polling) void poll();
+    try {
+      let at = after ?? (await endOfFeed(documents));
+      while (ends.has(end.send)) {
+        const next = news;
+        const page = await read(at);
+        if (page.upTo > at) yield page;
+        at = page.upTo;
+        if (page.atEnd) await Promise.race([next.sent, end.sent]);
+      }
+    } finally {
+      stop();
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  return {
+    pages,
+    read,
+    end: () => endOfFeed(documents),
+    async *follow(tenant, options) {
+      for await (const { events } of pages(options))
+        for (const event of events) {
+          if (closed || options.signal.aborted) return;
+          if (event.tenant === tenant) yield event;
+        }
+    },
+    nudge: () => wake.abort(),
+    close: () => {
+      closed = true;
+      const ended = [...ends];
+      ends.clear();
+      for (const end of ended) end();
+      wake.abort();
+    },
+  };
+}
+
+/** The last events that were read, so that many listeners cost one reading. */
+function recentEvents() {
+  // Everything numbered above `from` and up to `to` is in `events`.
+  let events: FeedEvent[] = [];
+  let from: number | undefined;
+  let to: number | undefined;
+  return {
+    upTo: () => to,
+    /** What was read after `at`; whether anything is new. */
+    add(at: number, page: FeedPage): boolean {
+      from ??= at;
+      const isNew = page.upTo > (to ?? at);
+      to = page.upTo;
+      events.push(...page.events);
+      const surplus = events.length - DOMAIN_LIMITS.feedKept;
+      if (surplus > 0) {
+        from = events[surplus - 1]!.seq;
+        events = events.slice(surplus);
+      }
+      return isNew;
+    },
+    after(at: number): FeedPage | undefined {
+      if (from === undefined || to === undefined || at < from) return undefined;
+      let first = events.length;
+      while (first > 0 && events[first - 1]!.seq > at) first--;
+      return { events: events.slice(first), upTo: Math.max(at, to), atEnd: true };
+    },
+    forget() {
+      events = [];
+      from = undefined;
+      to = undefined;
+    },
+  };
+}
+
+/** A promise with the function that resolves it. */
+function deferred() {
+  let send = () => {};
+  const sent = new Promise<void>((resolve) => {
+    send = resolve;
+  });
+  return { sent, send };
 }

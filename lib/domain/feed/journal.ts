@@ -1,8 +1,11 @@
 // Exact history: before a document is overwritten, the revision that it had is kept for good.
 
 import type { Clock } from '../../clock.ts';
+import type { Detail } from '../../errors.ts';
 import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { JOURNAL } from '../kinds.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
+import { refuse } from '../problems.ts';
 
 /** Something that happened to a twin or a proposal, as the feed tells it. */
 export interface DomainEvent {
@@ -122,4 +125,41 @@ export async function revisionsOf<B extends Journaled>(
 
 function revisionIn(entry: string): number {
   return Number(entry.slice(-REVISION_DIGITS));
+}
+
+/** Inserts a twin or protocol. One with its DID is of an earlier try of the request: no client chooses a DID. */
+export async function insertOnce<B extends Journaled & { readonly did: string }>(
+  documents: DocumentStore,
+  { kind, body, taken }: { kind: Kind; body: B; taken: string },
+): Promise<StoredDocument<B>> {
+  const inserted = await documents.insert(kind, body.did, body);
+  if (inserted.kind === 'inserted') return inserted;
+  const known = await documents.get<B>(kind, body.did);
+  if (known) return known;
+  throw refuse('already-exists', taken);
+}
+
+const FAMILIES = ['domain', 'protocol', 'proposal', 'vote', 'credits'] as const;
+const NAME = new RegExp(`^(\\*|(${FAMILIES.join('|')})\\.(\\*|[a-z_]{1,40}))$`);
+
+/** What is wrong with a list of types, by its place in `field`; empty when nothing. */
+export function typeProblems(types: readonly string[], field: string): Detail[] {
+  if (types.length > DOMAIN_LIMITS.eventTypes)
+    return [{ field, error: `has more than ${DOMAIN_LIMITS.eventTypes} types` }];
+  return types.flatMap((type, at) =>
+    NAME.test(type)
+      ? []
+      : [
+          {
+            field: `${field}/${at}`,
+            error: `must be a type of event such as domain.verified, a family such as proposal.*, or *; families are ${FAMILIES.join(', ')}`,
+          },
+        ],
+  );
+}
+
+/** Whether one of these types means an event of this type. No types mean all. */
+export function wantsType(types: readonly string[], type: string): boolean {
+  const family = `${type.slice(0, type.indexOf('.'))}.*`;
+  return types.length === 0 || types.includes(type) || types.includes(family) || types.includes('*');
 }

@@ -1,26 +1,23 @@
 // Protocols: the templates of twins. Stored by DID, found by alias; every version stays what it was.
 
-import type { Clock } from '../../clock.ts';
+import { type Clock, timeSlice } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
 import { escapeStep } from '../../json/patch.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { isDid, mintDid, pathSegment } from '../did/did.ts';
-import { type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from '../feed/journal.ts';
-import { findPage, mayBeId } from '../find.ts';
-import { insertOnce } from '../guarded-write.ts';
+import { insertOnce, type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from '../feed/journal.ts';
+import { findPage, mayBeId, refuseForeignDids } from '../find.ts';
 import { PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse, requireFits } from '../problems.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
-import { timeSlice } from '../time-slice.ts';
-import { refuseForeignDids } from '../twin/alias-rules.ts';
-import { isoTime, oneOrMany } from '../twin/record.ts';
+import { INHERITED, type InheritedLists, isoTime, oneOrMany, pickLists } from '../twin/record.ts';
 import { compileProperty } from './property.ts';
 
 /** What a protocol's author writes. */
-export interface ProtocolBody {
+export interface ProtocolBody extends Partial<InheritedLists> {
   readonly name?: string;
   readonly alsoKnownAs?: string | readonly string[];
   readonly parent?: string | null;
@@ -28,32 +25,25 @@ export interface ProtocolBody {
   readonly metadata?: JsonObject;
   readonly properties?: JsonObject;
   readonly relationships?: { readonly [role: string]: string };
-  readonly linkedResource?: readonly JsonObject[];
-  readonly linkedClaim?: readonly JsonObject[];
-  readonly linkedEntity?: readonly JsonObject[];
-  readonly accordedRight?: readonly JsonObject[];
 }
 
 /** A protocol as it is stored; its version is its document's revision. */
-export type StoredProtocol = Journaled & {
-  readonly did: string;
-  readonly name: string | null;
-  readonly alsoKnownAs: readonly string[];
-  /** Bound to the version that the parent had when this version was written. */
-  readonly parent: string | null;
-  readonly parentVersion: number | null;
-  readonly controllers: readonly string[];
-  readonly metadata: JsonObject;
-  readonly properties: JsonObject;
-  readonly relationships: { readonly [role: string]: string };
-  readonly linkedResource: readonly JsonObject[];
-  readonly linkedClaim: readonly JsonObject[];
-  readonly linkedEntity: readonly JsonObject[];
-  readonly accordedRight: readonly JsonObject[];
-  /** Milliseconds since 1970. */
-  readonly created: number;
-  readonly updated: number;
-};
+export type StoredProtocol = Journaled &
+  InheritedLists & {
+    readonly did: string;
+    readonly name: string | null;
+    readonly alsoKnownAs: readonly string[];
+    /** Bound to the version that the parent had when this version was written. */
+    readonly parent: string | null;
+    readonly parentVersion: number | null;
+    readonly controllers: readonly string[];
+    readonly metadata: JsonObject;
+    readonly properties: JsonObject;
+    readonly relationships: { readonly [role: string]: string };
+    /** Milliseconds since 1970. */
+    readonly created: number;
+    readonly updated: number;
+  };
 
 /** A protocol in one of its versions. */
 export interface Protocol {
@@ -202,10 +192,7 @@ function partsOf(body: ProtocolBody, caller: Caller) {
     metadata: body.metadata ?? {},
     properties: body.properties ?? {},
     relationships: body.relationships ?? {},
-    linkedResource: body.linkedResource ?? [],
-    linkedClaim: body.linkedClaim ?? [],
-    linkedEntity: body.linkedEntity ?? [],
-    accordedRight: body.accordedRight ?? [],
+    ...pickLists(INHERITED, body),
   };
 }
 

@@ -1,8 +1,11 @@
-// The bodies that the domain service takes, as JSON Schemas: one per request.
+// The bodies that the routes of the domain service take, as JSON Schemas: one per request.
 
+import { DOMAIN_LIMITS } from '../limits.ts';
+import { PROPOSAL_KINDS } from '../voting/proposal.ts';
 import {
   ALIASES,
   CONTROLLER,
+  closedObject,
   DID_REFERENCE,
   INHERITED_LISTS,
   LISTS,
@@ -32,21 +35,19 @@ const CHANGEABLE = {
 } satisfies Record<string, Schema>;
 
 /** A new domain or entity. */
-export const NEW_TWIN: Schema = {
-  type: 'object',
-  required: ['type'],
-  properties: {
+export const NEW_TWIN: Schema = closedObject(
+  {
     type: TYPE,
     controller: CONTROLLER,
     externalId: text(256, 'The name of this twin in the system that it comes from; unique per tenant'),
     parent: DID_REFERENCE,
     ...CHANGEABLE,
   },
-  additionalProperties: false,
-};
+  ['type'],
+);
 
-/** A twin as a patch may leave it: the changeable fields. */
-export const CHANGED_TWIN: Schema = { type: 'object', properties: CHANGEABLE, additionalProperties: false };
+/** The changeable fields of a twin after a patch. */
+export const CHANGED_TWIN: Schema = closedObject(CHANGEABLE);
 
 const PROPERTY: Schema = {
   description: 'The name of a type, or a JSON Schema',
@@ -69,18 +70,78 @@ const PROTOCOL_PARTS = {
   ...INHERITED_LISTS,
 } satisfies Record<string, Schema>;
 
-export const NEW_PROTOCOL: Schema = {
-  type: 'object',
-  required: ['type'],
-  properties: { type: { const: 'Protocol' }, ...PROTOCOL_PARTS },
-  additionalProperties: false,
+export const NEW_PROTOCOL: Schema = closedObject({ type: { const: 'Protocol' }, ...PROTOCOL_PARTS }, ['type']);
+
+export const CHANGED_PROTOCOL: Schema = closedObject(PROTOCOL_PARTS);
+
+export const TRANSFER: Schema = closedObject({ controller: CONTROLLER }, ['controller']);
+
+/** A new proposal. */
+export const NEW_PROPOSAL: Schema = closedObject(
+  {
+    kind: { enum: PROPOSAL_KINDS, description: 'What is proposed to happen to the domain' },
+    package: {
+      type: 'object',
+      description: `The entity package that is voted on, kept as sent: at most ${DOMAIN_LIMITS.packageBytes} bytes of JSON`,
+    },
+  },
+  ['kind'],
+);
+
+/** A ballot. */
+export const NEW_VOTE: Schema = closedObject(
+  {
+    vote: { enum: ['yes', 'no', 'abstain'] },
+    rationale: text(DOMAIN_LIMITS.rationaleChars, 'Why; kept in the history of the proposal'),
+  },
+  ['vote'],
+);
+
+/** Why a proposal is vetoed. */
+export const VETO: Schema = {
+  ...closedObject({ reason: text(DOMAIN_LIMITS.rationaleChars, 'Shown with the proposal') }),
+  type: ['object', 'null'],
 };
 
-export const CHANGED_PROTOCOL: Schema = { type: 'object', properties: PROTOCOL_PARTS, additionalProperties: false };
-
-export const TRANSFER: Schema = {
+/** An amount, and whatever else the issuer wants to keep with it. */
+export const NEW_CREDIT: Schema = {
   type: 'object',
-  required: ['controller'],
-  properties: { controller: CONTROLLER },
-  additionalProperties: false,
+  required: ['amount'],
+  properties: {
+    amount: {
+      type: 'string',
+      // More than nothing: some digit is not 0.
+      pattern: '^(?=.*[1-9])(0|[1-9][0-9]{0,29})(\\.[0-9]{1,18})?$',
+      description: 'A decimal number above 0, as text: up to 30 digits, and 18 after the point',
+      examples: ['12.5'],
+    },
+    unit: { type: 'string', maxLength: 32, examples: ['tCO2e'] },
+    id: false,
+    did: false,
+    issuer: false,
+    status: false,
+    issued: false,
+  },
+  maxProperties: 64,
 };
+
+const URL_TEXT = text(2_048, 'Where events are sent to: https, and on the public internet');
+const EVENTS: Schema = {
+  type: 'array',
+  description: 'Types of events such as domain.verified, or families such as proposal.*; empty or left out: all',
+  items: text(64, 'A type of event'),
+  maxItems: DOMAIN_LIMITS.eventTypes,
+};
+const SECRET = text(256, 'What requests are signed with; whsec_ and base64, or any text', {
+  minLength: 16,
+  pattern: '^(whsec_[A-Za-z0-9+/]{16,248}={0,2}|(?!whsec_)[\\x21-\\x7e]+)$',
+});
+
+export const NEW_WEBHOOK: Schema = closedObject({ url: URL_TEXT, events: EVENTS, secret: SECRET }, ['url']);
+
+export const CHANGED_WEBHOOK: Schema = closedObject({
+  url: URL_TEXT,
+  events: EVENTS,
+  secret: { description: 'null: a new one is made, and shown once', anyOf: [SECRET, { type: 'null' }] },
+  status: { enum: ['active', 'paused'] },
+});

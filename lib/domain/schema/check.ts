@@ -1,54 +1,46 @@
-// Checks bodies against their schemas: everything that is wrong at once, in words, field by field.
+// Validates bodies against their JSON Schemas: every error at once, in words, by field. Also the keyword `uniqueItems` in linear time.
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Detail } from '../../errors.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
+import { Identities } from '../../json/compare.ts';
 import { escapeStep } from '../../json/patch.ts';
-import { isDid, isReference } from '../did/did.ts';
-import { isFragmentOrUri, isUri } from '../did/uri.ts';
+import { isObject } from '../../shape.ts';
+import type { Json } from '../../store/store.ts';
+import { isDid, isFragmentOrUri, isReference, isUri } from '../did/did.ts';
 import { invalid } from '../problems.ts';
-import { lengthProblems } from './lengths.ts';
 import type { Schema } from './parts.ts';
-import { replaceUniqueItems } from './unique-items.ts';
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
-formats.default(ajv, ['date-time', 'json-pointer']);
-replaceUniqueItems(ajv);
-ajv.addFormat('did', isDid);
-ajv.addFormat('did-reference', isReference);
-ajv.addFormat('alias', isUri);
-ajv.addFormat('fragment-or-uri', isFragmentOrUri);
-// `{id}` stands for the DID of the twin.
-ajv.addFormat('safe-url', (text) => isUri(text.replaceAll('{id}', 'did:ixo:id')) && isPublicUrl(text));
+/** The value as what the schema describes; throws `invalid` with every error. */
+export function checked<T>(schema: Schema, value: unknown, what: string): T {
+  const all = problemsOf(schema, value);
+  if (!all.length) return value as T;
+  throw invalid(`${what} cannot be taken: ${all.length} problem${all.length > 1 ? 's' : ''}, see the details.`, all);
+}
 
-const compiled = new WeakMap<object, ValidateFunction>();
-
-/** What is wrong with `value`; empty when nothing. Where something is too long, only that. */
+/** The errors of `value`; empty when it is valid. When a list or object is too long, only that is reported. */
 export function problemsOf(schema: Schema, value: unknown): Detail[] {
   const tooLong = lengthProblems(schema, value);
   if (tooLong.length) return tooLong;
-  const validate = compiledOf(schema as object);
+  const validate = compile(schema as object);
   if (validate(value)) return [];
   const errors = validate.errors ?? [];
-  const looked = placesOfTheirType(errors);
-  const details = errors.filter((error) => isTold(error, looked)).map(detailOf);
+  // Of the alternatives in `oneOf`, those of another type are left out where one of the value's own type has errors.
+  const places = placesOfOwnType(errors);
+  const details = errors
+    .filter((error) => error.keyword !== 'oneOf' && !(isOtherType(error) && places.has(error.instancePath)))
+    .map(detailOf);
   return details.length ? details : [{ field: '/', error: 'has none of the allowed forms' }];
-}
-
-// Of the ways that a value may take, those that are of another type than it has say nothing where one of its type does.
-function isTold(error: ErrorObject, looked: ReadonlySet<string>): boolean {
-  if (error.keyword === 'oneOf') return false;
-  return !isOtherType(error) || !looked.has(error.instancePath);
 }
 
 function isOtherType({ keyword, schemaPath }: ErrorObject): boolean {
   return keyword === 'type' && schemaPath.includes('/oneOf/');
 }
 
-/** Where, or below where, an error is that says more than that a value is of another type. */
-function placesOfTheirType(errors: readonly ErrorObject[]): Set<string> {
+/** The paths, with all their parents, of errors other than a wrong type in `oneOf`. */
+function placesOfOwnType(errors: readonly ErrorObject[]): Set<string> {
   const places = new Set<string>();
   for (const error of errors) {
     if (error.keyword === 'oneOf' || isOtherType(error)) continue;
@@ -60,19 +52,12 @@ function placesOfTheirType(errors: readonly ErrorObject[]): Set<string> {
   return places;
 }
 
-/** The value as what the schema describes; throws `invalid` with every problem. */
-export function checked<T>(schema: Schema, value: unknown, what: string): T {
-  const all = problemsOf(schema, value);
-  if (!all.length) return value as T;
-  throw invalid(`${what} cannot be taken: ${all.length} problem${all.length > 1 ? 's' : ''}, see the details.`, all);
-}
+const compiled = new WeakMap<object, ValidateFunction>();
 
-function compiledOf(schema: object): ValidateFunction {
-  const known = compiled.get(schema);
-  if (known) return known;
-  const made = ajv.compile(schema);
-  compiled.set(schema, made);
-  return made;
+function compile(schema: object): ValidateFunction {
+  const validate = compiled.get(schema) ?? ajv.compile(schema);
+  compiled.set(schema, validate);
+  return validate;
 }
 
 const WORDS: { readonly [keyword: string]: (error: ErrorObject) => string } = {
@@ -94,8 +79,93 @@ const FORMATS: { readonly [format: string]: string } = {
 };
 
 function detailOf(error: ErrorObject): Detail {
-  const missing =
-    error.keyword === 'additionalProperties' ? error.params.additionalProperty : error.params.missingProperty;
-  const field = missing === undefined ? error.instancePath : `${error.instancePath}/${escapeStep(String(missing))}`;
+  const { additionalProperty, missingProperty } = error.params;
+  const name = error.keyword === 'additionalProperties' ? additionalProperty : missingProperty;
+  const field = name === undefined ? error.instancePath : `${error.instancePath}/${escapeStep(String(name))}`;
   return { field: field || '/', error: WORDS[error.keyword]?.(error) ?? error.message ?? 'is not allowed' };
 }
+
+interface Lengths {
+  readonly type?: unknown;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly items?: Schema;
+  readonly properties?: { readonly [name: string]: Schema };
+  readonly additionalProperties?: Schema;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+}
+
+// An object with more unknown fields than these gets one error for all of them.
+const UNKNOWN_NAMES = 100;
+
+/** Lists and objects that are too long, in the words of ajv. They are reported before anything in them is validated. */
+function lengthProblems(schema: Schema, value: unknown, path = ''): Detail[] {
+  if (typeof schema !== 'object') return [];
+  const lengths = schema as Lengths;
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  const ways = [...(lengths.oneOf ?? []), ...(lengths.anyOf ?? [])].filter((way) => (way as Lengths).type === type);
+  // When several alternatives are of the value's type, ajv decides between them.
+  const inWay = ways.length === 1 ? lengthProblems(ways[0]!, value, path) : [];
+  if (Array.isArray(value)) return [...inWay, ...listProblems(lengths, value, path)];
+  return isObject(value) ? [...inWay, ...objectProblems(lengths, value, path)] : [];
+}
+
+function listProblems({ maxItems, items }: Lengths, list: readonly unknown[], path: string): Detail[] {
+  if (maxItems !== undefined && list.length > maxItems)
+    return [{ field: path || '/', error: `must NOT have more than ${maxItems} items` }];
+  if (items === undefined) return [];
+  return list.flatMap((item, at) => lengthProblems(items, item, `${path}/${at}`));
+}
+
+function objectProblems(lengths: Lengths, object: { readonly [name: string]: unknown }, path: string): Detail[] {
+  const { maxProperties, properties = {}, additionalProperties: others } = lengths;
+  const names = Object.keys(object);
+  if (maxProperties !== undefined && names.length > maxProperties)
+    return [{ field: path || '/', error: `must NOT have more than ${maxProperties} properties` }];
+  const unknown = names.filter((name) => !Object.hasOwn(properties, name));
+  if (others === false && unknown.length > UNKNOWN_NAMES)
+    return [{ field: path || '/', error: `has ${unknown.length} fields that are not known, such as "${unknown[0]}"` }];
+  const known = names.filter((name) => Object.hasOwn(properties, name));
+  const at = (name: string) => `${path}/${escapeStep(name)}`;
+  return [
+    ...known.flatMap((name) => lengthProblems(properties[name]!, object[name], at(name))),
+    ...(others ? unknown.flatMap((name) => lengthProblems(others, object[name], at(name))) : []),
+  ];
+}
+
+const uniqueItems: ((isWanted: boolean, list: readonly Json[]) => boolean) & { errors?: object[] } = (
+  isWanted,
+  list,
+) => {
+  const identities = new Identities();
+  const places = new Map<number, number>();
+  for (const [i, item] of isWanted ? list.entries() : []) {
+    const id = identities.identify(item);
+    const j = places.get(id);
+    if (j !== undefined) {
+      const message = `must NOT have duplicate items (items ## ${j} and ${i} are identical)`;
+      uniqueItems.errors = [{ keyword: 'uniqueItems', params: { i, j }, message }];
+      return false;
+    }
+    places.set(id, i);
+  }
+  return true;
+};
+
+/** Replaces ajv's `uniqueItems`, which compares every item with every other, by a linear one with the same message. */
+export function replaceUniqueItems(ajv: Ajv2020): void {
+  ajv.removeKeyword('uniqueItems');
+  const validate = uniqueItems;
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate });
+}
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
+formats.default(ajv, ['date-time', 'json-pointer']);
+replaceUniqueItems(ajv);
+ajv.addFormat('did', isDid);
+ajv.addFormat('did-reference', isReference);
+ajv.addFormat('alias', isUri);
+ajv.addFormat('fragment-or-uri', isFragmentOrUri);
+// `{id}` stands for the DID of the twin.
+ajv.addFormat('safe-url', (text) => isUri(text.replaceAll('{id}', 'did:ixo:id')) && isPublicUrl(text));

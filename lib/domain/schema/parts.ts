@@ -1,4 +1,4 @@
-// The parts that the bodies of the domain service are made of, as JSON Schemas: they check, and they are documented.
+// JSON Schemas of fields that several bodies share. Bodies are validated against them, and OpenAPI documents them.
 
 import { DOMAIN_LIMITS } from '../limits.ts';
 
@@ -31,13 +31,17 @@ const FRAGMENT = text(256, 'A fragment such as #data, or a whole URI', { format:
 const KIND = text(128, 'A type name');
 const WORDS = { type: 'string', maxLength: 2_000 };
 
+/** An object with these properties and no others. */
+export function closedObject(
+  properties: { readonly [name: string]: Schema },
+  required: readonly string[] = [],
+): { readonly [keyword: string]: unknown } {
+  return { type: 'object', ...(required.length && { required }), properties, additionalProperties: false };
+}
+
 /** A list of objects that each have an id of their own. */
 function items(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {
-  return {
-    type: 'array',
-    maxItems: DOMAIN_LIMITS.itemsPerList,
-    items: { type: 'object', properties, required, additionalProperties: false },
-  };
+  return { type: 'array', maxItems: DOMAIN_LIMITS.itemsPerList, items: closedObject(properties, required) };
 }
 
 const LINKED: { readonly [name: string]: Schema } = {
@@ -50,14 +54,10 @@ const LINKED: { readonly [name: string]: Schema } = {
   right: { type: 'string', maxLength: 256 },
 };
 
-/** The lists of a twin that come from its DID document, by their field. */
-export const LISTS = {
-  services: items({ id: FRAGMENT, type: KIND, endpoint: text(2_048, 'A public URL', { format: 'safe-url' }) }, [
-    'id',
-    'type',
-    'endpoint',
-  ]),
-  verifiableCredential: items({ type: KIND, issuer: DID_REFERENCE, id: FRAGMENT }, ['type', 'issuer']),
+const TEXT_256: Schema = { type: 'string', maxLength: 256 };
+
+/** The lists of a twin that a protocol has, too, and hands down. */
+export const INHERITED_LISTS = {
   linkedResource: items({ ...LINKED, mediaType: text(256, 'A media type') }, ['id', 'type']),
   linkedClaim: items(LINKED, ['id', 'type']),
   linkedEntity: items(
@@ -65,38 +65,33 @@ export const LISTS = {
       id: DID_REFERENCE,
       type: KIND,
       relationship: text(64, 'How it is related, such as subsidiary'),
-      service: { type: 'string', maxLength: 256 },
+      service: TEXT_256,
     },
     ['id', 'type', 'relationship'],
   ),
-  accordedRight: items(
-    {
-      id: FRAGMENT,
-      type: KIND,
-      mechanism: { type: 'string', maxLength: 256 },
-      message: WORDS,
-      service: { type: 'string', maxLength: 256 },
-    },
-    ['id', 'type'],
-  ),
+  accordedRight: items({ id: FRAGMENT, type: KIND, mechanism: TEXT_256, message: WORDS, service: TEXT_256 }, [
+    'id',
+    'type',
+  ]),
 } as const satisfies Record<string, Schema>;
 
-const { services: _services, verifiableCredential: _credentials, ...inherited } = LISTS;
+/** The lists of a twin that its DID document shows, by their field. */
+export const LISTS = {
+  services: items({ id: FRAGMENT, type: KIND, endpoint: text(2_048, 'A public URL', { format: 'safe-url' }) }, [
+    'id',
+    'type',
+    'endpoint',
+  ]),
+  verifiableCredential: items({ type: KIND, issuer: DID_REFERENCE, id: FRAGMENT }, ['type', 'issuer']),
+  ...INHERITED_LISTS,
+} as const satisfies Record<string, Schema>;
 
-/** Those of them that a protocol has, too, and hands down. */
-export const INHERITED_LISTS = inherited;
+const ALIAS = text(512, 'A DID, DID URL or other URI', { format: 'alias' });
 
 export const ALIASES: Schema = {
   description: 'Other names under which this is found: one or a list',
-  oneOf: [
-    DID_OR_URI(),
-    { type: 'array', items: DID_OR_URI(), maxItems: DOMAIN_LIMITS.aliasesPerTwin, uniqueItems: true },
-  ],
+  oneOf: [ALIAS, { type: 'array', items: ALIAS, maxItems: DOMAIN_LIMITS.aliasesPerTwin, uniqueItems: true }],
 };
-
-function DID_OR_URI(): Schema {
-  return text(512, 'A DID, DID URL or other URI', { format: 'alias' });
-}
 
 export const CONTROLLER: Schema = {
   description: 'Who may change this: one or several DIDs or accounts. Default: the principal of the API key',

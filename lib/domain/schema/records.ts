@@ -1,8 +1,8 @@
-// Records of an export, as JSON Schemas: an import takes nothing that the service could not have written itself.
+// Records of an export, as JSON Schemas: an import takes only what the service could have written itself.
 
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { STATUSES } from '../twin/record.ts';
-import { INHERITED_LISTS, LISTS, METADATA, type Schema, text } from './parts.ts';
+import { closedObject, INHERITED_LISTS, LISTS, METADATA, type Schema, text } from './parts.ts';
 
 const KINDS = ['protocol', 'domain', 'proposal', 'credit'];
 const MS: Schema = {
@@ -19,28 +19,13 @@ const NAME = text(1_024, 'A name');
 const MOMENT = text(64, 'A moment, RFC 3339', { format: 'date-time' });
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, NULL] });
 
-const JOURNAL: Schema = {
-  type: 'object',
-  required: ['at', 'by', 'action', 'events'],
-  properties: {
-    at: MS,
-    by: NAME,
-    action: NAME,
-    events: {
-      type: 'array',
-      maxItems: 16,
-      items: {
-        type: 'object',
-        required: ['type', 'data'],
-        properties: { type: text(64, 'A type of event'), data: OBJECT },
-        additionalProperties: false,
-      },
-    },
-  },
-  additionalProperties: false,
-};
+const EVENT = closedObject({ type: text(64, 'A type of event'), data: OBJECT }, ['type', 'data']);
+const JOURNAL = closedObject(
+  { at: MS, by: NAME, action: NAME, events: { type: 'array', maxItems: 16, items: EVENT } },
+  ['at', 'by', 'action', 'events'],
+);
 
-/** All of these, and what later versions of the service may add. */
+/** An object with all of these; later versions of the service may add others. */
 function body(properties: { readonly [name: string]: Schema }): Schema {
   const all = { ...properties, journal: JOURNAL };
   return { type: 'object', required: Object.keys(all), properties: all };
@@ -112,20 +97,20 @@ export const STORED = {
 } as const satisfies { readonly [kind: string]: Schema };
 
 export const RECORD_LINE: Schema = {
-  type: 'object',
-  required: ['import', 'kind', 'id', 'did', 'revision', 'body'],
-  properties: {
-    import: { const: true },
-    kind: { enum: [...KINDS, 'revision'] },
-    of: { enum: KINDS },
-    id: text(256, 'The id of the record', { pattern: '^[\\x21-\\x7e]+$' }),
-    did: DID,
-    revision: { type: 'integer', minimum: 1, maximum: 1_000_000 },
-    body: OBJECT,
-  },
+  ...closedObject(
+    {
+      import: { const: true },
+      kind: { enum: [...KINDS, 'revision'] },
+      of: { enum: KINDS },
+      id: text(256, 'The id of the record', { pattern: '^[\\x21-\\x7e]+$' }),
+      did: DID,
+      revision: { type: 'integer', minimum: 1, maximum: 1_000_000 },
+      body: OBJECT,
+    },
+    ['import', 'kind', 'id', 'did', 'revision', 'body'],
+  ),
   if: { properties: { kind: { const: 'revision' } } },
   // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
   then: { required: ['of'], properties: { of: true } },
   else: { properties: { of: false } },
-  additionalProperties: false,
 };

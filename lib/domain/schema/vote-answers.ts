@@ -2,8 +2,8 @@
 
 import { PROPOSAL_STATES } from '../../../machines/proposal.ts';
 import { STATUSES } from '../twin/record.ts';
-import { ACTIVITIES } from '../voting/eligibility.ts';
-import { PROPOSAL_KINDS } from '../voting/execution.ts';
+import { ACTIVITIES } from '../voting/credits.ts';
+import { PROPOSAL_KINDS } from '../voting/proposal.ts';
 import { type Schema, TIME } from './parts.ts';
 import { record } from './twin-answers.ts';
 

@@ -5,18 +5,16 @@ import { canonicalHash } from '../../json/compare.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
-import { findDomain, requireDomain } from '../find.ts';
+import { findDomain, refuseForeignDids, requireDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { listOf, requireController } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
-import { refuseForeignDids } from './alias-rules.ts';
-import { isMembershipGroup, isOrganisation, NAME_TAKEN } from './create.ts';
-import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './edges.ts';
-import { addPart, removePart } from './parts.ts';
+import { addPart, isMembershipGroup, isOrganisation, NAME_TAKEN, removePart } from './create.ts';
+import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './graph.ts';
 import { type Patch, patched } from './patch.ts';
-import { type Domain, domainView, type StoredDomain, type SubDomain } from './record.ts';
+import { type Domain, domainView, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { settle, type TwinDeps, type TwinParts } from './rules.ts';
 
 /** The revision that the caller has seen; undefined when it does not say. */
@@ -30,18 +28,8 @@ export interface ChangeDeps extends TwinDeps {
 }
 
 const CHANGEABLE = [
-  'metadata',
-  'properties',
-  'relationships',
-  'alsoKnownAs',
-  'validFrom',
-  'validUntil',
-  'services',
-  'verifiableCredential',
-  'linkedResource',
-  'linkedClaim',
-  'linkedEntity',
-  'accordedRight',
+  ...(['metadata', 'properties', 'relationships', 'alsoKnownAs', 'validFrom', 'validUntil'] as const),
+  ...TWIN_LISTS,
 ] as const;
 
 /** Applies a patch to the record; throws 412, 422 or 428 problems, and then nothing has changed. */

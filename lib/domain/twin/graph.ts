@@ -1,14 +1,14 @@
-// The graph around a twin: typed edges in both directions, breadth first, each twin once.
+// Edges of twins as their documents index them, and the graph around a twin: in both directions, breadth first, each twin once.
 
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
+import { parseDidUrl } from '../did/did.ts';
 import { findDomain, isVisible, requireDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import { canonicalClass } from './class.ts';
-import { edgeIn, edgeKey } from './edges.ts';
-import type { Domain, StoredDomain } from './record.ts';
+import { listOf } from '../protocol/protocol.ts';
+import { canonicalClass, type Domain, type StoredDomain } from './record.ts';
 
 export type Direction = 'out' | 'in' | 'both';
 
@@ -31,10 +31,8 @@ export interface Graph extends JsonObject {
   readonly truncated: boolean;
 }
 
-interface Arrow {
+interface DirectedEdge extends Edge {
   readonly from: string;
-  readonly relation: string;
-  readonly to: string;
 }
 
 /** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
@@ -46,11 +44,11 @@ export async function graphOf(documents: DocumentStore, caller: Caller, query: G
     throw refuse('bad-request', `direction=${JSON.stringify(direction)} is not one of out, in, both.`);
   const root = await requireDomain(documents, caller, query.did);
   const nodes = new Map<string, Domain | undefined>([[root.id, root]]);
-  const arrows = new Map<string, Arrow>();
+  const arrows = new Map<string, DirectedEdge>();
   let truncated = false;
   let border: Domain[] = [root];
   for (let step = 0; step < depth && border.length; step++) {
-    const found = await Promise.all(border.map((node) => arrowsAt(documents, node, { direction, relation })));
+    const found = await Promise.all(border.map((node) => edgesAt(documents, node, { direction, relation })));
     const fresh = new Set<string>();
     for (const arrow of found.flat()) {
       const unknown = [arrow.from, arrow.to].filter((did) => !nodes.has(did));
@@ -72,26 +70,23 @@ export async function graphOf(documents: DocumentStore, caller: Caller, query: G
   };
 }
 
-async function arrowsAt(
+async function edgesAt(
   documents: DocumentStore,
   node: Domain,
   way: { direction: Direction; relation: string | undefined },
-): Promise<Arrow[]> {
+): Promise<DirectedEdge[]> {
   const out = way.direction === 'in' ? [] : outgoing(node);
   const back = way.direction === 'out' ? [] : await incoming(documents, node, way.relation);
   return [...out, ...back].filter(({ relation }) => way.relation === undefined || relation === way.relation);
 }
 
-function outgoing({ id, body }: Domain): Arrow[] {
+function outgoing({ id, body }: Domain): DirectedEdge[] {
   return body.edges.map((key) => ({ from: id, ...edgeIn(key) }));
 }
 
-async function incoming(
-  documents: DocumentStore,
-  { id, body }: Domain,
-  relation: string | undefined,
-): Promise<Arrow[]> {
-  const { tenant } = body;
+async function incoming(documents: DocumentStore, node: Domain, relation: string | undefined): Promise<DirectedEdge[]> {
+  const { id } = node;
+  const { tenant } = node.body;
   const query =
     relation === undefined
       ? { index: 'target', where: { tenant, 'targets[]': id } }
@@ -106,4 +101,57 @@ function nodeOf([did, node]: [string, Domain | undefined]): JsonObject {
   if (!node) return { did };
   const { type, status, metadata } = node.body;
   return { did, type, canonicalClass: canonicalClass(type), status, name: metadata.name ?? null };
+}
+
+/** From a twin to another one, or to a protocol. */
+export interface Edge {
+  readonly relation: string;
+  readonly to: string;
+}
+
+/** From a twin to its protocol, to its parts, to who controls it. */
+export const CLASS_EDGE = 'instanceOf';
+export const PART_EDGE = 'contains';
+export const CONTROLLER_EDGE = 'controlledBy';
+
+type Pointing = Pick<StoredDomain, 'class' | 'controllers' | 'relationships' | 'linkedEntity' | 'subDomains'>;
+
+/** The edges of a twin, each once. `resolved` gives the DID that a reference stands for, where it is another. */
+export function edgesOf(twin: Pointing, resolved: ReadonlyMap<string, string> = new Map()): Edge[] {
+  const didOf = (reference: string) => resolved.get(reference) ?? parseDidUrl(reference)?.did ?? reference;
+  const edges: Edge[] = [
+    { relation: CLASS_EDGE, to: twin.class },
+    ...controllerEdges(twin.controllers),
+    ...Object.entries(twin.relationships).flatMap(([relation, filled]) =>
+      listOf(filled as string | string[]).map((to) => ({ relation, to: didOf(to) })),
+    ),
+    ...twin.linkedEntity.map(({ relationship, id }: JsonObject) => ({
+      relation: String(relationship),
+      to: didOf(String(id)),
+    })),
+    ...twin.subDomains.map(({ did }) => ({ relation: PART_EDGE, to: did })),
+  ];
+  return [...new Map(edges.map((edge) => [edgeKey(edge), edge])).values()];
+}
+
+/** The edges to those who control a twin, each once. */
+export function controllerEdges(controllers: readonly string[]): Edge[] {
+  const dids = controllers.map((reference) => parseDidUrl(reference)?.did ?? reference);
+  return [...new Set(dids)].map((to) => ({ relation: CONTROLLER_EDGE, to }));
+}
+
+/** The form in which the index of edges holds one. */
+export function edgeKey({ relation, to }: Edge): string {
+  return `${relation} ${to}`;
+}
+
+/** The edge that the index holds in this form: DIDs have no spaces, relations may. */
+export function edgeIn(key: string): Edge {
+  const space = key.lastIndexOf(' ');
+  return { relation: key.slice(0, space), to: key.slice(space + 1) };
+}
+
+/** What a document holds of its edges. */
+export function indexedEdges(edges: readonly Edge[]): Pick<StoredDomain, 'edges' | 'targets'> {
+  return { edges: edges.map(edgeKey), targets: [...new Set(edges.map(({ to }) => to))] };
 }

@@ -1,5 +1,6 @@
 // What a twin was: any revision, any moment, and who changed what.
 
+import { timeSlice } from '../../clock.ts';
 import { diffJson } from '../../json/compare.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
@@ -9,7 +10,6 @@ import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import { timeSlice } from '../time-slice.ts';
 import { type Domain, domainView, isoTime, type StoredDomain } from './record.ts';
 
 /** One line of a history. */

@@ -1,9 +1,8 @@
-// A twin as it is stored, and as it is shown.
+// A twin as it is stored and as clients read it, and the canonical class of its type.
 
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import { pathSegment } from '../did/did.ts';
 import type { Journaled } from '../feed/journal.ts';
-import { canonicalClass } from './class.ts';
 
 export const STATUSES = [
   'Created',
@@ -24,43 +23,54 @@ export interface SubDomain {
   readonly type: string;
 }
 
+/** The lists of a protocol that its descendants and twins inherit. Controllers, keys and services never are. */
+export const INHERITED = ['linkedResource', 'linkedClaim', 'linkedEntity', 'accordedRight'] as const;
+export type InheritedLists = { readonly [list in (typeof INHERITED)[number]]: readonly JsonObject[] };
+
+/** The lists of a twin that its DID document shows. */
+export const TWIN_LISTS = ['services', 'verifiableCredential', ...INHERITED] as const;
+export type TwinLists = { readonly [list in (typeof TWIN_LISTS)[number]]: readonly JsonObject[] };
+
+/** These lists of `given`; empty where it has none. */
+export function pickLists<List extends string>(
+  names: readonly List[],
+  given: { readonly [list in List]?: readonly JsonObject[] },
+): { readonly [list in List]: readonly JsonObject[] } {
+  return Object.fromEntries(names.map((name) => [name, given[name] ?? []])) as ReturnType<typeof pickLists<List>>;
+}
+
 /** A domain or entity as its document holds it. Times of the service are milliseconds since 1970. */
-export type StoredDomain = Journaled & {
-  readonly did: string;
-  readonly type: string;
-  /** One is shown as a text, several as a list. */
-  readonly controllers: readonly string[];
-  /** As the client names the protocol, which is bound in the version that it had then. */
-  readonly classReference: string;
-  readonly class: string;
-  readonly classVersion: number;
-  readonly status: Status;
-  /** What the status was before the open proposal, and which proposal gave the present one. */
-  readonly verification: JsonObject;
-  readonly metadata: JsonObject;
-  readonly properties: JsonObject;
-  readonly relationships: JsonObject;
-  readonly services: readonly JsonObject[];
-  readonly verifiableCredential: readonly JsonObject[];
-  readonly linkedResource: readonly JsonObject[];
-  readonly linkedClaim: readonly JsonObject[];
-  readonly linkedEntity: readonly JsonObject[];
-  readonly accordedRight: readonly JsonObject[];
-  readonly parent: string | null;
-  readonly subDomains: readonly (SubDomain & JsonObject)[];
-  readonly alsoKnownAs: readonly string[];
-  readonly externalId: string | null;
-  /** RFC 3339, as the client sent them. */
-  readonly validFrom: string | null;
-  readonly validUntil: string | null;
-  readonly created: number;
-  readonly updated: number;
-  /** `<relation> <did>` and `<did>` of everything that this twin points at; see edges.ts. */
-  readonly edges: readonly string[];
-  readonly targets: readonly string[];
-  /** Written before its parent, and hidden while the parent is missing; else null. */
-  readonly provisionalSince: number | null;
-};
+export type StoredDomain = Journaled &
+  TwinLists & {
+    readonly did: string;
+    readonly type: string;
+    /** One is shown as a text, several as a list. */
+    readonly controllers: readonly string[];
+    /** As the client names the protocol, which is bound in the version that it had then. */
+    readonly classReference: string;
+    readonly class: string;
+    readonly classVersion: number;
+    readonly status: Status;
+    /** What the status was before the open proposal, and which proposal gave the present one. */
+    readonly verification: JsonObject;
+    readonly metadata: JsonObject;
+    readonly properties: JsonObject;
+    readonly relationships: JsonObject;
+    readonly parent: string | null;
+    readonly subDomains: readonly (SubDomain & JsonObject)[];
+    readonly alsoKnownAs: readonly string[];
+    readonly externalId: string | null;
+    /** RFC 3339, as the client sent them. */
+    readonly validFrom: string | null;
+    readonly validUntil: string | null;
+    readonly created: number;
+    readonly updated: number;
+    /** `<relation> <did>` and `<did>` of everything that this twin points at; see edges.ts. */
+    readonly edges: readonly string[];
+    readonly targets: readonly string[];
+    /** Written before its parent, and hidden while the parent is missing; else null. */
+    readonly provisionalSince: number | null;
+  };
 
 /** A domain in one of its revisions. */
 export type Domain = StoredDocument<StoredDomain>;
@@ -99,12 +109,7 @@ export function domainView({ revision, body }: Pick<Domain, 'revision' | 'body'>
     metadata: body.metadata,
     properties: body.properties,
     relationships: body.relationships,
-    services: body.services,
-    verifiableCredential: body.verifiableCredential,
-    linkedResource: body.linkedResource,
-    linkedClaim: body.linkedClaim,
-    linkedEntity: body.linkedEntity,
-    accordedRight: body.accordedRight,
+    ...pickLists(TWIN_LISTS, body),
     parent: body.parent,
     subDomains: body.subDomains.map(({ did }) => did),
     alsoKnownAs: body.alsoKnownAs,
@@ -132,4 +137,57 @@ export function oneOrMany(list: readonly string[]): string | readonly string[] {
 /** Without fractions of a second, as DID metadata has them. */
 export function isoTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** What a twin stands for. */
+export type CanonicalClass = 'Physical Twins' | 'Cognitive Twins' | 'Twin Systems' | 'Oracle Twins';
+
+// First segment of a type, in lower case → its class. Twins of other types are networks of these.
+const CLASS_OF: { readonly [type: string]: CanonicalClass } = {
+  device: 'Physical Twins',
+  asset: 'Physical Twins',
+  sensor: 'Physical Twins',
+  organisation: 'Cognitive Twins',
+  organization: 'Cognitive Twins',
+  membershipgroup: 'Cognitive Twins',
+  project: 'Cognitive Twins',
+  dao: 'Cognitive Twins',
+  oracle: 'Oracle Twins',
+};
+
+/** The canonical class by type (`asset/device` counts as `asset`); Twin Systems for a type that is not in the table. */
+export function canonicalClass(type: string): CanonicalClass {
+  const name = kindOf(type.split('/')[0]!);
+  if (Object.hasOwn(CLASS_OF, name)) return CLASS_OF[name]!;
+  const ending = Object.keys(CLASS_OF).find((known) => name.endsWith(known));
+  return ending ? CLASS_OF[ending]! : 'Twin Systems';
+}
+
+/** A type for comparison: lower case, without the suffix Entity. `OracleEntity` and `Oracle` are one kind. */
+export function kindOf(type: string): string {
+  return type.toLowerCase().replace(/entity$/, '') || 'entity';
+}
+
+/** Whether a twin of this type fills a role that asks for `kind`; `asset/device` is an asset, too. */
+export function isOfKind(type: string, kind: string): boolean {
+  const wanted = kindOf(kind);
+  if (wanted === 'entity') return true;
+  const steps = type.split('/').map(kindOf);
+  return kindOf(type) === wanted || steps.some((_, at) => steps.slice(0, at + 1).join('/') === wanted);
+}
+
+/** Type → relation → the type on its other end. */
+export const CHAIN: { readonly [type: string]: { readonly [relation: string]: string } } = {
+  organisation: { implements: 'Project' },
+  project: { generates: 'Asset' },
+  asset: { produces: 'Claim' },
+  device: { produces: 'Claim' },
+  oracle: { verifies: 'Claim' },
+  claim: { becomes: 'Credential' },
+};
+
+/** The relations of the chain that a twin of this type may have. */
+export function chainOf(type: string): { readonly [relation: string]: string } {
+  const name = kindOf(type.split('/')[0]!);
+  return Object.hasOwn(CHAIN, name) ? CHAIN[name]! : {};
 }

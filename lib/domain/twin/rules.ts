@@ -1,19 +1,26 @@
 // What a twin must keep to: the protocol's properties and roles, its validity, its references. Used for new and changed ones.
 
-import type { Clock } from '../../clock.ts';
+import { type Clock, timeSlice } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
 import { escapeStep } from '../../json/patch.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { findDomain } from '../find.ts';
+import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, requireFits } from '../problems.ts';
 import { compileProperty, type PropertyCheck, type WorkBudget, workBudget } from '../protocol/property.ts';
-import { listOf, type Protocols } from '../protocol/protocol.ts';
-import { timeSlice } from '../time-slice.ts';
-import { chainOf, isOfKind } from './class.ts';
-import { edgesOf, indexedEdges } from './edges.ts';
-import { type Lineage, lineageOf } from './inheritance.ts';
-import type { StoredDomain, SubDomain } from './record.ts';
+import { listOf, type Protocol, type Protocols } from '../protocol/protocol.ts';
+import { edgesOf, indexedEdges } from './graph.ts';
+import {
+  chainOf,
+  INHERITED,
+  type InheritedLists,
+  isOfKind,
+  pickLists,
+  type SubDomain,
+  TWIN_LISTS,
+  type TwinLists,
+} from './record.ts';
 
 export interface TwinDeps {
   readonly documents: DocumentStore;
@@ -22,7 +29,7 @@ export interface TwinDeps {
 }
 
 /** The fields that a controller sets. */
-export interface TwinParts {
+export interface TwinParts extends Partial<TwinLists> {
   readonly class?: string;
   readonly protocol?: string;
   readonly metadata?: JsonObject;
@@ -31,12 +38,6 @@ export interface TwinParts {
   readonly alsoKnownAs?: string | readonly string[];
   readonly validFrom?: string | null;
   readonly validUntil?: string | null;
-  readonly services?: readonly JsonObject[];
-  readonly verifiableCredential?: readonly JsonObject[];
-  readonly linkedResource?: readonly JsonObject[];
-  readonly linkedClaim?: readonly JsonObject[];
-  readonly linkedEntity?: readonly JsonObject[];
-  readonly accordedRight?: readonly JsonObject[];
 }
 
 /** What the parts belong to. */
@@ -54,33 +55,8 @@ export interface Twin {
   readonly bound?: { readonly did: string; readonly version: number } | undefined;
 }
 
-type Settled = Pick<
-  StoredDomain,
-  | 'classReference'
-  | 'class'
-  | 'classVersion'
-  | 'metadata'
-  | 'properties'
-  | 'relationships'
-  | 'alsoKnownAs'
-  | 'validFrom'
-  | 'validUntil'
-  | (typeof LISTS)[number]
-  | 'edges'
-  | 'targets'
->;
-
-const LISTS = [
-  'services',
-  'verifiableCredential',
-  'linkedResource',
-  'linkedClaim',
-  'linkedEntity',
-  'accordedRight',
-] as const;
-
 /** Checks the parts of a twin against its protocol and the registry; throws `invalid` with everything that is wrong. */
-export async function settle(deps: TwinDeps, reference: string, twin: Twin): Promise<Settled> {
+export async function settle(deps: TwinDeps, reference: string, twin: Twin) {
   const { frame, parts, bound } = twin;
   const protocol = bound
     ? await deps.protocols.at(bound.did, bound.version)
@@ -92,7 +68,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin): Pro
     ...(await propertyProblems(lineage, parts.properties ?? {})),
     ...roles.problems,
     ...windowProblems(parts),
-    ...LISTS.flatMap((list) => repeatedIds(list, parts[list] ?? [])),
+    ...TWIN_LISTS.flatMap((list) => repeatedIds(list, parts[list] ?? [])),
   ];
   const settled = {
     classReference: reference,
@@ -104,7 +80,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin): Pro
     alsoKnownAs: listOf(parts.alsoKnownAs),
     validFrom: parts.validFrom ?? null,
     validUntil: parts.validUntil ?? null,
-    ...(Object.fromEntries(LISTS.map((list) => [list, parts[list] ?? []])) as Pick<Settled, (typeof LISTS)[number]>),
+    ...pickLists(TWIN_LISTS, parts),
   };
   const edges = edgesOf({ ...settled, ...frame }, roles.resolved);
   if (edges.length > SHARED_LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
@@ -212,4 +188,52 @@ function repeatedIds(list: string, items: readonly JsonObject[]): Detail[] {
       ? [{ field: `/${list}/${at}/id`, error: `is used twice: ${String(id)}` }]
       : [],
   );
+}
+
+/** A protocol with its ancestors, the nearest first. */
+export interface Lineage {
+  readonly protocols: readonly Protocol[];
+  readonly properties: JsonObject;
+  readonly relationships: { readonly [role: string]: string };
+}
+
+/** The lineage of a protocol in this version; throws `invalid` for a circle, a missing ancestor, or too long a way. */
+export async function lineageOf(protocols: Protocols, protocol: Protocol): Promise<Lineage> {
+  const chain = [protocol];
+  for (let { parent, parentVersion } = protocol.body; parent !== null; ) {
+    const broken = (error: string) =>
+      invalid(`The ancestors of ${protocol.body.did} cannot be used.`, [{ field: '/parent', error }]);
+    if (chain.some(({ body }) => body.did === parent)) throw broken(`${parent} is its own ancestor`);
+    if (chain.length >= DOMAIN_LIMITS.protocolDepth)
+      throw broken(`there are more than ${DOMAIN_LIMITS.protocolDepth} of them`);
+    const next = await protocols.at(parent, parentVersion!);
+    if (!next) throw broken(`${parent} is missing in version ${parentVersion}`);
+    chain.push(next);
+    ({ parent, parentVersion } = next.body);
+  }
+  const oldestFirst = [...chain].reverse().map(({ body }) => body);
+  return {
+    protocols: chain,
+    properties: Object.assign({}, ...oldestFirst.map(({ properties }) => properties)),
+    relationships: Object.assign({}, ...oldestFirst.map(({ relationships }) => relationships)),
+  };
+}
+
+/** The lists of `own` together with those of the lineage: an item of a nearer one takes the place of its namesake. */
+export function composedLists(own: InheritedLists, { protocols }: Lineage): InheritedLists {
+  const layers = [...[...protocols].reverse().map(({ body }) => body as InheritedLists), own];
+  const lists = INHERITED.map((list) => [list, merged(layers.map((layer) => layer[list]))] as const);
+  return Object.fromEntries(lists) as unknown as InheritedLists;
+}
+
+function merged(layers: readonly (readonly JsonObject[])[]): JsonObject[] {
+  const byName = new Map<string, JsonObject>();
+  for (const item of layers.flat()) byName.set(nameOf(String(item.id)), item);
+  return [...byName.values()];
+}
+
+// The fragment of an id decides; else the whole id.
+function nameOf(id: string): string {
+  const hash = id.indexOf('#');
+  return hash < 0 ? id : id.slice(hash);
 }

@@ -12,10 +12,7 @@ import { type DomainEvent, replaceJournaled, stamp } from '../feed/journal.ts';
 import { DOMAIN } from '../kinds.ts';
 import { materialHash } from '../twin/change.ts';
 import type { Status, StoredDomain } from '../twin/record.ts';
-import type { Proposal } from './proposal.ts';
-
-export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
-export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
+import type { Proposal, ProposalKind } from './proposal.ts';
 
 /** What a domain keeps in `verification`. */
 export type Verification = {

@@ -5,7 +5,7 @@ import { type Detail, TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
 import { isDid } from '../did/did.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './fraction.ts';
+import { comparedToOne, isAtLeast, POWER_MAX, parseFraction, parsePower } from './tally.ts';
 
 export type Threshold =
   /** More than half of yes and no. */

@@ -1,15 +1,23 @@
-// A proposal as it is stored, and as it is shown.
+// A proposal as it is stored and as clients read it; and votes that are over, settled before anybody reads their domain.
 
 import type { ProposalContext, ProposalState } from '../../../machines/proposal.ts';
-import type { Instance } from '../../engine/lifecycle/lifecycle.ts';
+import type { Clock } from '../../clock.ts';
+import type { Instance, Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type Write, writtenAs } from '../../engine/lifecycle/record.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
-import type { JsonObject, StoredDocument } from '../../store/store.ts';
+import { TwinlineError } from '../../errors.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
+import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { pathSegment } from '../did/did.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/journal.ts';
-import type { ProposalKind } from './execution.ts';
+import { findPages } from '../find.ts';
+import { PROPOSAL } from '../kinds.ts';
+import type { NoteOnDomain } from './execution.ts';
 import type { Rules } from './governance.ts';
 import { type Tally, tallyOf } from './tally.ts';
+
+export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
+export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
 
 /** What its document holds beside the machine. */
 export type StoredProposal = Journaled & {
@@ -110,4 +118,63 @@ export const writeProposal: Write = async ({ documents, kind, id, old, body, ent
 // With milliseconds: a vote at the very moment of the close comes too late.
 function time(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** What is about to be read: one domain by its DID, everything of a tenant, or everything. */
+export type VoteScope = { readonly domain: string } | { readonly tenant: string } | 'all';
+
+/**
+ * Lets every vote in the scope that is over take effect on its domain; whether there was one. Rejects with an error
+ * that may be tried again when that cannot be done now: then the domains do not say what they are.
+ */
+export type SettleVotes = (scope: VoteScope) => Promise<boolean>;
+
+/** For deployments without votes. */
+export const NO_VOTES: SettleVotes = async () => false;
+
+export interface DueVotesOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly proposals: Lifecycle<Context, StoredProposal>;
+  readonly note: NoteOnDomain;
+}
+
+export function dueVotes({ documents, clock, proposals, note }: DueVotesOptions): SettleVotes {
+  async function settleOne(found: StoredDocument): Promise<boolean> {
+    try {
+      const proposal = await proposals.refresh(found);
+      // Another process may be noting it just now, or may have died over it. Noting it twice changes nothing.
+      for (const call of proposal.calling) await note(call, proposal);
+      return proposal.revision !== found.revision || proposal.calling.length > 0;
+    } catch (error) {
+      // An unreadable proposal does not block reads of others; the sweep reports it.
+      if (error instanceof TwinlineError && !error.retry) return false;
+      throw error;
+    }
+  }
+
+  return async (scope) => {
+    let settled = false;
+    for (const query of queriesFor(scope, clock.now()))
+      for await (const items of findPages(documents, PROPOSAL, { ...query, limit: SHARED_LIMITS.sweepBatch })) {
+        const changes = await Promise.all(items.map(settleOne));
+        settled ||= changes.includes(true);
+      }
+    return settled;
+  };
+}
+
+// Of one domain all that have a deadline, which are few; else those whose deadline has passed or whose end is being noted.
+function queriesFor(scope: VoteScope, now: number): readonly Query[] {
+  if (scope === 'all')
+    return [
+      { index: 'due', where: { dueAt: { lte: now } } },
+      { index: 'calling', where: { calling: true } },
+    ];
+  if ('domain' in scope) return [{ index: 'subject-due', where: { subject: scope.domain, dueAt: { gt: 0 } } }];
+  const { tenant } = scope;
+  return [
+    { index: 'tenant-due', where: { tenant, dueAt: { lte: now } } },
+    { index: 'calling', where: { calling: true, tenant } },
+  ];
 }

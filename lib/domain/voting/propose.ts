@@ -10,14 +10,20 @@ import { requireDomain } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
+import { NEW_PROPOSAL } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
-import { NEW_PROPOSAL } from '../schema/votes.ts';
 import { materialHash, packageHash } from '../twin/change.ts';
 import { type Domain, validityOf } from '../twin/record.ts';
-import type { SettleVotes } from './due-votes.ts';
-import { mayBecome, type ProposalKind, statusBeneath, verificationOf } from './execution.ts';
+import { mayBecome, statusBeneath, verificationOf } from './execution.ts';
 import type { Governance, Rules, VoterPower } from './governance.ts';
-import { type Context, openKey, type Proposal, type StoredProposal } from './proposal.ts';
+import {
+  type Context,
+  openKey,
+  type Proposal,
+  type ProposalKind,
+  type SettleVotes,
+  type StoredProposal,
+} from './proposal.ts';
 import { countVotes, resultAtClose } from './tally.ts';
 
 export interface VotingDeps {

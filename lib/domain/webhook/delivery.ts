@@ -8,20 +8,23 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
-import { wantsType } from '../feed/event-types.ts';
-import { eventView, type FeedEvent } from '../feed/feed.ts';
-import type { Feed } from '../feed/follow.ts';
+import { eventView, type Feed, type FeedEvent } from '../feed/feed.ts';
+import { wantsType } from '../feed/journal.ts';
+import { findPages } from '../find.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import { type AttemptDeps, attempt, type Outcome, pauseAfter } from './attempt.ts';
 import {
+  type AttemptDeps,
+  attempt,
   deadLetterId,
+  type Outcome,
   type Progress,
+  pauseAfter,
   type StoredDeadLetter,
   type StoredProgress,
   type StoredWebhook,
   type Webhook,
-} from './record.ts';
+} from './webhook.ts';
 
 export interface DeliveryOptions extends AttemptDeps {
   /** With DOMAIN_KINDS declared. */
@@ -31,27 +34,27 @@ export interface DeliveryOptions extends AttemptDeps {
 }
 
 export interface Deliveries {
-  /** Call it after creating or changing a webhook, so that its delivery starts at once. */
+  /** Call it after a webhook was created or changed, so that its delivery starts at once. */
   look(): Promise<void>;
-  /** Takes notice of what others have changed, goes on with what is due, throws away what is too old; how many of those. */
+  /** Reads what others have changed, goes on with what is due, removes expired dead letters; how many of these. */
   sweep(now: number, limit: number): Promise<number>;
   /** Resolves when nothing is being delivered. */
   idle(): Promise<void>;
-  /** Gives up what is being delivered, for another process to go on at once, and resolves when that is noted. */
+  /** Gives up what is being delivered, so that another process can go on, and resolves when that is stored. */
   close(): Promise<void>;
 }
 
-/** Changes without anything for a webhook after which its place is noted all the same. */
+/** Events that are not for a webhook after which its cursor is stored all the same. */
 const NOTED_AFTER = 100_000;
 const RETRY_MS = 1_000;
 
 export function deliveries(options: DeliveryOptions): Deliveries {
   const { documents, clock, feed, onProblem = () => {} } = options;
-  const me = randomBytes(9).toString('base64url');
+  const self = randomBytes(9).toString('base64url');
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
   const known = new Map<string, Webhook>();
-  // Webhooks that wait for a free place; that run; that are to run again; that another process holds.
+  // Webhooks that wait for a free place, that run, that are to run again, that another process holds.
   const waiting = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const again = new Set<string>();
@@ -105,7 +108,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
         if ((dueAt === null && !isFar) || (await note(progress, { ...free, cursor: isFar ? upTo : cursor }))) return;
         continue;
       }
-      const claim = await note(progress, { ...free, holder: me, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs });
+      const claim = await note(progress, { ...free, holder: self, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs });
       if (claim && (await deliverFrom(webhook, claim, event)) === 'rest') return;
     }
   }
@@ -121,7 +124,7 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
       const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.signal.aborted;
       next = goesOn && webhook ? await nextFor(webhook, after.cursor) : undefined;
-      const lease = next ? { holder: me, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs } : {};
+      const lease = next ? { holder: self, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs } : {};
       mine = await note(mine, { ...after, ...lease });
     }
     return mine && webhook ? 'rest' : 'look';
@@ -149,15 +152,10 @@ export function deliveries(options: DeliveryOptions): Deliveries {
     webhook: string,
     deadLetter: Pick<StoredDeadLetter, 'seq' | 'event' | 'attempts' | 'failure'>,
   ): Promise<void> {
-    const now = clock.now();
-    const body: StoredDeadLetter = {
-      ...deadLetter,
-      webhook,
-      status: 'dead',
-      created: now,
-      dueAt: now + DOMAIN_LIMITS.webhookLetterMs,
-    };
-    // `exists`: put aside already, by somebody who died before noting it.
+    const created = clock.now();
+    const dueAt = created + DOMAIN_LIMITS.webhookLetterMs;
+    const body: StoredDeadLetter = { ...deadLetter, webhook, status: 'dead', created, dueAt };
+    // `exists`: stored already, by a process that died before it wrote the progress.
     await documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
   }
 
@@ -195,7 +193,9 @@ export function deliveries(options: DeliveryOptions): Deliveries {
   }
 
   async function look(): Promise<void> {
-    const found = await allWebhooks(documents);
+    const found: Webhook[] = [];
+    const limit = SHARED_LIMITS.pageSizeMax;
+    for await (const items of findPages<StoredWebhook>(documents, WEBHOOK, { limit })) found.push(...items);
     const changed = found.filter(({ id, revision }) => known.get(id)?.revision !== revision);
     known.clear();
     for (const webhook of found) known.set(webhook.id, webhook);
@@ -214,12 +214,8 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       const waitedFor = [...held];
       held.clear();
       for (const id of waitedFor) kick(id);
-      const where = { dueAt: { lte: now } };
-      const { items } = await documents.find<StoredProgress | StoredDeadLetter>(DELIVERY, {
-        index: 'due',
-        where,
-        limit,
-      });
+      const query = { index: 'due', where: { dueAt: { lte: now } }, limit };
+      const { items } = await documents.find<StoredProgress | StoredDeadLetter>(DELIVERY, query);
       const letters = items.filter(({ body }) => 'webhook' in body);
       for (const { id, body } of items) if (!('webhook' in body)) kick(id);
       await Promise.all(letters.map(({ id, revision }) => documents.remove(DELIVERY, id, revision)));
@@ -235,17 +231,4 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       await Promise.all([following, ...running.values()]);
     },
   };
-}
-
-async function allWebhooks(documents: DocumentStore): Promise<Webhook[]> {
-  const found: Webhook[] = [];
-  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const page = await documents.find<StoredWebhook>(WEBHOOK, {
-      limit: SHARED_LIMITS.pageSizeMax,
-      ...(cursor !== undefined && { cursor }),
-    });
-    found.push(...page.items);
-    cursor = page.next;
-  }
-  return found;
 }

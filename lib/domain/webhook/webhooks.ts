@@ -2,32 +2,33 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Detail } from '../../errors.ts';
-import type { Resolve } from '../../http/hosts.ts';
-import { resolvedProblem } from '../../http/hosts.ts';
+import { type Resolve, resolvedProblem } from '../../http/hosts.ts';
 import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
-import { typeProblems } from '../feed/event-types.ts';
-import type { Feed } from '../feed/follow.ts';
+import type { Feed } from '../feed/feed.ts';
+import { typeProblems } from '../feed/journal.ts';
 import { mayBeId } from '../find.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
+import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
-import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../schema/webhooks.ts';
-import { type AttemptDeps, attempt } from './attempt.ts';
 import type { Deliveries } from './delivery.ts';
 import {
+  type AttemptDeps,
+  attempt,
   type DeadLetter,
   deadLetterId,
+  makeSecret,
   newProgress,
   type Progress,
   type StoredDeadLetter,
   type StoredProgress,
   type StoredWebhook,
+  sealSecret,
   type Webhook,
-} from './record.ts';
-import { makeSecret, sealSecret } from './secret.ts';
+} from './webhook.ts';
 
 export interface WebhookOptions extends AttemptDeps {
   /** With DOMAIN_KINDS declared. */

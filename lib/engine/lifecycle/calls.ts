@@ -7,8 +7,7 @@ import { retryDelay } from '../../retry.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { type Answer, answerEvent } from '../machine/step.ts';
-import type { Services } from '../service.ts';
-import { callRunner } from '../service.ts';
+import { callRunner, type Services } from '../service.ts';
 import type { LifecycleCall } from './record.ts';
 
 const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs, maxMs: ENGINE_LIMITS.lifecycleBackoffMaxMs };

@@ -16,8 +16,7 @@ import { ENGINE_LIMITS } from '../limits.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
-import type { Expected } from './record.ts';
-import { plainWrite, type Write } from './record.ts';
+import { type Expected, plainWrite, type Write } from './record.ts';
 import { lifecycleRunner, type Opened, type Settled } from './run.ts';
 
 /** A machine and its document at one revision. */

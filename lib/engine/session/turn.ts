@@ -14,8 +14,7 @@ import { noteTyped } from '../inspection.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { Answer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';
-import type { RecordProblem } from './record.ts';
-import { type Live, type Opened, openStored } from './record.ts';
+import { type Live, type Opened, openStored, type RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { beginWork, feed, fireDue, giveAnswer, resumeWork, viewOf, type Work, type WorkingCall } from './work.ts';
 

@@ -21,8 +21,7 @@ import {
   type Timer,
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
-import type { ServiceSession } from '../service.ts';
-import { longest } from '../service.ts';
+import { longest, type ServiceSession } from '../service.ts';
 import type { Live, SessionCall, SessionRecord } from './record.ts';
 
 /** A call in the working copy of a session. */

@@ -3,8 +3,17 @@
 import type { StatusObject } from '@grpc/grpc-js';
 import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import type { Answer, Call, Channel, ChannelHealth, ChannelOptions, Metadata, Status, StreamCall } from './channel.ts';
-import { checkUpstream } from './channel.ts';
+import {
+  type Answer,
+  type Call,
+  type Channel,
+  type ChannelHealth,
+  type ChannelOptions,
+  checkUpstream,
+  type Metadata,
+  type Status,
+  type StreamCall,
+} from './channel.ts';
 import { ByteBudget, endedStream, messageStream, type Sink, type Source } from './message-stream.ts';
 import * as statuses from './statuses.ts';
 

@@ -2,8 +2,7 @@
 
 import { openHttp2 } from '../http2/open.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import type { Answer, Channel, ChannelOptions, Metadata } from './channel.ts';
-import { checkUpstream, GRPC } from './channel.ts';
+import { type Answer, type Channel, type ChannelOptions, checkUpstream, GRPC, type Metadata } from './channel.ts';
 import { ByteBudget, endedStream, messageStream, type Sink } from './message-stream.ts';
 import * as statuses from './statuses.ts';
 

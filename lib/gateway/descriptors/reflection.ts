@@ -2,8 +2,7 @@
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { type Detail, TwinlineError } from '../../errors.ts';
-import type { StopSignal } from '../channel/channel.ts';
-import { type Channel, GRPC } from '../channel/channel.ts';
+import { type Channel, GRPC, type StopSignal } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import {
   encodeRequest,

@@ -5,8 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Channel, StopSignal } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import type { UnknownTypes } from './learned-types.ts';
-import { type Lesson, learnedTypes } from './learned-types.ts';
+import { type Lesson, learnedTypes, type UnknownTypes } from './learned-types.ts';
 import { gatherFiles, tryVersions } from './reflection.ts';
 
 /** How a caller waits for types. */

@@ -3,11 +3,10 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { isDid } from '../../../lib/domain/did/did.ts';
-import { typeProblems, wantsType } from '../../../lib/domain/feed/event-types.ts';
-import { eventView, type FeedEvent, hasReached } from '../../../lib/domain/feed/feed.ts';
-import type { Feed } from '../../../lib/domain/feed/follow.ts';
+import { eventView, type Feed, type FeedEvent, hasReached } from '../../../lib/domain/feed/feed.ts';
+import { typeProblems, wantsType } from '../../../lib/domain/feed/journal.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
-import type { SettleVotes } from '../../../lib/domain/voting/due-votes.ts';
+import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { EventStreams } from '../../http/event-streams.ts';

@@ -14,8 +14,8 @@ import {
   requireController,
 } from '../../../lib/domain/protocol/protocol.ts';
 import { revisionOrMoment } from '../../../lib/domain/twin/history.ts';
-import { lineageOf } from '../../../lib/domain/twin/inheritance.ts';
 import { patched } from '../../../lib/domain/twin/patch.ts';
+import { lineageOf } from '../../../lib/domain/twin/rules.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { callerOf } from '../authenticate.ts';
 import { PATCH_TYPES, readBody } from '../body.ts';

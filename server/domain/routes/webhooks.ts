@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
-import { deadLetterView, webhookView } from '../../../lib/domain/webhook/record.ts';
+import { deadLetterView, webhookView } from '../../../lib/domain/webhook/webhook.ts';
 import type { Shown, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { callerOf } from '../authenticate.ts';

@@ -1,6 +1,6 @@
 // Proposals, votes, and the activity that they open, as OpenAPI describes them.
 
-import { NEW_CREDIT } from '../../../lib/domain/schema/credits.ts';
+import { NEW_CREDIT, NEW_PROPOSAL, NEW_VOTE, VETO } from '../../../lib/domain/schema/bodies.ts';
 import { page } from '../../../lib/domain/schema/twin-answers.ts';
 import {
   BALLOT,
@@ -14,7 +14,6 @@ import {
   VERIFICATION_ANSWER,
   VOTED_ANSWER,
 } from '../../../lib/domain/schema/vote-answers.ts';
-import { NEW_PROPOSAL, NEW_VOTE, VETO } from '../../../lib/domain/schema/votes.ts';
 import type { RouteDescription, RouteGroup } from '../../http/route-table.ts';
 import {
   DID,

@@ -1,8 +1,8 @@
 // Webhooks, as OpenAPI describes them.
 
+import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../../../lib/domain/schema/bodies.ts';
 import { page } from '../../../lib/domain/schema/twin-answers.ts';
 import { LETTER_ANSWER, WEBHOOK_ANSWER } from '../../../lib/domain/schema/webhook-answers.ts';
-import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../../../lib/domain/schema/webhooks.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { domainPart, IF_MATCH, JSON_TYPE, SHORT_PAGE } from './domain-part.ts';
 

@@ -1,7 +1,7 @@
 // The rules and the state of a vote in plain words.
 
-import type { ProposalKind } from '../../../lib/domain/voting/execution.ts';
 import type { Rules } from '../../../lib/domain/voting/governance.ts';
+import type { ProposalKind } from '../../../lib/domain/voting/proposal.ts';
 import type { ProposalState } from '../../../machines/proposal.ts';
 import { span } from '../kit/countdown.ts';
 import { fractionWords, percentOf } from './tally-chart.ts';

@@ -1,9 +1,8 @@
 // The bars of a vote: who has taken part and who is for it, with the lines that they must reach. Drawn as SVG, for a
 // strict policy of content lets no page set the width of an element.
 
-import { parseFraction } from '../../../lib/domain/voting/fraction.ts';
 import type { Rules } from '../../../lib/domain/voting/governance.ts';
-import type { Count } from '../../../lib/domain/voting/tally.ts';
+import { type Count, parseFraction } from '../../../lib/domain/voting/tally.ts';
 import { type Html, html } from '../kit/html.ts';
 
 interface Segment {

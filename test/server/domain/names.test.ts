@@ -2,8 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseDidUrl } from '../../../lib/domain/did/did.ts';
-import { isFragmentOrUri, isUri } from '../../../lib/domain/did/uri.ts';
+import { isFragmentOrUri, isUri, parseDidUrl } from '../../../lib/domain/did/did.ts';
 import { COOKING, created, PROTOCOL, path, place, problem, view } from './place.ts';
 
 const test = suite('names');

@@ -3,7 +3,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deadLetterView } from '../../../lib/domain/webhook/record.ts';
+import { deadLetterView } from '../../../lib/domain/webhook/webhook.ts';
 import type { RouteGroup } from '../../../server/http/route-table.ts';
 import { type OpenApiDocument, openApiDocument } from '../../../server/openapi/document.ts';
 import { alice, bob, everything, oracle, text as token } from '../../delegation/tokens.ts';

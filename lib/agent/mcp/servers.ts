@@ -1,0 +1,153 @@
+// The tools of all MCP servers, as tools of this server: named apart where they would be taken for each other.
+
+import type { Clock } from '../../clock.ts';
+import { optionalPackage, TwinlineError } from '../../errors.ts';
+import { isObject } from '../../shape.ts';
+import type { Json } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
+import type { HostTool } from '../tool.ts';
+import { fitsJson, wellFormedText } from '../well-formed.ts';
+import { type McpConnection, type McpTool, mcpConnection } from './connection.ts';
+import type { Pass } from './invocation.ts';
+
+export interface McpOptions {
+  readonly servers: readonly McpServer[];
+  readonly pass: Pass;
+  readonly clock: Clock;
+  /** Told when a server cannot be asked; its tools are missed, and those of others are not. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface Mcp {
+  /** The tools that are known now; names in `taken` are those of others. */
+  tools(taken?: ReadonlySet<string>): HostTool[];
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to the servers, and waits for them for AGENT_LIMITS.mcpReadyMs at most: who is late or away is asked again when
+ * tools are. Throws ERR_CONFIG when the package for it is not installed.
+ */
+export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): Promise<Mcp> {
+  const sdk = await mcpSdk();
+  const connections = servers.map((server) => mcpConnection(server, { sdk, clock, onProblem }));
+  const over = new AbortController();
+  const looked = Promise.all(connections.map((connection) => connection.look()));
+  await Promise.race([looked, clock.wait(AGENT_LIMITS.mcpReadyMs, over.signal)]);
+  over.abort();
+  return {
+    tools(taken = new Set()) {
+      const found = connections.flatMap((connection) => connection.tools().map((tool) => ({ connection, tool })));
+      const times = new Map<string, number>();
+      for (const { tool } of found) times.set(tool.name, (times.get(tool.name) ?? 0) + 1);
+      return found.map(({ connection, tool }) => {
+        const isAmbiguous = taken.has(tool.name) || times.get(tool.name)! > 1;
+        return hostTool(connection, { tool, pass, isAmbiguous });
+      });
+    },
+    close: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
+  };
+}
+
+function hostTool(
+  connection: McpConnection,
+  { tool, pass, isAmbiguous }: { tool: McpTool; pass: Pass; isAmbiguous: boolean },
+): HostTool {
+  const { server } = connection;
+  const apart = `${server.name}__${tool.name}`;
+  const name = isAmbiguous ? apart : tool.name;
+  return {
+    name,
+    description: tool.description,
+    schema: tool.schema,
+    timeoutMs: AGENT_LIMITS.mcpToolMs,
+    handler: async (args, context) => {
+      const passing = { server, tool: tool.name, names: [...new Set([name, apart, tool.name])] };
+      const needsToken = isProtected(server, tool.name);
+      // A token counts once: it is not used up for a server that is away.
+      if (needsToken) await connection.ready();
+      const headers = needsToken ? await pass(passing, context) : {};
+      return resultOf(await connection.call({ tool: tool.name, args, headers, signal: context.signal }), server.name);
+    },
+  };
+}
+
+export interface McpServer {
+  /** Lower-case letters, digits and dashes; goes before the names of tools that others have, too. */
+  readonly name: string;
+  /** Of its streamable HTTP endpoint. */
+  readonly url: string;
+  /** Go along with every request to it. */
+  readonly headers?: { readonly [name: string]: string };
+  /** The DID that tokens for it must name; without one, it is asked for at its own host. */
+  readonly did?: string;
+  /** Whose tools need a token of the user: all, or these. @default false */
+  readonly protected?: boolean | readonly string[];
+}
+
+/** Whether this tool needs a token of the user who calls it. */
+export function isProtected({ protected: which = false }: McpServer, tool: string): boolean {
+  return typeof which === 'boolean' ? which : which.includes(tool);
+}
+
+export type McpSdk = Awaited<ReturnType<typeof load>>;
+
+/** Throws ERR_CONFIG when the package is not installed. */
+export function mcpSdk(): Promise<McpSdk> {
+  return optionalPackage(load, { purpose: 'use MCP servers', packages: '@modelcontextprotocol/sdk@1' });
+}
+
+async function load() {
+  const [{ Client }, { StreamableHTTPClientTransport }, types] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ]);
+  const { CallToolResultSchema, ListToolsResultSchema, McpError, ToolListChangedNotificationSchema } = types;
+  return {
+    Client,
+    StreamableHTTPClientTransport,
+    CallToolResultSchema,
+    ListToolsResultSchema,
+    McpError,
+    ToolListChangedNotificationSchema,
+  };
+}
+
+/** Throws ERR_REFUSED with the server's words when the tool says that it failed. */
+export function resultOf(answer: unknown, server: string): Json {
+  const { content, structuredContent, isError } = isObject(answer) ? answer : {};
+  const text = (Array.isArray(content) ? content : []).map(shown).filter(Boolean).join('\n');
+  if (isError === true) {
+    const words = wellFormedText(text.slice(0, 1_000)) || 'it gave no reason';
+    throw new TwinlineError('ERR_REFUSED', `The MCP server "${server}" says: ${words}`, { reason: 'tool-failed' });
+  }
+  if (isObject(structuredContent) && fitsJson(structuredContent as Json, AGENT_LIMITS.mcpResultChars))
+    return structuredContent as Json;
+  if (text.length <= AGENT_LIMITS.mcpResultChars) return wellFormedText(text);
+  const beginning = wellFormedText(text.slice(0, AGENT_LIMITS.mcpResultChars));
+  return { cut: `The result has ${text.length} characters; these are the first.`, beginning };
+}
+
+type Shown = (part: { readonly [name: string]: unknown }) => string;
+
+const SHOWN: { readonly [type: string]: Shown } = {
+  text: ({ text }) => String(text),
+  image: sized,
+  audio: sized,
+  resource_link: ({ uri, name }) => `[${String(name ?? 'a resource')}: ${String(uri)}]`,
+  resource: ({ resource }) => {
+    const { uri, text, blob } = isObject(resource) ? resource : {};
+    return typeof text === 'string' ? text : `[${String(uri)}, ${String(blob ?? '').length} characters of base64]`;
+  },
+};
+
+function sized({ type, mimeType, data }: { readonly [name: string]: unknown }): string {
+  return `[${String(type)} ${String(mimeType)}, ${String(data ?? '').length} characters of base64]`;
+}
+
+function shown(part: unknown): string {
+  if (!isObject(part)) return '';
+  const type = String(part.type);
+  return Object.hasOwn(SHOWN, type) ? SHOWN[type]!(part) : `[${type}]`;
+}

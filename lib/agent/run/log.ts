@@ -1,0 +1,205 @@
+// The log of a run, for the process that drives it: opened under the fence of its lease, replayed after a takeover, written.
+
+import { TwinlineError } from '../../errors.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
+import type { LogStore } from '../../store/log-store.ts';
+import type { JsonObject } from '../../store/store.ts';
+import { AGENT_LIMITS } from '../limits.ts';
+import { type AnyFrame, dataOf, frameText, logName, type RunFrame, readFrame } from './frames.ts';
+import { type HeldRun, lostRunError } from './lease.ts';
+import type { RunnerOptions } from './runner.ts';
+
+type LogDeps = Pick<RunnerOptions, 'logs' | 'clock'>;
+
+export interface OpenedLog {
+  readonly writer: LogWriter;
+  readonly replay: Replay;
+  /** The log has its last frame. */
+  readonly isEnded: boolean;
+}
+
+/** Takes the log over, and reads what it holds. Rejects when another process has the run. */
+export async function openLog({ logs, clock }: LogDeps, held: HeldRun): Promise<OpenedLog> {
+  const { id, context } = held.run;
+  const expiresAt = clock.now() + AGENT_LIMITS.runLogAliveMs;
+  const opened = await held.retry(() => logs.open(logName(id), { fence: context.fence, expiresAt }));
+  if (opened.kind === 'fenced') {
+    held.halt('lost');
+    throw lostRunError(id);
+  }
+  const replay = opened.last > 0 ? await held.retry(() => replayLog(logs, id)) : EMPTY_REPLAY;
+  return { writer: logWriter({ logs, clock }, held, replay.last), replay, isEnded: opened.ended };
+}
+
+export type LogWriter = ReturnType<typeof logWriter>;
+
+/** Appends after frame `last`. Frames are gathered while an append is under way. */
+function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
+  const { id: run, context } = held.run;
+  const { fence } = context;
+  const waiting: AnyFrame[] = [];
+  let expected = last;
+  let bytes = 0;
+  let working: Promise<void> | undefined;
+  let failure: unknown;
+  // A log that is full takes nothing more but its end.
+  let isFull = false;
+
+  /** An append whose acknowledgement was lost is repeated: the log recognises it by `expected`. */
+  async function append(texts: string[], end: boolean): Promise<void> {
+    const result = await held.retry(() => {
+      const expiresAt = clock.now() + (end ? AGENT_LIMITS.runLogKeepMs : AGENT_LIMITS.runLogAliveMs);
+      return logs.append(logName(run), texts, { fence, expiresAt, expected, end });
+    });
+    if (result.kind === 'appended') expected = result.last;
+    else if (result.kind === 'full') isFull = true;
+    else {
+      if (result.kind === 'fenced') held.halt('lost');
+      const words = `The log of run ${run} takes no more frames from this process: it is ${result.kind}.`;
+      throw new TwinlineError('ERR_CONFLICT', words);
+    }
+  }
+
+  async function work(): Promise<void> {
+    // Frames that come in the same moment go out together.
+    await Promise.resolve();
+    while (waiting.length && !failure) {
+      if (expected > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, held.lost);
+      const texts = takeBatch(waiting);
+      bytes = waiting.length ? bytes - sizeOf(texts) : 0;
+      await append(texts, false);
+      if (isFull) waiting.length = 0;
+    }
+  }
+
+  function start(): Promise<void> {
+    working ??= work()
+      .catch((error) => {
+        failure = error;
+        waiting.length = 0;
+      })
+      .finally(() => {
+        working = undefined;
+        if (waiting.length && !failure) void start();
+      });
+    return working;
+  }
+
+  async function flush(): Promise<void> {
+    while (waiting.length || working) await start();
+    if (failure) throw failure;
+  }
+
+  return {
+    /** Resolves when everything is in the log. Rejects when it is lost. */
+    flush,
+    /** Takes a frame; resolves at once unless AGENT_LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */
+    async write(frame: AnyFrame): Promise<void> {
+      if (failure) throw failure;
+      if (isFull) return;
+      const merged = mergeText(waiting.at(-1), frame);
+      if (merged) waiting[waiting.length - 1] = merged;
+      else waiting.push(frame);
+      bytes += sizeOf([frameText(frame)]);
+      void start();
+      if (bytes > AGENT_LIMITS.runFramesWaiting) await flush();
+    },
+    /** Writes the last frame: the log is then kept for AGENT_LIMITS.runLogKeepMs. */
+    async end(frame: AnyFrame): Promise<void> {
+      await flush();
+      await append([frameText(frame)], true);
+    },
+  };
+}
+
+const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+
+/** One frame for text that is not yet written and the text after it; undefined when they do not fit into one. */
+function mergeText(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
+  if (before?.name !== 'message' || next.name !== 'message') return undefined;
+  const content = before.data.content + next.data.content;
+  return content.length > AGENT_LIMITS.deltaChars ? undefined : { name: 'message', data: { ...before.data, content } };
+}
+
+function takeBatch(waiting: AnyFrame[]): string[] {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (const frame of waiting) {
+    const text = frameText(frame);
+    bytes += Buffer.byteLength(text);
+    if (texts.length && (bytes > SHARED_LIMITS.appendBytes || texts.length === SHARED_LIMITS.framesPerAppend)) break;
+    texts.push(text);
+  }
+  // At once: removing them one by one would move the rest of the list each time.
+  waiting.splice(0, texts.length);
+  return texts;
+}
+
+export interface ReplayedCall {
+  readonly kind: 'tool' | 'action';
+  readonly id: string;
+  readonly name: string;
+  readonly args: JsonObject;
+  /** Undefined while no result was logged. */
+  readonly end?: { readonly output?: string; readonly error?: string };
+}
+
+/** What a log says so far, so that a process that takes the run over does not repeat it. */
+export interface Replay {
+  /** The number of the last frame. */
+  readonly last: number;
+  /** The text as readers have it now. */
+  readonly text: string;
+  /** By their ids. */
+  readonly calls: ReadonlyMap<string, ReplayedCall>;
+  /** Any frames but those that every run begins with. */
+  readonly isBegun: boolean;
+  /** The names of the frames, each once. */
+  readonly names: ReadonlySet<string>;
+}
+
+const EMPTY_REPLAY: Replay = { last: 0, text: '', calls: new Map(), isBegun: false, names: new Set() };
+
+async function replayLog(logs: LogStore, run: string): Promise<Replay> {
+  const state: ReplayState = { text: '', calls: new Map() };
+  const names = new Set<string>();
+  let last = 0;
+  for (;;) {
+    const page = await logs.read(logName(run), { after: last, limit: SHARED_LIMITS.pageSizeMax });
+    for (const frame of page?.frames ?? []) {
+      const read = readFrame(frame);
+      names.add(read.event);
+      REDUCERS[read.event]?.(state, read);
+      last = frame.n;
+    }
+    if (!page || last >= page.last) break;
+  }
+  const isBegun = [...names].some((name) => name !== 'run' && name !== 'reasoning');
+  return { last, ...state, isBegun, names };
+}
+
+interface ReplayState {
+  text: string;
+  readonly calls: Map<string, ReplayedCall>;
+}
+
+const REDUCERS: { readonly [event: string]: (state: ReplayState, frame: RunFrame) => void } = {
+  message: (state, frame) => {
+    state.text += dataOf(frame, 'message').content;
+  },
+  run: (state, frame) => {
+    const { partialLength } = dataOf(frame, 'run');
+    if (partialLength !== undefined) state.text = state.text.slice(0, partialLength);
+  },
+  tool_call: ({ calls }, frame) => {
+    const { eventId: id, toolName: name, args, status, output } = dataOf(frame, 'tool_call');
+    const { toolName: _, ...given } = args;
+    const end = output === undefined ? {} : { output };
+    calls.set(id, { kind: 'tool', id, name, args: given, ...(status === 'done' && { end }) });
+  },
+  action_call: ({ calls }, frame) => {
+    const { toolCallId: id, toolName: name, args = {}, status, output, error } = dataOf(frame, 'action_call');
+    const end = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
+    calls.set(id, { kind: 'action', id, name, args, ...(status !== 'isRunning' && { end }) });
+  },
+};

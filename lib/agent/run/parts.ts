@@ -1,0 +1,130 @@
+// Reads a responder's parts into the reply, one by one, until it ends, fails, or is stopped.
+
+import type { RunEnd } from '../../../machines/agent-stream.ts';
+import type { Part, ResponderTurn, Usage } from '../responder.ts';
+import { makeToolBox } from '../tool.ts';
+import type { RunFault } from './frames.ts';
+import type { Reply } from './reply.ts';
+import type { RunnerOptions, RunTurn } from './runner.ts';
+
+/** How a responder has ended. */
+export interface PartsResult {
+  readonly status: Extract<RunEnd, 'finished' | 'failed'> | 'stopped';
+  readonly fault?: RunFault;
+  readonly title?: string;
+  readonly usage: Usage;
+}
+
+/** Never rejects because of the responder; rejects when the log is lost. */
+export async function readParts(options: RunnerOptions, turn: RunTurn): Promise<PartsResult> {
+  const { held, reply } = turn;
+  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  let title: string | undefined;
+  const ended = (status: PartsResult['status'], fault?: RunFault): PartsResult => ({
+    status,
+    usage,
+    ...(fault && { fault }),
+    ...(title !== undefined && { title }),
+  });
+  if (held.stop.aborted) return ended('stopped');
+  const parts = partSource(options, turn);
+  const stop = stopRace(held.stop);
+  try {
+    for (;;) {
+      const next = await stop.race(parts.next());
+      if (next === undefined || held.stop.aborted) return ended('stopped');
+      if (next.done) return ended('finished');
+      const part = next.value;
+      if (part.type === 'error') return ended('failed', part.fault);
+      if (part.type === 'title') title = part.title;
+      else if (part.type === 'usage') usage = addUsage(usage, part.usage);
+      else await ADD[part.type](reply, part as never);
+      if (reply.isFull()) return ended('failed', TOO_LONG);
+    }
+  } finally {
+    stop.end();
+    parts.end();
+  }
+}
+
+const TOO_LONG: RunFault = {
+  error: 'The reply was longer than a reply may be, and was cut.',
+  kind: 'server',
+  status: 500,
+  retryable: false,
+};
+const BROKEN: RunFault = { error: 'The reply could not be made.', kind: 'unknown', status: 500, retryable: true };
+
+type ReplyPart = Exclude<Part['type'], 'error' | 'title' | 'usage'>;
+const ADD: { readonly [Type in ReplyPart]: (reply: Reply, part: Extract<Part, { type: Type }>) => Promise<void> } = {
+  text: (reply, { text }) => reply.addText(text),
+  reasoning: (reply, { text }) => reply.addReasoning(text),
+  'tool-call': (reply, { id, name, args }) => reply.startCall({ kind: 'tool', id, name, args }),
+  'tool-result': (reply, { id, output }) => reply.endCall(id, { output }),
+  'tool-error': (reply, { id, error }) => reply.endCall(id, { error }),
+  render: (reply, part) => reply.addComponent(part),
+  router: (reply, { step }) => reply.addRouterStep(step),
+};
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+});
+
+/** The responder's iterator. What it throws becomes a fault without its message, which may quote secrets. */
+function partSource(options: RunnerOptions, turn: RunTurn) {
+  let iterator: AsyncIterator<Part> | undefined;
+  return {
+    async next(): Promise<IteratorResult<Part, unknown>> {
+      try {
+        iterator ??= options.responder.respond(responderTurn(options, turn))[Symbol.asyncIterator]();
+        return await iterator.next();
+      } catch (error) {
+        if (!turn.held.stop.aborted) options.onProblem(error);
+        return { done: false, value: { type: 'error', fault: BROKEN } };
+      }
+    },
+    /** Asks for no further parts; errors of the responder from here on are ignored. */
+    end: () => void Promise.resolve(iterator?.return?.()).catch(() => {}),
+  };
+}
+
+function responderTurn(options: RunnerOptions, turn: RunTurn): ResponderTurn {
+  const { sessions, transcript, responder } = options;
+  const { held, secrets, replay } = turn;
+  const { id: runId, body } = held.run;
+  const { requestId, session, owner, request } = body;
+  return {
+    runId,
+    requestId,
+    session,
+    owner,
+    request,
+    secrets,
+    isResumed: replay.last > 0,
+    signal: held.stop,
+    history: () => transcript.before(session, body.turn),
+    instructions: async () => (await options.instructions?.({ owner, session, requestId })) ?? [],
+    tools: makeToolBox(options, turn),
+    state: {
+      get: () => sessions.stateOf(session, responder.name),
+      set: (value) => sessions.keepState(session, responder.name, value),
+    },
+  };
+}
+
+// A promise for each part: `Promise.race` with one promise that lasts would retain every part until that one settles.
+function stopRace(signal: AbortSignal) {
+  let wake = () => {};
+  const onAbort = () => wake();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    race: <T>(work: Promise<T>) =>
+      new Promise<T | undefined>((resolve) => {
+        wake = () => resolve(undefined);
+        if (signal.aborted) wake();
+        void work.then(resolve);
+      }),
+    end: () => signal.removeEventListener('abort', onAbort),
+  };
+}
