@@ -16,8 +16,8 @@ import type { UssdRequest } from './request.ts';
 /** Shown when a session is over, expired or unreadable and the caller goes on in it. */
 export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };
 
-export interface UssdServiceOptions {
-  readonly engine: Engine;
+export interface UssdServiceOptions<C extends Conversation = Conversation> {
+  readonly engine: Engine<C>;
   /** The flow that a dial starts. */
   readonly flow: string;
   readonly keyring: Keyring;
@@ -41,12 +41,12 @@ export interface SessionDebug {
   readonly status: 'active';
 }
 
-export interface UssdService {
+export interface UssdService<C extends Conversation = Conversation> {
   /** Answers a request of a dialect. Never rejects. */
   turn(request: UssdRequest, dialect: string, about?: { readonly requestId: string }): Promise<UssdReply>;
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
   /** The path of the screen that a living session is at, and the version of the flow that it is in. */
-  locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: Conversation } | undefined>;
+  locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: C } | undefined>;
   /** Ids of living sessions. */
   sessions(): Promise<string[]>;
 }
@@ -63,7 +63,7 @@ const SESSIONS_LISTED = 10_000;
 const DIALECTS = Object.keys(createAdapters('cumulative'));
 
 /** Opens the door. Session ids of different dialects never meet. */
-export function ussdService(options: UssdServiceOptions): UssdService {
+export function ussdService<C extends Conversation>(options: UssdServiceOptions<C>): UssdService<C> {
   const { engine, onProblem } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
@@ -121,7 +121,7 @@ export function ussdService(options: UssdServiceOptions): UssdService {
     return undefined;
   };
 
-  const locate: UssdService['locate'] = async (sessionId) => {
+  const locate: UssdService<C>['locate'] = async (sessionId) => {
     for (const key of keysOf(sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };

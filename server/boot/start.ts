@@ -203,7 +203,7 @@ async function openQuery(config: Config, log: Log, onProblem: () => void): Promi
   return openGateway({ config, log, onProblem });
 }
 
-function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Library {
+function alsoAdding(library: Library<CompiledFlow>, add: (flow: CompiledFlow) => void): Library<CompiledFlow> {
   return {
     get ids() {
       return library.ids;
@@ -212,7 +212,7 @@ function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Librar
     exact: library.exact,
     add: (next) => {
       library.add(next);
-      add(next as CompiledFlow);
+      add(next);
     },
   };
 }

@@ -20,7 +20,7 @@ export interface Reload {
 
 export interface ReloadOptions {
   readonly menus: MenuFolder;
-  readonly library: Library;
+  readonly library: Library<CompiledFlow>;
   readonly log: Log;
   /** Something was refused. */
   readonly onProblem?: () => void;
@@ -98,16 +98,16 @@ interface Refresh {
  * Checks, compiles and tests what has changed in the folder, and adds what passes to the library. A flow that calls a
  * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
  */
-async function refreshMenus({ folder, services }: MenuFolder, library: Library): Promise<Refresh> {
+async function refreshMenus({ folder, services }: MenuFolder, library: Library<CompiledFlow>): Promise<Refresh> {
   const { flows, problems, files } = await loadFlows(folder, services ? { services } : {});
   const taken: Refresh['taken'][number][] = [];
   const refused: string[] = [];
-  const accepted = new Map(library.ids.map((name) => [name, running(library, name)!.flow]));
+  const accepted = new Map(library.ids.map((name) => [name, library.current(name)!.flow]));
   for (const flow of calledFirst(flows)) {
     const before = accepted.get(flow.flow);
     accepted.set(flow.flow, flow);
     const next = tryCompile(flow, accepted);
-    if (typeof next !== 'string' && isSame(next, running(library, flow.flow))) continue;
+    if (typeof next !== 'string' && isSame(next, library.current(flow.flow))) continue;
     const reasons = typeof next === 'string' ? [next] : await failedTests(next, folder);
     if (typeof next !== 'string' && reasons.length === 0) {
       library.add(next);
@@ -122,7 +122,6 @@ async function refreshMenus({ folder, services }: MenuFolder, library: Library):
   return { taken, refused, problems, orphans: library.ids.filter((name) => !names.has(name)) };
 }
 
-const running = (library: Library, name: string) => library.current(name) as CompiledFlow | undefined;
 const isSame = (one: CompiledFlow, other: CompiledFlow | undefined) =>
   one.hash === other?.hash && one.version === other.version;
 

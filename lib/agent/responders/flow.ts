@@ -31,7 +31,7 @@ export interface FlowResponderOptions extends Watching {
 }
 
 export interface FlowResponder extends Responder {
-  readonly engine: Engine;
+  readonly engine: Engine<CompiledFlow>;
   /** Makes this the current version of a flow; sessions that began on others go on with those. */
   add(conversation: CompiledFlow): void;
 }
@@ -54,7 +54,7 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
   // Services that get a secret from any flow: what they are called with is not shown.
   const secret = new Set<string>();
   const { store, flow, conversations, services = {}, ttlSeconds = MONTH_SECONDS, ...others } = options;
-  const engine = createEngine({
+  const engine = createEngine<CompiledFlow>({
     ...others,
     store: undisturbed(store),
     ttlSeconds,
@@ -96,7 +96,7 @@ const keyOf = (session: string) => `agent/${session}`;
 
 /** The reply to a turn, retried while it is wanted and the failure of the store may be temporary. */
 function answer(
-  engine: Engine,
+  engine: Engine<CompiledFlow>,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<string> {
   return retryUntilAborted({ clock: engine.clock, signal: turn.signal }, async () =>
@@ -105,7 +105,7 @@ function answer(
 }
 
 async function taken(
-  engine: Engine,
+  engine: Engine<CompiledFlow>,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<TurnResult> {
   const { session: sessionId, owner: did, request, runId } = turn;

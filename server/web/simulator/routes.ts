@@ -18,8 +18,8 @@ export interface SimulatorDeps {
   readonly operators: Middleware;
   /** Answers as the plain endpoint of telecoms does, whoever asks. */
   readonly dial: Middleware;
-  readonly gateway: Pick<UssdService, 'locate'>;
-  readonly flows: Pick<Library, 'current'>;
+  readonly gateway: Pick<UssdService<CompiledFlow>, 'locate'>;
+  readonly flows: Pick<Library<CompiledFlow>, 'current'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** The flow that a dial starts, and how `text` is read. */
   readonly ussd: { readonly flow: string; readonly textMode: TextMode };
@@ -42,7 +42,6 @@ export function simulatorRoutes(
 
   router.post('/simulator/flow-test', operators, ownPagesOnly(), async (ctx) => {
     const dialogue = readDialogue(ctx.request.body);
-    const compiled = flows.current(ussd.flow) as CompiledFlow;
-    ctx.body = await savedTest(compiled, dialogue, recorder.answers(dialogue.sessionId));
+    ctx.body = await savedTest(flows.current(ussd.flow)!, dialogue, recorder.answers(dialogue.sessionId));
   });
 }

@@ -15,13 +15,13 @@ export interface Standing {
 
 /** Undefined when there is no such session, or it is over. */
 export async function standingOf(
-  gateway: Pick<UssdService, 'locate'>,
+  gateway: Pick<UssdService<CompiledFlow>, 'locate'>,
   sessionId: string,
 ): Promise<Standing | undefined> {
   const found = await gateway.locate(sessionId);
   if (!found) return undefined;
   const { path, conversation } = found;
-  const node = (conversation as CompiledFlow).screens.get(path);
+  const node = conversation.screens.get(path);
   // What nobody knows may be a secret.
   if (!node) return { screen: path, secret: true, keys: [] };
   const { screen, scope } = node;
