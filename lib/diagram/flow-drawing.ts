@@ -2,7 +2,7 @@
 
 import { exitScreen, isInteractive } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
-import type { ScreenNode } from '../flow/run/node.ts';
+import type { ScreenNode } from '../flow/run/scope.ts';
 import { arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
 import { arrowKey } from './overlay.ts';
 import { stepsOf } from './screen-steps.ts';

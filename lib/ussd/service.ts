@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/inspect.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
-import { pathOf } from '../flow/run/node.ts';
+import { pathOf } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import { createAdapters } from './adapter.ts';

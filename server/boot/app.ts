@@ -7,8 +7,7 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { AgentDoor } from '../agent/door.ts';
-import type { Config } from '../config/config.ts';
-import { versionOf } from '../config/version.ts';
+import { type Config, readVersion } from '../config/config.ts';
 import { docsRoutes, isDocsFile } from '../docs/routes.ts';
 import type { DomainDoor } from '../domain/door.ts';
 import { problems } from '../domain/problem.ts';
@@ -120,7 +119,7 @@ export function createApp(deps: AppDeps): App {
   deps.toolPages(router, { clientOf, dial: ussd.simulated });
   const parts = [...documentedParts(config), ...(deps.documentation ?? [])];
   const allParts = () => (query ? [...parts, query.part()] : parts);
-  docsRoutes(router, () => openApiDocument({ parts: allParts(), version: versionOf(), url: config.publicUrl }));
+  docsRoutes(router, () => openApiDocument({ parts: allParts(), version: readVersion(), url: config.publicUrl }));
   for (const addRoutes of deps.plugins ?? []) addRoutes(router);
 
   const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];

@@ -7,7 +7,7 @@ import type { Flow } from '../../lib/flow/format/flow.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { room, septets } from '../../lib/flow/run/gsm7.ts';
-import { cut, fitsScreen, pagesOf, ucs2Units } from '../../lib/flow/run/page.ts';
+import { cut, fitsScreen, pagesOf, ucs2Units } from '../../lib/flow/run/render.ts';
 import { flowOf, lines, phone } from './phone.ts';
 
 const test = suite('pages');

@@ -7,7 +7,7 @@ import { createEngine } from '../../lib/engine/engine.ts';
 import { takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { pagesOf } from '../../lib/flow/run/page.ts';
+import { pagesOf } from '../../lib/flow/run/render.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 
 const test = suite('silence');

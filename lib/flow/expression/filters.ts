@@ -1,8 +1,7 @@
 // Filters of text templates: a closed table. What a filter cannot read becomes null, which prints as nothing.
 
 import type { Json } from '../../store/store.ts';
-import { dateAt, readIsoDate } from './calendar.ts';
-import { isDecimal } from './decimal.ts';
+import { dateAt, isDecimal, readIsoDate } from './values.ts';
 
 /** A filter with its arguments in place. `lang` is the tag of the text's language. */
 export type Filter = (value: Json, lang: string) => Json;

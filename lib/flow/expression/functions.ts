@@ -1,8 +1,7 @@
 // Functions of the expression language: a closed table.
 
 import type { Json } from '../../store/store.ts';
-import { parseDecimal, roundDecimal } from './decimal.ts';
-import { kindOf } from './path.ts';
+import { kindOf, parseDecimal, roundDecimal } from './values.ts';
 
 /** Ends the evaluation; the problem names kinds of values, never the values. */
 type Refuse = (problem: string) => never;

@@ -2,9 +2,9 @@
 
 import { FLOW_LIMITS } from '../limits.ts';
 import { FUNCTIONS, type FunctionName } from './functions.ts';
-import { isRefusedName } from './path.ts';
 import { suggest } from './suggest.ts';
 import { expressionError, readTokens, type Token } from './tokens.ts';
+import { isRefusedName } from './values.ts';
 
 export type BinarySign = 'or' | 'and' | Comparison | '+' | '-' | '*' | '/' | '%';
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';

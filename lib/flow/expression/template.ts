@@ -10,8 +10,8 @@ import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { FILTERS, type Filter, textOf } from './filters.ts';
-import { element, isRefusedName, member } from './path.ts';
 import { suggest } from './suggest.ts';
+import { element, isRefusedName, member } from './values.ts';
 
 /** A value that a template prints. */
 export interface TemplatePath {

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { checkFlow, lintFlow, type Surroundings } from '../lint/lint.ts';
-import { inOrder, problemOf } from './finding.ts';
 import type { Flow } from './flow.ts';
 import { FLOW_FILE, type ParsedFlow, parseFlow } from './parse.ts';
-import { type Problem, problemLine } from './problem.ts';
+import { inOrder, type Problem, problemLine, problemOf } from './problem.ts';
 import { flowSource, pointerTo } from './source.ts';
 import { positionAt } from './syntax.ts';
 

@@ -4,12 +4,11 @@ import { basename } from 'node:path';
 import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa';
 import { flawOfNumbers } from '../../json/reader.ts';
 import type { Json } from '../../store/store.ts';
-import { isRefusedName } from '../expression/path.ts';
+import { isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { inOrder, nameOf, problemOf } from './finding.ts';
 import type { Flow } from './flow.ts';
-import type { Problem } from './problem.ts';
-import { schemaFindings } from './schema-words.ts';
+import { inOrder, nameOf, type Problem, problemOf } from './problem.ts';
+import { schemaFindings } from './schema.ts';
 import { type FlowSource, flowSource, pointerTo, sourceOf } from './source.ts';
 import { outline, syntaxFault } from './syntax.ts';
 

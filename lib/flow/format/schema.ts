@@ -1,9 +1,13 @@
-// The JSON Schema of flow files: found, compiled once, and asked what it says about a place in a flow.
+// The JSON Schema of flow files, and what it says against a flow in plain words: where, which value, and what to write instead.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { stepsOf } from './source.ts';
+import type { Json } from '../../store/store.ts';
+import { suggest } from '../expression/suggest.ts';
+import { kindOf } from '../expression/values.ts';
+import { type Finding, nameOf, sentence, shown } from './problem.ts';
+import { pointerTo, stepsOf } from './source.ts';
 
 /** A part of the schema, as far as messages need it. */
 export interface SchemaPart {
@@ -89,4 +93,153 @@ function load(): Loaded {
   ajv.addKeyword('defaultSnippets');
   loaded = { schema, validate: ajv.compile(schema) };
   return loaded;
+}
+
+export interface SchemaFinding extends Finding {
+  readonly code: 'unknown-key' | 'missing-key' | 'wrong-type' | 'bad-value' | 'too-many-screens';
+}
+
+interface Fault {
+  readonly pointer: string;
+  readonly value: unknown;
+  readonly params: { readonly [name: string]: unknown };
+  /** What the schema says about the place, and about a key in it. */
+  readonly part: SchemaPart;
+  readonly partOf: (key: string) => SchemaPart;
+}
+
+/** Everything that the schema says against `root`, one finding for each mistake. */
+export function schemaFindings(root: unknown): SchemaFinding[] {
+  const errors = schemaErrors(root);
+  const meant = misspelt(errors);
+  const found = errors.map((error) => (WORDS[error.keyword] ?? unforeseen)(faultOf(error, root)));
+  return found.filter(({ code, pointer }) => code !== 'missing-key' || !meant.has(pointer));
+}
+
+function faultOf({ instancePath: pointer, params, data }: ErrorObject, root: unknown): Fault {
+  const partOf = (key: string) => schemaAt(pointer + pointerTo(key), root);
+  return { pointer, value: data, params, part: schemaAt(pointer, root), partOf };
+}
+
+// A misspelt key is unknown, and the one that it should have been is missing: that is one mistake.
+function misspelt(errors: readonly ErrorObject[]): Set<string> {
+  const missing = new Map<string, string[]>();
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword !== 'required') continue;
+    missing.set(instancePath, [...(missing.get(instancePath) ?? []), params.missingProperty]);
+  }
+  const meant = new Set<string>();
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword !== 'additionalProperties') continue;
+    const key = missing.get(instancePath)?.find((one) => suggest(params.additionalProperty, [one]) !== '');
+    if (key !== undefined) meant.add(instancePath + pointerTo(key));
+  }
+  return meant;
+}
+
+const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
+  required: ({ pointer, params, part, partOf }) => {
+    const key = String(params.missingProperty);
+    const type = part.properties?.type?.const;
+    const message = `${sentence(nameOf(pointer))}${type === undefined ? '' : ` (${type})`} has no "${key}".`;
+    return { code: 'missing-key', pointer: pointer + pointerTo(key), message, fix: advice('Add', key, partOf(key)) };
+  },
+  additionalProperties: ({ pointer, params, part }) => {
+    const key = String(params.additionalProperty);
+    const known = Object.keys(part.properties ?? {});
+    const message = `"${key}" is not a key of ${nameOf(pointer)}.${suggest(key, known)}`;
+    const instead = known.length ? `, or write one of: ${known.join(', ')}.` : `. ${part.description ?? ''}`;
+    const place = pointer + pointerTo(key);
+    return { code: 'unknown-key', pointer: place, at: 'key', message, fix: `Remove "${key}"${instead}` };
+  },
+  type: (fault) => {
+    const { pointer, value, part } = fault;
+    const kind =
+      (value === null ? 'null' : kindOf(value as Json)) +
+      (value === null || typeof value === 'object' ? '' : `, ${shown(value)}`);
+    const message = `${sentence(nameOf(pointer))} is ${kind}; it must be ${typesOf(part)}.`;
+    return { code: 'wrong-type', pointer, message, fix: unquoted(fault) ?? write(fault) };
+  },
+  enum: (fault) => {
+    const known = fault.part.enum ?? [];
+    const near = typeof fault.value === 'string' ? suggest(fault.value, known.map(String)) : '';
+    const { message, ...finding } = refused(fault, `cannot be ${shown(fault.value)}`);
+    return { ...finding, message: message + near, fix: `Write one of: ${known.map(shown).join(', ')}.` };
+  },
+  discriminator: ({ pointer, params }) => {
+    const types = screenTypes();
+    const given = params.tagValue;
+    const owner = sentence(nameOf(pointer));
+    const fix = `Write "type" as one of: ${types.join(', ')}.`;
+    if (given === undefined)
+      return { code: 'missing-key', pointer: `${pointer}/type`, message: `${owner} has no "type".`, fix };
+    const near = typeof given === 'string' ? suggest(given, types) : '';
+    const message = `${owner} has the type ${shown(given)}, which does not exist.${near}`;
+    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix };
+  },
+  minimum: (fault) => refused(fault, `is ${shown(fault.value)}, and ${fault.params.limit} is the least`),
+  maximum: (fault) => refused(fault, `is ${shown(fault.value)}, and ${fault.params.limit} is the most`),
+  minLength: (fault) => refused(fault, 'is an empty text'),
+  maxLength: (fault) => refused(fault, `is longer than ${fault.params.limit} characters`),
+  minItems: (fault) => refused(fault, 'is an empty list'),
+  maxItems: (fault) => refused(fault, `has more than ${fault.params.limit} items`),
+  minProperties: (fault) => refused(fault, 'is empty'),
+  maxProperties: (fault) => {
+    const finding = refused(fault, `has more than ${fault.params.limit} entries`);
+    if (fault.pointer !== '/screens') return finding;
+    const fix = 'Split it into several flows, which call each other by screens of the type "flow".';
+    return { ...finding, code: 'too-many-screens', fix };
+  },
+  uniqueItems: ({ pointer, value, params }) => {
+    const at = Math.max(Number(params.i), Number(params.j));
+    const twice = shown((value as readonly unknown[])[at]);
+    const message = `${sentence(nameOf(pointer))} has ${twice} twice.`;
+    return { code: 'bad-value', pointer: `${pointer}/${at}`, message, fix: `Remove one ${twice}.` };
+  },
+};
+
+function unforeseen(fault: Fault): SchemaFinding {
+  return refused(fault, `cannot be ${shown(fault.value)}`);
+}
+
+function refused(fault: Fault, why: string): SchemaFinding {
+  const message = `${sentence(nameOf(fault.pointer))} ${why}.`;
+  return { code: 'bad-value', pointer: fault.pointer, message, fix: write(fault) };
+}
+
+// "3" where 3 is meant is the commonest slip.
+function unquoted({ value, part }: Fault): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const types = [part.type ?? []].flat();
+  const isNumber = (types.includes('integer') || types.includes('number')) && Number.isFinite(Number(value));
+  const isFlag = types.includes('boolean') && (value === 'true' || value === 'false');
+  return isNumber || isFlag ? `Remove the quotes: ${value.trim()}.` : undefined;
+}
+
+function write({ pointer, part }: Fault): string {
+  return advice('Write', stepsOf(pointer).at(-1) ?? '', part);
+}
+
+function advice(verb: string, key: string, { description = '', ...part }: SchemaPart): string {
+  const example = part.examples?.[0] ?? part.default ?? part.enum?.[0];
+  const name = key === '' || /^\d+$/.test(key) ? '' : `"${key}"`;
+  if (example === undefined) return `${verb} ${name || 'another value'}. ${description}`.trim();
+  return `${verb} ${name && `${name}: `}${JSON.stringify(example)}, for example. ${description}`.trim();
+}
+
+const TYPES: { readonly [type: string]: string } = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object { }',
+  array: 'a list [ ]',
+};
+
+function typesOf({ type, not }: SchemaPart): string {
+  const names = [type ?? []].flat().map((name) => {
+    if (name === 'boolean' && not && 'const' in not) return String(!not.const);
+    return TYPES[name] ?? name;
+  });
+  return names.join(' or ');
 }

@@ -7,10 +7,9 @@ import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
-import { dateAt, isoDate, readIsoDate } from '../expression/calendar.ts';
-import { parseDecimal } from '../expression/decimal.ts';
 import { characters } from '../expression/functions.ts';
 import { suggest } from '../expression/suggest.ts';
+import { dateAt, isoDate, parseDecimal, readIsoDate } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface Accept {

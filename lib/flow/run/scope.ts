@@ -1,5 +1,6 @@
-// One flow while it is compiled: its texts, expressions and variables, ready for use.
+// One flow while it is compiled, its texts, expressions and variables ready for use; and one screen of it by the path of its state.
 
+import type { StateValue } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
@@ -11,9 +12,11 @@ import {
   type Flow,
   type Keys,
   type Label,
+  type Screen,
   type Text,
   type Values,
 } from '../format/flow.ts';
+import type { Behaviour } from '../screens/screen.ts';
 
 /** A text in every language of its flow. */
 export interface Phrase {
@@ -116,4 +119,35 @@ export function expressionsIn(value: Json): string[] {
 /** An error of the flow `name`, with what to do. */
 export function flowError(name: string, problem: string): TwinlineError {
   return new TwinlineError('ERR_FLOW_INVALID', `Flow "${name}": ${problem}`);
+}
+
+export interface ScreenNode {
+  /** `pin`, or `login.pin` inside the screen `login` that calls another flow. */
+  readonly path: string;
+  readonly screen: Screen;
+  readonly scope: FlowScope;
+  readonly behaviour: Behaviour;
+}
+
+/** `{ login: 'pin' }` → `login.pin` */
+export function pathOf(state: StateValue): string {
+  if (typeof state === 'string') return state;
+  const key = Object.keys(state)[0]!;
+  return `${key}.${pathOf(state[key]!)}`;
+}
+
+/** `login.pin` → `{ login: 'pin' }` */
+export function stateOf(path: string): StateValue {
+  const dot = path.indexOf('.');
+  return dot < 0 ? path : { [path.slice(0, dot)]: stateOf(path.slice(dot + 1)) };
+}
+
+/** Whether what a screen saves, an answer or what a service gave, is a secret. */
+export function keepsSecret({ screen, scope }: ScreenNode): boolean {
+  return 'save' in screen && screen.save !== undefined && scope.flow.vars?.[screen.save]?.secret === true;
+}
+
+/** Whether the answer to a screen is a secret. */
+export function asksForSecret(node: ScreenNode | undefined): boolean {
+  return node?.screen.type === 'input' && keepsSecret(node);
 }

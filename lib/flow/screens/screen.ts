@@ -37,6 +37,9 @@ export interface ScreenKind<S extends Screen> {
   behaviour(screen: S, scope: FlowScope): Behaviour;
 }
 
+/** The behaviour of screens that show nothing and do not wait. */
+export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', rows: [] }) });
+
 /** Where a screen is: its id, the path of its state, its flow. */
 export interface Place {
   readonly id: string;

@@ -8,10 +8,10 @@ import type { Config } from '../../config/config.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
-import { readNowhere, withNowhere } from '../nowhere.ts';
-import { tableOf } from '../output/table.ts';
-import { SETTING_OPTIONS, settingsOf } from '../setting-flags.ts';
+import { readScratchConfig, withScratchServer } from '../scratch-server.ts';
+import { formatTable } from '../terminal.ts';
 import type { Verb } from '../verb.ts';
+import { SETTING_OPTIONS, settingsOf } from './start.ts';
 
 export const routesVerb: Verb = {
   summary: 'List every route: who may ask, how often, and how large bodies may be',
@@ -24,7 +24,7 @@ export const routesVerb: Verb = {
     const options = { ...SETTING_OPTIONS, json: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
     const given = { ...env, ...settingsOf(values) };
-    const { config, problems } = readNowhere(given);
+    const { config, problems } = readScratchConfig(given);
     for (const problem of problems) console.error(pc.red(problem));
     if (!config) return EXIT_CONFIG;
     const rows = await listed(config);
@@ -48,7 +48,7 @@ export interface RouteRow {
 }
 
 function listed(config: Config): Promise<RouteRow[]> {
-  return withNowhere(config, async (server) => {
+  return withScratchServer(config, async (server) => {
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApiDocument;
     return server.routes.map((route) => rowOf(route, document, config));
   });
@@ -94,5 +94,5 @@ function drawn(rows: readonly RouteRow[]): string[] {
     rate ? `${rate.max} in ${rate.windowMs / 1_000} s` : 'any',
     bodyBytes === undefined ? '-' : `${bodyBytes} bytes${perLine ? ' a line' : ''}`,
   ]);
-  return [...tableOf(['method', 'path', 'who', 'rate', 'body'], cells), `${rows.length} routes`];
+  return [...formatTable(['method', 'path', 'who', 'rate', 'body'], cells), `${rows.length} routes`];
 }

@@ -9,8 +9,7 @@ import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts'
 import { TOKEN_REASONS } from '../../../lib/delegation/reason.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { type Config, readConfig } from '../../config/config.ts';
-import { makeFolder } from '../../config/folder.ts';
-import { IN_MEMORY, makeOracleKey } from '../../config/generated.ts';
+import { IN_MEMORY, makeFolder, makeOracleKey } from '../../config/data-dir.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {

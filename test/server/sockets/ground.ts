@@ -12,7 +12,7 @@ import { DELEGATION_KINDS } from '../../../lib/delegation/kinds.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/mint.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { openSockets } from '../../../server/sockets/open.ts';
 import { hearSockets, tellSockets } from '../../../server/sockets/room-events.ts';

@@ -1,11 +1,10 @@
 // Kinds of values: fields that nothing has, lists that are none, texts compared with numbers.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
-import { nameOf, sentence } from '../../format/finding.ts';
-import { listIn } from '../graph.ts';
+import { nameOf, sentence } from '../../format/problem.ts';
 import { inferShape, type Reading, reportCondition, type Slip } from '../infer.ts';
 import type { ExpressionPart, Wording, Write } from '../parts.ts';
-import type { Lint, Rule, RuleFinding } from '../rule.ts';
+import { type Lint, listIn, type Rule, type RuleFinding } from '../rule.ts';
 import { declaredShapes, FAILURE, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
 
 export const typeRules: readonly Rule[] = [

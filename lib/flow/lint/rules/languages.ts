@@ -1,6 +1,6 @@
 // Texts in several languages, and the characters that phones can show.
 
-import { nameOf, sentence, shown } from '../../format/finding.ts';
+import { nameOf, sentence, shown } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { nonGsm7 } from '../../run/gsm7.ts';
 import { didYouMean, type Rule } from '../rule.ts';

@@ -2,8 +2,7 @@
 
 import { isInteractive } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
-import { type Graph, listIn, reversed, spread } from '../graph.ts';
-import { type Lint, listed, type Rule } from '../rule.ts';
+import { type Graph, type Lint, listed, listIn, type Rule, reversed, spread } from '../rule.ts';
 
 export const reachRules: readonly Rule[] = [
   {

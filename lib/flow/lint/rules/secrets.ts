@@ -1,12 +1,11 @@
 // Secret variables: where their values would be shown, or kept after the turn.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
-import { nameOf, sentence } from '../../format/finding.ts';
 import { isInteractive } from '../../format/flow.ts';
+import { nameOf, sentence } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import { spread } from '../graph.ts';
 import type { ExpressionPart } from '../parts.ts';
-import type { Lint, Rule } from '../rule.ts';
+import { type Lint, type Rule, spread } from '../rule.ts';
 
 export const secretRules: readonly Rule[] = [
   {

@@ -1,11 +1,12 @@
-// Expressions, texts and rules of inputs that cannot be compiled.
+// Expressions, texts and rules of inputs that cannot be compiled, and signs that were left out: "=" before a path, a second brace.
 
 import type { Json } from '../../../store/store.ts';
 import { FILTERS } from '../../expression/filters.ts';
 import { FUNCTIONS } from '../../expression/functions.ts';
+import { nameOf, sentence } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
-import type { Rule, RuleFinding } from '../rule.ts';
+import type { Lint, Rule, RuleFinding } from '../rule.ts';
 
 export const sourceRules: readonly Rule[] = [
   {
@@ -59,6 +60,34 @@ export const sourceRules: readonly Rule[] = [
       }
     },
   },
+  {
+    code: 'missing-equals',
+    severity: 'warning',
+    means: 'a value is the plain text of a path to a variable, which is passed on as it stands',
+    *find(lint) {
+      for (const { pointer, source } of lint.parts.literals) {
+        if (!isPath(lint, source)) continue;
+        const message = `${sentence(nameOf(pointer))} is the text "${source}", not the value of that variable.`;
+        const fix = `Write "=${source}" for its value, or "='${source}'" if the text itself is meant.`;
+        yield { pointer, message, fix };
+      }
+    },
+  },
+  {
+    code: 'single-braces',
+    severity: 'warning',
+    means: 'a text prints the name of a variable in single braces instead of its value',
+    *find(lint) {
+      for (const { pointer, source, also } of lint.parts.wordings) {
+        for (const match of source.matchAll(SINGLE_BRACES)) {
+          const [written, path, root] = match as unknown as [string, string, string];
+          if (!lint.vars.has(root) && !also.includes(root)) continue;
+          const message = `${sentence(nameOf(pointer))} prints ${written} as it stands: single braces mean nothing.`;
+          yield { pointer, at: match.index, message, fix: `Write {${written}} to print the value of "${path}".` };
+        }
+      }
+    },
+  },
 ];
 
 type Wordings = Parameters<Rule['find']>[0]['parts']['wordings'];
@@ -87,4 +116,12 @@ function acceptFault(pointer: string, rules: { readonly [rule: string]: Json }):
 
 function offsetOf(error: Error): number {
   return (error.cause as { offset?: number } | undefined)?.offset ?? 0;
+}
+
+const PATH = /^([A-Za-z]\w*)(?:\.[A-Za-z_]\w*|\[\d{1,6}\])*$/;
+const SINGLE_BRACES = /(?<![{\\])\{\s*(([A-Za-z]\w*)(?:\.[A-Za-z_]\w*|\[\d{1,6}\])*)\s*(?:\|[^{}]*)?\}(?!\})/g;
+
+function isPath({ vars }: Lint, source: string): boolean {
+  const root = PATH.exec(source)?.[1];
+  return root !== undefined && vars.has(root);
 }

@@ -1,9 +1,9 @@
 // Variables: those that are used and do not exist, those that exist and are not used, and what they begin with.
 
-import { kindOf } from '../../expression/path.ts';
 import { readTokens } from '../../expression/tokens.ts';
-import { nameOf, shown } from '../../format/finding.ts';
+import { kindOf } from '../../expression/values.ts';
 import { isName, type Variable } from '../../format/flow.ts';
+import { nameOf, shown } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { didYouMean, type Lint, listed, type Rule, type RuleFinding } from '../rule.ts';
 

@@ -1,24 +1,21 @@
-// Whether screens fit a phone when their values are at their longest, in every language.
+// Whether screens fit a phone in every language when their values are at their longest: declared sizes, samples, and guesses where
+// nothing is declared.
 
-import type { JsonObject } from '../../../store/store.ts';
+import type { Json, JsonObject } from '../../../store/store.ts';
 import type { TemplatePath } from '../../expression/template.ts';
-import { shown as quoted } from '../../format/finding.ts';
+import type { Variable } from '../../format/flow.ts';
 import { exitScreen, type ListScreen, type Screen, type Text } from '../../format/flow.ts';
+import { shown as quoted } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import { fitsScreen } from '../../run/page.ts';
-import { screenPages } from '../../run/render.ts';
+import { fitsScreen, screenPages } from '../../run/render.ts';
 import { type FlowScope, flowScope } from '../../run/scope.ts';
-import { end } from '../../screens/end.ts';
-import { input } from '../../screens/input.ts';
-import { list } from '../../screens/list.ts';
-import { menu } from '../../screens/menu.ts';
+import { KINDS } from '../../screens/kinds.ts';
 import type { Behaviour } from '../../screens/screen.ts';
-import { listIn } from '../graph.ts';
-import { longestScope } from '../longest.ts';
 import type { Lint, Rule, RuleFinding } from '../rule.ts';
+import { listIn } from '../rule.ts';
 
-export const roomRules: readonly Rule[] = [
+export const lengthRules: readonly Rule[] = [
   {
     code: 'too-long',
     severity: 'warning',
@@ -62,7 +59,7 @@ function* look(lint: Lint): Iterable<RuleFinding> {
     ['/labels/goodbye', exitScreen(flow) === undefined ? flow.labels?.goodbye : undefined],
   ];
   for (const [pointer, text] of alone) {
-    const shown = text === undefined ? undefined : end.behaviour({ type: 'end', text }, room.scope);
+    const shown = text === undefined ? undefined : KINDS.end.behaviour({ type: 'end', text }, room.scope);
     if (shown) yield* cutOff(room, { pointer, what: 'This text', shown, values: longestScope(shared, vars) });
   }
 }
@@ -93,19 +90,25 @@ function* lookAt(room: Room, { id, screen, values }: Seen): Iterable<RuleFinding
     case 'menu': {
       // Options that depend on conditions may all be there.
       const options = screen.options.map(({ when: _, ...option }) => option);
-      yield* paged(room, { id, screen, values, pointer, shown: menu.behaviour({ ...screen, options }, room.scope) });
+      yield* paged(room, {
+        id,
+        screen,
+        values,
+        pointer,
+        shown: KINDS.menu.behaviour({ ...screen, options }, room.scope),
+      });
       break;
     }
     case 'input': {
       const { accept: _, ...asked } = screen;
-      yield* paged(room, { id, screen, values, pointer, shown: input.behaviour(asked, room.scope) });
+      yield* paged(room, { id, screen, values, pointer, shown: KINDS.input.behaviour(asked, room.scope) });
       break;
     }
     case 'list':
       yield* listed(room, { id, screen, values });
       break;
     case 'end':
-      yield* cutOff(room, { pointer, what: `The end "${id}"`, shown: end.behaviour(screen, room.scope), values });
+      yield* cutOff(room, { pointer, what: `The end "${id}"`, shown: KINDS.end.behaviour(screen, room.scope), values });
       break;
   }
 }
@@ -116,7 +119,7 @@ function* listed(room: Room, { id, screen, values }: Seen & { screen: ListScreen
   const { row = null, ...rest } = values as JsonObject;
   const showing = (rows: number, text: Text) => {
     const { empty: _, ...bare } = screen;
-    const behaviour = list.behaviour({ ...bare, text, items: ROWS }, room.scope);
+    const behaviour = KINDS.list.behaviour({ ...bare, text, items: ROWS }, room.scope);
     return { id, screen, shown: behaviour, values: { ...rest, [ROWS]: Array(rows).fill(row) } };
   };
   yield* paged(room, { ...showing(0, screen.text), pointer: pointerTo('screens', id, 'text') });
@@ -168,4 +171,73 @@ function* cutOff(
 
 function inLanguage({ langs }: Lint, lang: string): string {
   return langs.length > 1 ? ` in "${lang}"` : '';
+}
+
+const GUESSED_CHARACTERS = 20;
+const GUESSED_NUMBER = 1_234_567.89;
+const GUESSED_DATE = '2024-12-31';
+const GUESSED_ITEMS = 99;
+/** A longer text needs many pages anyway. */
+const CHARACTERS_MAX = 1_000;
+
+type Scope = { [name: string]: Json };
+
+/** Variables for rendering: whatever these paths print is as long as it may become. */
+export function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<string, Variable>): Scope {
+  const scope: Scope = {};
+  for (const { path, root, filters } of paths) {
+    const steps = path.match(/\w+/g)!;
+    const variable = vars.get(root);
+    if (!Object.hasOwn(scope, root) && typeof variable?.sample === 'object')
+      scope[root] = structuredClone(variable.sample);
+    place(scope, steps, steps.length === 1 && variable ? longestOf(variable, filters) : guess(filters));
+  }
+  return scope;
+}
+
+function longestOf({ type, max, sample, default: initial }: Variable, filters: readonly string[]): Json {
+  switch (type) {
+    case 'string': {
+      if (BY_FILTER[filters[0] ?? '']) return sample ?? guess(filters);
+      if (max !== undefined) return 'W'.repeat(Math.min(max, CHARACTERS_MAX));
+      const known = [sample, initial].filter((one) => typeof one === 'string');
+      return known.sort((a, b) => b.length - a.length)[0] ?? guess(filters);
+    }
+    case 'number':
+      return sample ?? guess(['number']);
+    case 'boolean':
+      return false;
+    case 'array':
+      return sample ?? Array<Json>(Math.min(max ?? GUESSED_ITEMS, CHARACTERS_MAX)).fill(null);
+    case 'object':
+      return sample ?? null;
+  }
+}
+
+const BY_FILTER: { readonly [filter: string]: Json } = {
+  money: GUESSED_NUMBER,
+  number: GUESSED_NUMBER,
+  plural: 2,
+  date: GUESSED_DATE,
+  count: Array<Json>(GUESSED_ITEMS).fill(null),
+};
+
+function guess(filters: readonly string[]): Json {
+  return BY_FILTER[filters[0] ?? ''] ?? 'W'.repeat(GUESSED_CHARACTERS);
+}
+
+// What is there already stays: a sample is closer to the truth than a guess.
+function place(scope: Scope, steps: readonly string[], value: Json): void {
+  let here: Scope = scope;
+  for (const [at, step] of steps.entries()) {
+    const isLast = at === steps.length - 1;
+    const before = Object.hasOwn(here, step) ? here[step] : undefined;
+    if (before !== undefined && (isLast || before === null || typeof before !== 'object')) return;
+    if (isLast) here[step] = value;
+    else {
+      const inside = before ?? (/^\d/.test(steps[at + 1]!) ? [] : {});
+      here[step] = inside;
+      here = inside as Scope;
+    }
+  }
 }

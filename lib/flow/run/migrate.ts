@@ -3,9 +3,8 @@
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { pathOf, type ScreenNode, stateOf } from '../run/node.ts';
-import { evaluateValues } from '../run/scope.ts';
-import { type Flow, isInteractive, type Migration } from './flow.ts';
+import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
+import { evaluateValues, pathOf, type ScreenNode, stateOf } from './scope.ts';
 
 interface Surroundings {
   readonly flow: Flow;
