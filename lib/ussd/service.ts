@@ -75,7 +75,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 
   const answer = async ({ key, request, requestId }: Asked): Promise<UssdReply> => {
     const { turnKey, decide } = readDial(request, rules);
-    return replyOf(await takeTurn(engine, { key, turnKey, decide, deadlineMs, requestId }));
+    return toReply(await takeTurn(engine, { key, turnKey, decide, deadlineMs, requestId }));
   };
 
   // Without message numbers a repeated answer looks like a new one; only while the first is being worked on is it known.
@@ -93,7 +93,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const act = (asked: Asked): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.event === 'end') return hangUp(engine, key, request);
-    return request.event === 'status' ? statusOf(engine, key) : shared(asked);
+    return request.event === 'status' ? readStatus(engine, key) : shared(asked);
   };
 
   // The turn goes on when its time is up: the telecom's retry then finds its answer.
@@ -114,15 +114,15 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     });
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
-    for (const key of keysOf(sessionId)) {
-      const found = await debugOf(engine, key);
+    for (const key of listKeys(sessionId)) {
+      const found = await readDebug(engine, key);
       if (found) return found;
     }
     return undefined;
   };
 
   const locate: UssdService<C>['locate'] = async (sessionId) => {
-    for (const key of keysOf(sessionId)) {
+    for (const key of listKeys(sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
     }
@@ -138,7 +138,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 }
 
 // An id that no store could keep belongs to no session.
-function keysOf(sessionId: string): string[] {
+function listKeys(sessionId: string): string[] {
   return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= SHARED_LIMITS.keyChars);
 }
 
@@ -153,7 +153,7 @@ const REFUSALS: { readonly [reason in Refusal]: UssdReply } = {
   unknown: DIAL_AGAIN,
 };
 
-function replyOf(result: TurnResult): UssdReply {
+function toReply(result: TurnResult): UssdReply {
   if (result.kind === 'replied') return result.reply;
   return result.kind === 'refused' ? (REFUSALS[result.reason as Refusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
 }
@@ -162,30 +162,30 @@ async function hangUp(engine: Engine, key: string, request: UssdRequest): Promis
   // In the order of its turns: what was looked at is what is removed.
   await engine.inOrder(key, async () => {
     const session = await viewSession(engine, key);
-    if (session && isTheirs(session, request)) await engine.store.remove(key);
+    if (session && mayEnd(session, request)) await engine.store.remove(key);
   });
   return NOTHING;
 }
 
 // Dialects that name no phone show what they have seen, or have the session in their path.
-function isTheirs({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
+function mayEnd({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
   const isSame = (sent: string, kept: unknown) => sent === '' || sent === kept;
   if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
-  return lastReply === undefined || wordsOf(lastReply) === wordsOf(reply);
+  return lastReply === undefined || normalizeScreen(lastReply) === normalizeScreen(reply);
 }
 
 // Telecoms show it with its first word or without, and in a form line ends may be any space.
-const wordsOf = (screen: string) =>
+const normalizeScreen = (screen: string) =>
   screen
     .replace(/^(CON|END)\s/, '')
     .replace(/\s+/g, ' ')
     .trim();
 
-async function statusOf(engine: Engine, key: string): Promise<UssdReply> {
+async function readStatus(engine: Engine, key: string): Promise<UssdReply> {
   return (await viewSession(engine, key)) ? { ...NOTHING, kind: 'continue' } : NOTHING;
 }
 
-async function debugOf(engine: Engine, key: string): Promise<SessionDebug | undefined> {
+async function readDebug(engine: Engine, key: string): Promise<SessionDebug | undefined> {
   const session = await viewSession(engine, key);
   if (!session) return undefined;
   const { sessionId, phoneNumber } = session.door as { sessionId: string; phoneNumber: string };

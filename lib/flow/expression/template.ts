@@ -165,7 +165,8 @@ function makeFilter(name: string, args: string[], fail: (problem: string) => Twi
     const known = Object.keys(FILTERS);
     throw fail(`there is no filter "${name}".${suggest(name, known)} Filters: ${known.join(', ')}.`);
   }
-  if (args.length < kind.least || args.length > kind.most) {
+  const [least, most] = kind.arity;
+  if (args.length < least || args.length > most) {
     throw fail(`the filter ${name} got ${args.length} arguments. Write ${kind.usage}.`);
   }
   const filter = kind.make(...args);

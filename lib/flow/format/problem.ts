@@ -1,6 +1,6 @@
 // Problems in flow files: where, what, and what would fix it; and how messages name places and values.
 
-import { type FlowSource, stepsOf } from './source.ts';
+import { type FlowSource, parsePointer } from './source.ts';
 
 export interface Problem {
   readonly file: string;
@@ -35,7 +35,7 @@ export interface Finding {
 }
 
 /** A finding as the problem of a file. */
-export function problemOf(
+export function locateProblem(
   source: FlowSource,
   { pointer, at, message, fix }: Finding,
   { code, severity }: Pick<Problem, 'code' | 'severity'>,
@@ -44,7 +44,7 @@ export function problemOf(
 }
 
 /** In the order of the file, errors before warnings on the same spot. */
-export function inOrder(problems: readonly Problem[]): Problem[] {
+export function sortProblems(problems: readonly Problem[]): Problem[] {
   const rank = { error: 0, warning: 1 };
   return [...problems].sort(
     (a, b) =>
@@ -58,26 +58,26 @@ export function inOrder(problems: readonly Problem[]): Problem[] {
 const OWNERS: { readonly [key: string]: string } = { screens: 'screen', vars: 'variable', migrate: 'migration' };
 
 /** How messages call what is at a pointer: `"options[0].to" of screen "home"`. */
-export function nameOf(pointer: string): string {
-  const [first, id, ...rest] = stepsOf(pointer);
+export function describePlace(pointer: string): string {
+  const [first, id, ...rest] = parsePointer(pointer);
   if (first === undefined) return 'the flow';
   const owner = OWNERS[first];
   if (id === undefined || owner === undefined)
-    return `"${pathOf([first, ...(id === undefined ? [] : [id, ...rest])])}"`;
-  return rest.length ? `"${pathOf(rest)}" of ${owner} "${id}"` : `${owner} "${id}"`;
+    return `"${formatSteps([first, ...(id === undefined ? [] : [id, ...rest])])}"`;
+  return rest.length ? `"${formatSteps(rest)}" of ${owner} "${id}"` : `${owner} "${id}"`;
 }
 
 /** A value as messages show it: JSON, at most 60 characters. */
-export function shown(value: unknown): string {
+export function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
 /** With a capital first letter, to begin a sentence. */
-export function sentence(text: string): string {
+export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function pathOf(steps: readonly string[]): string {
+function formatSteps(steps: readonly string[]): string {
   return steps.map((step, at) => (/^\d+$/.test(step) ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }

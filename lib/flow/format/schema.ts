@@ -6,8 +6,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Json } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { kindOf } from '../expression/values.ts';
-import { type Finding, nameOf, sentence, shown } from './problem.ts';
-import { pointerTo, stepsOf } from './source.ts';
+import { capitalize, describePlace, type Finding, showValue } from './problem.ts';
+import { parsePointer, pointerTo } from './source.ts';
 
 /** A part of the schema, as far as messages need it. */
 export interface SchemaPart {
@@ -52,11 +52,11 @@ export function schemaErrors(value: unknown): readonly ErrorObject[] {
 
 /** What the schema says about the place at `pointer` in `value`; empty where it knows nothing. */
 export function schemaAt(pointer: string, value: unknown): SchemaPart {
-  let part = resolved(load().schema, value);
+  let part = resolvePart(load().schema, value);
   let here: unknown = value;
-  for (const step of stepsOf(pointer)) {
+  for (const step of parsePointer(pointer)) {
     here = here !== null && typeof here === 'object' ? (here as { [key: string]: unknown })[step] : undefined;
-    part = resolved(childOf(part, step), here);
+    part = resolvePart(findChild(part, step), here);
   }
   return part;
 }
@@ -64,10 +64,10 @@ export function schemaAt(pointer: string, value: unknown): SchemaPart {
 /** The types of screens, in the order of the schema. */
 export function screenTypes(): string[] {
   const kinds = load().schema.definitions?.screen?.oneOf ?? [];
-  return kinds.map((kind) => String(resolved(kind, undefined).properties?.type?.const));
+  return kinds.map((kind) => String(resolvePart(kind, undefined).properties?.type?.const));
 }
 
-function childOf(part: SchemaPart, step: string): SchemaPart {
+function findChild(part: SchemaPart, step: string): SchemaPart {
   if (part.items && /^\d+$/.test(step)) return part.items;
   if (part.properties && Object.hasOwn(part.properties, step)) return part.properties[step]!;
   const pattern = Object.keys(part.patternProperties ?? {}).find((source) => new RegExp(source).test(step));
@@ -76,12 +76,14 @@ function childOf(part: SchemaPart, step: string): SchemaPart {
 }
 
 // What stands beside a $ref wins: it says what the value means there.
-function resolved(part: SchemaPart, value: unknown): SchemaPart {
+function resolvePart(part: SchemaPart, value: unknown): SchemaPart {
   const { $ref, ...own } = part;
   const target = $ref === undefined ? undefined : load().schema.definitions?.[$ref.replace('#/definitions/', '')];
-  const whole: SchemaPart = target ? { ...resolved(target, value), ...own } : part;
+  const whole: SchemaPart = target ? { ...resolvePart(target, value), ...own } : part;
   const type = (value as { type?: unknown } | null | undefined)?.type;
-  const kind = whole.oneOf?.map((one) => resolved(one, undefined)).find((one) => one.properties?.type?.const === type);
+  const kind = whole.oneOf
+    ?.map((one) => resolvePart(one, undefined))
+    .find((one) => one.properties?.type?.const === type);
   return kind ?? whole;
 }
 
@@ -111,18 +113,18 @@ interface Fault {
 /** Everything that the schema says against `root`, one finding for each mistake. */
 export function schemaFindings(root: unknown): SchemaFinding[] {
   const errors = schemaErrors(root);
-  const meant = misspelt(errors);
-  const found = errors.map((error) => (WORDS[error.keyword] ?? unforeseen)(faultOf(error, root)));
+  const meant = findMisspelt(errors);
+  const found = errors.map((error) => (WORDS[error.keyword] ?? describeOther)(readFault(error, root)));
   return found.filter(({ code, pointer }) => code !== 'missing-key' || !meant.has(pointer));
 }
 
-function faultOf({ instancePath: pointer, params, data }: ErrorObject, root: unknown): Fault {
+function readFault({ instancePath: pointer, params, data }: ErrorObject, root: unknown): Fault {
   const partOf = (key: string) => schemaAt(pointer + pointerTo(key), root);
   return { pointer, value: data, params, part: schemaAt(pointer, root), partOf };
 }
 
 // A misspelt key is unknown, and the one that it should have been is missing: that is one mistake.
-function misspelt(errors: readonly ErrorObject[]): Set<string> {
+function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
   const missing = new Map<string, string[]>();
   for (const { keyword, instancePath, params } of errors) {
     if (keyword !== 'required') continue;
@@ -141,13 +143,18 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
   required: ({ pointer, params, part, partOf }) => {
     const key = String(params.missingProperty);
     const type = part.properties?.type?.const;
-    const message = `${sentence(nameOf(pointer))}${type === undefined ? '' : ` (${type})`} has no "${key}".`;
-    return { code: 'missing-key', pointer: pointer + pointerTo(key), message, fix: advice('Add', key, partOf(key)) };
+    const message = `${capitalize(describePlace(pointer))}${type === undefined ? '' : ` (${type})`} has no "${key}".`;
+    return {
+      code: 'missing-key',
+      pointer: pointer + pointerTo(key),
+      message,
+      fix: formatAdvice('Add', key, partOf(key)),
+    };
   },
   additionalProperties: ({ pointer, params, part }) => {
     const key = String(params.additionalProperty);
     const known = Object.keys(part.properties ?? {});
-    const message = `"${key}" is not a key of ${nameOf(pointer)}.${suggest(key, known)}`;
+    const message = `"${key}" is not a key of ${describePlace(pointer)}.${suggest(key, known)}`;
     const instead = known.length ? `, or write one of: ${known.join(', ')}.` : `. ${part.description ?? ''}`;
     const place = pointer + pointerTo(key);
     return { code: 'unknown-key', pointer: place, at: 'key', message, fix: `Remove "${key}"${instead}` };
@@ -156,59 +163,59 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
     const { pointer, value, part } = fault;
     const kind =
       (value === null ? 'null' : kindOf(value as Json)) +
-      (value === null || typeof value === 'object' ? '' : `, ${shown(value)}`);
-    const message = `${sentence(nameOf(pointer))} is ${kind}; it must be ${typesOf(part)}.`;
-    return { code: 'wrong-type', pointer, message, fix: unquoted(fault) ?? write(fault) };
+      (value === null || typeof value === 'object' ? '' : `, ${showValue(value)}`);
+    const message = `${capitalize(describePlace(pointer))} is ${kind}; it must be ${formatTypes(part)}.`;
+    return { code: 'wrong-type', pointer, message, fix: adviseUnquoted(fault) ?? adviseValue(fault) };
   },
   enum: (fault) => {
     const known = fault.part.enum ?? [];
     const near = typeof fault.value === 'string' ? suggest(fault.value, known.map(String)) : '';
-    const { message, ...finding } = refused(fault, `cannot be ${shown(fault.value)}`);
-    return { ...finding, message: message + near, fix: `Write one of: ${known.map(shown).join(', ')}.` };
+    const { message, ...finding } = badValue(fault, `cannot be ${showValue(fault.value)}`);
+    return { ...finding, message: message + near, fix: `Write one of: ${known.map(showValue).join(', ')}.` };
   },
   discriminator: ({ pointer, params }) => {
     const types = screenTypes();
     const given = params.tagValue;
-    const owner = sentence(nameOf(pointer));
+    const owner = capitalize(describePlace(pointer));
     const fix = `Write "type" as one of: ${types.join(', ')}.`;
     if (given === undefined)
       return { code: 'missing-key', pointer: `${pointer}/type`, message: `${owner} has no "type".`, fix };
     const near = typeof given === 'string' ? suggest(given, types) : '';
-    const message = `${owner} has the type ${shown(given)}, which does not exist.${near}`;
+    const message = `${owner} has the type ${showValue(given)}, which does not exist.${near}`;
     return { code: 'bad-value', pointer: `${pointer}/type`, message, fix };
   },
-  minimum: (fault) => refused(fault, `is ${shown(fault.value)}, and ${fault.params.limit} is the least`),
-  maximum: (fault) => refused(fault, `is ${shown(fault.value)}, and ${fault.params.limit} is the most`),
-  minLength: (fault) => refused(fault, 'is an empty text'),
-  maxLength: (fault) => refused(fault, `is longer than ${fault.params.limit} characters`),
-  minItems: (fault) => refused(fault, 'is an empty list'),
-  maxItems: (fault) => refused(fault, `has more than ${fault.params.limit} items`),
-  minProperties: (fault) => refused(fault, 'is empty'),
+  minimum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the least`),
+  maximum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the most`),
+  minLength: (fault) => badValue(fault, 'is an empty text'),
+  maxLength: (fault) => badValue(fault, `is longer than ${fault.params.limit} characters`),
+  minItems: (fault) => badValue(fault, 'is an empty list'),
+  maxItems: (fault) => badValue(fault, `has more than ${fault.params.limit} items`),
+  minProperties: (fault) => badValue(fault, 'is empty'),
   maxProperties: (fault) => {
-    const finding = refused(fault, `has more than ${fault.params.limit} entries`);
+    const finding = badValue(fault, `has more than ${fault.params.limit} entries`);
     if (fault.pointer !== '/screens') return finding;
     const fix = 'Split it into several flows, which call each other by screens of the type "flow".';
     return { ...finding, code: 'too-many-screens', fix };
   },
   uniqueItems: ({ pointer, value, params }) => {
     const at = Math.max(Number(params.i), Number(params.j));
-    const twice = shown((value as readonly unknown[])[at]);
-    const message = `${sentence(nameOf(pointer))} has ${twice} twice.`;
+    const twice = showValue((value as readonly unknown[])[at]);
+    const message = `${capitalize(describePlace(pointer))} has ${twice} twice.`;
     return { code: 'bad-value', pointer: `${pointer}/${at}`, message, fix: `Remove one ${twice}.` };
   },
 };
 
-function unforeseen(fault: Fault): SchemaFinding {
-  return refused(fault, `cannot be ${shown(fault.value)}`);
+function describeOther(fault: Fault): SchemaFinding {
+  return badValue(fault, `cannot be ${showValue(fault.value)}`);
 }
 
-function refused(fault: Fault, why: string): SchemaFinding {
-  const message = `${sentence(nameOf(fault.pointer))} ${why}.`;
-  return { code: 'bad-value', pointer: fault.pointer, message, fix: write(fault) };
+function badValue(fault: Fault, why: string): SchemaFinding {
+  const message = `${capitalize(describePlace(fault.pointer))} ${why}.`;
+  return { code: 'bad-value', pointer: fault.pointer, message, fix: adviseValue(fault) };
 }
 
 // "3" where 3 is meant is the commonest slip.
-function unquoted({ value, part }: Fault): string | undefined {
+function adviseUnquoted({ value, part }: Fault): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const types = [part.type ?? []].flat();
   const isNumber = (types.includes('integer') || types.includes('number')) && Number.isFinite(Number(value));
@@ -216,11 +223,11 @@ function unquoted({ value, part }: Fault): string | undefined {
   return isNumber || isFlag ? `Remove the quotes: ${value.trim()}.` : undefined;
 }
 
-function write({ pointer, part }: Fault): string {
-  return advice('Write', stepsOf(pointer).at(-1) ?? '', part);
+function adviseValue({ pointer, part }: Fault): string {
+  return formatAdvice('Write', parsePointer(pointer).at(-1) ?? '', part);
 }
 
-function advice(verb: string, key: string, { description = '', ...part }: SchemaPart): string {
+function formatAdvice(verb: string, key: string, { description = '', ...part }: SchemaPart): string {
   const example = part.examples?.[0] ?? part.default ?? part.enum?.[0];
   const name = key === '' || /^\d+$/.test(key) ? '' : `"${key}"`;
   if (example === undefined) return `${verb} ${name || 'another value'}. ${description}`.trim();
@@ -236,7 +243,7 @@ const TYPES: { readonly [type: string]: string } = {
   array: 'a list [ ]',
 };
 
-function typesOf({ type, not }: SchemaPart): string {
+function formatTypes({ type, not }: SchemaPart): string {
   const names = [type ?? []].flat().map((name) => {
     if (name === 'boolean' && not && 'const' in not) return String(!not.const);
     return TYPES[name] ?? name;

@@ -3,17 +3,16 @@
 import { nearestName } from '../expression/suggest.ts';
 import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
-import { inOrder, type Problem, problemOf } from '../format/problem.ts';
+import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
 import type { FlowSource } from '../format/source.ts';
-import { partsOf } from './parts.ts';
-import { graphOf, type Lint, type Rule } from './rule.ts';
+import { collectParts } from './parts.ts';
+import { buildGraph, type Lint, type Rule } from './rule.ts';
 import { callRules } from './rules/calls.ts';
 import { typeRules } from './rules/kinds.ts';
-import { languageRules } from './rules/languages.ts';
-import { migrationsOf, nameRules } from './rules/names.ts';
+import { listMigrations, nameRules } from './rules/names.ts';
 import { reachRules } from './rules/reach.ts';
 import { secretRules } from './rules/secrets.ts';
-import { sourceRules } from './rules/sources.ts';
+import { textRules } from './rules/texts.ts';
 import { lengthRules } from './rules/too-long.ts';
 import { variableRules } from './rules/variables.ts';
 import { wayRules } from './rules/ways.ts';
@@ -24,8 +23,7 @@ export const RULES: readonly Rule[] = [
   ...reachRules,
   ...wayRules,
   ...variableRules,
-  ...sourceRules,
-  ...languageRules,
+  ...textRules,
   ...lengthRules,
   ...secretRules,
   ...callRules,
@@ -65,12 +63,12 @@ export interface Surroundings {
 
 /** Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws. */
 export function lintFlow(flow: Flow, options: Surroundings & { readonly source: FlowSource }): Problem[] {
-  const lint = lintOf(flow, options);
+  const lint = prepareLint(flow, options);
   const problems: Problem[] = [];
   for (const { code, severity, find } of RULES)
     for (const finding of find(lint))
-      problems.push(problemOf(options.source, finding, { code, severity: finding.severity ?? severity }));
-  return inOrder(problems);
+      problems.push(locateProblem(options.source, finding, { code, severity: finding.severity ?? severity }));
+  return sortProblems(problems);
 }
 
 /** Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Never throws. */
@@ -78,22 +76,22 @@ export function checkFlow(text: string, file: string, known: Surroundings = {}):
   const parsed = parseFlow(text, file);
   const { flow, source } = parsed;
   if (!flow) return parsed;
-  return { flow, source, problems: inOrder([...parsed.problems, ...lintFlow(flow, { ...known, source })]) };
+  return { flow, source, problems: sortProblems([...parsed.problems, ...lintFlow(flow, { ...known, source })]) };
 }
 
-function lintOf(flow: Flow, { flows, services }: Surroundings): Lint {
+function prepareLint(flow: Flow, { flows, services }: Surroundings): Lint {
   const vars = new Map(Object.entries(flow.vars ?? {}));
   const screenIds = Object.keys(flow.screens);
   const ids = new Set(screenIds);
   const nearest = nearestFinder();
   const meant = (id: string) => (ids.has(id) ? id : nearest(id, screenIds));
   const keys = { ...DEFAULT_KEYS, ...flow.keys };
-  const migrated = migrationsOf(flow).map(({ to }) => to.split('.')[0]!);
-  const isCalled = [...(flows?.values() ?? [])].some((other) => calls(other, flow.flow));
+  const migrated = listMigrations(flow).map(({ to }) => to.split('.')[0]!);
+  const isCalled = [...(flows?.values() ?? [])].some((other) => callsFlow(other, flow.flow));
   return {
     flow,
-    parts: partsOf(flow),
-    graph: graphOf(flow, { meant, keys, migrated, isCalled }),
+    parts: collectParts(flow),
+    graph: buildGraph(flow, { meant, keys, migrated, isCalled }),
     vars,
     screenIds,
     varNames: [...vars.keys()],
@@ -106,7 +104,7 @@ function lintOf(flow: Flow, { flows, services }: Surroundings): Lint {
   };
 }
 
-function calls(flow: Flow, name: string): boolean {
+function callsFlow(flow: Flow, name: string): boolean {
   return Object.values(flow.screens).some((screen) => screen.type === 'flow' && screen.flow === name);
 }
 

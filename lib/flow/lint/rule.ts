@@ -1,12 +1,12 @@
 // What a rule is, and what it sees of a flow: its parts, and the graph of its screens.
 
 import {
-  exitScreen,
   type Flow,
+  findExitScreen,
   isInteractive,
   type Keys,
+  listTargets,
   type Screen,
-  targetsOf,
   type Variable,
 } from '../format/flow.ts';
 import type { Finding, Problem } from '../format/problem.ts';
@@ -52,7 +52,7 @@ export function didYouMean(name: string | undefined): string {
 }
 
 /** `a, b, c … (12)`: at most eight names. */
-export function listed(names: readonly string[]): string {
+export function formatNames(names: readonly string[]): string {
   return names.length > 8 ? `${names.slice(0, 8).join(', ')} … (${names.length})` : names.join(', ');
 }
 
@@ -81,13 +81,13 @@ export interface GraphOptions {
   readonly isCalled: boolean;
 }
 
-export function graphOf(flow: Flow, { meant, keys, migrated, isCalled }: GraphOptions): Graph {
+export function buildGraph(flow: Flow, { meant, keys, migrated, isCalled }: GraphOptions): Graph {
   const screens = new Map(Object.entries(flow.screens));
   const next = new Map<string, readonly string[]>();
   const loose = new Set<string>();
   for (const [id, screen] of screens) {
     const found = new Set<string>();
-    for (const to of targetsOf(screen)) {
+    for (const to of listTargets(screen)) {
       const target = meant(to);
       if (target === undefined) loose.add(id);
       else found.add(target);
@@ -96,24 +96,24 @@ export function graphOf(flow: Flow, { meant, keys, migrated, isCalled }: GraphOp
     next.set(id, [...found]);
   }
   const start = meant(flow.start);
-  const exit = keys.exit === false ? undefined : exitScreen(flow);
+  const exit = keys.exit === false ? undefined : findExitScreen(flow);
   const roots = [start, exit, ...migrated.map(meant)].filter((id) => id !== undefined);
   const back = (screen: Screen) =>
     typeof screen.back === 'string' && isInteractive(screen) && keys.back !== false ? meant(screen.back) : undefined;
-  const depth = depths({ screens, next, back, roots, start, isCalled });
+  const depth = findDepths({ screens, next, back, roots, start, isCalled });
   const isOpen = start === undefined || [...loose].some((id) => depth.has(id));
   return { screens, next, loose, reached: new Set(depth.keys()), depth, isOpen, isCalled };
 }
 
 /** The same arrows from their heads. */
-export function reversed(ids: Iterable<string>, next: (id: string) => readonly string[]): Map<string, string[]> {
+export function reverseEdges(ids: Iterable<string>, next: (id: string) => readonly string[]): Map<string, string[]> {
   const before = new Map<string, string[]>();
-  for (const id of ids) for (const to of next(id)) listIn(before, to).push(id);
+  for (const id of ids) for (const to of next(id)) getList(before, to).push(id);
   return before;
 }
 
 /** `from`, and everything that arrows lead to from there. */
-export function spread(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): Set<string> {
+export function reachFrom(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): Set<string> {
   const found = new Set(from);
   const work = [...found];
   for (let id = work.pop(); id !== undefined; id = work.pop()) {
@@ -126,7 +126,7 @@ export function spread(from: Iterable<string>, next: ReadonlyMap<string, readonl
 }
 
 /** The list under a key, made when there is none. */
-export function listIn<T>(map: Map<string, T[]>, key: string): T[] {
+export function getList<T>(map: Map<string, T[]>, key: string): T[] {
   const list = map.get(key) ?? [];
   map.set(key, list);
   return list;
@@ -145,7 +145,7 @@ interface Walk {
 const MANY = 2;
 
 // Grows until nothing changes; each screen grows at most three times.
-function depths({ screens, next, back, roots, start, isCalled }: Walk): Map<string, number> {
+function findDepths({ screens, next, back, roots, start, isCalled }: Walk): Map<string, number> {
   const depth = new Map<string, number>();
   const work: string[] = [];
   const raise = (id: string, to: number): void => {

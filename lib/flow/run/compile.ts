@@ -8,7 +8,7 @@ import type { Conversation } from '../../engine/conversation.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { exitScreen, type Flow, type Screen } from '../format/flow.ts';
+import { type Flow, findExitScreen, type Screen } from '../format/flow.ts';
 import { callingState } from '../screens/flow.ts';
 import { KINDS } from '../screens/kinds.ts';
 import type { Place, ScreenKind, StateConfig } from '../screens/screen.ts';
@@ -43,7 +43,7 @@ export function compileFlow(flow: Flow, options: CompileOptions = {}): CompiledF
   const { states, initial, on } = flowStates(flow, '', build);
   const config = { id: flow.flow, initial, context: initialContext(flow), states, on: { ...on, ...rootEvents(flow) } };
   const json = JSON.parse(JSON.stringify(config)) as JsonObject;
-  const machine = compileMachine(machineOf(json, flow, build), 'pure');
+  const machine = compileMachine(buildMachine(json, flow, build), 'pure');
   return {
     flow,
     config: json,
@@ -70,14 +70,14 @@ function flowStates(flow: Flow, path: string, build: Build) {
     const place: Place = { id, path: path + id, flow };
     const kind: ScreenKind<Screen> = KINDS[screen.type];
     build.nodes.set(place.path, { path: place.path, screen, scope, behaviour: kind.behaviour(screen, scope) });
-    states[id] = screen.type === 'flow' ? calledFlow(screen, place, inside) : kind.state(screen, place);
+    states[id] = screen.type === 'flow' ? compileCalledFlow(screen, place, inside) : kind.state(screen, place);
     on[`back.${place.path}`] = { target: `.${id}`, actions: [{ type: 'goBack' }] };
   }
-  if (path === '' && exitScreen(flow) === undefined) addGoodbye(scope, states, build);
+  if (path === '' && findExitScreen(flow) === undefined) addGoodbye(scope, states, build);
   return { initial: flow.start, states, on };
 }
 
-function calledFlow(screen: Screen & { type: 'flow' }, place: Place, build: Build): StateConfig {
+function compileCalledFlow(screen: Screen & { type: 'flow' }, place: Place, build: Build): StateConfig {
   const called = build.flows.get(screen.flow);
   if (!called)
     throw flowError(place.flow.flow, `screen "${place.id}" calls the flow "${screen.flow}", which is not loaded.`);
@@ -98,7 +98,7 @@ function rootEvents(flow: Flow): StateConfig {
   const leave = [{ type: 'goHome' }];
   return {
     home: { target: `.${flow.start}`, actions: leave },
-    exit: { target: `.${exitScreen(flow) ?? GOODBYE}`, actions: leave },
+    exit: { target: `.${findExitScreen(flow) ?? GOODBYE}`, actions: leave },
   };
 }
 
@@ -108,7 +108,7 @@ function initialContext(flow: Flow): Record<string, Json> {
 }
 
 /** The machine of a JSON config: what JSON cannot say (context from input, call inputs, guards, actions) is put in. */
-function machineOf(config: JsonObject, flow: Flow, build: Build): AnyStateMachine {
+function buildMachine(config: JsonObject, flow: Flow, build: Build): AnyStateMachine {
   const context = ({ input: given }: { input?: JsonObject }) => ({
     ...(config.context as JsonObject),
     ...pickDeclared(flow, given),

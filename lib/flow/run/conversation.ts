@@ -9,7 +9,7 @@ import { compileExpression } from '../expression/expression.ts';
 import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
 import { migrateRest } from './migrate.ts';
 import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
-import { expressionsIn, flowError, keepsSecret, langOf, pathOf, type ScreenNode } from './scope.ts';
+import { chooseLang, flowError, keepsSecret, listExpressions, pathOf, type ScreenNode } from './scope.ts';
 
 interface Compiled {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
@@ -23,8 +23,8 @@ export function flowConversation(
   { nodes, used }: Compiled,
   clock: Clock,
 ): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
-  const secrets = secretNames(used);
-  const proven = provenNames(nodes);
+  const secrets = listSecretNames(used);
+  const proven = listProvenNames(nodes);
   const policies = new Map(
     [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, callPolicy(screen, secrets)]] : [])),
   );
@@ -36,11 +36,11 @@ export function flowConversation(
     render: (view) => renderScreen(nodeOf(view), view),
     waitText: (view) => {
       const { scope } = nodeOf(view);
-      return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, langOf(scope, view.context));
+      return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, chooseLang(scope, view.context));
     },
     shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
-    secretsIn: (context) => [...new Set(secretTexts(context, secrets))],
+    secretsIn: (context) => [...new Set(listSecretTexts(context, secrets))],
     shown: showWithoutSecrets(nodes),
     ...(session !== undefined && { ttlMs: session }),
     migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
@@ -48,7 +48,7 @@ export function flowConversation(
 }
 
 function callPolicy(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string>): CallPolicy {
-  const names = expressionsIn(screen.with ?? {}).flatMap((source) => compileExpression(source).names);
+  const names = listExpressions(screen.with ?? {}).flatMap((source) => compileExpression(source).names);
   return {
     timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? SHARED_LIMITS.callTimeoutMs,
     retries: screen.retry ?? 0,
@@ -56,7 +56,7 @@ function callPolicy(screen: Screen & { type: 'call' }, secrets: ReadonlySet<stri
   };
 }
 
-function secretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
+function listSecretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
   const names = new Map<string, string>();
   for (const { flow, vars } of flows.values())
     for (const [name, { secret }] of Object.entries(vars ?? {})) if (secret) names.set(name, flow);
@@ -71,7 +71,7 @@ function secretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
 }
 
 // Secrets that a later screen asks for again: what is kept of them is a proof.
-function provenNames(nodes: ReadonlyMap<string, ScreenNode>): Set<string> {
+function listProvenNames(nodes: ReadonlyMap<string, ScreenNode>): Set<string> {
   const names = [...nodes.values()].map(({ screen }) => (screen.type === 'input' ? screen.accept?.sameAs : undefined));
   return new Set(names.filter((name) => typeof name === 'string'));
 }
@@ -97,10 +97,10 @@ function shelve(
 }
 
 // Also of the flows that wait for a sub-flow: their secrets came in with it.
-function secretTexts(context: JsonObject, secrets: ReadonlySet<string>): string[] {
+function listSecretTexts(context: JsonObject, secrets: ReadonlySet<string>): string[] {
   const own = [...secrets].flatMap((name) => textOf(context[name]));
   const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
-  return [...own, ...frames.flatMap((frame) => secretTexts(frame, secrets))];
+  return [...own, ...frames.flatMap((frame) => listSecretTexts(frame, secrets))];
 }
 
 const textOf = (value: Json | undefined) =>
@@ -120,18 +120,18 @@ interface Reading {
  * while the caller waits. The text of a caller is only ever payload, never the type of an event.
  */
 function readInput(node: ScreenNode, raw: Json, reading: Reading): EventObject | undefined {
-  const input = typeof raw === 'string' ? tidy(raw) : '';
+  const input = typeof raw === 'string' ? cleanInput(raw) : '';
   if (input === '') return undefined;
   const { keys } = node.scope;
   if (input === keys.exit) return { type: 'exit' };
   if (reading.view.waiting || !node.behaviour.read) return undefined;
   const { context } = reading.view;
-  const move = navigation(node, input, reading);
+  const move = readNavigation(node, input, reading);
   return move ?? node.behaviour.read({ input, context, prove: reading.prove, now: reading.now });
 }
 
 // Keys count only where they lead somewhere; elsewhere what is typed is an answer like any other.
-function navigation(node: ScreenNode, input: string, { view, start }: Reading): EventObject | undefined {
+function readNavigation(node: ScreenNode, input: string, { view, start }: Reading): EventObject | undefined {
   const { keys, path } = node.scope;
   const { context } = view;
   if (input === keys.back && canGoBack(node, context))
@@ -143,7 +143,7 @@ function navigation(node: ScreenNode, input: string, { view, start }: Reading): 
 
 const CONTROL = /\p{Cc}+/gu;
 
-function tidy(raw: string): string {
+function cleanInput(raw: string): string {
   return raw.slice(0, SHARED_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
 }
 

@@ -7,13 +7,13 @@ import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { Shown } from '../screens/screen.ts';
 import { septets } from './gsm7.ts';
-import { langOf, type ScreenNode } from './scope.ts';
+import { chooseLang, type ScreenNode } from './scope.ts';
 
 /** The reply at a rest. A page number past the end shows the last page. */
 export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'>): Reply {
   if (node.screen.type === 'end') {
-    const { text } = node.behaviour.show(context, langOf(node.scope, context));
-    return { kind: 'end', text: cut(text, charsOf(node)) };
+    const { text } = node.behaviour.show(context, chooseLang(node.scope, context));
+    return { kind: 'end', text: cut(text, screenChars(node)) };
   }
   const pages = screenPages(node, context);
   const page = Math.min(context.$page as number, pages.length - 1);
@@ -22,12 +22,12 @@ export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'
 
 /** Every page of a screen as it stands. */
 export function screenPages(node: ScreenNode, context: JsonObject): string[] {
-  const lang = langOf(node.scope, context);
+  const lang = chooseLang(node.scope, context);
   const shown = node.behaviour.show(context, lang);
-  return pagesOf(shown, { chars: charsOf(node), footer: (hasMore) => footer(node, context, { lang, hasMore }) });
+  return cutPages(shown, { chars: screenChars(node), footer: (hasMore) => footer(node, context, { lang, hasMore }) });
 }
 
-function charsOf({ scope }: ScreenNode): number {
+function screenChars({ scope }: ScreenNode): number {
   return Math.min(scope.flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
 }
 
@@ -70,7 +70,7 @@ export function ucs2Units(chars: number): number {
 }
 
 /** The pages of a screen; always at least one. Rows are never split unless one alone is longer than a page. */
-export function pagesOf(shown: Shown, { chars, footer }: PageOptions): string[] {
+export function cutPages(shown: Shown, { chars, footer }: PageOptions): string[] {
   const last = footer(false);
   const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
   const whole = [shown.text, ...shown.rows];
@@ -157,12 +157,12 @@ function longest(text: string, accepts: (part: string) => boolean): number {
 
 const join = (lines: readonly string[]) => lines.filter((line) => line !== '').join('\n');
 
-const framesOf = (context: JsonObject) => (context.$frames as readonly JsonObject[] | undefined) ?? [];
-const stackOf = (context: JsonObject) => context.$stack as readonly string[];
+const readFrames = (context: JsonObject) => (context.$frames as readonly JsonObject[] | undefined) ?? [];
+const readStack = (context: JsonObject) => context.$stack as readonly string[];
 
 /** How many screens lie behind this one. */
 export function depth(context: JsonObject): number {
-  return framesOf(context).reduce((sum, frame) => sum + stackOf(frame).length, stackOf(context).length);
+  return readFrames(context).reduce((sum, frame) => sum + readStack(frame).length, readStack(context).length);
 }
 
 export function canGoBack({ screen }: ScreenNode, context: JsonObject): boolean {
@@ -176,15 +176,15 @@ export function canGoBack({ screen }: ScreenNode, context: JsonObject): boolean 
  */
 export function backTarget(prefix: string, context: JsonObject): string | undefined {
   let path = prefix;
-  for (const level of [context, ...framesOf(context).toReversed()]) {
-    const last = stackOf(level).at(-1);
+  for (const level of [context, ...readFrames(context).toReversed()]) {
+    const last = readStack(level).at(-1);
     if (last !== undefined) return path + last;
-    path = parentOf(path);
+    path = parentPath(path);
   }
   return undefined;
 }
 
 // `shop.pay.` → `shop.`
-function parentOf(prefix: string): string {
+function parentPath(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf('.', prefix.length - 2) + 1);
 }

@@ -52,7 +52,7 @@ export function flowScope(flow: Flow, path: string): FlowScope {
 }
 
 /** The language that a caller reads: the variable `lang` when it names one of the flow's, else the first. */
-export function langOf(scope: FlowScope, context: JsonObject): string {
+export function chooseLang(scope: FlowScope, context: JsonObject): string {
   const { lang } = context;
   return typeof lang === 'string' && scope.langs.includes(lang) ? lang : scope.langs[0]!;
 }
@@ -84,7 +84,8 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImple
     holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),
     evaluate: (values, scope, flow) => {
       const out: Record<string, Json> = {};
-      for (const name in values) out[name] = fit(flow, name, valueIn(values[name]!, scope as JsonObject, expression));
+      for (const name in values)
+        out[name] = fit(flow, name, evaluateValue(values[name]!, scope as JsonObject, expression));
       return out;
     },
     fit: (flow, variable, value) => fit(flow, variable, value as Json),
@@ -98,22 +99,22 @@ export function evaluateValues(
   expression: (source: string) => Expression,
 ): JsonObject {
   const out: Record<string, Json> = {};
-  for (const name in values) out[name] = valueIn(values[name]!, scope, expression);
+  for (const name in values) out[name] = evaluateValue(values[name]!, scope, expression);
   return out;
 }
 
-function valueIn(value: Json, scope: JsonObject, expression: (source: string) => Expression): Json {
+function evaluateValue(value: Json, scope: JsonObject, expression: (source: string) => Expression): Json {
   if (typeof value === 'string') return value.startsWith('=') ? expression(value.slice(1)).evaluate(scope) : value;
-  if (Array.isArray(value)) return value.map((item) => valueIn(item, scope, expression));
+  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, scope, expression));
   if (typeof value === 'object' && value !== null) return evaluateValues(value as Values, scope, expression);
   return value;
 }
 
 /** The sources of all expressions in these values, for checking before anything runs. */
-export function expressionsIn(value: Json): string[] {
+export function listExpressions(value: Json): string[] {
   if (typeof value === 'string') return value.startsWith('=') ? [value.slice(1)] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((item) => expressionsIn(item as Json));
+  return Object.values(value).flatMap((item) => listExpressions(item as Json));
 }
 
 /** An error of the flow `name`, with what to do. */

@@ -5,7 +5,7 @@ import { flow } from './flow.ts';
 import { input } from './input.ts';
 import { list } from './list.ts';
 import { menu } from './menu.ts';
-import { entryTrack, meta, type ScreenKind, SILENT, trackAction, transitionsOf } from './screen.ts';
+import { buildTransitions, entryTrack, meta, type ScreenKind, SILENT, trackAction } from './screen.ts';
 
 /** A call asks a service, then goes on by what it answered. The caller sees it only when it takes long. */
 const call: ScreenKind<CallScreen> = {
@@ -15,12 +15,12 @@ const call: ScreenKind<CallScreen> = {
     invoke: {
       id: place.path,
       src: screen.service,
-      onDone: transitionsOf(place, screen.done, {
+      onDone: buildTransitions(place, screen.done, {
         guard: 'answered',
         action: 'receive',
         ...(screen.save !== undefined && { save: screen.save }),
       }),
-      onError: transitionsOf(place, screen.fail, { guard: 'failed', action: 'giveUp' }),
+      onError: buildTransitions(place, screen.fail, { guard: 'failed', action: 'giveUp' }),
     },
   }),
   behaviour: SILENT,
@@ -31,7 +31,7 @@ const branch: ScreenKind<BranchScreen> = {
   state: (screen, place) => ({
     meta: meta(place, screen),
     ...entryTrack(screen),
-    always: transitionsOf(place, screen.branch, { guard: 'when', action: 'go' }),
+    always: buildTransitions(place, screen.branch, { guard: 'when', action: 'go' }),
   }),
   behaviour: SILENT,
 };

@@ -30,15 +30,15 @@ export function standIns(now: () => number = Date.now): (masked: Masked, node: S
   return ({ secret, fits }, node) => {
     const screen = node?.screen.type === 'input' ? node.screen : undefined;
     const keeps = screen ? compileRule(screen) : () => fits;
-    const options = [chosen.get(secret) ?? [], candidates(secret)].flat();
+    const options = [chosen.get(secret) ?? [], listCandidates(secret)].flat();
     const found = options.find((text) => keeps(text, now()) === fits && !(node && isKey(text, node)));
-    if (found === undefined) throw noneFor(node!, fits);
+    if (found === undefined) throw standInError(node!, fits);
     chosen.set(secret, found);
     return found;
   };
 }
 
-function noneFor({ path }: ScreenNode, fits: boolean): TwinlineError {
+function standInError({ path }: ScreenNode, fits: boolean): TwinlineError {
   const words = fits ? 'keeps' : 'breaks';
   return new TwinlineError('ERR_INPUT', `No stand-in for a secret ${words} the rule of screen "${path}".`);
 }
@@ -59,7 +59,7 @@ const LETTERS = 'kmrtbdhgnp';
 const LENGTHS = [4, 5, 6, 8, 1, 2, 3, 7, 9, 10, 12, 16, 20];
 
 // Another one for every number, as long as there are not more of them than characters.
-function candidates(number: number): string[] {
+function listCandidates(number: number): string[] {
   const at = number % DIGITS.length;
   const turned = (text: string) => (text.slice(at) + text.slice(0, at)).repeat(2);
   const [digits, letters] = [turned(DIGITS), turned(LETTERS)];

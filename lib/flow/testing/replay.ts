@@ -5,11 +5,11 @@ import { TwinlineError } from '../../errors.ts';
 import { isCount, isListOf, isObject, isText } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { markedFlow } from './coverage.ts';
+import { markFlow } from './coverage.ts';
 import type { FlowTestFile, FlowTestSetup, MockAnswer } from './file.ts';
 import { standIns } from './mask.ts';
 import { diffLines } from './run.ts';
-import { type Taken, testSession } from './session.ts';
+import { openTestSession, type Taken } from './session.ts';
 
 export interface ReplayedTurn {
   /** From 1. */
@@ -26,7 +26,7 @@ export interface ReplayedTurn {
 
 /** Types the inputs of a dialogue again; services answer as they did then. A dialogue ends with its first turn that cannot be taken. */
 export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue): Promise<ReplayedTurn[]> {
-  const session = testSession(compiled, markedFlow(compiled), dialogue);
+  const session = openTestSession(compiled, markFlow(compiled), dialogue);
   const replayed: ReplayedTurn[] = [];
   const secretFor = standIns();
   let screen = '';
@@ -36,7 +36,7 @@ export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue)
       const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiled.screens.get(screen));
       const taken = await session.take(typed);
       screen = taken.screen;
-      replayed.push({ ...place, ...compared(turn, taken) });
+      replayed.push({ ...place, ...compareTurn(turn, taken) });
       const hasMore = at + 1 < dialogue.turns.length;
       if (taken.reply.kind !== 'end' || !hasMore) continue;
       return [...replayed, { turn: at + 2, typed: '', outcome: 'different', message: 'the dialogue is over already.' }];
@@ -51,9 +51,9 @@ export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue)
 
 type Outcome = Pick<ReplayedTurn, 'outcome' | 'message' | 'details'>;
 
-function compared(then: DialogueTurn, { reply, screen, unanswered }: Taken): Outcome {
+function compareTurn(then: DialogueTurn, { reply, screen, unanswered }: Taken): Outcome {
   const details = then.text === undefined || then.text === reply.text ? [] : diffLines(then.text, reply.text);
-  if (unanswered.length) return { outcome: 'different', message: unforeseen(unanswered), details };
+  if (unanswered.length) return { outcome: 'different', message: describeUnanswered(unanswered), details };
   const ends = reply.kind === 'end';
   if (then.end !== undefined && then.end !== ends)
     return { outcome: 'different', message: ends ? 'it ends now.' : 'it goes on now.', details };
@@ -63,7 +63,7 @@ function compared(then: DialogueTurn, { reply, screen, unanswered }: Taken): Out
 }
 
 // What a test says of a call without an answer, up to what its author should do about it.
-function unforeseen(calls: readonly string[]): string {
+function describeUnanswered(calls: readonly string[]): string {
   return calls.map((words) => `${words.split(', and ')[0]}, and then nothing answered that.`).join(' ');
 }
 
@@ -127,15 +127,18 @@ export function parseRecording(text: string, file: string): Dialogue[] {
     const turn = readTurn(line, `${file}:${at + 1}`);
     const turns = sessions.get(turn.session) ?? [];
     if (turn.turn !== turns.length + 1)
-      throw broken(`${file}:${at + 1}`, `turn ${turn.turn} of "${turn.session}" comes after turn ${turns.length}`);
+      throw recordingError(
+        `${file}:${at + 1}`,
+        `turn ${turn.turn} of "${turn.session}" comes after turn ${turns.length}`,
+      );
     sessions.set(turn.session, [...turns, turn]);
   }
-  if (!sessions.size) throw broken(file, 'it is empty');
-  return [...sessions.values()].map(dialogueOf);
+  if (!sessions.size) throw recordingError(file, 'it is empty');
+  return [...sessions.values()].map(toDialogue);
 }
 
 /** The tests of a flow as dialogues: their steps, with what they expect. */
-export function dialoguesOf({ flow, tests }: FlowTestFile): Dialogue[] {
+export function toDialogues({ flow, tests }: FlowTestFile): Dialogue[] {
   return tests.map(({ name, steps, note: _, ...setup }) => ({
     ...setup,
     name,
@@ -144,7 +147,7 @@ export function dialoguesOf({ flow, tests }: FlowTestFile): Dialogue[] {
   }));
 }
 
-function dialogueOf(turns: readonly RecordedTurn[]): Dialogue {
+function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
   const { session, flow, version, phone } = turns[0]!;
   const calls = turns.flatMap((turn) => turn.calls);
   const names = new Set(calls.map((call) => call.service));
@@ -165,12 +168,12 @@ function readTurn(line: string, place: string): RecordedTurn {
   try {
     value = JSON.parse(line);
   } catch {
-    throw broken(place, 'it is not JSON');
+    throw recordingError(place, 'it is not JSON');
   }
   const key = isObject(value)
     ? KEYS.find(([name, fits]) => !fits((value as { [key: string]: unknown })[name]))
     : KEYS[0];
-  if (key) throw broken(place, `"${key[0]}" is missing, or not what it should be`);
+  if (key) throw recordingError(place, `"${key[0]}" is missing, or not what it should be`);
   return value as RecordedTurn;
 }
 
@@ -190,7 +193,7 @@ const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown)
   ['calls', (calls) => isListOf(calls, isCall)],
 ];
 
-function broken(place: string, why: string): TwinlineError {
+function recordingError(place: string, why: string): TwinlineError {
   return new TwinlineError(
     'ERR_INPUT',
     `Cannot read the recording ${place}: ${why}. Record it anew with chat --record.`,

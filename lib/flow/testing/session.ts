@@ -37,14 +37,14 @@ export interface TestSession {
 const KEY = 'test';
 
 /** A conversation that has not been dialled yet. */
-export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): TestSession {
+export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): TestSession {
   const clock = drivenClock();
   const store = memorySnapshots({ clock });
   let screen = '';
   let calling = '';
   let tracks: string[] = [];
   const calls = [...compiled.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
-  const mocks = mockedServices(setup.services, {
+  const mocks = mockServices(setup.services, {
     clock,
     names: [...new Set(calls.map(({ service }) => service))],
     caller: () => calling,
@@ -69,7 +69,8 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
   });
 
   const take = async (input: string): Promise<Taken> => {
-    const decision: Decision = screen === '' ? { kind: 'begin', ...dial(compiled, setup) } : { kind: 'input', input };
+    const decision: Decision =
+      screen === '' ? { kind: 'begin', ...readDialInput(compiled, setup) } : { kind: 'input', input };
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
@@ -86,7 +87,7 @@ export function testSession(compiled: CompiledFlow, marked: MarkedFlow, setup: F
 }
 
 // What the telecom door gives a flow.
-function dial({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
+function readDialInput({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
   const door = { sessionId: KEY, phoneNumber: phone, serviceCode: '*100#' };
   return { conversation: flow.flow, door, input: { ...door, msisdn: phone, ...given } };
 }
@@ -145,7 +146,7 @@ export interface MockPlace {
 }
 
 /** Services that answer as `answers` say. Messages name the keys of an input, never its values. */
-export function mockedServices(answers: FlowTestSetup['services'] = {}, place: MockPlace): MockedServices {
+export function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace): MockedServices {
   const left = new Map(Object.values(answers).flatMap((list) => list.map((answer) => [answer, answer.times ?? 1])));
   let problems: string[] = [];
   const answerTo =
@@ -154,7 +155,7 @@ export function mockedServices(answers: FlowTestSetup['services'] = {}, place: M
       const listed = Object.hasOwn(answers, name) ? answers[name]! : [];
       const answer = listed.find((one) => left.get(one)! > 0 && isPart(one.when ?? {}, input));
       if (!answer) {
-        problems.push(withoutAnswer({ name, input, screen: place.caller() }, listed, left));
+        problems.push(describeMissing({ name, input, screen: place.caller() }, listed, left));
         throw new TwinlineError('ERR_SERVICE_UNKNOWN', `The test has no answer of "${name}" left.`);
       }
       left.set(answer, left.get(answer)! - 1);
@@ -174,13 +175,13 @@ export function mockedServices(answers: FlowTestSetup['services'] = {}, place: M
         list.flatMap((answer, at) => {
           const rest = left.get(answer)!;
           const pointer = pointerTo('services', name, at);
-          return rest ? [{ pointer, message: unusedAnswer(name, at, { answer, rest, names: place.names }) }] : [];
+          return rest ? [{ pointer, message: describeUnused(name, at, { answer, rest, names: place.names }) }] : [];
         }),
       ),
   };
 }
 
-function withoutAnswer(
+function describeMissing(
   { name, input, screen }: { name: string; input: JsonObject; screen: string },
   listed: readonly MockAnswer[],
   left: ReadonlyMap<MockAnswer, number>,
@@ -199,7 +200,7 @@ function withoutAnswer(
   return `${call}, and no answer that is left fits: ${reasons.join('; ')}.`;
 }
 
-function unusedAnswer(
+function describeUnused(
   name: string,
   at: number,
   { answer, rest, names }: { answer: MockAnswer; rest: number; names: readonly string[] },

@@ -12,10 +12,10 @@ import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, parseFlowTests } from '../../../lib/flow/testing/file.ts';
 import {
   type Dialogue,
-  dialoguesOf,
   parseRecording,
   type ReplayedTurn,
   replayDialogue,
+  toDialogues,
 } from '../../../lib/flow/testing/replay.ts';
 import { flowNameOf, readMenus } from '../../menus/menus.ts';
 import { Usage, type Verb } from '../verb.ts';
@@ -67,7 +67,7 @@ function readDialogues(file: string): Dialogue[] {
   if (!file.endsWith(FLOW_TEST_FILE)) return parseRecording(text, file);
   const { file: tests, problems } = parseFlowTests(text, file);
   if (!tests) throw invalidFlow(`Cannot read the dialogues of ${file}.`, problems);
-  return dialoguesOf(tests);
+  return toDialogues(tests);
 }
 
 interface Place {

@@ -2,9 +2,9 @@
 
 import { isRefusedName } from '../../expression/values.ts';
 import { type Flow, isName } from '../../format/flow.ts';
-import { nameOf, sentence } from '../../format/problem.ts';
+import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import { didYouMean, type Lint, listed, type Rule, type RuleFinding } from '../rule.ts';
+import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
 
 interface Named {
   readonly what: 'screen' | 'variable' | 'option';
@@ -23,10 +23,10 @@ export const nameRules: readonly Rule[] = [
     severity: 'error',
     means: 'the name of a screen, variable or option has other characters than letters, digits and _',
     *find({ flow }) {
-      for (const { what, name, ...place } of namesOf(flow)) {
-        if (isName(name) || isTaken(what, name)) continue;
+      for (const { what, name, ...place } of listNames(flow)) {
+        if (isName(name) || findConflict(what, name)) continue;
         const fix = `Rename "${name}": a letter first, then letters, digits and _, at most 64.`;
-        yield finding(place, `${what} "${name}" has a name that cannot be used.`, fix);
+        yield nameFinding(place, `${what} "${name}" has a name that cannot be used.`, fix);
       }
     },
   },
@@ -35,9 +35,9 @@ export const nameRules: readonly Rule[] = [
     severity: 'error',
     means: 'the name of a screen, variable or option means something else already',
     *find({ flow }) {
-      for (const { what, name, ...place } of namesOf(flow)) {
-        const why = isTaken(what, name);
-        if (why) yield finding(place, `${what} "${name}" has a reserved name: ${why}.`, `Rename "${name}".`);
+      for (const { what, name, ...place } of listNames(flow)) {
+        const why = findConflict(what, name);
+        if (why) yield nameFinding(place, `${what} "${name}" has a reserved name: ${why}.`, `Rename "${name}".`);
       }
     },
   },
@@ -47,9 +47,9 @@ export const nameRules: readonly Rule[] = [
     means: 'something leads to a screen that does not exist',
     *find(lint) {
       for (const { pointer, to } of lint.parts.targets)
-        if (!lint.graph.screens.has(to)) yield dangling(lint, { pointer, to });
-      for (const { pointer, to } of migrationsOf(lint.flow))
-        if (!isPlace(lint.flow, to, lint.flows)) yield dangling(lint, { pointer, to });
+        if (!lint.graph.screens.has(to)) yield danglingFinding(lint, { pointer, to });
+      for (const { pointer, to } of listMigrations(lint.flow))
+        if (!isPlace(lint.flow, to, lint.flows)) yield danglingFinding(lint, { pointer, to });
     },
   },
   {
@@ -67,18 +67,18 @@ export const nameRules: readonly Rule[] = [
   },
 ];
 
-function finding({ pointer, isKey }: Pick<Named, 'pointer' | 'isKey'>, message: string, fix: string): RuleFinding {
+function nameFinding({ pointer, isKey }: Pick<Named, 'pointer' | 'isKey'>, message: string, fix: string): RuleFinding {
   return { pointer, ...(isKey && { at: 'key' }), message: message.charAt(0).toUpperCase() + message.slice(1), fix };
 }
 
-function isTaken(what: Named['what'], name: string): string | undefined {
+function findConflict(what: Named['what'], name: string): string | undefined {
   if (name in Object.prototype || isRefusedName(name)) return 'every JavaScript object has it';
   if (what !== 'variable') return undefined;
   if (WORDS.has(name.toLowerCase())) return 'it is a word of the expression language';
   return BROUGHT.has(name) ? 'it is what rows and failures are called' : undefined;
 }
 
-function* namesOf(flow: Flow): Iterable<Named> {
+function* listNames(flow: Flow): Iterable<Named> {
   for (const name of Object.keys(flow.vars ?? {}))
     yield { what: 'variable', name, pointer: pointerTo('vars', name), isKey: true };
   for (const [id, screen] of Object.entries(flow.screens)) {
@@ -90,7 +90,7 @@ function* namesOf(flow: Flow): Iterable<Named> {
 }
 
 /** Where each migration entry takes its conversations in the end: later entries may rename the screen again. */
-export function migrationsOf(flow: Flow): { pointer: string; to: string }[] {
+export function listMigrations(flow: Flow): { pointer: string; to: string }[] {
   const entries = Object.entries(flow.migrate ?? {}).sort(([a], [b]) => Number(a) - Number(b));
   return entries.flatMap(([version, { screens = {} }], at) =>
     Object.entries(screens).map(([old, first]) => {
@@ -114,10 +114,10 @@ function isPlace(flow: Flow, path: string, flows: Lint['flows']): boolean {
   return !called || isPlace(called, path.slice(dot + 1), flows);
 }
 
-function dangling({ screenIds, nearest }: Lint, { pointer, to }: { pointer: string; to: string }): RuleFinding {
-  const message = `${sentence(nameOf(pointer))} is "${to}", which is not a screen of this flow.`;
+function danglingFinding({ screenIds, nearest }: Lint, { pointer, to }: { pointer: string; to: string }): RuleFinding {
+  const message = `${capitalize(describePlace(pointer))} is "${to}", which is not a screen of this flow.`;
   const meant = nearest(to, screenIds);
   const fix =
-    meant === undefined ? `Write one of: ${listed(screenIds)}; or add a screen "${to}".` : `Write "${meant}".`;
+    meant === undefined ? `Write one of: ${formatNames(screenIds)}; or add a screen "${to}".` : `Write "${meant}".`;
   return { pointer, message: message + didYouMean(meant), fix };
 }

@@ -4,8 +4,8 @@
 import type { Json, JsonObject } from '../../../store/store.ts';
 import type { TemplatePath } from '../../expression/template.ts';
 import type { Variable } from '../../format/flow.ts';
-import { exitScreen, type ListScreen, type Screen, type Text } from '../../format/flow.ts';
-import { shown as quoted } from '../../format/problem.ts';
+import { findExitScreen, type ListScreen, type Screen, type Text } from '../../format/flow.ts';
+import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { fitsScreen, screenPages } from '../../run/render.ts';
@@ -13,7 +13,7 @@ import { type FlowScope, flowScope } from '../../run/scope.ts';
 import { KINDS } from '../../screens/kinds.ts';
 import type { Behaviour } from '../../screens/screen.ts';
 import type { Lint, Rule, RuleFinding } from '../rule.ts';
-import { listIn } from '../rule.ts';
+import { getList } from '../rule.ts';
 
 export const lengthRules: readonly Rule[] = [
   {
@@ -22,7 +22,7 @@ export const lengthRules: readonly Rule[] = [
     means:
       'a screen needs several pages (warning), or its end is cut off (error), when its values are at their longest',
     find: (lint) =>
-      lint.parts.wordings.some(({ screen, compiled }) => screen === undefined && !compiled.ok) ? [] : look(lint),
+      lint.parts.wordings.some(({ screen, compiled }) => screen === undefined && !compiled.ok) ? [] : checkFlow(lint),
   },
 ];
 
@@ -33,18 +33,18 @@ interface Room {
   readonly chars: number;
 }
 
-function* look(lint: Lint): Iterable<RuleFinding> {
+function* checkFlow(lint: Lint): Iterable<RuleFinding> {
   const { flow, graph, parts, vars } = lint;
   const chars = Math.min(flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
   const room: Room = { lint, scope: flowScope(flow, ''), chars };
   const paths = new Map<string, TemplatePath[]>();
   const broken = new Set<string | undefined>();
   for (const { screen = '', compiled } of parts.wordings) {
-    if (compiled.ok) listIn(paths, screen).push(...compiled.value.paths);
+    if (compiled.ok) getList(paths, screen).push(...compiled.value.paths);
     else broken.add(screen);
   }
   const shared = paths.get('') ?? [];
-  const crowded = [...navigation(room, longestScope(shared, vars))];
+  const crowded = [...checkNavigation(room, longestScope(shared, vars))];
   yield* crowded;
   // Without room for a text there is no way to cut one into pages.
   if (crowded.length) return;
@@ -52,26 +52,26 @@ function* look(lint: Lint): Iterable<RuleFinding> {
     if (broken.has(id)) continue;
     // The shared texts first: what they print is then the same on every screen.
     const values = longestScope([...shared, ...(paths.get(id) ?? [])], vars);
-    yield* lookAt(room, { id, screen, values });
+    yield* checkScreen(room, { id, screen, values });
   }
   const alone: [string, Text | undefined][] = [
     ['/wait', flow.wait],
-    ['/labels/goodbye', exitScreen(flow) === undefined ? flow.labels?.goodbye : undefined],
+    ['/labels/goodbye', findExitScreen(flow) === undefined ? flow.labels?.goodbye : undefined],
   ];
   for (const [pointer, text] of alone) {
     const shown = text === undefined ? undefined : KINDS.end.behaviour({ type: 'end', text }, room.scope);
-    if (shown) yield* cutOff(room, { pointer, what: 'This text', shown, values: longestScope(shared, vars) });
+    if (shown) yield* checkSinglePage(room, { pointer, what: 'This text', shown, values: longestScope(shared, vars) });
   }
 }
 
 const LEFT_LEAST = 20;
 
-function* navigation({ lint, scope, chars }: Room, values: JsonObject): Iterable<RuleFinding> {
+function* checkNavigation({ lint, scope, chars }: Room, values: JsonObject): Iterable<RuleFinding> {
   const names = (['more', 'back', 'home', 'exit'] as const).filter((name) => lint.keys[name] !== false);
   for (const lang of lint.langs) {
     const lines = names.map((name) => `${lint.keys[name]}. ${scope.labels[name].render({ ...values, lang }, lang)}`);
     if (fitsScreen([...lines, 'W'.repeat(LEFT_LEAST)].join('\n'), chars)) continue;
-    const message = `The lines ${lines.map(quoted).join(', ')} leave less than ${LEFT_LEAST} of ${chars} characters to every screen.`;
+    const message = `The lines ${lines.map(showValue).join(', ')} leave less than ${LEFT_LEAST} of ${chars} characters to every screen.`;
     const fix = `Shorten "labels", take keys away (false), or raise "limits": { "chars": ${chars} }.`;
     yield { pointer: lint.flow.labels ? '/labels' : '/limits/chars', message, fix, severity: 'error' };
     return;
@@ -84,13 +84,13 @@ interface Seen {
   readonly values: JsonObject;
 }
 
-function* lookAt(room: Room, { id, screen, values }: Seen): Iterable<RuleFinding> {
+function* checkScreen(room: Room, { id, screen, values }: Seen): Iterable<RuleFinding> {
   const pointer = pointerTo('screens', id, 'text');
   switch (screen.type) {
     case 'menu': {
       // Options that depend on conditions may all be there.
       const options = screen.options.map(({ when: _, ...option }) => option);
-      yield* paged(room, {
+      yield* checkPages(room, {
         id,
         screen,
         values,
@@ -101,30 +101,35 @@ function* lookAt(room: Room, { id, screen, values }: Seen): Iterable<RuleFinding
     }
     case 'input': {
       const { accept: _, ...asked } = screen;
-      yield* paged(room, { id, screen, values, pointer, shown: KINDS.input.behaviour(asked, room.scope) });
+      yield* checkPages(room, { id, screen, values, pointer, shown: KINDS.input.behaviour(asked, room.scope) });
       break;
     }
     case 'list':
-      yield* listed(room, { id, screen, values });
+      yield* checkList(room, { id, screen, values });
       break;
     case 'end':
-      yield* cutOff(room, { pointer, what: `The end "${id}"`, shown: KINDS.end.behaviour(screen, room.scope), values });
+      yield* checkSinglePage(room, {
+        pointer,
+        what: `The end "${id}"`,
+        shown: KINDS.end.behaviour(screen, room.scope),
+        values,
+      });
       break;
   }
 }
 
 const ROWS = '_rows';
 
-function* listed(room: Room, { id, screen, values }: Seen & { screen: ListScreen }): Iterable<RuleFinding> {
+function* checkList(room: Room, { id, screen, values }: Seen & { screen: ListScreen }): Iterable<RuleFinding> {
   const { row = null, ...rest } = values as JsonObject;
   const showing = (rows: number, text: Text) => {
     const { empty: _, ...bare } = screen;
     const behaviour = KINDS.list.behaviour({ ...bare, text, items: ROWS }, room.scope);
     return { id, screen, shown: behaviour, values: { ...rest, [ROWS]: Array(rows).fill(row) } };
   };
-  yield* paged(room, { ...showing(0, screen.text), pointer: pointerTo('screens', id, 'text') });
+  yield* checkPages(room, { ...showing(0, screen.text), pointer: pointerTo('screens', id, 'text') });
   // Two rows fit two pages, unless one of them has to be split.
-  const pages = mostPages(room, { ...showing(2, ''), bad: 0 });
+  const pages = countPages(room, { ...showing(2, ''), bad: 0 });
   if (pages.count <= 2) return;
   const message = `A row of list "${id}" is longer than a screen${pages.where} when its values are at their longest.`;
   const fix = `Shorten the row of "${id}": {{row.label|trunc:14}} prints at most 14 characters.`;
@@ -135,16 +140,16 @@ interface Shown extends Seen {
   readonly shown: Behaviour;
 }
 
-function* paged(room: Room, seen: Shown & { pointer: string }): Iterable<RuleFinding> {
+function* checkPages(room: Room, seen: Shown & { pointer: string }): Iterable<RuleFinding> {
   const { id, screen, pointer } = seen;
-  const { count, where } = mostPages(room, { ...seen, bad: 1 });
+  const { count, where } = countPages(room, { ...seen, bad: 1 });
   if (count <= 1) return;
   const message = `The ${screen.type} "${id}" takes ${count} pages of ${room.chars} characters${where} when its values are at their longest and an error is shown.`;
   const fix = `Shorten the texts of "${id}", give its variables a smaller "max" or "sample", or leave it: it is shown in pages.`;
   yield { pointer, message, fix };
 }
 
-function mostPages({ lint, scope }: Room, { id, screen, shown, values, bad }: Shown & { bad: number }) {
+function countPages({ lint, scope }: Room, { id, screen, shown, values, bad }: Shown & { bad: number }) {
   const stack = Array<string>(lint.graph.depth.get(id) ?? 0).fill(id);
   let [count, worst] = [0, lint.langs[0]!];
   for (const lang of lint.langs) {
@@ -155,7 +160,7 @@ function mostPages({ lint, scope }: Room, { id, screen, shown, values, bad }: Sh
   return { count, where: inLanguage(lint, worst) };
 }
 
-function* cutOff(
+function* checkSinglePage(
   { lint, chars }: Room,
   { pointer, what, shown, values }: { pointer: string; what: string; shown: Behaviour; values: JsonObject },
 ): Iterable<RuleFinding> {
@@ -190,21 +195,21 @@ export function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<st
     const variable = vars.get(root);
     if (!Object.hasOwn(scope, root) && typeof variable?.sample === 'object')
       scope[root] = structuredClone(variable.sample);
-    place(scope, steps, steps.length === 1 && variable ? longestOf(variable, filters) : guess(filters));
+    setPath(scope, steps, steps.length === 1 && variable ? longestValue(variable, filters) : guessValue(filters));
   }
   return scope;
 }
 
-function longestOf({ type, max, sample, default: initial }: Variable, filters: readonly string[]): Json {
+function longestValue({ type, max, sample, default: initial }: Variable, filters: readonly string[]): Json {
   switch (type) {
     case 'string': {
-      if (BY_FILTER[filters[0] ?? '']) return sample ?? guess(filters);
+      if (BY_FILTER[filters[0] ?? '']) return sample ?? guessValue(filters);
       if (max !== undefined) return 'W'.repeat(Math.min(max, CHARACTERS_MAX));
       const known = [sample, initial].filter((one) => typeof one === 'string');
-      return known.sort((a, b) => b.length - a.length)[0] ?? guess(filters);
+      return known.sort((a, b) => b.length - a.length)[0] ?? guessValue(filters);
     }
     case 'number':
-      return sample ?? guess(['number']);
+      return sample ?? guessValue(['number']);
     case 'boolean':
       return false;
     case 'array':
@@ -222,12 +227,12 @@ const BY_FILTER: { readonly [filter: string]: Json } = {
   count: Array<Json>(GUESSED_ITEMS).fill(null),
 };
 
-function guess(filters: readonly string[]): Json {
+function guessValue(filters: readonly string[]): Json {
   return BY_FILTER[filters[0] ?? ''] ?? 'W'.repeat(GUESSED_CHARACTERS);
 }
 
 // What is there already stays: a sample is closer to the truth than a guess.
-function place(scope: Scope, steps: readonly string[], value: Json): void {
+function setPath(scope: Scope, steps: readonly string[], value: Json): void {
   let here: Scope = scope;
   for (const [at, step] of steps.entries()) {
     const isLast = at === steps.length - 1;

@@ -1,7 +1,7 @@
 // Ways on: conditions that never hold or leave none, options of menus, and the keys that callers press.
 
 import type { Keys, MenuScreen, NavigationKey } from '../../format/flow.ts';
-import { nameOf, sentence, shown } from '../../format/problem.ts';
+import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import type { Rule, RuleFinding } from '../rule.ts';
 
@@ -14,8 +14,8 @@ export const wayRules: readonly Rule[] = [
       for (const { pointer, ways } of parts.ways) {
         const first = ways.findIndex((way) => way.when === undefined);
         if (first < 0 || first === ways.length - 1) continue;
-        const [place, taken] = [`${pointer}/${first + 1}`, nameOf(`${pointer}/${first}`)];
-        const message = `${sentence(nameOf(place))} is never taken: ${taken}, to "${ways[first]!.to}", has no "when" and comes first.`;
+        const [place, taken] = [`${pointer}/${first + 1}`, describePlace(`${pointer}/${first}`)];
+        const message = `${capitalize(describePlace(place))} is never taken: ${taken}, to "${ways[first]!.to}", has no "when" and comes first.`;
         const fix = `Move the way to "${ways[first]!.to}" to the end, or give it a "when".`;
         yield { pointer: place, message, fix };
       }
@@ -30,7 +30,7 @@ export const wayRules: readonly Rule[] = [
         const last = ways.at(-1);
         if (!last || ways.some((way) => way.when === undefined)) continue;
         const place = `${pointer}/${ways.length - 1}`;
-        const message = `${sentence(nameOf(place))} has the condition ${shown(last.when)}; when no condition holds there is no way on.`;
+        const message = `${capitalize(describePlace(place))} has the condition ${showValue(last.when)}; when no condition holds there is no way on.`;
         const fix = `Add a last way without "when" after the one to "${last.to}".`;
         yield { pointer: place, message, fix };
       }
@@ -43,8 +43,8 @@ export const wayRules: readonly Rule[] = [
     *find({ parts }) {
       for (const { pointer, role, source, compiled } of parts.expressions) {
         if (role !== 'condition' || !compiled.ok || compiled.value.names.length) continue;
-        const message = `${sentence(nameOf(pointer))} is ${shown(source)}: no variable is in it, so it never changes.`;
-        yield { pointer, message, fix: `Remove ${shown(source)}, or compare a variable.` };
+        const message = `${capitalize(describePlace(pointer))} is ${showValue(source)}: no variable is in it, so it never changes.`;
+        yield { pointer, message, fix: `Remove ${showValue(source)}, or compare a variable.` };
       }
     },
   },
