@@ -1,8 +1,8 @@
 // The drawing of a flow: a card for every screen, an arrow for every way on, chips for the keys that are everywhere.
 
-import { exitScreen, isInteractive } from '../flow/format/flow.ts';
+import { findExitScreen, isInteractive } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
-import type { ScreenNode } from '../flow/run/node.ts';
+import type { ScreenNode } from '../flow/run/scope.ts';
 import { arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
 import { arrowKey } from './overlay.ts';
 import { stepsOf } from './screen-steps.ts';
@@ -18,7 +18,7 @@ export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
   const inner = nodes.filter(({ scope, path }) => path === scope.path + scope.flow.start);
   const entered = inner.map(({ path, scope }) => ({ from: scope.path.slice(0, -1), to: path }));
   const before = interactiveBefore(screens, [...steps, ...entered]);
-  const exit = hasExit(screens) ? (exitScreen(flow) ?? GOODBYE) : undefined;
+  const exit = hasExit(screens) ? (findExitScreen(flow) ?? GOODBYE) : undefined;
   const states = nodes.map((node): DrawnState => {
     const failures = chipped.filter(({ from }) => from === node.path).map(failureChip);
     const ways = keyChips(node, { before: before.get(node.path) ?? new Set(), start: flow.start });

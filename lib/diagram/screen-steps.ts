@@ -1,7 +1,7 @@
 // Where each kind of screen leads, in the words of its machine.
 
 import type { Way as FlowWay, Screen } from '../flow/format/flow.ts';
-import type { ScreenNode } from '../flow/run/node.ts';
+import type { ScreenNode } from '../flow/run/scope.ts';
 import type { Step } from './drawing.ts';
 
 /** Every way on of one screen; `machine` is the name of the outermost flow. */

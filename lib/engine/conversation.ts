@@ -107,22 +107,22 @@ function eventOf(machine: Machine, input: Json): EventObject {
 }
 
 /** The conversations that are loaded: the current version of each, and older ones for sessions that began on them. */
-export interface Library {
+export interface Library<C extends Conversation = Conversation> {
   readonly ids: readonly string[];
   /** Makes this the current version; the one before stays for its sessions. */
-  add(conversation: Conversation): void;
-  current(id: string): Conversation | undefined;
-  exact(id: string, version: number, hash: string): Conversation | undefined;
+  add(conversation: C): void;
+  current(id: string): C | undefined;
+  exact(id: string, version: number, hash: string): C | undefined;
 }
 
-export function library(conversations: readonly Conversation[] = []): Library {
-  const kept = new Map<string, Conversation[]>();
-  const lib: Library = {
+export function library<C extends Conversation = Conversation>(conversations: readonly C[] = []): Library<C> {
+  const kept = new Map<string, C[]>();
+  const lib: Library<C> = {
     get ids() {
       return [...kept.keys()];
     },
     add: (next) => {
-      const same = (other: Conversation) => other.version === next.version && other.hash === next.hash;
+      const same = (other: C) => other.version === next.version && other.hash === next.hash;
       const older = (kept.get(next.id) ?? []).filter((other) => !same(other));
       kept.set(next.id, [next, ...older].slice(0, ENGINE_LIMITS.versionsKept + 1));
     },

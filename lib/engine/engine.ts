@@ -32,9 +32,9 @@ export interface TurnReport {
   readonly ended: boolean;
 }
 
-export interface EngineOptions {
+export interface EngineOptions<C extends Conversation = Conversation> {
   readonly store: SnapshotStore;
-  readonly conversations?: readonly Conversation[];
+  readonly conversations?: readonly C[];
   readonly services?: Services;
   /** @default the system clock */
   readonly clock?: Clock;
@@ -59,9 +59,9 @@ export interface EngineProblem {
   readonly requestId?: string | undefined;
 }
 
-export interface Engine {
+export interface Engine<C extends Conversation = Conversation> {
   readonly store: SnapshotStore;
-  readonly library: Library;
+  readonly library: Library<C>;
   readonly clock: Clock;
   readonly calls: Calls;
   readonly ttlMs: number;
@@ -80,7 +80,7 @@ export interface Engine {
 }
 
 /** Builds an engine around a store. Nothing runs until a turn is taken. */
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine<C extends Conversation>(options: EngineOptions<C>): Engine<C> {
   const clock = options.clock ?? systemClock;
   const proofKey = options.keyring?.subkey('secret-proof/v1') ?? randomBytes(32);
   const mutex = keyedMutex(WAITING_MAX, 'requests of one session');

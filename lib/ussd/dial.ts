@@ -39,21 +39,21 @@ const MARKS_CHARS = 1_344;
 
 /** Reads a request against the session that is stored under its id. */
 export function readDial(request: UssdRequest, rules: DialRules): Dial {
-  return request.mode === 'cumulative' ? cumulative(request, rules) : latest(request, rules);
+  return request.mode === 'cumulative' ? readCumulative(request, rules) : readLatest(request, rules);
 }
 
-function cumulative(request: UssdRequest, rules: DialRules): Dial {
+function readCumulative(request: UssdRequest, rules: DialRules): Dial {
   const { text } = request;
   const [active, ...older] = rules.keys as [Buffer, ...Buffer[]];
   const keyOf = (part: string, key = active) =>
     shortMac(key, [request.sessionId, request.phoneNumber, request.serviceCode, part]);
   const turnKey = keyOf(text);
   const mark = `${text.length}:${turnKey};`;
-  const begin = beginning(request, rules, mark);
+  const begin = prepareBegin(request, rules, mark);
 
   const decide = (seen: Seen): Decision => {
     if (seen.kind === 'unreadable') return text === '' ? begin([]) : refuse('unknown');
-    if (seen.kind === 'none') return text === '' ? begin([]) : unknown(rules, begin, text.split('*'));
+    if (seen.kind === 'none') return text === '' ? begin([]) : decideUnknown(rules, begin, text.split('*'));
     const door = seen.door as PhoneDoor;
     const { marks } = door;
     const olderMarks = () => older.map((key) => `${text.length}:${keyOf(text, key)};`);
@@ -61,7 +61,7 @@ function cumulative(request: UssdRequest, rules: DialRules): Dial {
     const isOlder = seenMark !== undefined;
     if (seen.kind === 'ended') {
       if (text === '') return begin([]);
-      return isOlder ? { kind: 'repeat' } : unknown(rules, begin, text.split('*'));
+      return isOlder ? { kind: 'repeat' } : decideUnknown(rules, begin, text.split('*'));
     }
     if (!isOwner(request, door)) return refuse('not-yours');
     // The text of a turn that was begun and never answered: its outcome is shown.
@@ -75,7 +75,7 @@ function cumulative(request: UssdRequest, rules: DialRules): Dial {
     return {
       kind: 'input',
       input: answer,
-      door: { ...door, marks: kept(marks + mark) },
+      door: { ...door, marks: trimMarks(marks + mark) },
     };
   };
   return { turnKey, decide };
@@ -92,17 +92,17 @@ function lastMark(marks: string): [length: number, turnKey: string] {
 }
 
 // The oldest marks of a very long session are forgotten.
-function kept(marks: string): string {
+function trimMarks(marks: string): string {
   return marks.length <= MARKS_CHARS ? marks : marks.slice(marks.indexOf(';') + 1);
 }
 
-function latest(request: UssdRequest, rules: DialRules): Dial {
+function readLatest(request: UssdRequest, rules: DialRules): Dial {
   const { text, turnId, dialled, sessionId, phoneNumber } = request;
   const isFirst = request.fresh ?? text === '';
   const keyOf = (key: Buffer) => shortMac(key, [sessionId, phoneNumber, 'message', turnId!]);
   const turnKey = turnId === undefined ? undefined : keyOf(rules.keys[0]!);
   const mark = turnKey === undefined ? '' : `0:${turnKey};`;
-  const begin = beginning(request, rules, mark);
+  const begin = prepareBegin(request, rules, mark);
   // A copy of a message may come after later ones. One that begins a dial is a new dial under an id that is used again.
   const takenMark = ({ marks }: PhoneDoor): string | undefined => {
     if (isFirst || mark === '') return undefined;
@@ -114,7 +114,7 @@ function latest(request: UssdRequest, rules: DialRules): Dial {
     if (seen.kind === 'ended' && takenMark(seen.door as PhoneDoor) !== undefined) return { kind: 'repeat' };
     if (seen.kind !== 'live') {
       if (isFirst || dialled !== undefined) return begin([]);
-      return seen.kind === 'unreadable' ? refuse('unknown') : unknown(rules, begin, [text]);
+      return seen.kind === 'unreadable' ? refuse('unknown') : decideUnknown(rules, begin, [text]);
     }
     const door = seen.door as PhoneDoor;
     if (!isOwner(request, door)) return refuse('not-yours');
@@ -125,14 +125,14 @@ function latest(request: UssdRequest, rules: DialRules): Dial {
     // The same first request twice is a retry; later in a session it is a new dial under an id that is used again.
     if (seen.turn === 1 && (isFirst || dialled === door.serviceCode)) return { kind: 'repeat' };
     if (isFirst) return begin([]);
-    return { kind: 'input', input: text, door: mark ? { ...door, marks: kept(door.marks + mark) } : door };
+    return { kind: 'input', input: text, door: mark ? { ...door, marks: trimMarks(door.marks + mark) } : door };
   };
   return { turnKey, decide };
 }
 
 type Begin = (inputs: readonly string[]) => Decision;
 
-function beginning(request: UssdRequest, rules: DialRules, marks: string): Begin {
+function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Begin {
   const { sessionId, phoneNumber } = request;
   const serviceCode = request.serviceCode || (request.dialled ?? '');
   const door = { sessionId, phoneNumber, serviceCode, marks };
@@ -140,15 +140,15 @@ function beginning(request: UssdRequest, rules: DialRules, marks: string): Begin
   return (inputs) => ({ kind: 'begin', conversation: rules.flow, input, door, inputs });
 }
 
-function unknown(rules: DialRules, begin: Begin, inputs: readonly string[]): Decision {
+function decideUnknown(rules: DialRules, begin: Begin, inputs: readonly string[]): Decision {
   if (rules.unknownSession === 'end') return refuse('unknown');
   return begin(rules.unknownSession === 'forward' ? inputs : []);
 }
 
 // Dialects that do not repeat phone or code leave them empty.
 function isOwner(request: UssdRequest, door: PhoneDoor): boolean {
-  const same = (sent: string, kept: string) => sent === '' || sent === kept;
-  return same(request.phoneNumber, door.phoneNumber) && same(request.serviceCode, door.serviceCode);
+  const isSame = (sent: string, kept: string) => sent === '' || sent === kept;
+  return isSame(request.phoneNumber, door.phoneNumber) && isSame(request.serviceCode, door.serviceCode);
 }
 
 const refuse = (reason: Refusal): Decision => ({ kind: 'refuse', reason });

@@ -1,5 +1,8 @@
 // What a caller is shown, the fixed texts of the door, and the two shapes in which dialects wrap an answer.
 
+import type { Adapter } from './adapter.ts';
+import { readEcho, salvageFields } from './request.ts';
+
 /** A screen: `continue` waits for an answer, `end` closes the session; text may be several lines. */
 export type UssdReply = { kind: 'continue' | 'end'; text: string };
 
@@ -33,4 +36,18 @@ export function conEnd(reply: UssdReply): RawReply {
 /** A JSON answer; always 200, for gateways show nothing of a 4xx or 5xx. */
 export function json(value: unknown): RawReply {
   return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(value) };
+}
+
+/**
+ * How a dialect answers that wants fields of its request back: those in `echoed`, whose request carries them as `echo`,
+ * before the reply in `fields`.
+ */
+export function echoingReplies(
+  echoed: readonly string[],
+  fields: (reply: UssdReply) => object,
+): Pick<Adapter, 'write' | 'refuse'> {
+  return {
+    write: (reply, request) => json({ ...request.echo, ...fields(reply) }),
+    refuse: (reply, raw) => json({ ...readEcho(salvageFields(raw.body), echoed), ...fields(reply) }),
+  };
 }

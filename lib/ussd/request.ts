@@ -183,7 +183,7 @@ function jsonFields(body: string): Fields {
     throw refusal('the body', 'one JSON object', body);
   }
   const names = Object.keys(fields);
-  if (names.length !== membersOf(body)) throw refusal('the body', 'without repeated names', body);
+  if (names.length !== countMembers(body)) throw refusal('the body', 'without repeated names', body);
   if (names.includes('__proto__')) throw refusal('the body', 'without __proto__', body);
   const flaw = flawOfNumbers(body);
   if (flaw) throw refusal(flaw.pointer.slice(1) || 'the body', 'a number that can be kept as it was sent', body);
@@ -191,7 +191,7 @@ function jsonFields(body: string): Fields {
 }
 
 /** Members of the outermost object, repeated names included: JSON.parse keeps only the last of those. */
-function membersOf(json: string): number {
+function countMembers(json: string): number {
   let depth = 0;
   let members = 0;
   for (let at = 0; at < json.length; at++) {

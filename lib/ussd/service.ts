@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/record.ts';
 import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
-import { pathOf } from '../flow/run/node.ts';
+import { pathOf } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import { createAdapters } from './adapter.ts';
@@ -16,8 +16,8 @@ import type { UssdRequest } from './request.ts';
 /** Shown when a session is over, expired or unreadable and the caller goes on in it. */
 export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };
 
-export interface UssdServiceOptions {
-  readonly engine: Engine;
+export interface UssdServiceOptions<C extends Conversation = Conversation> {
+  readonly engine: Engine<C>;
   /** The flow that a dial starts. */
   readonly flow: string;
   readonly keyring: Keyring;
@@ -41,12 +41,12 @@ export interface SessionDebug {
   readonly status: 'active';
 }
 
-export interface UssdService {
+export interface UssdService<C extends Conversation = Conversation> {
   /** Answers a request of a dialect. Never rejects. */
   turn(request: UssdRequest, dialect: string, about?: { readonly requestId: string }): Promise<UssdReply>;
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
   /** The path of the screen that a living session is at, and the version of the flow that it is in. */
-  locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: Conversation } | undefined>;
+  locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: C } | undefined>;
   /** Ids of living sessions. */
   sessions(): Promise<string[]>;
 }
@@ -63,7 +63,7 @@ const SESSIONS_LISTED = 10_000;
 const DIALECTS = Object.keys(createAdapters('cumulative'));
 
 /** Opens the door. Session ids of different dialects never meet. */
-export function ussdService(options: UssdServiceOptions): UssdService {
+export function ussdService<C extends Conversation>(options: UssdServiceOptions<C>): UssdService<C> {
   const { engine, onProblem } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
@@ -75,7 +75,7 @@ export function ussdService(options: UssdServiceOptions): UssdService {
 
   const answer = async ({ key, request, requestId }: Asked): Promise<UssdReply> => {
     const { turnKey, decide } = readDial(request, rules);
-    return replyOf(await takeTurn(engine, { key, turnKey, decide, deadlineMs, requestId }));
+    return toReply(await takeTurn(engine, { key, turnKey, decide, deadlineMs, requestId }));
   };
 
   // Without message numbers a repeated answer looks like a new one; only while the first is being worked on is it known.
@@ -93,7 +93,7 @@ export function ussdService(options: UssdServiceOptions): UssdService {
   const act = (asked: Asked): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.event === 'end') return hangUp(engine, key, request);
-    return request.event === 'status' ? statusOf(engine, key) : shared(asked);
+    return request.event === 'status' ? readStatus(engine, key) : shared(asked);
   };
 
   // The turn goes on when its time is up: the telecom's retry then finds its answer.
@@ -114,15 +114,15 @@ export function ussdService(options: UssdServiceOptions): UssdService {
     });
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
-    for (const key of keysOf(sessionId)) {
-      const found = await debugOf(engine, key);
+    for (const key of listKeys(sessionId)) {
+      const found = await readDebug(engine, key);
       if (found) return found;
     }
     return undefined;
   };
 
-  const locate: UssdService['locate'] = async (sessionId) => {
-    for (const key of keysOf(sessionId)) {
+  const locate: UssdService<C>['locate'] = async (sessionId) => {
+    for (const key of listKeys(sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
       if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
     }
@@ -138,7 +138,7 @@ export function ussdService(options: UssdServiceOptions): UssdService {
 }
 
 // An id that no store could keep belongs to no session.
-function keysOf(sessionId: string): string[] {
+function listKeys(sessionId: string): string[] {
   return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= SHARED_LIMITS.keyChars);
 }
 
@@ -153,7 +153,7 @@ const REFUSALS: { readonly [reason in Refusal]: UssdReply } = {
   unknown: DIAL_AGAIN,
 };
 
-function replyOf(result: TurnResult): UssdReply {
+function toReply(result: TurnResult): UssdReply {
   if (result.kind === 'replied') return result.reply;
   return result.kind === 'refused' ? (REFUSALS[result.reason as Refusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
 }
@@ -162,30 +162,30 @@ async function hangUp(engine: Engine, key: string, request: UssdRequest): Promis
   // In the order of its turns: what was looked at is what is removed.
   await engine.inOrder(key, async () => {
     const session = await viewSession(engine, key);
-    if (session && isTheirs(session, request)) await engine.store.remove(key);
+    if (session && mayEnd(session, request)) await engine.store.remove(key);
   });
   return NOTHING;
 }
 
 // Dialects that name no phone show what they have seen, or have the session in their path.
-function isTheirs({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
+function mayEnd({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
   const isSame = (sent: string, kept: unknown) => sent === '' || sent === kept;
   if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
-  return lastReply === undefined || wordsOf(lastReply) === wordsOf(reply);
+  return lastReply === undefined || normalizeScreen(lastReply) === normalizeScreen(reply);
 }
 
 // Telecoms show it with its first word or without, and in a form line ends may be any space.
-const wordsOf = (screen: string) =>
+const normalizeScreen = (screen: string) =>
   screen
     .replace(/^(CON|END)\s/, '')
     .replace(/\s+/g, ' ')
     .trim();
 
-async function statusOf(engine: Engine, key: string): Promise<UssdReply> {
+async function readStatus(engine: Engine, key: string): Promise<UssdReply> {
   return (await viewSession(engine, key)) ? { ...NOTHING, kind: 'continue' } : NOTHING;
 }
 
-async function debugOf(engine: Engine, key: string): Promise<SessionDebug | undefined> {
+async function readDebug(engine: Engine, key: string): Promise<SessionDebug | undefined> {
   const session = await viewSession(engine, key);
   if (!session) return undefined;
   const { sessionId, phoneNumber } = session.door as { sessionId: string; phoneNumber: string };

@@ -7,7 +7,7 @@ import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
-import { IN_MEMORY } from '../config/generated.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
 
 export interface RunStores {
   readonly logs: LogStore;

@@ -7,8 +7,7 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { AgentDoor } from '../agent/door.ts';
-import type { Config } from '../config/config.ts';
-import { versionOf } from '../config/version.ts';
+import { type Config, readVersion } from '../config/config.ts';
 import { DOCS_ROUTES, isDocsFile, openDocs } from '../docs/routes.ts';
 import type { DomainDoor } from '../domain/door.ts';
 import { problems } from '../domain/problem.ts';
@@ -118,7 +117,7 @@ export function createApp(deps: AppDeps): App {
   deps.toolPages(router, { clientOf, dial: ussd.simulated });
   const parts = [...routeGroups(config), ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
-  const document = () => openApiDocument({ groups: allParts(), version: versionOf(), url: config.publicUrl });
+  const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });
   addRoutes(router, DOCS_ROUTES, { deps: openDocs(document) });
   for (const group of routes) addRoutes(router, group, { deps: undefined });
 

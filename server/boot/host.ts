@@ -9,6 +9,7 @@ import type { Inspector } from '../../lib/engine/inspection.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
+import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import { type UssdService, ussdService } from '../../lib/ussd/service.ts';
@@ -24,8 +25,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis'> {
   readonly stores: WatchedStores;
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
-  readonly engine: Engine;
-  readonly gateway: UssdService;
+  readonly engine: Engine<CompiledFlow>;
+  readonly gateway: UssdService<CompiledFlow>;
   readonly keyring: Keyring;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;

@@ -22,7 +22,7 @@ import type { ConnectionRules } from '../http/connections.ts';
 import { type Listening, listen } from '../http/listen.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import type { ServedRoute } from '../http/route-table.ts';
-import { watchMenus } from '../menus/reload.ts';
+import { watchMenus } from '../menus/menus.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { toolPages } from '../web/kit/tools.ts';
@@ -155,10 +155,10 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const onProblem = () => metrics.problem('reload');
   // An edited flow is served by every door.
   const library = alsoAdding(engine.library, agent.add);
-  const reload = watchMenus({ menus: menuFolder, library, log, onProblem });
-  defer(reload.close);
+  const watchedMenus = watchMenus({ menus: menuFolder, library, log, onProblem });
+  defer(watchedMenus.close);
   defer(sweeper.stop);
-  await reload.ready;
+  await watchedMenus.ready;
 
   const stop = async (drainDelayMs: number) => {
     health.draining = true;
@@ -182,7 +182,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     log,
     routes: app.routes,
     publicRoutes: agent.door.publicRoutes,
-    refresh: reload.refresh,
+    refresh: watchedMenus.reload,
     close: ({ drainDelayMs = config.drainDelayMs } = {}) => {
       stopping ??= stop(drainDelayMs);
       return stopping;
@@ -203,7 +203,7 @@ async function openQuery(config: Config, log: Log, onProblem: () => void): Promi
   return openGateway({ config, log, onProblem });
 }
 
-function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Library {
+function alsoAdding(library: Library<CompiledFlow>, add: (flow: CompiledFlow) => void): Library<CompiledFlow> {
   return {
     get ids() {
       return library.ids;
@@ -212,7 +212,7 @@ function alsoAdding(library: Library, add: (flow: CompiledFlow) => void): Librar
     exact: library.exact,
     add: (next) => {
       library.add(next);
-      add(next as CompiledFlow);
+      add(next);
     },
   };
 }

@@ -1,10 +1,10 @@
 // Warnings of `twinline doctor` about settings that callers would notice soon, logged at start.
 
 import type { Config } from '../config/config.ts';
-import { IN_MEMORY } from '../config/generated.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
 import type { Finding } from '../doctor/check.ts';
-import { spaceFinding } from '../doctor/folder.ts';
-import { limitFinding } from '../doctor/network.ts';
+import { limitFinding } from '../doctor/machine.ts';
+import { spaceFinding } from '../doctor/stores.ts';
 import type { Log } from '../health/log.ts';
 
 /** Warns of a disk that is almost full, and in production of limits that a telecom gateway will soon reach. */

@@ -1,58 +1,57 @@
 #!/usr/bin/env node
 // The command `twinline`: its exit codes are 0 well, 1 findings, 2 usage, 78 configuration.
 
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
-import { versionOf } from '../config/version.ts';
+import { readVersion } from '../config/config.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
-import { withEnvFile } from './env-file.ts';
-import { helpOf, overview, parseProblem } from './help.ts';
-import { Usage, type Verb } from './verb.ts';
+import { describeParseError, formatHelp, formatOverview, Usage, type Verb } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
 /** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
 export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {
   const [name = '', ...rest] = args;
-  if (name === '--version' || name === '-v') return say(versionOf());
-  if (name === '') return complain(overview(VERBS));
+  if (name === '--version' || name === '-v') return print(readVersion());
+  if (name === '') return printUsage(formatOverview(VERBS));
   if (name === '--help' || name === '-h' || name === 'help') {
     const [asked] = rest;
-    if (asked === undefined) return say(overview(VERBS));
-    const verb = verbOf(asked);
-    return verb ? say(helpOf(asked, verb)) : complain(unknown(asked));
+    if (asked === undefined) return print(formatOverview(VERBS));
+    const verb = findVerb(asked);
+    return verb ? print(formatHelp(asked, verb)) : printUsage(describeUnknown(asked));
   }
-  const verb = verbOf(name);
-  if (!verb) return complain(unknown(name));
-  if (rest.includes('--help') || rest.includes('-h')) return say(helpOf(name, verb));
+  const verb = findVerb(name);
+  if (!verb) return printUsage(describeUnknown(name));
+  if (rest.includes('--help') || rest.includes('-h')) return print(formatHelp(name, verb));
   try {
-    const given = withEnvFile(rest, env);
+    const given = readEnvFiles(rest, env);
     return await verb.run(given.args, given.env, { envFiles: given.files });
   } catch (error) {
-    if (error instanceof Usage) return complain(`${error.message}\n\n${helpOf(name, verb)}`);
-    if (isParseError(error)) return complain(`${parseProblem(error, verb)}\n\n${helpOf(name, verb)}`);
+    if (error instanceof Usage) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
+    if (isParseError(error)) return printUsage(`${describeParseError(error, verb)}\n\n${formatHelp(name, verb)}`);
     if (!(error instanceof TwinlineError)) throw error;
     console.error(pc.red(error.message));
     return isConfigError(error) ? EXIT_CONFIG : 1;
   }
 }
 
-function verbOf(name: string): Verb | undefined {
+function findVerb(name: string): Verb | undefined {
   return Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
 }
 
-function unknown(name: string): string {
-  return `twinline: there is no "${name}".${suggest(name, Object.keys(VERBS))}\n\n${overview(VERBS)}`;
+function describeUnknown(name: string): string {
+  return `twinline: there is no "${name}".${suggest(name, Object.keys(VERBS))}\n\n${formatOverview(VERBS)}`;
 }
 
-function say(text: string): number {
+function print(text: string): number {
   console.log(text);
   return 0;
 }
 
-function complain(text: string): number {
+function printUsage(text: string): number {
   console.error(text);
   return 2;
 }
@@ -60,6 +59,39 @@ function complain(text: string): number {
 // What node:util says about an option that it does not know.
 function isParseError(error: unknown): error is Error {
   return error instanceof Error && /^ERR_PARSE_ARGS_/.test((error as NodeJS.ErrnoException).code ?? '');
+}
+
+// Every verb takes it: variables from a file, where the environment has none.
+const ENV_FILE = '--env-file';
+
+export interface Invocation {
+  /** The arguments without it. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** The files that were read. */
+  readonly files: readonly string[];
+}
+
+/** Reads the files that the arguments name; the first that sets a variable wins. Throws {@link Usage}. */
+export function readEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): Invocation {
+  const files: string[] = [];
+  const rest: string[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]!;
+    if (arg.startsWith(`${ENV_FILE}=`)) files.push(arg.slice(ENV_FILE.length + 1));
+    else if (arg === ENV_FILE) files.push(args[++at] ?? '');
+    else rest.push(arg);
+  }
+  const read = files.map((file) => readVariables(file));
+  return { args: rest, env: Object.assign({}, ...read.reverse(), env) as NodeJS.ProcessEnv, files };
+}
+
+function readVariables(file: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Usage(`Cannot read the environment file "${file}" (${(error as NodeJS.ErrnoException).code}).`);
+  }
 }
 
 const isCommand = process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);

@@ -43,19 +43,19 @@ export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.Pr
   return {
     async send(path, { method = 'GET', headers = {}, body } = {}) {
       const sending = { method, headers: { ...headers, authorization: `Bearer ${secret}` } };
-      const answer = await exchange(base + path, sending, body).catch((error: unknown) => {
-        throw failure(`Cannot reach ${base} (${codeOf(error)}). Is the server running?`, true);
+      const answer = await sendRequest(base + path, sending, body).catch((error: unknown) => {
+        throw serviceError(`Cannot reach ${base} (${readErrorCode(error)}). Is the server running?`, true);
       });
       const status = answer.statusCode ?? 0;
       if (status >= 200 && status <= 299) return answer;
-      const said = await textOf(answer).catch(() => '');
-      throw failure(`${method} ${path}: ${wordsOf(status, said)}`, status >= 500 || status === 429);
+      const said = await readText(answer).catch(() => '');
+      throw serviceError(`${method} ${path}: ${describeAnswer(status, said)}`, status >= 500 || status === 429);
     },
   };
 }
 
 // Not fetch: it takes an answer that breaks off for a whole one when the connection was to be closed after it.
-function exchange(
+function sendRequest(
   url: string,
   sending: { method: string; headers: Readonly<Record<string, string>> },
   body: SendOptions['body'],
@@ -70,24 +70,24 @@ function exchange(
   });
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function readText(answer: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of answer.setEncoding('utf8')) text += chunk;
   return text;
 }
 
 /** ERR_SERVICE about a server; unlike the code itself, it knows whether trying again can help. */
-export function failure(message: string, retry: boolean): TwinlineError {
+export function serviceError(message: string, retry: boolean): TwinlineError {
   return Object.defineProperty(new TwinlineError('ERR_SERVICE', message), 'retry', { value: retry });
 }
 
 /** The code of what went wrong with a connection. */
-export function codeOf(error: unknown): string {
+export function readErrorCode(error: unknown): string {
   const { cause, code, message } = error as { cause?: { code?: string }; code?: string; message?: string };
   return cause?.code ?? code ?? message ?? 'it broke';
 }
 
-function wordsOf(status: number, said: string): string {
+function describeAnswer(status: number, said: string): string {
   try {
     // The doors say why in fields of different names.
     const { detail: given, error } = JSON.parse(said) as { detail?: string; error?: unknown };

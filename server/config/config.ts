@@ -1,10 +1,10 @@
 // The configuration of a server: what the rest of it is built from. Nothing else reads the environment.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ShippedSettings } from '../plugins/settings.ts';
-import { IN_MEMORY } from './generated.ts';
+import { IN_MEMORY } from './data-dir.ts';
 import { type Reading, type ReadOptions, readSettings } from './read.ts';
 import type { Values } from './settings.ts';
 
@@ -114,11 +114,11 @@ export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): C
   const isSet = (setting: string) =>
     reading.entries.some(({ name, source }) => name === setting && source === 'environment');
   return reading.values
-    ? { ...reading, config: { ...configOf(reading.values, isSet), plugins: pluginsOf(reading.values, env) } }
+    ? { ...reading, config: { ...buildConfig(reading.values, isSet), plugins: readPlugins(reading.values, env) } }
     : reading;
 }
 
-function configOf(values: Values, isSet: (setting: string) => boolean): Omit<Config, 'plugins'> {
+function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<Config, 'plugins'> {
   return {
     production: values.NODE_ENV === 'production',
     environment: values.NODE_ENV,
@@ -143,11 +143,11 @@ function configOf(values: Values, isSet: (setting: string) => boolean): Omit<Con
       exempt: values.RATE_LIMIT_EXEMPT ?? [],
       countsLoopback: values.NODE_ENV !== 'development' || isSet('RATE_LIMIT_MAX'),
     },
-    menusDir: isSet('MENUS_DIR') ? resolve(values.MENUS_DIR) : ownOrShipped(resolve(values.MENUS_DIR)),
+    menusDir: isSet('MENUS_DIR') ? resolve(values.MENUS_DIR) : findMenusDir(resolve(values.MENUS_DIR)),
     services: values.SERVICES ?? [],
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {
-      gateways: gatewaysOf(values),
+      gateways: readGateways(values),
       flow: values.USSD_FLOW,
       textMode: values.USSD_TEXT_MODE,
       unknownSession: values.USSD_UNKNOWN_SESSION,
@@ -166,7 +166,7 @@ function configOf(values: Values, isSet: (setting: string) => boolean): Omit<Con
       didWebHosts: values.DID_WEB_HOSTS ?? [],
       didIxoUrl: values.DID_IXO_URL,
     },
-    model: modelOf(values),
+    model: readModel(values),
     mcpServersFile: values.MCP_SERVERS,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
@@ -174,7 +174,7 @@ function configOf(values: Values, isSet: (setting: string) => boolean): Omit<Con
   };
 }
 
-function pluginsOf(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] {
+function readPlugins(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] {
   return {
     modules: values.PLUGINS ?? [],
     authExcluded: values.AUTH_EXCLUDED ?? [],
@@ -195,7 +195,7 @@ function pluginsOf(values: Values, env: NodeJS.ProcessEnv): Config['plugins'] {
   };
 }
 
-function modelOf(values: Values): Config['model'] {
+function readModel(values: Values): Config['model'] {
   const { MODEL_BASE_URL: baseUrl, MODEL_NAME: name } = values;
   if (baseUrl === undefined || name === undefined) return undefined;
   const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
@@ -203,11 +203,18 @@ function modelOf(values: Values): Config['model'] {
 }
 
 // Production does not start without the setting.
-function gatewaysOf({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gateways'] {
+function readGateways({ USSD_GATEWAYS: entries }: Values): Config['ussd']['gateways'] {
   return entries === undefined || entries[0] === '*' ? '*' : entries;
 }
 
 // In a folder without menus of its own, the shipped ones answer.
-function ownOrShipped(folder: string): string {
+function findMenusDir(folder: string): string {
   return existsSync(folder) ? folder : fileURLToPath(new URL('.', import.meta.resolve('#menus/main.flow.json')));
+}
+
+/** Such as `0.1.0`. The file is one step further away from what was built than from the source. */
+export function readVersion(): string {
+  const places = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url));
+  const place = places.find((url) => existsSync(url));
+  return place ? (JSON.parse(readFileSync(place, 'utf8')) as { version: string }).version : 'unknown';
 }

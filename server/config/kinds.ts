@@ -1,4 +1,5 @@
-// The kinds of values that settings have: how the text of a variable is read, and which JSON Schema the value must meet.
+// What a setting is, and the kinds of values that settings have: how the text of a variable is read, and which JSON Schema the value
+// must meet.
 
 import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -17,6 +18,23 @@ export interface Kind<T> {
 }
 
 export type ValueOf<K> = K extends Kind<infer T> ? T : never;
+
+/** Where a value may come from when the variable is not set: made once, and kept in DATA_DIR. */
+export type Generated = 'pin-key' | 'oracle-key';
+
+export interface Setting {
+  readonly kind: Kind<unknown>;
+  readonly meaning: string;
+  /** What to do about a bad value. */
+  readonly fix: string;
+  /** The value when the variable is not set, as its text. */
+  readonly default?: string;
+  readonly productionDefault?: string;
+  /** Made in development; required in production. */
+  readonly generated?: Generated;
+  /** Never shown: `all` of it, its `password` only, or the secrets in the `entries` of a list. */
+  readonly secret?: 'all' | 'password' | 'entries';
+}
 
 /** A whole number in plain decimal digits; `1e3`, `0x10` and ` 5` are none. */
 export function integer(minimum: number, maximum: number): Kind<number> {

@@ -1,16 +1,15 @@
-// From the environment to values: every variable read, checked by one JSON Schema, and every problem told at once.
+// From the environment to values: every variable read, checked by one JSON Schema, all problems reported at once, and no secret shown.
 
 import { Ajv, type ErrorObject } from 'ajv';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
-import { ensureKey, type Found, findKey } from './generated.ts';
-import { FORMATS } from './kinds.ts';
-import { masked } from './mask.ts';
-import { SETTINGS, type Setting, type SettingName, type Values } from './settings.ts';
+import { ensureKey, type Found, findKey } from './data-dir.ts';
+import { FORMATS, isNetwork, type Setting } from './kinds.ts';
+import { SETTINGS, type SettingName, type Values } from './settings.ts';
 
 /** One setting as it was found. */
 export interface Entry {
   readonly name: SettingName;
-  /** The text of the value; undefined when there is none. Secrets included: see {@link masked}. */
+  /** The text of the value; undefined when there is none. Secrets included: see {@link maskSetting}. */
   readonly text: string | undefined;
   /** `default`, `environment`, or the file of a generated key. */
   readonly source: string;
@@ -40,7 +39,7 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
     const text = env[name]?.trim();
     if (text) return { name, text, source: 'environment' };
     if (row.generated && !production) {
-      const found = keyOf(row, {
+      const found = findOrMakeKey(row, {
         dataDir,
         options,
         problem: (why) => problems.push(problemLine(name, undefined, why)),
@@ -53,13 +52,13 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
     return { name, text: fallback, source: 'default' };
   });
   const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
-  problems.push(...wrongValues(entries, values), ...contradictions(values as unknown as Values, env));
+  problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as Values, env));
   return problems.length ? { entries, problems } : { entries, problems, values: values as unknown as Values };
 }
 
 /** The variable, its value masked, what is wrong with it, and what to do. */
 function problemLine(name: SettingName, text: string | undefined, why: string): string {
-  const shown = text === undefined ? '' : `=${masked(name, text)}`;
+  const shown = text === undefined ? '' : `=${maskSetting(name, text)}`;
   return `${name}${shown}: ${why}${/[.?]$/.test(why) ? '' : '.'} ${SETTINGS[name].fix}`;
 }
 
@@ -69,7 +68,7 @@ interface KeyPlace {
   readonly problem: (why: string) => void;
 }
 
-function keyOf({ generated }: Setting, { dataDir, options, problem }: KeyPlace): Found | undefined {
+function findOrMakeKey({ generated }: Setting, { dataDir, options, problem }: KeyPlace): Found | undefined {
   try {
     return options.makeKeys ? ensureKey(generated!, dataDir) : findKey(generated!, dataDir);
   } catch (error) {
@@ -97,19 +96,19 @@ const validate = (() => {
   };
 })();
 
-function wrongValues(entries: readonly Entry[], values: object): string[] {
+function findWrongValues(entries: readonly Entry[], values: object): string[] {
   const errors = validate(values);
   return entries.flatMap(({ name, text, source }) => {
     if (text === undefined) return [];
     const row: Setting = SETTINGS[name];
     const wrong = errors.filter(({ instancePath }) => instancePath.split('/')[1] === name);
     const place = row.generated && source !== 'environment' ? ` (in ${source})` : '';
-    if (wrong.length) return [problemLine(name, text, `${whatIsWrong(row, { text, wrong })}${place}`)];
+    if (wrong.length) return [problemLine(name, text, `${describeFault(row, { text, wrong })}${place}`)];
     return [];
   });
 }
 
-function whatIsWrong(row: Setting, { text, wrong }: { text: string; wrong: readonly ErrorObject[] }): string {
+function describeFault(row: Setting, { text, wrong }: { text: string; wrong: readonly ErrorObject[] }): string {
   const { enum: names } = row.kind.schema as { enum?: readonly string[] };
   const items = wrong.flatMap(({ instancePath }) => instancePath.split('/')[2] ?? []);
   const which = items.length ? ` (wrong: number ${items.map((at) => Number(at) + 1).join(', ')})` : '';
@@ -119,7 +118,7 @@ function whatIsWrong(row: Setting, { text, wrong }: { text: string; wrong: reado
 
 const INSPECT = /--inspect(?:-brk|-port)?=(\S+)/g;
 
-function contradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string[] {
+function findContradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string[] {
   const found: string[] = [];
   const { CORS_ORIGIN: origins, PORT, METRICS_PORT } = values;
   if (Array.isArray(origins) && origins.length > 1 && origins.includes('*'))
@@ -144,4 +143,32 @@ function contradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string
     );
   }
   return found;
+}
+
+const SHOWN_MAX = 80;
+
+/** The text of a setting, quoted, without what is secret in it. */
+export function maskSetting(name: SettingName, text: string): string {
+  const { secret }: Setting = SETTINGS[name];
+  if (secret === 'all') return `(${text.length} characters, hidden)`;
+  const open = secret === undefined ? text : WITHOUT_SECRETS[secret](text);
+  return JSON.stringify(open.length > SHOWN_MAX ? `${open.slice(0, SHOWN_MAX)}…` : open);
+}
+
+const WITHOUT_SECRETS: Readonly<Record<'password' | 'entries', (text: string) => string>> = {
+  password: (text) => text.replace(/\/\/[^@]*@/, '//****@'),
+  entries: (text) =>
+    text
+      .split(',')
+      .map((entry) => maskEntry(entry.trim()))
+      .join(','),
+};
+
+const LIKE_IPV4 = /^\d+(\.\d+){1,5}(\/\d+)?$/;
+
+// What is neither a network nor in the right form may be a secret that was mistyped.
+function maskEntry(entry: string): string {
+  if (entry === '*' || isNetwork(entry) || LIKE_IPV4.test(entry)) return entry;
+  const [, dialect] = /^([a-z][a-z0-9-]{0,31}):/.exec(entry) ?? [];
+  return dialect === undefined ? '****' : `${dialect}:****`;
 }

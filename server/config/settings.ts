@@ -1,26 +1,7 @@
 // Every environment variable: its kind, its default, what it means, and what to do when it is wrong.
 
-import { flag, integer, type Kind, list, oneOf, text, type ValueOf } from './kinds.ts';
-import { MODEL_SETTINGS } from './model-settings.ts';
-import { PLUGIN_SETTINGS } from './plugin-settings.ts';
-import { USSD_SETTINGS } from './ussd-settings.ts';
-
-/** Where a value may come from when the variable is not set: made once, and kept in DATA_DIR. */
-export type Generated = 'pin-key' | 'oracle-key';
-
-export interface Setting {
-  readonly kind: Kind<unknown>;
-  readonly meaning: string;
-  /** What to do about a bad value. */
-  readonly fix: string;
-  /** The value when the variable is not set, as its text. */
-  readonly default?: string;
-  readonly productionDefault?: string;
-  /** Made in development; required in production. */
-  readonly generated?: Generated;
-  /** Never shown: `all` of it, its `password` only, or the secrets in the `entries` of a list. */
-  readonly secret?: 'all' | 'password' | 'entries';
-}
+import { AGENT_SETTINGS, PLUGIN_SETTINGS } from './agent-settings.ts';
+import { flag, type Generated, integer, list, oneOf, type Setting, text, type ValueOf } from './kinds.ts';
 
 const DAY_MS = 86_400_000;
 const PORT_RANGE = [0, 65_535] as const;
@@ -141,7 +122,13 @@ export const SETTINGS = {
     meaning: 'networks, such as a telecom gateway, that are limited per phone number instead',
     fix: 'Set for example RATE_LIMIT_EXEMPT=203.0.113.0/24.',
   },
-  ...USSD_SETTINGS,
+  USSD_GATEWAYS: {
+    kind: list('ussd-gateway'),
+    secret: 'entries',
+    meaning:
+      'telecom gateways that may speak for callers: networks (after trusted proxies), <dialect>:<secret>, or * for everybody; unset = everybody in development',
+    fix: 'Set the addresses of your telecom gateway, for example USSD_GATEWAYS=203.0.113.0/24, or hubtel:<secret of 16 characters or more>, or * for everybody.',
+  },
   MENUS_DIR: {
     kind: text('path'),
     default: './menus',
@@ -194,53 +181,7 @@ export const SETTINGS = {
     meaning: 'HTTP status of "Service temporarily unavailable"; most gateways hide the text of any other than 200',
     fix: 'Set for example USSD_ERROR_STATUS=503, or leave it out.',
   },
-  ORACLE_KEY: {
-    kind: text('ed25519-key'),
-    secret: 'all',
-    generated: 'oracle-key',
-    meaning: 'Ed25519 key of the agent service',
-    fix: 'Generate one with: npx twinline config --new-keys',
-  },
-  ORACLE_DID: {
-    kind: text('did'),
-    meaning: 'the DID that tokens must name as audience; unset = the did:key of ORACLE_KEY',
-    fix: 'Set for example ORACLE_DID=did:web:oracle.example.com.',
-  },
-  UCAN_AUTH_MAX_TTL_SECONDS: {
-    kind: integer(1, 31_536_000),
-    default: '900',
-    meaning: 'longest accepted lifetime of an invocation, in seconds',
-    fix: 'Set for example UCAN_AUTH_MAX_TTL_SECONDS=900.',
-  },
-  UCAN_DELEGATION_AUTH: {
-    kind: flag(),
-    default: 'on',
-    meaning: 'off refuses x-ucan-delegation as the only proof of who asks',
-    fix: 'Set on or off.',
-  },
-  DID_WEB_HOSTS: {
-    kind: list('http-host'),
-    meaning: 'hosts that are asked for the keys of did:web issuers of tokens; unset = such tokens are refused',
-    fix: 'Set for example DID_WEB_HOSTS=id.example.com,*.example.org (no scheme, no path).',
-  },
-  DID_IXO_URL: {
-    kind: text('http-url'),
-    meaning: 'GraphQL endpoint that tells the keys of did:ixo issuers; unset = such tokens are refused',
-    fix: 'Set for example DID_IXO_URL=https://blocksync.example.com/graphql.',
-  },
-  AGENT_FLOW: {
-    kind: text('flow'),
-    default: 'assistant',
-    meaning: 'the flow that answers when no model is configured',
-    fix: 'Set the name of a flow: its file name without .flow.json.',
-  },
-  AGENT_REPLY_MAX_BYTES: {
-    kind: integer(1_024, 1_073_741_824),
-    default: '8388608',
-    meaning: 'longest answer of an agent, in bytes',
-    fix: 'Set for example AGENT_REPLY_MAX_BYTES=8388608.',
-  },
-  ...MODEL_SETTINGS,
+  ...AGENT_SETTINGS,
   GATEWAY_FILE: {
     kind: text('path'),
     meaning: 'JSON file of the query gateway: its node, descriptors, prefixes, gate and cache; unset = off',

@@ -16,17 +16,17 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** What checks look at. Asked for once, however many checks want it. */
-export interface Patient {
+/** What checks look at. Each store is asked once, however many checks want it. */
+export interface CheckContext {
   readonly config: Config;
   readonly entries: ConfigReading['entries'];
   readonly env: NodeJS.ProcessEnv;
   readonly now: number;
-  readonly redis: Asked<RedisConnection, RedisFacts[]> | undefined;
-  readonly mongo: Asked<MongoConnection, MongoFacts> | undefined;
+  readonly redis: StoreProbe<RedisConnection, RedisFacts[]> | undefined;
+  readonly mongo: StoreProbe<MongoConnection, MongoFacts> | undefined;
 }
 
-export interface Asked<C, F> {
+export interface StoreProbe<C, F> {
   readonly connection: C;
   /** Rejects when it does not answer. */
   facts(): Promise<F>;
@@ -37,8 +37,8 @@ export interface Check {
   /** What it looks at. */
   readonly name: string;
   /** Whether there is anything to look at here. @default always */
-  readonly when?: (patient: Patient) => boolean;
-  readonly run: (patient: Patient) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
+  readonly when?: (context: CheckContext) => boolean;
+  readonly run: (context: CheckContext) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 }
 
 export const fine = (words: string): Finding => ({ level: 'fine', words });

@@ -2,17 +2,11 @@
 
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Config, ConfigReading } from '../config/config.ts';
-import { type Asked, broken, type Check, type Finding, type Patient } from './check.ts';
-import { FOLDER_CHECKS } from './folder.ts';
-import { GATEWAY_CHECKS } from './gateway.ts';
+import { broken, type Check, type CheckContext, type Finding, type StoreProbe } from './check.ts';
+import { GATEWAY_CHECKS, MCP_CHECKS, MENU_CHECKS, MODEL_CHECKS } from './doors.ts';
 import { KEY_CHECKS } from './keys.ts';
-import { CLOCK_CHECKS, MACHINE_CHECKS } from './machine.ts';
-import { MCP_CHECKS } from './mcp.ts';
-import { MENU_CHECKS } from './menus.ts';
-import { MODEL_CHECKS } from './model.ts';
-import { MONGO_CHECKS } from './mongo.ts';
-import { NETWORK_CHECKS } from './network.ts';
-import { REDIS_CHECKS } from './redis.ts';
+import { CLOCK_CHECKS, MACHINE_CHECKS, NETWORK_CHECKS } from './machine.ts';
+import { FOLDER_CHECKS, MONGO_CHECKS, REDIS_CHECKS } from './stores.ts';
 
 export const CHECKS: readonly Check[] = [
   ...MACHINE_CHECKS,
@@ -29,67 +23,67 @@ export const CHECKS: readonly Check[] = [
 ];
 
 /** A finding and the check that found it. */
-export interface Told extends Finding {
+export interface CheckResult extends Finding {
   readonly check: string;
 }
 
 /** Looks at all there is, and changes nothing. */
-export async function examine(reading: ConfigReading, env: NodeJS.ProcessEnv): Promise<Told[]> {
+export async function examine(reading: ConfigReading, env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
   const { config, entries, problems } = reading;
   if (!config) return problems.map((words) => ({ check: 'settings', level: 'broken', words }));
-  const [redis, mongo] = await Promise.all([redisOf(config), mongoOf(config)]);
-  const patient: Patient = { config, entries, env, now: Date.now(), redis, mongo };
+  const [redis, mongo] = await Promise.all([probeRedis(config), probeMongo(config)]);
+  const context: CheckContext = { config, entries, env, now: Date.now(), redis, mongo };
   try {
-    const told: Told[] = [];
+    const results: CheckResult[] = [];
     const errors = new Set<unknown>();
-    for (const check of CHECKS) told.push(...(await carryOut(check, { patient, errors })));
-    return told;
+    for (const check of CHECKS) results.push(...(await runCheck(check, { context, errors })));
+    return results;
   } finally {
     await Promise.all([redis?.connection.close(), mongo?.connection.close()]);
   }
 }
 
 // Drivers are loaded only where they are used.
-async function redisOf({ redisUrl: url }: Config): Promise<Patient['redis']> {
+async function probeRedis({ redisUrl: url }: Config): Promise<CheckContext['redis']> {
   if (url === undefined) return undefined;
   const { connectRedis } = await import('../../lib/store/redis/connection.ts');
   const { redisFacts } = await import('../stores/redis-facts.ts');
-  return asked(connectRedis({ url }), redisFacts);
+  return startProbe(connectRedis({ url }), redisFacts);
 }
 
-async function mongoOf({ mongodbUrl: url }: Config): Promise<Patient['mongo']> {
+async function probeMongo({ mongodbUrl: url }: Config): Promise<CheckContext['mongo']> {
   if (url === undefined) return undefined;
   const { connectMongo } = await import('../../lib/store/mongo/index.ts');
   const { mongoFacts } = await import('../stores/mongo-facts.ts');
-  return asked(connectMongo({ url }), mongoFacts);
+  return startProbe(connectMongo({ url }), mongoFacts);
 }
 
 // Asked at once, so that stores that do not answer are waited for together.
-function asked<C, F>(connection: C, ask: (connection: C) => Promise<F>): Asked<C, F> {
-  const facts = ask(connection);
+function startProbe<C, F>(connection: C, readFacts: (connection: C) => Promise<F>): StoreProbe<C, F> {
+  const facts = readFacts(connection);
   facts.catch(() => {});
   return { connection, facts: () => facts };
 }
 
 interface Round {
-  readonly patient: Patient;
-  /** What was thrown so far: a store that is away is told once, not by every check of it. */
+  readonly context: CheckContext;
+  /** What was thrown so far: a store that is away is reported once, not by every check of it. */
   readonly errors: Set<unknown>;
 }
 
-async function carryOut({ name, when, run }: Check, { patient, errors }: Round): Promise<Told[]> {
-  if (when && !when(patient)) return [];
+async function runCheck({ name, when, run }: Check, { context, errors }: Round): Promise<CheckResult[]> {
+  if (when && !when(context)) return [];
   try {
-    return [await run(patient)].flat().map((finding) => ({ check: name, ...finding }));
+    return [await run(context)].flat().map((finding) => ({ check: name, ...finding }));
   } catch (error) {
     if (errors.has(error)) return [];
     errors.add(error);
-    return [{ check: name, ...trouble(error) }];
+    return [{ check: name, ...describeError(error) }];
   }
 }
 
 // Our own words hold no secret; those of others might.
-function trouble(error: unknown): Finding {
+function describeError(error: unknown): Finding {
   if (error instanceof TwinlineError) return { level: 'broken', words: error.message };
   const { code, name } = error as NodeJS.ErrnoException;
   return broken(`it cannot be looked at (${code ?? name})`, 'Start the server to see more in its log.');

@@ -9,16 +9,16 @@ import type { DocumentStore } from '../../lib/store/store.ts';
 import type { SettingName } from '../config/settings.ts';
 import { redisMark } from '../stores/key-mark.ts';
 import { readPinCanary } from '../stores/stores.ts';
-import { advice, type Check, type Finding, fine, type Patient } from './check.ts';
+import { advice, type Check, type CheckContext, type Finding, fine } from './check.ts';
 
 export const KEY_CHECKS: readonly Check[] = [
-  { name: 'PIN key', run: (patient) => keyFinding(patient, 'PIN_ENCRYPTION_KEY') },
+  { name: 'PIN key', run: (context) => keyFinding(context, 'PIN_ENCRYPTION_KEY') },
   {
     name: 'PIN key and data',
-    run: async (patient) => {
-      const { config } = patient;
+    run: async (context) => {
+      const { config } = context;
       if (!config.pinKeys) return fine('no PINs are stored yet: the key is made at the first start');
-      const documents = await openExisting(patient);
+      const documents = await openExisting(context);
       if (!documents) return fine('no PINs are stored yet');
       try {
         const kept = await readPinCanary(documents);
@@ -35,7 +35,7 @@ export const KEY_CHECKS: readonly Check[] = [
     name: 'PIN key and sessions',
     when: ({ redis, config }) => redis !== undefined && config.pinKeys !== undefined && config.pinKeys !== '',
     run: async ({ config, redis }) => {
-      // One that does not answer is told already.
+      // One that does not answer is reported already.
       await redis!.facts();
       const kept = await redisMark(redis!.connection).read();
       if (!kept) return fine('no instance has marked its key in Redis yet');
@@ -44,7 +44,7 @@ export const KEY_CHECKS: readonly Check[] = [
         : fine('the sessions in Redis belong to an older key of this list; the next start marks the active one');
     },
   },
-  { name: 'oracle key', run: (patient) => keyFinding(patient, 'ORACLE_KEY') },
+  { name: 'oracle key', run: (context) => keyFinding(context, 'ORACLE_KEY') },
   {
     name: 'operator token',
     run: ({ config }) =>
@@ -59,8 +59,8 @@ export const KEY_CHECKS: readonly Check[] = [
   },
 ];
 
-// Bad and missing ones were told as problems of the settings.
-function keyFinding({ config, entries }: Patient, name: SettingName): Finding {
+// Bad and missing ones were reported as problems of the settings.
+function keyFinding({ config, entries }: CheckContext, name: SettingName): Finding {
   const { text, source } = entries.find((entry) => entry.name === name)!;
   const isShared = config.redisUrl !== undefined || config.mongodbUrl !== undefined;
   if (source !== 'environment' && isShared) {
@@ -72,7 +72,7 @@ function keyFinding({ config, entries }: Patient, name: SettingName): Finding {
 }
 
 // Looking must make nothing: where no documents are yet, there is nothing to open.
-async function openExisting({ config, mongo }: Patient): Promise<DocumentStore | undefined> {
+async function openExisting({ config, mongo }: CheckContext): Promise<DocumentStore | undefined> {
   if (mongo) {
     const { mongoDocuments } = await import('../../lib/store/mongo/index.ts');
     return mongoDocuments({ connection: mongo.connection });

@@ -1,6 +1,13 @@
-// Checks of the machine: Node, its clock beside those of the stores, and how many connections it may hold.
+// Checks of the machine (Node, its clock beside those of the stores, open files) and of what lies between callers and the server: the
+// port, proxies, rate limits, what instances share.
 
-import { advice, broken, type Check, type Finding, fine } from './check.ts';
+import { createServer } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { createAdapters } from '../../lib/ussd/adapter.ts';
+import type { Config } from '../config/config.ts';
+import { isNetwork } from '../config/kinds.ts';
+import { ussdGateways } from '../ussd/gateways.ts';
+import { advice, broken, type Check, type CheckContext, type Finding, fine } from './check.ts';
 
 /** When each line of Node that we run on ends. */
 const ENDS: Readonly<Record<number, string>> = { 20: '2026-04-30', 22: '2027-04-30', 24: '2028-04-30' };
@@ -62,4 +69,125 @@ function openFilesMax(): number | undefined {
   if (excludeNetwork !== undefined) report.excludeNetwork = excludeNetwork;
   const soft = Number(userLimits?.open_files?.soft);
   return Number.isFinite(soft) ? soft : undefined;
+}
+
+/** A network this large holds strangers. */
+const WIDE_BITS = { ipv4: 7, ipv6: 16 } as const;
+/** Fewer turns a second than this for all callers behind one address are soon used up. */
+const TURNS_PER_SECOND = 20;
+const ASK_MS = 500;
+
+export const NETWORK_CHECKS: readonly Check[] = [
+  {
+    name: 'trusted proxies',
+    run: ({ config }) => {
+      const { trustedProxies, production, host } = config;
+      if (!trustedProxies.length) {
+        if (!production) return fine('no proxy is trusted: the client is who connects');
+        const words = `no proxy is trusted: behind one, all clients of ${host} count as a single address`;
+        return advice(words, 'Set TRUST_PROXY_ENABLED=true and TRUST_PROXY_CIDRS, unless clients connect directly.');
+      }
+      const wide = trustedProxies.filter(isWide);
+      if (!wide.length) return fine(`X-Forwarded-For counts from ${trustedProxies.join(', ')}`);
+      return broken(
+        `TRUST_PROXY_CIDRS holds ${wide.join(', ')}: strangers can claim any address`,
+        'List the addresses of your proxies only.',
+      );
+    },
+  },
+  { name: 'rate limit', run: ({ config }) => limitFinding(config) },
+  { name: 'USSD gateways', run: ({ config }) => gatewayFinding(config) },
+  {
+    name: 'instances',
+    when: ({ config }) => (config.redisUrl === undefined) !== (config.mongodbUrl === undefined),
+    run: ({ config }) => {
+      const [shared, own] = config.redisUrl ? ['sessions', 'documents'] : ['documents', 'sessions'];
+      const missing = config.redisUrl ? 'MONGODB_URL' : 'REDIS_URL';
+      return advice(
+        `${shared} are shared by all machines, ${own} are not`,
+        `Set ${missing} too, unless all instances run on this machine.`,
+      );
+    },
+  },
+  { name: 'port', run: portFinding },
+];
+
+export function isWide(network: string): boolean {
+  const [address, bits] = network.includes('/')
+    ? ipaddr.parseCIDR(network)
+    : ([ipaddr.parse(network), 128] as [ipaddr.IPv4 | ipaddr.IPv6, number]);
+  return bits <= WIDE_BITS[address.kind()];
+}
+
+type Limited = { readonly production: boolean; readonly rateLimit: Omit<Config['rateLimit'], 'countsLoopback'> };
+
+/** What is to be said of RATE_LIMIT_MAX and RATE_LIMIT_EXEMPT. */
+export function limitFinding({ rateLimit, production }: Limited): Finding {
+  const { max, windowMs, exempt } = rateLimit;
+  const wide = exempt.filter(isWide);
+  if (wide.length)
+    return broken(
+      `RATE_LIMIT_EXEMPT holds ${wide.join(', ')}: nobody is limited by address`,
+      'List the addresses of your telecom gateway only.',
+    );
+  const words = `${max} requests in ${windowMs / 1_000} s for each address`;
+  if (exempt.length) return fine(`${words}; per phone number from ${exempt.join(', ')}`);
+  const perSecond = (max / windowMs) * 1_000;
+  if (!production || perSecond >= TURNS_PER_SECOND) return fine(words);
+  return advice(
+    `${words}: all callers of a telecom gateway have one address, and together ${perSecond.toFixed(1)} turns a second`,
+    'List its addresses in RATE_LIMIT_EXEMPT; they are then limited per phone number.',
+  );
+}
+
+/** Who may speak for callers. */
+export function gatewayFinding({ ussd, production }: Pick<CheckContext['config'], 'ussd' | 'production'>): Finding {
+  const { gateways, textMode } = ussd;
+  if (gateways === '*') {
+    if (!production) return fine('everybody who reaches the server may speak for any phone (development)');
+    const words = 'USSD_GATEWAYS=*: everybody who reaches the server may speak for any phone';
+    return advice(words, 'List the addresses of your telecom gateway, or give its dialect a secret.');
+  }
+  ussdGateways(gateways, Object.keys(createAdapters(textMode)));
+  const networks = gateways.filter(isNetwork);
+  const wide = networks.filter(isWide);
+  if (wide.length)
+    return broken(
+      `USSD_GATEWAYS holds ${wide.join(', ')}: strangers may speak for any phone`,
+      'List your gateway only.',
+    );
+  const secrets = gateways.length - networks.length;
+  const said = [...networks, ...(secrets ? [`${secrets} with a secret`] : [])];
+  return fine(`USSD requests are taken from ${said.join(', ')}`);
+}
+
+async function portFinding({ config }: CheckContext): Promise<Finding> {
+  const { host, port } = config;
+  const place = `${host}:${port}`;
+  if (port === 0) return fine('any free port');
+  const code = await listenOnce(host, port);
+  if (code === undefined) return fine(`${place} is free`);
+  if (code === 'EADDRINUSE' && (await isTwinline(host, port))) return fine(`Twinline answers at ${place} already`);
+  const why = code === 'EADDRINUSE' ? 'another program uses it' : code;
+  return broken(`cannot listen on ${place}: ${why}`, 'Set another PORT or HOST, or stop that program.');
+}
+
+function listenOnce(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+const HERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
+
+async function isTwinline(host: string, port: number): Promise<boolean> {
+  const name = HERE[host] ?? (host.includes(':') ? `[${host}]` : host);
+  try {
+    const answer = await fetch(`http://${name}:${port}/`, { signal: AbortSignal.timeout(ASK_MS) });
+    return /Twinline/.test(await answer.text());
+  } catch {
+    return false;
+  }
 }

@@ -8,8 +8,7 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
-import { makeFolder } from '../config/folder.ts';
-import { IN_MEMORY } from '../config/generated.ts';
+import { IN_MEMORY, makeFolder } from '../config/data-dir.ts';
 import type { Log } from '../health/log.ts';
 import { waitForStore } from './wait.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
-import { makeOracleKey } from '../../server/config/generated.ts';
+import { makeOracleKey } from '../../server/config/data-dir.ts';
 import { frameRows, pausedRows } from './agent-streams.ts';
 import { cpuUs, start, stop, type Target } from './load.ts';
 import { median, type Row, us } from './measure.ts';

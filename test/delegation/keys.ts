@@ -1,7 +1,7 @@
 // New keys of users and services.
 
 import { type OracleKey, parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
-import { makeOracleKey } from '../../server/config/generated.ts';
+import { makeOracleKey } from '../../server/config/data-dir.ts';
 
 /** An Ed25519 key that nobody has had before. */
 export function newKey(): OracleKey {

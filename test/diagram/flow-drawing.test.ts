@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Drawing } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
-import { targetsOf } from '../../lib/flow/format/flow.ts';
+import { listTargets } from '../../lib/flow/format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 import { everything, nodesOf, shipped } from './machines.ts';
@@ -16,7 +16,7 @@ const pair = (from: string, to: string) => `${from} → ${to}`;
 /** Every way that the screens of a flow name, from their own JSON. */
 function waysIn({ screens }: CompiledFlow): string[] {
   const ways = [...screens.values()].flatMap(({ path, screen, scope }) =>
-    targetsOf(screen).map((to) => pair(path, scope.path + to)),
+    listTargets(screen).map((to) => pair(path, scope.path + to)),
   );
   return [...new Set(ways)].sort();
 }

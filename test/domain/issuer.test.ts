@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { issuer } from '../../lib/domain/credential/card.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { makeOracleKey } from '../../server/config/generated.ts';
+import { makeOracleKey } from '../../server/config/data-dir.ts';
 import { verdictOn } from './credentials.ts';
 
 const test = suite('issuer');

@@ -8,7 +8,7 @@ import type { Reply } from '../../lib/engine/conversation.ts';
 import type { TurnReport } from '../../lib/engine/engine.ts';
 import { refusal } from '../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
-import { pathOf, type ScreenNode } from '../../lib/flow/run/node.ts';
+import { pathOf, type ScreenNode } from '../../lib/flow/run/scope.ts';
 import type { JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
 import { heldBytes } from '../support/memory.ts';
 import { marketFlow, marketServices } from './market.ts';

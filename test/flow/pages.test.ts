@@ -7,7 +7,7 @@ import type { Flow } from '../../lib/flow/format/flow.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { room, septets } from '../../lib/flow/run/gsm7.ts';
-import { cut, fitsScreen, pagesOf, ucs2Units } from '../../lib/flow/run/page.ts';
+import { cut, cutPages, fitsScreen, ucs2Units } from '../../lib/flow/run/render.ts';
 import { flowOf, lines, phone } from './phone.ts';
 
 const test = suite('pages');
@@ -38,7 +38,7 @@ test('the pages of a list are its rows in order, none lost, split or doubled, an
     fc.property(fc.array(words(8), { maxLength: 40 }), words(8), footers, chars, (rows, text, footer, limit) => {
       // Distinct rows, so that one in the place of another is seen.
       const numbered = rows.map((row, at) => `${at}:${row}`);
-      const pages = pagesOf(
+      const pages = cutPages(
         { text, rows: numbered },
         { chars: limit, footer: (more) => [...(more ? ['98. More'] : []), ...footer] },
       );
@@ -64,7 +64,7 @@ test('a page is full: the first row of the next one would not have fitted', () =
   fc.assert(
     fc.property(fc.array(words(10), { minLength: 5, maxLength: 40 }), chars, (rows, limit) => {
       const numbered = rows.map((row, at) => `${at}:${row}`);
-      const pages = pagesOf(
+      const pages = cutPages(
         { text: 'T', rows: numbered },
         { chars: limit, footer: (more) => (more ? ['98. More'] : []) },
       );
@@ -82,7 +82,7 @@ test('a text of any length comes whole, word by word, and every page fits', () =
   fc.assert(
     fc.property(fc.array(words(8), { minLength: 1, maxLength: 200 }), footers, chars, (parts, footer, limit) => {
       const text = parts.join(' ');
-      const pages = pagesOf(
+      const pages = cutPages(
         { text, rows: [] },
         { chars: limit, footer: (more) => [...(more ? ['98. More'] : []), ...footer] },
       );
@@ -106,7 +106,7 @@ test('a word that is longer than a page is cut, never inside of a character', ()
       chars,
       (sign, count, limit) => {
         const text = sign.repeat(count);
-        const pages = pagesOf({ text, rows: [] }, { chars: limit, footer: (more) => (more ? ['98. More'] : []) });
+        const pages = cutPages({ text, rows: [] }, { chars: limit, footer: (more) => (more ? ['98. More'] : []) });
         for (const page of pages) {
           assert.ok(isScreen(page, limit), page);
           assert.not.match(page, /\p{Cs}/u);
@@ -122,7 +122,7 @@ test('a title makes room for rows in another encoding', () => {
   const footer = (more: boolean) => [...(more ? ['98. More'] : []), '0. Back'];
   for (const text of ['T'.repeat(39), 'T'.repeat(85), 'T '.repeat(80)]) {
     const rows = Array.from({ length: 6 }, (_, at) => `${at}:${'я'.repeat(38)}`);
-    const pages = pagesOf({ text, rows }, { chars: ROOM, footer });
+    const pages = cutPages({ text, rows }, { chars: ROOM, footer });
     for (const page of pages) assert.ok(isScreen(page, ROOM), page);
     assert.equal(
       pages.flatMap(lines).filter((line) => line.includes('я')),
@@ -140,8 +140,8 @@ test('characters of the extension table take two places, and the last place of a
     ['я'.repeat(80), 'я'.repeat(81)],
     ['😀'.repeat(40), `${'😀'.repeat(40)}x`],
   ] as const) {
-    assert.equal(pagesOf({ text: full, rows: [] }, no), [full]);
-    assert.is.not(pagesOf({ text: over, rows: [] }, no).length, 1);
+    assert.equal(cutPages({ text: full, rows: [] }, no), [full]);
+    assert.is.not(cutPages({ text: over, rows: [] }, no).length, 1);
   }
   assert.is(ucs2Units(ROOM), FLOW_LIMITS.screenUcs2Units);
 });

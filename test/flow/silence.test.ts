@@ -7,7 +7,7 @@ import { createEngine } from '../../lib/engine/engine.ts';
 import { takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { pagesOf } from '../../lib/flow/run/page.ts';
+import { cutPages } from '../../lib/flow/run/render.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 
 const test = suite('silence');
@@ -40,7 +40,7 @@ test('a flow may shorten the silence that ends a session, and cannot make it lon
 
 test('navigation lines that alone are longer than a screen give way to the text', () => {
   const endless = { text: 'Balance 20.00', rows: [] };
-  const pages = pagesOf(endless, { chars: 182, footer: () => [`0. ${'b'.repeat(200)}`] });
+  const pages = cutPages(endless, { chars: 182, footer: () => [`0. ${'b'.repeat(200)}`] });
   assert.equal(pages, ['Balance 20.00']);
 });
 

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { loadFlows, parseFlow } from '../../lib/flow/format/load.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { coverageLine, markedFlow } from '../../lib/flow/testing/coverage.ts';
+import { coverageLine, markFlow } from '../../lib/flow/testing/coverage.ts';
 import { type FlowTest, type FlowTestFile, parseFlowTests } from '../../lib/flow/testing/file.ts';
 import { type FlowTestReport, failureText, recordFlowTest, runFlowTests } from '../../lib/flow/testing/run.ts';
 import { writeFlowTests } from '../../lib/flow/testing/update.ts';
@@ -425,7 +425,7 @@ test('marks change nothing: a marked flow answers like the one it was made of', 
   ];
   for (const name of names) {
     const plain = compileFlow(parseFlow(read(`${name}.flow.json`), `${name}.flow.json`).flow!);
-    const marked = { ...plain, machine: markedFlow(plain).conversation.machine };
+    const marked = { ...plain, machine: markFlow(plain).conversation.machine };
     const [one, two] = [phone(plain), phone(marked)];
     assert.is(await one.dial(), await two.dial());
     for (let at = 0; at < 200; at++) {

@@ -75,10 +75,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/expression': room('lib lib/flow', 'lib/store'),
-  'lib/flow/format': room(
-    'lib lib/flow lib/flow/expression lib/flow/lint lib/flow/run lib/json',
-    'lib/engine/machine lib/store',
-  ),
+  'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/store'),
   'lib/flow/lint': room('lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib lib/store'),
   'lib/flow/lint/rules': room(
     'lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
@@ -126,16 +123,13 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/openapi/parts server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
     'lib/flow/run lib/store/redis server/sockets',
   ),
-  'server/cli': room(
-    'lib lib/flow/expression server/boot server/cli/verbs server/config server/http server/http/middleware',
-  ),
-  'server/cli/output': room('lib/flow/format', 'lib/flow/testing'),
+  'server/cli': room('lib lib/flow/expression server/boot server/cli/verbs server/config server/http'),
   'server/cli/phone': room(
     'lib lib/engine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
     'lib/store server/boot',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/delegation lib/delegation/issuer lib/flow/expression lib/flow/format lib/flow/testing lib/gateway lib/ussd server/boot server/cli server/cli/output server/cli/phone server/config server/doctor server/gateway server/health server/http server/menus server/openapi server/stores server/ussd server/web/diagram',
+    'lib lib/account lib/delegation lib/delegation/issuer lib/flow/expression lib/flow/format lib/flow/lint lib/flow/testing lib/gateway lib/ussd server/boot server/cli server/cli/phone server/config server/doctor server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/diagram',
     'lib/flow/run lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
@@ -227,7 +221,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/proposal': room('lib lib/domain lib/domain/voting server/web/kit', 'lib/domain/twin lib/store machines'),
   'server/web/simulator': room(
-    'lib lib/domain/schema lib/flow/testing lib/ussd server/config server/http server/ussd server/web server/web/kit',
-    'lib/engine lib/flow/run',
+    'lib lib/domain/schema lib/flow/run lib/flow/testing lib/ussd server/config server/http server/ussd server/web server/web/kit',
+    'lib/engine',
   ),
 };

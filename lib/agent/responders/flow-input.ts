@@ -35,7 +35,7 @@ const BEGIN = new Set(['/reset', '/start', '/restart']);
 const SHOW = new Set(['/help', '/again']);
 
 /** What a message means where the conversation stands. */
-export function readMeaning(engine: Engine, { flow, view, text }: ChatInput): Meaning {
+export function readMeaning(engine: Engine<CompiledFlow>, { flow, view, text }: ChatInput): Meaning {
   const word = text.trim().toLowerCase();
   if (BEGIN.has(word)) return { kind: 'begin' };
   if (SHOW.has(word)) return { kind: 'show' };
@@ -45,11 +45,11 @@ export function readMeaning(engine: Engine, { flow, view, text }: ChatInput): Me
 }
 
 function commandMeaning(
-  engine: Engine,
+  engine: Engine<CompiledFlow>,
   { flow, view, command }: Pick<ChatInput, 'flow' | 'view'> & { command: (typeof COMMANDS)[string] },
 ): Meaning {
   const conversation = view && engine.library.current(view.conversation);
-  const key = keysOf(engine.library.current(flow))[command.key];
+  const key = { ...DEFAULT_KEYS, ...engine.library.current(flow)?.flow.keys }[command.key];
   if (!conversation || key === false) return { kind: 'show' };
   const event = readSafely(conversation, view, key);
   return event && command.event.test(event.type) ? { kind: 'input', input: key, isFirst: false } : { kind: 'show' };
@@ -64,13 +64,8 @@ function readSafely(conversation: Conversation, { rest }: SessionView, key: stri
   }
 }
 
-const keysOf = (conversation: Conversation | undefined) => ({
-  ...DEFAULT_KEYS,
-  ...(conversation as Partial<CompiledFlow> | undefined)?.flow?.keys,
-});
-
 /** Whether the first message answers the first screen; one that does not only opens the conversation. */
-function isAnswer(engine: Engine, flow: string, text: string): boolean {
+function isAnswer(engine: Engine<CompiledFlow>, flow: string, text: string): boolean {
   const conversation = engine.library.current(flow);
   if (!conversation) throw new TwinlineError('ERR_FLOW_UNKNOWN', `No flow "${flow}" is loaded.`);
   const { live, effects } = conversation.machine.begin({});

@@ -4,7 +4,7 @@
 
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
 import type { Service, Services } from '../../engine/service.ts';
-import { type TurnResult, takeTurn } from '../../engine/session/turn.ts';
+import { takeTurn } from '../../engine/session/turn.ts';
 import { viewSession } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { CompiledFlow } from '../../flow/run/compile.ts';
@@ -31,7 +31,7 @@ export interface FlowResponderOptions extends Watching {
 }
 
 export interface FlowResponder extends Responder {
-  readonly engine: Engine;
+  readonly engine: Engine<CompiledFlow>;
   /** Makes this the current version of a flow; sessions that began on others go on with those. */
   add(conversation: CompiledFlow): void;
 }
@@ -54,7 +54,7 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
   // Services to which some flow sends a secret: what they are called with is not shown.
   const secret = new Set<string>();
   const { store, flow, conversations, services = {}, ttlSeconds = MONTH_SECONDS, ...others } = options;
-  const engine = createEngine({
+  const engine = createEngine<CompiledFlow>({
     ...others,
     store: withoutDueTimes(store),
     ttlSeconds,
@@ -96,7 +96,7 @@ const sessionKey = (session: string) => `agent/${session}`;
 
 /** The reply to a turn, retried while it is wanted and the failure of the store may be temporary. */
 function takeChatTurn(
-  engine: Engine,
+  engine: Engine<CompiledFlow>,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<string> {
   const { session: sessionId, owner: did, request, runId } = turn;

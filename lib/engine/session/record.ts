@@ -173,14 +173,14 @@ function withUndefined(context: JsonObject, names: readonly string[]): JsonObjec
   return whole as JsonObject;
 }
 
-export type Opened =
+export type Opened<C extends Conversation = Conversation> =
   | { readonly kind: 'none' }
   | { readonly kind: 'ended'; readonly stored: StoredSession; readonly record: SessionRecord }
   | {
       readonly kind: 'live';
       readonly stored: StoredSession;
       readonly record: SessionRecord;
-      readonly conversation: Conversation;
+      readonly conversation: C;
       /** The record is of an older version and has been put in terms of this one. */
       readonly isMigrated: boolean;
       /** The machine, put back where the record says. */
@@ -191,7 +191,11 @@ export type Opened =
 export type Live = Opened & { readonly kind: 'live' };
 
 /** Reads a stored session. A record that cannot go on is a result of its own, never a new beginning. */
-export function openStored(engine: Engine, key: string, stored: StoredSession | undefined): Opened {
+export function openStored<C extends Conversation>(
+  engine: Engine<C>,
+  key: string,
+  stored: StoredSession | undefined,
+): Opened<C> {
   if (!stored) return { kind: 'none' };
   const record = decodeRecord(key, stored.record, engine.seals);
   if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
@@ -205,13 +209,13 @@ export function openStored(engine: Engine, key: string, stored: StoredSession | 
   return { kind: 'live', stored, record: fit.record, conversation, isMigrated, live };
 }
 
-interface Fit {
-  readonly conversation: Conversation;
+interface Fit<C> {
+  readonly conversation: C;
   readonly record: SessionRecord;
   readonly isMigrated: boolean;
 }
 
-function migrated(engine: Engine, record: SessionRecord): Fit | RecordProblem {
+function migrated<C extends Conversation>(engine: Engine<C>, record: SessionRecord): Fit<C> | RecordProblem {
   const conversation = engine.library.current(record.conversation);
   if (!conversation) return 'foreign';
   if (record.version > conversation.version) return 'future';
@@ -220,7 +224,7 @@ function migrated(engine: Engine, record: SessionRecord): Fit | RecordProblem {
 }
 
 // Undefined when the machine has no such state.
-function resumed({ conversation, record: { rest, calls } }: Fit): AnyMachineSnapshot | undefined {
+function resumed({ conversation, record: { rest, calls } }: Fit<Conversation>): AnyMachineSnapshot | undefined {
   try {
     return conversation.machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   } catch (error) {

@@ -13,8 +13,8 @@ import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import { type BinarySign, type Node, parseExpression } from './parse.ts';
-import { element, isRefusedName, kindOf, member } from './path.ts';
 import { expressionError } from './tokens.ts';
+import { element, isRefusedName, kindOf, member } from './values.ts';
 
 export interface Expression {
   readonly source: string;

@@ -1,8 +1,7 @@
 // Filters of text templates: a closed table. What a filter cannot read becomes null, which prints as nothing.
 
 import type { Json } from '../../store/store.ts';
-import { dateAt, readIsoDate } from './calendar.ts';
-import { isDecimal } from './decimal.ts';
+import { dateAt, isDecimal, readIsoDate } from './values.ts';
 
 /** A filter with its arguments in place. `lang` is the tag of the text's language. */
 export type Filter = (value: Json, lang: string) => Json;
@@ -12,8 +11,7 @@ export interface FilterKind {
   readonly usage: string;
   readonly doc: string;
   /** Fewest and most arguments. */
-  readonly least: number;
-  readonly most: number;
+  readonly arity: readonly [least: number, most: number];
   /** The filter for these arguments, or what is wrong with them. */
   readonly make: (...args: string[]) => Filter | { readonly problem: string };
 }
@@ -23,8 +21,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   money: {
     usage: 'money or money:KES',
     doc: "An amount with two decimals as the language writes it, after the currency's code when one is given.",
-    least: 0,
-    most: 1,
+    arity: [0, 1],
     make: (code = '') => {
       if (code !== '' && !/^[A-Z]{3}$/.test(code)) return { problem: 'a currency is three capital letters, as in KES' };
       const prefix = code === '' ? '' : `${code} `;
@@ -37,11 +34,10 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   number: {
     usage: 'number or number:2',
     doc: 'A number as the language writes it, with exactly so many decimals (0 to 9); up to three when none are given.',
-    least: 0,
-    most: 1,
+    arity: [0, 1],
     make: (digits) => {
       if (digits === undefined) return (value, lang) => formatNumber(value, lang, 0, 3);
-      const places = whole(digits, 0, 9);
+      const places = parseWhole(digits, 0, 9);
       if (places === undefined) return { problem: 'decimals are 0 to 9' };
       return (value, lang) => formatNumber(value, lang, places, places);
     },
@@ -49,36 +45,33 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   trunc: {
     usage: 'trunc:14',
     doc: 'At most so many characters (1 to 999); a longer text ends in "..".',
-    least: 1,
-    most: 1,
+    arity: [1, 1],
     make: (length) => {
-      const most = whole(length, 1, 999);
+      const most = parseWhole(length, 1, 999);
       if (most === undefined) return { problem: 'a length is 1 to 999' };
       return (value) => {
         const text = textOf(value);
-        if (beginning(text, most) === text) return text;
-        return most > 2 ? `${beginning(text, most - 2)}..` : beginning(text, most);
+        if (takeFirst(text, most) === text) return text;
+        return most > 2 ? `${takeFirst(text, most - 2)}..` : takeFirst(text, most);
       };
     },
   },
   first: {
     usage: 'first:3',
     doc: 'The first so many characters (1 to 999).',
-    least: 1,
-    most: 1,
+    arity: [1, 1],
     make: (length) => {
-      const most = whole(length, 1, 999);
+      const most = parseWhole(length, 1, 999);
       if (most === undefined) return { problem: 'a length is 1 to 999' };
-      return (value) => beginning(textOf(value), most);
+      return (value) => takeFirst(textOf(value), most);
     },
   },
   mask: {
     usage: 'mask or mask:2',
     doc: 'Stars and the last 4 (or 1 to 4) characters; stars only where those would be more than half of the text.',
-    least: 0,
-    most: 1,
+    arity: [0, 1],
     make: (shown = '4') => {
-      const last = whole(shown, 1, 4);
+      const last = parseWhole(shown, 1, 4);
       if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
       return (value) => {
         const characters = [...textOf(value)];
@@ -90,22 +83,19 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   upper: {
     usage: 'upper',
     doc: 'In capital letters.',
-    least: 0,
-    most: 0,
+    arity: [0, 0],
     make: () => (value) => textOf(value).toUpperCase(),
   },
   lower: {
     usage: 'lower',
     doc: 'In small letters.',
-    least: 0,
-    most: 0,
+    arity: [0, 0],
     make: () => (value) => textOf(value).toLowerCase(),
   },
   date: {
     usage: 'date or date:iso',
     doc: 'DD/MM/YYYY (or YYYY-MM-DD) of an ISO date, as written there, or of milliseconds since 1970, in UTC.',
-    least: 0,
-    most: 1,
+    arity: [0, 1],
     make: (format = 'dmy') => {
       if (format !== 'dmy' && format !== 'iso') return { problem: 'write date or date:iso' };
       return (value) => {
@@ -118,8 +108,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   plural: {
     usage: 'plural:item:items',
     doc: 'The first text for exactly 1, the second for every other number; the number itself is not printed.',
-    least: 2,
-    most: 2,
+    arity: [2, 2],
     make: (one, other) => (value) => {
       const count = typeof value === 'string' && isDecimal(value) ? Number(value) : value;
       if (typeof count !== 'number') return null;
@@ -129,15 +118,13 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   default: {
     usage: 'default:none',
     doc: 'This text where there would be nothing.',
-    least: 1,
-    most: 1,
+    arity: [1, 1],
     make: (text) => (value) => (textOf(value) === '' ? (text ?? null) : value),
   },
   count: {
     usage: 'count',
     doc: 'How many elements a list has; 0 where it is missing.',
-    least: 0,
-    most: 0,
+    arity: [0, 0],
     make: () => (value) => (Array.isArray(value) ? value.length : value === null ? 0 : null),
   },
 };
@@ -149,12 +136,12 @@ export function textOf(value: Json): string {
 }
 
 // Counts characters, not code units, so that none is cut in half.
-function beginning(text: string, count: number): string {
+function takeFirst(text: string, count: number): string {
   if (text.length <= count) return text;
   return /[\ud800-\udfff]/.test(text) ? [...text].slice(0, count).join('') : text.slice(0, count);
 }
 
-function whole(text: string | undefined, least: number, most: number): number | undefined {
+function parseWhole(text: string | undefined, least: number, most: number): number | undefined {
   const value = /^\d{1,3}$/.test(text ?? '') ? Number(text) : -1;
   return value >= least && value <= most ? value : undefined;
 }

@@ -1,8 +1,7 @@
 // Functions of the expression language: a closed table.
 
 import type { Json } from '../../store/store.ts';
-import { parseDecimal, roundDecimal } from './decimal.ts';
-import { kindOf } from './path.ts';
+import { kindOf, parseDecimal, roundDecimal } from './values.ts';
 
 /** Ends the evaluation; the problem names kinds of values, never the values. */
 type Refuse = (problem: string) => never;
@@ -12,8 +11,7 @@ export interface ExpressionFunction {
   readonly usage: string;
   readonly doc: string;
   /** Fewest and most arguments. */
-  readonly least: number;
-  readonly most: number;
+  readonly arity: readonly [least: number, most: number];
   readonly call: (args: readonly Json[], refuse: Refuse) => Json;
 }
 
@@ -37,10 +35,9 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   len: {
     usage: 'len(list or text)',
     doc: 'How many elements or characters; 0 for null.',
-    least: 1,
-    most: 1,
+    arity: [1, 1],
     call: ([value = null], refuse) => {
-      if (typeof value === 'string') return characters(value);
+      if (typeof value === 'string') return countCharacters(value);
       if (Array.isArray(value)) return value.length;
       return value === null ? 0 : refuse(`len takes a list or a text, not ${kindOf(value)}.`);
     },
@@ -48,8 +45,7 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   num: {
     usage: 'num(text)',
     doc: 'The number that a text writes in plain decimal notation; null when it writes none.',
-    least: 1,
-    most: 1,
+    arity: [1, 1],
     call: ([value = null]) => {
       if (typeof value === 'number') return value;
       return typeof value === 'string' ? (parseDecimal(value.trim()) ?? null) : null;
@@ -58,8 +54,7 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   str: {
     usage: 'str(value)',
     doc: 'A number, true or false as text; an empty text for null.',
-    least: 1,
-    most: 1,
+    arity: [1, 1],
     call: ([value = null], refuse) => {
       if (value === null) return '';
       return typeof value === 'object' ? refuse(`str takes a plain value, not ${kindOf(value)}.`) : String(value);
@@ -68,24 +63,21 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   min: {
     usage: 'min(number, number...)',
     doc: 'The smallest of the numbers.',
-    least: 1,
-    most: MANY,
-    call: (args, refuse) => Math.min(...numbers('min', args, refuse)),
+    arity: [1, MANY],
+    call: (args, refuse) => Math.min(...requireNumbers('min', args, refuse)),
   },
   max: {
     usage: 'max(number, number...)',
     doc: 'The largest of the numbers.',
-    least: 1,
-    most: MANY,
-    call: (args, refuse) => Math.max(...numbers('max', args, refuse)),
+    arity: [1, MANY],
+    call: (args, refuse) => Math.max(...requireNumbers('max', args, refuse)),
   },
   round: {
     usage: 'round(number) or round(number, places)',
     doc: 'Rounds half away from zero, to 0 to 12 decimal places.',
-    least: 1,
-    most: 2,
+    arity: [1, 2],
     call: (args, refuse) => {
-      const [value = 0, places = 0] = numbers('round', args, refuse);
+      const [value = 0, places = 0] = requireNumbers('round', args, refuse);
       if (!Number.isInteger(places) || places < 0 || places > 12) return refuse('round takes 0 to 12 places.');
       return roundDecimal(value, places);
     },
@@ -93,37 +85,32 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   abs: {
     usage: 'abs(number)',
     doc: 'The number without its sign.',
-    least: 1,
-    most: 1,
-    call: (args, refuse) => Math.abs(numbers('abs', args, refuse)[0]!),
+    arity: [1, 1],
+    call: (args, refuse) => Math.abs(requireNumbers('abs', args, refuse)[0]!),
   },
   lower: {
     usage: 'lower(text)',
     doc: 'In small letters; null for null.',
-    least: 1,
-    most: 1,
-    call: ([value = null], refuse) => recased('lower', value, refuse)?.toLowerCase() ?? null,
+    arity: [1, 1],
+    call: ([value = null], refuse) => requireText('lower', value, refuse)?.toLowerCase() ?? null,
   },
   upper: {
     usage: 'upper(text)',
     doc: 'In capital letters; null for null.',
-    least: 1,
-    most: 1,
-    call: ([value = null], refuse) => recased('upper', value, refuse)?.toUpperCase() ?? null,
+    arity: [1, 1],
+    call: ([value = null], refuse) => requireText('upper', value, refuse)?.toUpperCase() ?? null,
   },
   startsWith: {
     usage: 'startsWith(text, beginning)',
     doc: 'Whether the text begins so; false when either is no text.',
-    least: 2,
-    most: 2,
+    arity: [2, 2],
     call: ([value, beginning]) =>
       typeof value === 'string' && typeof beginning === 'string' && value.startsWith(beginning),
   },
   contains: {
     usage: 'contains(list or text, part)',
     doc: 'Whether a list has the element or a text the part: "part in list" read the other way.',
-    least: 2,
-    most: 2,
+    arity: [2, 2],
     call: ([whole = null, part = null]) => isIn(part, whole),
   },
 };
@@ -140,18 +127,18 @@ export function isIn(part: Json, whole: Json): boolean {
 }
 
 /** Unicode characters (code points) of `text`. */
-export function characters(text: string): number {
+export function countCharacters(text: string): number {
   let pairs = 0;
   for (let at = 0; at < text.length; at++) if (text.codePointAt(at)! > 0xffff) pairs++;
   return text.length - pairs;
 }
 
-function numbers(name: string, args: readonly Json[], refuse: Refuse): readonly number[] {
+function requireNumbers(name: string, args: readonly Json[], refuse: Refuse): readonly number[] {
   for (const arg of args) if (typeof arg !== 'number') refuse(`${name} takes numbers, not ${kindOf(arg)}.`);
   return args as readonly number[];
 }
 
-function recased(name: string, value: Json, refuse: Refuse): string | null {
+function requireText(name: string, value: Json, refuse: Refuse): string | null {
   if (value === null || typeof value === 'string') return value;
   return refuse(`${name} takes a text, not ${kindOf(value)}.`);
 }

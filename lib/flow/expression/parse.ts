@@ -2,9 +2,9 @@
 
 import { FLOW_LIMITS } from '../limits.ts';
 import { FUNCTIONS, type FunctionName } from './functions.ts';
-import { isRefusedName } from './path.ts';
 import { suggest } from './suggest.ts';
 import { expressionError, readTokens, type Token } from './tokens.ts';
+import { isRefusedName } from './values.ts';
 
 export type BinarySign = 'or' | 'and' | Comparison | '+' | '-' | '*' | '/' | '%';
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
@@ -165,7 +165,8 @@ export function parseExpression(source: string): { readonly root: Node; readonly
       while (take(','));
       need(')', `or "," in the call of ${name}`);
     }
-    const { usage, least, most } = FUNCTIONS[name];
+    const { usage, arity } = FUNCTIONS[name];
+    const [least, most] = arity;
     if (args.length < least || args.length > most) throw fail(token, `${name} takes other arguments: ${usage}.`);
     return { kind: 'call', name, args, at: token.at };
   };

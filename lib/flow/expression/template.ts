@@ -10,8 +10,8 @@ import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { FILTERS, type Filter, textOf } from './filters.ts';
-import { element, isRefusedName, member } from './path.ts';
 import { suggest } from './suggest.ts';
+import { element, isRefusedName, member } from './values.ts';
 
 /** A value that a template prints. */
 export interface TemplatePath {
@@ -165,7 +165,8 @@ function makeFilter(name: string, args: string[], fail: (problem: string) => Twi
     const known = Object.keys(FILTERS);
     throw fail(`there is no filter "${name}".${suggest(name, known)} Filters: ${known.join(', ')}.`);
   }
-  if (args.length < kind.least || args.length > kind.most) {
+  const [least, most] = kind.arity;
+  if (args.length < least || args.length > most) {
     throw fail(`the filter ${name} got ${args.length} arguments. Write ${kind.usage}.`);
   }
   const filter = kind.make(...args);

@@ -162,7 +162,7 @@ export function isName(name: string): boolean {
 }
 
 /** The screens that a screen can lead to by itself or by an answer; not by back, home or exit. */
-export function targetsOf(screen: Screen): string[] {
+export function listTargets(screen: Screen): string[] {
   const ways = (way: string | readonly Way[]) => (typeof way === 'string' ? [way] : way.map((w) => w.to));
   switch (screen.type) {
     case 'menu':
@@ -190,7 +190,7 @@ export function isInteractive(screen: Screen): boolean {
 const EXITS = ['bye', 'goodbye', 'exit'];
 
 /** The `end` screen that the exit key leads to: `bye`, `goodbye` or `exit`; without one the label `goodbye` is shown. */
-export function exitScreen(flow: Flow): string | undefined {
+export function findExitScreen(flow: Flow): string | undefined {
   return EXITS.find((id) => Object.hasOwn(flow.screens, id) && flow.screens[id]!.type === 'end');
 }
 

@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { checkFlow, lintFlow, type Surroundings } from '../lint/lint.ts';
-import { inOrder, problemOf } from './finding.ts';
 import type { Flow } from './flow.ts';
 import { FLOW_FILE, type ParsedFlow, parseFlow } from './parse.ts';
-import { type Problem, problemLine } from './problem.ts';
-import { flowSource, pointerTo } from './source.ts';
-import { positionAt } from './syntax.ts';
+import { locateProblem, type Problem, problemLine, sortProblems } from './problem.ts';
+import { flowSource, pointerTo, positionAt } from './source.ts';
 
 export { parseFlow } from './parse.ts';
 
@@ -45,7 +43,7 @@ export async function loadFlows(
   folder: string,
   { services }: Pick<Surroundings, 'services'> = {},
 ): Promise<LoadedFlows> {
-  const files = (await flowFiles(folder)).map((name) => join(folder, name));
+  const files = (await listFlowFiles(folder)).map((name) => join(folder, name));
   const parsed: ParsedFlow[] = [];
   for (const file of files) {
     const text = await readText(file);
@@ -54,13 +52,13 @@ export async function loadFlows(
   const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
   const checked = parsed.map(({ flow, source, problems }): ParsedFlow => {
     if (!flow) return { source, problems };
-    return { flow, source, problems: inOrder([...problems, ...lintFlow(flow, { source, flows, services })]) };
+    return { flow, source, problems: sortProblems([...problems, ...lintFlow(flow, { source, flows, services })]) };
   });
-  return { ...sound(checked), files };
+  return { ...dropBroken(checked), files };
 }
 
 /** Without the flows that have errors, and without those that call them. */
-function sound(checked: readonly ParsedFlow[]): Omit<LoadedFlows, 'files'> {
+function dropBroken(checked: readonly ParsedFlow[]): Omit<LoadedFlows, 'files'> {
   const problems = checked.map((one) => [...one.problems]);
   const flows = new Map<string, Flow>();
   for (const [at, { flow }] of checked.entries()) if (flow && !problems[at]!.some(isError)) flows.set(flow.flow, flow);
@@ -72,15 +70,15 @@ function sound(checked: readonly ParsedFlow[]): Omit<LoadedFlows, 'files'> {
         if (screen.type !== 'flow' || flows.has(screen.flow)) continue;
         const message = `Screen "${id}" calls the flow "${screen.flow}", which has errors of its own.`;
         const finding = { pointer: pointerTo('screens', id, 'flow'), message, fix: `Correct "${screen.flow}" first.` };
-        problems[at]!.push(problemOf(source, finding, { code: 'broken-flow', severity: 'error' }));
+        problems[at]!.push(locateProblem(source, finding, { code: 'broken-flow', severity: 'error' }));
         flows.delete(flow.flow);
       }
     }
   }
-  return { flows, problems: problems.flatMap(inOrder) };
+  return { flows, problems: problems.flatMap(sortProblems) };
 }
 
-async function flowFiles(folder: string): Promise<string[]> {
+async function listFlowFiles(folder: string): Promise<string[]> {
   try {
     const names = await readdir(folder);
     return names.filter((name) => name.endsWith(FLOW_FILE) && !name.startsWith('.')).sort();

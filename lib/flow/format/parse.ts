@@ -4,14 +4,12 @@ import { basename } from 'node:path';
 import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa';
 import { flawOfNumbers } from '../../json/reader.ts';
 import type { Json } from '../../store/store.ts';
-import { isRefusedName } from '../expression/path.ts';
+import { isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { inOrder, nameOf, problemOf } from './finding.ts';
 import type { Flow } from './flow.ts';
-import type { Problem } from './problem.ts';
-import { schemaFindings } from './schema-words.ts';
-import { type FlowSource, flowSource, pointerTo, sourceOf } from './source.ts';
-import { outline, syntaxFault } from './syntax.ts';
+import { describePlace, locateProblem, type Problem, sortProblems } from './problem.ts';
+import { schemaFindings } from './schema.ts';
+import { type FlowSource, flowSource, outline, pointerTo, sourceOf, syntaxFault } from './source.ts';
 
 export interface ParsedFlow {
   /** There when the schema accepts it; other problems may remain. */
@@ -53,10 +51,11 @@ function read(document: DocumentNode, source: FlowSource): ParsedFlow {
   const value = evaluate(document) as Json;
   const problems = [...keyProblems(document.body, source), ...numberProblems(source)];
   const findings = schemaFindings(value);
-  for (const { code, ...finding } of findings) problems.push(problemOf(source, finding, { code, severity: 'error' }));
-  if (findings.length) return { source, problems: inOrder(problems) };
+  for (const { code, ...finding } of findings)
+    problems.push(locateProblem(source, finding, { code, severity: 'error' }));
+  if (findings.length) return { source, problems: sortProblems(problems) };
   const flow = value as unknown as Flow;
-  return { flow, source, problems: inOrder([...problems, ...nameProblems(flow, source)]) };
+  return { flow, source, problems: sortProblems([...problems, ...nameProblems(flow, source)]) };
 }
 
 function refused(
@@ -73,7 +72,7 @@ function numberProblems(source: FlowSource): Problem[] {
   if (!flaw) return [];
   const fix = 'Write a smaller number, or a text.';
   const finding = { pointer: flaw.pointer, message: `The value ${flaw.words}.`, fix };
-  return [problemOf(source, finding, { code: 'bad-value', severity: 'error' })];
+  return [locateProblem(source, finding, { code: 'bad-value', severity: 'error' })];
 }
 
 /** Keys that stand twice in one object (only the last would count), and keys that no object may have. */
@@ -89,7 +88,7 @@ function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
       const { line, column } = name.loc.start;
       const place = { file: source.file, line, column, pointer: pointer + pointerTo(key), severity: 'error' } as const;
       const first = lines.get(key);
-      const owner = pointer === '' ? 'the flow' : nameOf(pointer);
+      const owner = pointer === '' ? 'the flow' : describePlace(pointer);
       if (first !== undefined) {
         const message = `"${key}" stands twice in ${owner}, first in line ${first}; only the last would count.`;
         problems.push({ ...place, code: 'duplicate-key', message, fix: `Remove or rename one "${key}".` });
@@ -110,5 +109,5 @@ function nameProblems(flow: Flow, source: FlowSource): Problem[] {
   if (!file.endsWith(FLOW_FILE) || file === flow.flow + FLOW_FILE) return [];
   const message = `The file is ${file}, but its flow is named "${flow.flow}".`;
   const fix = `Write "flow": "${file.slice(0, -FLOW_FILE.length)}", or rename the file to ${flow.flow}${FLOW_FILE}.`;
-  return [problemOf(source, { pointer: '/flow', message, fix }, { code: 'name-mismatch', severity: 'error' })];
+  return [locateProblem(source, { pointer: '/flow', message, fix }, { code: 'name-mismatch', severity: 'error' })];
 }

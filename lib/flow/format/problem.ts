@@ -1,6 +1,6 @@
-// A problem in a flow file: where, what, and what would fix it; and the codes of problems.
+// Problems in flow files: where, what, and what would fix it; and how messages name places and values.
 
-import { RULES } from '../lint/lint.ts';
+import { type FlowSource, parsePointer } from './source.ts';
 
 export interface Problem {
   readonly file: string;
@@ -24,25 +24,60 @@ export function problemLine(problem: Problem): string {
   return `${file}:${line}:${column} ${severity} ${code}: ${message} Fix: ${fix}`;
 }
 
-/** Of files that cannot be read as a flow at all; the rules of lint have their own. */
-const FILE_CODES = {
-  unreadable: 'the file cannot be read',
-  encoding: 'the file is not UTF-8',
-  'too-large': 'the file has more bytes than a flow may have',
-  'too-deep': 'values are nested more deeply than they may be',
-  syntax: 'the file is not JSON',
-  'duplicate-key': 'a key stands twice in one object',
-  'name-mismatch': 'the file is named otherwise than its flow',
-  'unknown-key': 'a key is not one of the format',
-  'missing-key': 'a key that must be there is not',
-  'wrong-type': 'a value is of another type',
-  'bad-value': 'a value is not one that may stand here',
-  'too-many-screens': 'a flow has more screens than it may have',
-} as const;
+/** One thing that is wrong with a flow, before it is known where in a file that stands. */
+export interface Finding {
+  /** JSON pointer into the flow. */
+  readonly pointer: string;
+  /** What of the value is meant: its key, or a character of a text. @default the whole value */
+  readonly at?: 'key' | number;
+  readonly message: string;
+  readonly fix: string;
+}
 
-/** Code → what it means, sorted by code. */
-export const PROBLEM_CODES: ReadonlyMap<string, string> = new Map(
-  [...Object.entries(FILE_CODES), ...RULES.map(({ code, means }) => [code, means] as const)].sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  ),
-);
+/** A finding as the problem of a file. */
+export function locateProblem(
+  source: FlowSource,
+  { pointer, at, message, fix }: Finding,
+  { code, severity }: Pick<Problem, 'code' | 'severity'>,
+): Problem {
+  return { file: source.file, ...source.locate(pointer, at), pointer, code, severity, message, fix };
+}
+
+/** In the order of the file, errors before warnings on the same spot. */
+export function sortProblems(problems: readonly Problem[]): Problem[] {
+  const rank = { error: 0, warning: 1 };
+  return [...problems].sort(
+    (a, b) =>
+      a.line - b.line ||
+      a.column - b.column ||
+      rank[a.severity] - rank[b.severity] ||
+      (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
+  );
+}
+
+const OWNERS: { readonly [key: string]: string } = { screens: 'screen', vars: 'variable', migrate: 'migration' };
+
+/** How messages call what is at a pointer: `"options[0].to" of screen "home"`. */
+export function describePlace(pointer: string): string {
+  const [first, id, ...rest] = parsePointer(pointer);
+  if (first === undefined) return 'the flow';
+  const owner = OWNERS[first];
+  if (id === undefined || owner === undefined)
+    return `"${formatSteps([first, ...(id === undefined ? [] : [id, ...rest])])}"`;
+  return rest.length ? `"${formatSteps(rest)}" of ${owner} "${id}"` : `${owner} "${id}"`;
+}
+
+/** A value as messages show it: JSON, at most 60 characters. */
+export function showValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** With a capital first letter, to begin a sentence. */
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function formatSteps(steps: readonly string[]): string {
+  return steps.map((step, at) => (/^\d+$/.test(step) ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
+}

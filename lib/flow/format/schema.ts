@@ -1,9 +1,13 @@
-// The JSON Schema of flow files: found, compiled once, and asked what it says about a place in a flow.
+// The JSON Schema of flow files, and what it says against a flow in plain words: where, which value, and what to write instead.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { stepsOf } from './source.ts';
+import type { Json } from '../../store/store.ts';
+import { suggest } from '../expression/suggest.ts';
+import { kindOf } from '../expression/values.ts';
+import { capitalize, describePlace, type Finding, showValue } from './problem.ts';
+import { parsePointer, pointerTo } from './source.ts';
 
 /** A part of the schema, as far as messages need it. */
 export interface SchemaPart {
@@ -48,11 +52,11 @@ export function schemaErrors(value: unknown): readonly ErrorObject[] {
 
 /** What the schema says about the place at `pointer` in `value`; empty where it knows nothing. */
 export function schemaAt(pointer: string, value: unknown): SchemaPart {
-  let part = resolved(load().schema, value);
+  let part = resolvePart(load().schema, value);
   let here: unknown = value;
-  for (const step of stepsOf(pointer)) {
+  for (const step of parsePointer(pointer)) {
     here = here !== null && typeof here === 'object' ? (here as { [key: string]: unknown })[step] : undefined;
-    part = resolved(childOf(part, step), here);
+    part = resolvePart(findChild(part, step), here);
   }
   return part;
 }
@@ -60,10 +64,10 @@ export function schemaAt(pointer: string, value: unknown): SchemaPart {
 /** The types of screens, in the order of the schema. */
 export function screenTypes(): string[] {
   const kinds = load().schema.definitions?.screen?.oneOf ?? [];
-  return kinds.map((kind) => String(resolved(kind, undefined).properties?.type?.const));
+  return kinds.map((kind) => String(resolvePart(kind, undefined).properties?.type?.const));
 }
 
-function childOf(part: SchemaPart, step: string): SchemaPart {
+function findChild(part: SchemaPart, step: string): SchemaPart {
   if (part.items && /^\d+$/.test(step)) return part.items;
   if (part.properties && Object.hasOwn(part.properties, step)) return part.properties[step]!;
   const pattern = Object.keys(part.patternProperties ?? {}).find((source) => new RegExp(source).test(step));
@@ -72,12 +76,14 @@ function childOf(part: SchemaPart, step: string): SchemaPart {
 }
 
 // What stands beside a $ref wins: it says what the value means there.
-function resolved(part: SchemaPart, value: unknown): SchemaPart {
+function resolvePart(part: SchemaPart, value: unknown): SchemaPart {
   const { $ref, ...own } = part;
   const target = $ref === undefined ? undefined : load().schema.definitions?.[$ref.replace('#/definitions/', '')];
-  const whole: SchemaPart = target ? { ...resolved(target, value), ...own } : part;
+  const whole: SchemaPart = target ? { ...resolvePart(target, value), ...own } : part;
   const type = (value as { type?: unknown } | null | undefined)?.type;
-  const kind = whole.oneOf?.map((one) => resolved(one, undefined)).find((one) => one.properties?.type?.const === type);
+  const kind = whole.oneOf
+    ?.map((one) => resolvePart(one, undefined))
+    .find((one) => one.properties?.type?.const === type);
   return kind ?? whole;
 }
 
@@ -89,4 +95,158 @@ function load(): Loaded {
   ajv.addKeyword('defaultSnippets');
   loaded = { schema, validate: ajv.compile(schema) };
   return loaded;
+}
+
+export interface SchemaFinding extends Finding {
+  readonly code: 'unknown-key' | 'missing-key' | 'wrong-type' | 'bad-value' | 'too-many-screens';
+}
+
+interface Fault {
+  readonly pointer: string;
+  readonly value: unknown;
+  readonly params: { readonly [name: string]: unknown };
+  /** What the schema says about the place, and about a key in it. */
+  readonly part: SchemaPart;
+  readonly partOf: (key: string) => SchemaPart;
+}
+
+/** Everything that the schema says against `root`, one finding for each mistake. */
+export function schemaFindings(root: unknown): SchemaFinding[] {
+  const errors = schemaErrors(root);
+  const meant = findMisspelt(errors);
+  const found = errors.map((error) => (WORDS[error.keyword] ?? describeOther)(readFault(error, root)));
+  return found.filter(({ code, pointer }) => code !== 'missing-key' || !meant.has(pointer));
+}
+
+function readFault({ instancePath: pointer, params, data }: ErrorObject, root: unknown): Fault {
+  const partOf = (key: string) => schemaAt(pointer + pointerTo(key), root);
+  return { pointer, value: data, params, part: schemaAt(pointer, root), partOf };
+}
+
+// A misspelt key is unknown, and the one that it should have been is missing: that is one mistake.
+function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
+  const missing = new Map<string, string[]>();
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword !== 'required') continue;
+    missing.set(instancePath, [...(missing.get(instancePath) ?? []), params.missingProperty]);
+  }
+  const meant = new Set<string>();
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword !== 'additionalProperties') continue;
+    const key = missing.get(instancePath)?.find((one) => suggest(params.additionalProperty, [one]) !== '');
+    if (key !== undefined) meant.add(instancePath + pointerTo(key));
+  }
+  return meant;
+}
+
+const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
+  required: ({ pointer, params, part, partOf }) => {
+    const key = String(params.missingProperty);
+    const type = part.properties?.type?.const;
+    const message = `${capitalize(describePlace(pointer))}${type === undefined ? '' : ` (${type})`} has no "${key}".`;
+    return {
+      code: 'missing-key',
+      pointer: pointer + pointerTo(key),
+      message,
+      fix: formatAdvice('Add', key, partOf(key)),
+    };
+  },
+  additionalProperties: ({ pointer, params, part }) => {
+    const key = String(params.additionalProperty);
+    const known = Object.keys(part.properties ?? {});
+    const message = `"${key}" is not a key of ${describePlace(pointer)}.${suggest(key, known)}`;
+    const instead = known.length ? `, or write one of: ${known.join(', ')}.` : `. ${part.description ?? ''}`;
+    const place = pointer + pointerTo(key);
+    return { code: 'unknown-key', pointer: place, at: 'key', message, fix: `Remove "${key}"${instead}` };
+  },
+  type: (fault) => {
+    const { pointer, value, part } = fault;
+    const kind =
+      (value === null ? 'null' : kindOf(value as Json)) +
+      (value === null || typeof value === 'object' ? '' : `, ${showValue(value)}`);
+    const message = `${capitalize(describePlace(pointer))} is ${kind}; it must be ${formatTypes(part)}.`;
+    return { code: 'wrong-type', pointer, message, fix: adviseUnquoted(fault) ?? adviseValue(fault) };
+  },
+  enum: (fault) => {
+    const known = fault.part.enum ?? [];
+    const near = typeof fault.value === 'string' ? suggest(fault.value, known.map(String)) : '';
+    const { message, ...finding } = badValue(fault, `cannot be ${showValue(fault.value)}`);
+    return { ...finding, message: message + near, fix: `Write one of: ${known.map(showValue).join(', ')}.` };
+  },
+  discriminator: ({ pointer, params }) => {
+    const types = screenTypes();
+    const given = params.tagValue;
+    const owner = capitalize(describePlace(pointer));
+    const fix = `Write "type" as one of: ${types.join(', ')}.`;
+    if (given === undefined)
+      return { code: 'missing-key', pointer: `${pointer}/type`, message: `${owner} has no "type".`, fix };
+    const near = typeof given === 'string' ? suggest(given, types) : '';
+    const message = `${owner} has the type ${showValue(given)}, which does not exist.${near}`;
+    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix };
+  },
+  minimum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the least`),
+  maximum: (fault) => badValue(fault, `is ${showValue(fault.value)}, and ${fault.params.limit} is the most`),
+  minLength: (fault) => badValue(fault, 'is an empty text'),
+  maxLength: (fault) => badValue(fault, `is longer than ${fault.params.limit} characters`),
+  minItems: (fault) => badValue(fault, 'is an empty list'),
+  maxItems: (fault) => badValue(fault, `has more than ${fault.params.limit} items`),
+  minProperties: (fault) => badValue(fault, 'is empty'),
+  maxProperties: (fault) => {
+    const finding = badValue(fault, `has more than ${fault.params.limit} entries`);
+    if (fault.pointer !== '/screens') return finding;
+    const fix = 'Split it into several flows, which call each other by screens of the type "flow".';
+    return { ...finding, code: 'too-many-screens', fix };
+  },
+  uniqueItems: ({ pointer, value, params }) => {
+    const at = Math.max(Number(params.i), Number(params.j));
+    const twice = showValue((value as readonly unknown[])[at]);
+    const message = `${capitalize(describePlace(pointer))} has ${twice} twice.`;
+    return { code: 'bad-value', pointer: `${pointer}/${at}`, message, fix: `Remove one ${twice}.` };
+  },
+};
+
+function describeOther(fault: Fault): SchemaFinding {
+  return badValue(fault, `cannot be ${showValue(fault.value)}`);
+}
+
+function badValue(fault: Fault, why: string): SchemaFinding {
+  const message = `${capitalize(describePlace(fault.pointer))} ${why}.`;
+  return { code: 'bad-value', pointer: fault.pointer, message, fix: adviseValue(fault) };
+}
+
+// "3" where 3 is meant is the commonest slip.
+function adviseUnquoted({ value, part }: Fault): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const types = [part.type ?? []].flat();
+  const isNumber = (types.includes('integer') || types.includes('number')) && Number.isFinite(Number(value));
+  const isFlag = types.includes('boolean') && (value === 'true' || value === 'false');
+  return isNumber || isFlag ? `Remove the quotes: ${value.trim()}.` : undefined;
+}
+
+function adviseValue({ pointer, part }: Fault): string {
+  return formatAdvice('Write', parsePointer(pointer).at(-1) ?? '', part);
+}
+
+function formatAdvice(verb: string, key: string, { description = '', ...part }: SchemaPart): string {
+  const example = part.examples?.[0] ?? part.default ?? part.enum?.[0];
+  const name = key === '' || /^\d+$/.test(key) ? '' : `"${key}"`;
+  if (example === undefined) return `${verb} ${name || 'another value'}. ${description}`.trim();
+  return `${verb} ${name && `${name}: `}${JSON.stringify(example)}, for example. ${description}`.trim();
+}
+
+const TYPES: { readonly [type: string]: string } = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object { }',
+  array: 'a list [ ]',
+};
+
+function formatTypes({ type, not }: SchemaPart): string {
+  const names = [type ?? []].flat().map((name) => {
+    if (name === 'boolean' && not && 'const' in not) return String(!not.const);
+    return TYPES[name] ?? name;
+  });
+  return names.join(' or ');
 }

@@ -2,7 +2,7 @@
 
 import type { FunctionName } from '../expression/functions.ts';
 import type { BinarySign, Node } from '../expression/parse.ts';
-import { type Fields, pathWritten, type Shape, UNKNOWN } from './shapes.ts';
+import { type Fields, formatPath, type Shape, UNKNOWN } from './shapes.ts';
 
 /** A mistake inside an expression or path. */
 export interface Slip {
@@ -59,10 +59,10 @@ export function reportCondition(node: Node, sign: '' | 'not' | '?' | 'and' | 'or
   const how = sign === '' ? 'as its condition' : `with "${sign}"`;
   reading.report({
     code: 'wrong-kind',
-    at: startOf(node),
+    at: findStart(node),
     isSure: isSure(shape),
-    says: `uses ${called(node, shape)} ${how}: only true counts as true, so that never holds.`,
-    fix: `Compare it: ${pathWritten(node) ?? 'value'} ${shape.kind === 'number' ? '> 0' : '!= null'}.`,
+    says: `uses ${describeNode(node, shape)} ${how}: only true counts as true, so that never holds.`,
+    fix: `Compare it: ${formatPath(node) ?? 'value'} ${shape.kind === 'number' ? '> 0' : '!= null'}.`,
   });
 }
 
@@ -93,7 +93,7 @@ interface FieldRead {
 
 function fieldShape(node: Node, { of, name, at }: FieldRead, reading: Reading): Shape {
   if (!isKnown(of)) return UNKNOWN;
-  const owner = node.kind === 'member' || node.kind === 'index' ? (pathWritten(node.of) ?? 'a value') : 'a value';
+  const owner = node.kind === 'member' || node.kind === 'index' ? (formatPath(node.of) ?? 'a value') : 'a value';
   if (of.kind !== 'object') {
     const says = `reads "${name}" of "${owner}", which is ${KIND_WORDS[of.kind]} and has no fields.`;
     const fix =
@@ -128,7 +128,7 @@ function indexShape(node: Extract<Node, { kind: 'index' }>, reading: Reading): S
   if (of.kind === 'list') return index.kind === 'number' ? of.of : UNKNOWN;
   const literal = node.index.kind === 'value' ? node.index.value : undefined;
   if (of.kind !== 'object' || typeof literal !== 'string') return UNKNOWN;
-  return fieldShape(node, { of, name: literal, at: startOf(node) }, reading);
+  return fieldShape(node, { of, name: literal, at: findStart(node) }, reading);
 }
 
 function binaryShape(node: Extract<Node, { kind: 'binary' }>, reading: Reading): Shape {
@@ -140,13 +140,13 @@ function binaryShape(node: Extract<Node, { kind: 'binary' }>, reading: Reading):
   const shapes = [inferShape(left, reading), inferShape(right, reading)] as const;
   if (ARITHMETIC.has(sign)) {
     const wrong = shapes.findIndex((shape) => isKnown(shape) && shape.kind !== 'number');
-    if (wrong >= 0) reading.report(failing([left, right][wrong]!, shapes[wrong] as Known, node));
+    if (wrong >= 0) reading.report(arithmeticSlip([left, right][wrong]!, shapes[wrong] as Known, node));
     return NUMBER;
   }
   const [a, b] = shapes;
   const result = sign === '+' ? sumShape(shapes) : TRUTH;
   if (!isKnown(a) || !isKnown(b) || MEETS[sign]?.(a, b)) return result;
-  reading.report(mismatch(node, [a, b]));
+  reading.report(mismatchSlip(node, [a, b]));
   return result;
 }
 
@@ -185,38 +185,41 @@ const OUTCOMES: { readonly [sign in BinarySign]?: string } = {
   '+': 'that fails, and with it the turn',
 };
 
-function mismatch({ sign, left, right, at }: Extract<Node, { kind: 'binary' }>, [a, b]: readonly [Known, Known]): Slip {
+function mismatchSlip(
+  { sign, left, right, at }: Extract<Node, { kind: 'binary' }>,
+  [a, b]: readonly [Known, Known],
+): Slip {
   const outcome = OUTCOMES[sign] ?? 'that never holds';
-  const says = `has ${called(left, a)} ${sign} ${called(right, b)}: nothing is converted, so ${outcome}.`;
+  const says = `has ${describeNode(left, a)} ${sign} ${describeNode(right, b)}: nothing is converted, so ${outcome}.`;
   const fix =
-    conversion(left, a, b) ??
-    conversion(right, b, a) ??
+    adviseConversion(left, a, b) ??
+    adviseConversion(right, b, a) ??
     'Compare values of one kind: num(text) and str(number) convert.';
   return { code: 'wrong-kind', at, isSure: a.isSure && b.isSure, says, fix };
 }
 
 /** How the text side of a mixed pair becomes a number, or a constant the kind of the other side. */
-function conversion(node: Node, mine: Known, other: Known): string | undefined {
+function adviseConversion(node: Node, mine: Known, other: Known): string | undefined {
   if (node.kind === 'value') {
     if (mine.kind === 'text' && (other.kind === 'number' || other.kind === 'boolean'))
       return `Write ${node.value} without quotes, if it is ${KIND_WORDS[other.kind]}.`;
     if (other.kind === 'text') return `Write '${node.value}' in quotes, or num(...) around the text.`;
     return undefined;
   }
-  const path = pathWritten(node);
+  const path = formatPath(node);
   if (mine.kind !== 'text' || other.kind !== 'number' || path === undefined) return undefined;
   return `Write num(${path}), or declare it as a number if that is what is kept there.`;
 }
 
 function reportNumber(node: Node, { sign, at }: { sign: string; at: number }, reading: Reading): void {
   const shape = inferShape(node, reading);
-  if (isKnown(shape) && shape.kind !== 'number') reading.report(failing(node, shape, { sign, at }));
+  if (isKnown(shape) && shape.kind !== 'number') reading.report(arithmeticSlip(node, shape, { sign, at }));
 }
 
-function failing(node: Node, shape: Known, { sign, at }: { readonly sign: string; readonly at: number }): Slip {
-  const path = pathWritten(node);
+function arithmeticSlip(node: Node, shape: Known, { sign, at }: { readonly sign: string; readonly at: number }): Slip {
+  const path = formatPath(node);
   const fix = shape.kind === 'text' && path !== undefined ? `Write num(${path}).` : 'Use a number there.';
-  const says = `uses ${called(node, shape)} with "${sign}", which takes numbers: that fails, and with it the turn.`;
+  const says = `uses ${describeNode(node, shape)} with "${sign}", which takes numbers: that fails, and with it the turn.`;
   return { code: 'wrong-kind', at, isSure: shape.isSure, says, fix };
 }
 
@@ -252,13 +255,13 @@ const KIND_WORDS: { readonly [kind in Known['kind']]: string } = {
 };
 
 // `"nrc", a text`, or the constant itself.
-function called(node: Node, { kind }: Known): string {
-  const path = pathWritten(node);
+function describeNode(node: Node, { kind }: Known): string {
+  const path = formatPath(node);
   if (path !== undefined) return `"${path}" (${KIND_WORDS[kind]})`;
   return node.kind === 'value' ? `${JSON.stringify(node.value)} (${KIND_WORDS[kind]})` : KIND_WORDS[kind];
 }
 
-function startOf(node: Node): number {
+function findStart(node: Node): number {
   switch (node.kind) {
     case 'name':
     case 'minus':
@@ -266,13 +269,13 @@ function startOf(node: Node): number {
       return node.at;
     case 'member':
     case 'index':
-      return startOf(node.of);
+      return findStart(node.of);
     case 'binary':
-      return startOf(node.left);
+      return findStart(node.left);
     case 'choice':
-      return startOf(node.test);
+      return findStart(node.test);
     case 'not':
-      return startOf(node.of);
+      return findStart(node.of);
     case 'value':
       return 0;
   }

@@ -1,46 +1,57 @@
 // What is wrong with a flow of the right shape: a table of rules, each with its code.
 
 import { nearestName } from '../expression/suggest.ts';
-import { inOrder, problemOf } from '../format/finding.ts';
 import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
-import type { Problem } from '../format/problem.ts';
+import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
 import type { FlowSource } from '../format/source.ts';
-import { graphOf } from './graph.ts';
-import { partsOf } from './parts.ts';
-import type { Lint, Rule } from './rule.ts';
+import { collectParts } from './parts.ts';
+import { buildGraph, type Lint, type Rule } from './rule.ts';
 import { callRules } from './rules/calls.ts';
-import { circleRules } from './rules/circles.ts';
 import { typeRules } from './rules/kinds.ts';
-import { languageRules } from './rules/languages.ts';
-import { nameRules } from './rules/names.ts';
-import { optionRules } from './rules/options.ts';
+import { listMigrations, nameRules } from './rules/names.ts';
 import { reachRules } from './rules/reach.ts';
-import { roomRules } from './rules/room.ts';
 import { secretRules } from './rules/secrets.ts';
-import { slipRules } from './rules/slips.ts';
-import { sourceRules } from './rules/sources.ts';
-import { migrationsOf, targetRules } from './rules/targets.ts';
+import { textRules } from './rules/texts.ts';
+import { lengthRules } from './rules/too-long.ts';
 import { variableRules } from './rules/variables.ts';
 import { wayRules } from './rules/ways.ts';
 
 /** Every rule, by family. */
 export const RULES: readonly Rule[] = [
   ...nameRules,
-  ...targetRules,
   ...reachRules,
-  ...circleRules,
   ...wayRules,
-  ...optionRules,
   ...variableRules,
-  ...sourceRules,
-  ...languageRules,
-  ...roomRules,
+  ...textRules,
+  ...lengthRules,
   ...secretRules,
   ...callRules,
   ...typeRules,
-  ...slipRules,
 ];
+
+/** Of files that cannot be read as a flow at all; the rules of lint have their own. */
+const FILE_CODES = {
+  unreadable: 'the file cannot be read',
+  encoding: 'the file is not UTF-8',
+  'too-large': 'the file has more bytes than a flow may have',
+  'too-deep': 'values are nested more deeply than they may be',
+  syntax: 'the file is not JSON',
+  'duplicate-key': 'a key stands twice in one object',
+  'name-mismatch': 'the file is named otherwise than its flow',
+  'unknown-key': 'a key is not one of the format',
+  'missing-key': 'a key that must be there is not',
+  'wrong-type': 'a value is of another type',
+  'bad-value': 'a value is not one that may stand here',
+  'too-many-screens': 'a flow has more screens than it may have',
+} as const;
+
+/** Code → what it means, sorted by code. */
+export const PROBLEM_CODES: ReadonlyMap<string, string> = new Map(
+  [...Object.entries(FILE_CODES), ...RULES.map(({ code, means }) => [code, means] as const)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  ),
+);
 
 /** What is known beside a flow; what is left out is not checked. */
 export interface Surroundings {
@@ -52,12 +63,12 @@ export interface Surroundings {
 
 /** Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws. */
 export function lintFlow(flow: Flow, options: Surroundings & { readonly source: FlowSource }): Problem[] {
-  const lint = lintOf(flow, options);
+  const lint = prepareLint(flow, options);
   const problems: Problem[] = [];
   for (const { code, severity, find } of RULES)
     for (const finding of find(lint))
-      problems.push(problemOf(options.source, finding, { code, severity: finding.severity ?? severity }));
-  return inOrder(problems);
+      problems.push(locateProblem(options.source, finding, { code, severity: finding.severity ?? severity }));
+  return sortProblems(problems);
 }
 
 /** Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Never throws. */
@@ -65,22 +76,22 @@ export function checkFlow(text: string, file: string, known: Surroundings = {}):
   const parsed = parseFlow(text, file);
   const { flow, source } = parsed;
   if (!flow) return parsed;
-  return { flow, source, problems: inOrder([...parsed.problems, ...lintFlow(flow, { ...known, source })]) };
+  return { flow, source, problems: sortProblems([...parsed.problems, ...lintFlow(flow, { ...known, source })]) };
 }
 
-function lintOf(flow: Flow, { flows, services }: Surroundings): Lint {
+function prepareLint(flow: Flow, { flows, services }: Surroundings): Lint {
   const vars = new Map(Object.entries(flow.vars ?? {}));
   const screenIds = Object.keys(flow.screens);
   const ids = new Set(screenIds);
   const nearest = nearestFinder();
   const meant = (id: string) => (ids.has(id) ? id : nearest(id, screenIds));
   const keys = { ...DEFAULT_KEYS, ...flow.keys };
-  const migrated = migrationsOf(flow).map(({ to }) => to.split('.')[0]!);
-  const isCalled = [...(flows?.values() ?? [])].some((other) => calls(other, flow.flow));
+  const migrated = listMigrations(flow).map(({ to }) => to.split('.')[0]!);
+  const isCalled = [...(flows?.values() ?? [])].some((other) => callsFlow(other, flow.flow));
   return {
     flow,
-    parts: partsOf(flow),
-    graph: graphOf(flow, { meant, keys, migrated, isCalled }),
+    parts: collectParts(flow),
+    graph: buildGraph(flow, { meant, keys, migrated, isCalled }),
     vars,
     screenIds,
     varNames: [...vars.keys()],
@@ -93,7 +104,7 @@ function lintOf(flow: Flow, { flows, services }: Surroundings): Lint {
   };
 }
 
-function calls(flow: Flow, name: string): boolean {
+function callsFlow(flow: Flow, name: string): boolean {
   return Object.values(flow.screens).some((screen) => screen.type === 'flow' && screen.flow === name);
 }
 

@@ -74,7 +74,7 @@ export interface Parts {
   readonly ways: readonly Ways[];
 }
 
-export function partsOf(flow: Flow): Parts {
+export function collectParts(flow: Flow): Parts {
   const targets: Target[] = [{ pointer: '/start', to: flow.start }];
   const expressions: ExpressionPart[] = [];
   const literals: LiteralPart[] = [];
@@ -82,8 +82,8 @@ export function partsOf(flow: Flow): Parts {
   const wordings: Wording[] = [];
   const writes: Write[] = [];
   const allWays: Ways[] = [];
-  const expression = cached(compileExpression);
-  const template = cached(compileTemplate);
+  const expression = cacheResults(compileExpression);
+  const template = cacheResults(compileTemplate);
 
   const text = ({ pointer, screen }: Part, value: Text | undefined, also: readonly string[] = []): void => {
     if (value === undefined) return;
@@ -126,9 +126,9 @@ export function partsOf(flow: Flow): Parts {
     if (name !== undefined) writes.push({ ...part, name, isKey: false });
   };
   const way = (part: Part, given: Omit<Way, 'track'>, also: readonly string[] = []): void => {
-    if (given.when !== undefined) read(at(part, 'when'), given.when, { role: 'condition', also });
-    set(at(part, 'set'), given.set, { also });
-    targets.push({ ...at(part, 'to'), to: given.to });
+    if (given.when !== undefined) read(partAt(part, 'when'), given.when, { role: 'condition', also });
+    set(partAt(part, 'set'), given.set, { also });
+    targets.push({ ...partAt(part, 'to'), to: given.to });
   };
   const ways = (part: Part, given: string | readonly Way[], also: readonly string[] = []): void => {
     if (typeof given === 'string') {
@@ -136,46 +136,46 @@ export function partsOf(flow: Flow): Parts {
       return;
     }
     allWays.push({ ...part, ways: given });
-    for (const [index, one] of given.entries()) way(at(part, index), one, also);
+    for (const [index, one] of given.entries()) way(partAt(part, index), one, also);
   };
   const option = (part: Part, given: Option): void => {
-    text(at(part, 'text'), given.text);
+    text(partAt(part, 'text'), given.text);
     way(part, given);
   };
   const screen = (part: Part, one: Screen): void => {
-    if (typeof one.back === 'string') targets.push({ ...at(part, 'back'), to: one.back });
-    if ('text' in one) text(at(part, 'text'), one.text);
-    if ('error' in one) text(at(part, 'error'), one.error);
-    if ('save' in one) save(at(part, 'save'), one.save);
+    if (typeof one.back === 'string') targets.push({ ...partAt(part, 'back'), to: one.back });
+    if ('text' in one) text(partAt(part, 'text'), one.text);
+    if ('error' in one) text(partAt(part, 'error'), one.error);
+    if ('save' in one) save(partAt(part, 'save'), one.save);
     switch (one.type) {
       case 'menu':
-        for (const [index, line] of one.options.entries()) option(at(part, 'options', index), line);
+        for (const [index, line] of one.options.entries()) option(partAt(part, 'options', index), line);
         break;
       case 'input':
         way(part, { to: one.to, ...(one.set && { set: one.set }) });
-        if (one.else !== undefined) targets.push({ ...at(part, 'else'), to: one.else });
+        if (one.else !== undefined) targets.push({ ...partAt(part, 'else'), to: one.else });
         break;
       case 'list':
-        read(at(part, 'items'), one.items, { role: 'items', also: [] });
-        text(at(part, 'row'), one.row, ['row']);
-        text(at(part, 'empty'), one.empty);
-        if (one.pick) save(at(part, 'pick', 'save'), one.pick.save);
-        if (one.pick) way(at(part, 'pick'), one.pick);
+        read(partAt(part, 'items'), one.items, { role: 'items', also: [] });
+        text(partAt(part, 'row'), one.row, ['row']);
+        text(partAt(part, 'empty'), one.empty);
+        if (one.pick) save(partAt(part, 'pick', 'save'), one.pick.save);
+        if (one.pick) way(partAt(part, 'pick'), one.pick);
         break;
       case 'call':
-        values(at(part, 'with'), one.with ?? {}, { also: [], into: 'service' });
-        ways(at(part, 'done'), one.done);
-        ways(at(part, 'fail'), one.fail, ['error']);
+        values(partAt(part, 'with'), one.with ?? {}, { also: [], into: 'service' });
+        ways(partAt(part, 'done'), one.done);
+        ways(partAt(part, 'fail'), one.fail, ['error']);
         break;
       case 'branch':
-        ways(at(part, 'branch'), one.branch);
+        ways(partAt(part, 'branch'), one.branch);
         break;
       case 'flow':
-        set(at(part, 'with'), one.with, { of: one.flow });
-        ways(at(part, 'done'), one.done);
+        set(partAt(part, 'with'), one.with, { of: one.flow });
+        ways(partAt(part, 'done'), one.done);
         break;
       case 'end':
-        values(at(part, 'output'), one.output ?? {}, { also: [], into: 'output' });
+        values(partAt(part, 'output'), one.output ?? {}, { also: [], into: 'output' });
         break;
     }
   };
@@ -190,11 +190,11 @@ export function partsOf(flow: Flow): Parts {
   return { targets, expressions, literals, texts, wordings, writes, ways: allWays };
 }
 
-function at(part: Part, ...steps: readonly (string | number)[]): Part {
+function partAt(part: Part, ...steps: readonly (string | number)[]): Part {
   return { ...part, pointer: part.pointer + pointerTo(...steps) };
 }
 
-function cached<T>(compile: (source: string) => T): (source: string) => Compiled<T> {
+function cacheResults<T>(compile: (source: string) => T): (source: string) => Compiled<T> {
   const known = new Map<string, Compiled<T>>();
   return (source) => {
     const before = known.get(source);

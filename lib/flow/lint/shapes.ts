@@ -114,10 +114,10 @@ export function outputShape(called: Flow, shapeOf: (source: string, vars: Readon
 }
 
 /** A path as its author wrote it: `tx[0].label`; undefined for anything that is no path. */
-export function pathWritten(node: Node): string | undefined {
+export function formatPath(node: Node): string | undefined {
   if (node.kind === 'name') return node.name;
   if (node.kind !== 'member' && node.kind !== 'index') return undefined;
-  const before = pathWritten(node.of);
+  const before = formatPath(node.of);
   if (before === undefined) return undefined;
   if (node.kind === 'member') return `${before}.${node.name}`;
   return node.index.kind === 'value' ? `${before}[${JSON.stringify(node.index.value)}]` : `${before}[...]`;

@@ -7,10 +7,9 @@ import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
-import { dateAt, isoDate, readIsoDate } from '../expression/calendar.ts';
-import { parseDecimal } from '../expression/decimal.ts';
-import { characters } from '../expression/functions.ts';
+import { countCharacters } from '../expression/functions.ts';
 import { suggest } from '../expression/suggest.ts';
+import { dateAt, isoDate, parseDecimal, readIsoDate } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface Accept {
@@ -22,13 +21,13 @@ export interface Accept {
 
 const RULES: { readonly [name: string]: Rule } = {
   digits: (setting, refuse) => {
-    const { min, max } = range(setting, 1, (problem) => refuse(`${problem}. ${DIGITS_HOW}`));
+    const { min, max } = readRange(setting, 1, (problem) => refuse(`${problem}. ${DIGITS_HOW}`));
     return (text) => (text.length >= min && text.length <= max && /^[0-9]+$/.test(text) ? text : undefined);
   },
   length: (setting, refuse) => {
-    const { min, max } = range(setting, 0, (problem) => refuse(`${problem}. ${LENGTH_HOW}`));
+    const { min, max } = readRange(setting, 0, (problem) => refuse(`${problem}. ${LENGTH_HOW}`));
     return (text) => {
-      const length = characters(text);
+      const length = countCharacters(text);
       return length >= min && length <= max ? text : undefined;
     };
   },
@@ -50,18 +49,18 @@ export const ACCEPT_RULES: readonly string[] = Object.keys(RULES);
 export function compileAccept(rule: JsonObject): Accept {
   const names = Object.keys(rule);
   const changing = names.filter((name) => CHANGES.includes(name));
-  if (names.length === 0) throw invalid('"accept" is empty', `Give one of: ${ACCEPT_RULES.join(', ')}`);
+  if (names.length === 0) throw acceptError('"accept" is empty', `Give one of: ${ACCEPT_RULES.join(', ')}`);
   if (changing.length > 1) {
-    throw invalid(`"accept" has ${changing.join(' and ')}`, 'Each gives another value to save; keep one of them');
+    throw acceptError(`"accept" has ${changing.join(' and ')}`, 'Each gives another value to save; keep one of them');
   }
   const checks = names.map((name): Check => {
     const compile = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
     if (!compile) {
       const known = `Rules: ${ACCEPT_RULES.join(', ')}`;
-      throw invalid(`there is no rule "${name}".${suggest(name, ACCEPT_RULES)}`, known);
+      throw acceptError(`there is no rule "${name}".${suggest(name, ACCEPT_RULES)}`, known);
     }
     return compile(rule[name] ?? null, (problem) => {
-      throw invalid(`the rule "${name}" got ${shown(rule[name] ?? null)}`, problem);
+      throw acceptError(`the rule "${name}" got ${showSetting(rule[name] ?? null)}`, problem);
     });
   });
   const check: Accept['check'] = (typed, now) => {
@@ -80,10 +79,10 @@ export function compileAccept(rule: JsonObject): Accept {
 
 const REFUSED = { ok: false } as const;
 
-function range(setting: Json, least: number, refuse: Refuse): { readonly min: number; readonly max: number } {
+function readRange(setting: Json, least: number, refuse: Refuse): { readonly min: number; readonly max: number } {
   const most = SHARED_LIMITS.ussdTextChars;
   const given =
-    typeof setting === 'number' ? { min: setting, max: setting } : settings(setting, ['min', 'max'], refuse);
+    typeof setting === 'number' ? { min: setting, max: setting } : readSettings(setting, ['min', 'max'], refuse);
   const { min = least, max = most } = given;
   const whole = (value: Json): value is number => Number.isInteger(value) && Number(value) >= least;
   if (!whole(min) || !whole(max) || min > max || max > most) {
@@ -94,7 +93,7 @@ function range(setting: Json, least: number, refuse: Refuse): { readonly min: nu
 
 function numberRule(setting: Json, refuse: Refuse): Check {
   const known = ['min', 'max', 'integer', 'decimals'];
-  const { min = null, max = null, integer = false, decimals = null } = settings(setting, known, refuse);
+  const { min = null, max = null, integer = false, decimals = null } = readSettings(setting, known, refuse);
   const isBound = (value: Json) => value === null || typeof value === 'number';
   if (!isBound(min) || !isBound(max)) return refuse('"min" and "max" are numbers');
   if (min !== null && max !== null && min > max) return refuse('"min" is larger than "max", so no number fits');
@@ -131,7 +130,7 @@ function oneOfRule(setting: Json, refuse: Refuse): Check {
 const INTERNATIONAL = /^[1-9][0-9]{7,14}$/;
 
 function msisdnRule(setting: Json, refuse: Refuse): Check {
-  const { country = null } = settings(setting, ['country'], refuse);
+  const { country = null } = readSettings(setting, ['country'], refuse);
   if (country !== null && !(typeof country === 'string' && /^[1-9][0-9]{0,2}$/.test(country))) {
     return refuse('"country" is a calling code in quotes, without +, as in {"country": "263"}');
   }
@@ -175,12 +174,12 @@ function parsePattern(source: string, refuse: Refuse): RE2JS {
   }
 }
 
-function shown(value: Json): string {
+function showSetting(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
-function invalid(problem: string, fix: string): TwinlineError {
+function acceptError(problem: string, fix: string): TwinlineError {
   return new TwinlineError('ERR_FLOW_INVALID', `Cannot use this "accept": ${problem}. ${fix}.`);
 }
 
@@ -191,7 +190,7 @@ type Refuse = (problem: string) => never;
 type Rule = (setting: Json, refuse: Refuse) => Check;
 
 /** The settings of a rule; refuses what is no object and, with a suggestion, a setting that is not `known`. */
-function settings(setting: Json, known: readonly string[], refuse: Refuse): JsonObject {
+function readSettings(setting: Json, known: readonly string[], refuse: Refuse): JsonObject {
   if (setting === true) return {};
   const how = `Write true, or an object of: ${known.join(', ')}`;
   if (setting === null || typeof setting !== 'object' || Array.isArray(setting)) return refuse(how);
@@ -222,12 +221,12 @@ export const DATE_FORMATS: readonly string[] = Object.keys(ORDERS);
  * means the latest fitting one: not after `max`, or, without `max`, at most 20 years ahead.
  */
 function dateRule(setting: Json, refuse: Refuse): Check {
-  const { format = 'DDMMYYYY', min = null, max = null } = settings(setting, ['format', 'min', 'max'], refuse);
+  const { format = 'DDMMYYYY', min = null, max = null } = readSettings(setting, ['format', 'min', 'max'], refuse);
   const key = typeof format === 'string' ? format.replace(/[/.-]/g, '') : '';
   const order = Object.hasOwn(ORDERS, key) ? ORDERS[key] : undefined;
   if (!order) return refuse(`"format" is one of ${DATE_FORMATS.join(', ')}, or such a one with separators`);
-  const from = bound(min, refuse);
-  const until = bound(max, refuse);
+  const from = readBound(min, refuse);
+  const until = readBound(max, refuse);
   if (typeof min === 'string' && typeof max === 'string' && min !== 'today' && max !== 'today' && min > max) {
     return refuse('"min" is after "max", so no date fits');
   }
@@ -236,7 +235,7 @@ function dateRule(setting: Json, refuse: Refuse): Check {
     `^${order.map((part) => `(\\d{${part.startsWith('Y') ? part.length : '1,2'}})`).join('([/. -])')}$`,
   );
   return (text, now) => {
-    const parts = close.exec(text)?.slice(1) ?? separated(apart.exec(text));
+    const parts = close.exec(text)?.slice(1) ?? splitDate(apart.exec(text));
     if (!parts) return undefined;
     const part = (name: string) => Number(parts[order.findIndex((one) => one.startsWith(name))]);
     const least = from(now) ?? '0001-01-01';
@@ -253,11 +252,11 @@ function dateRule(setting: Json, refuse: Refuse): Check {
 }
 
 // Both separators must be the same: 5/3-2024 is a slip.
-function separated(found: RegExpExecArray | null): string[] | undefined {
+function splitDate(found: RegExpExecArray | null): string[] | undefined {
   return found && found[2] === found[4] ? [found[1]!, found[3]!, found[5]!] : undefined;
 }
 
-function bound(value: Json, refuse: Refuse): (now: number) => string | undefined {
+function readBound(value: Json, refuse: Refuse): (now: number) => string | undefined {
   if (value === null) return () => undefined;
   if (value === 'today') return dateAt;
   const date = typeof value === 'string' && value.length === 10 ? readIsoDate(value) : undefined;

@@ -1,19 +1,19 @@
-// What a caller reads: the screen's text and rows, its navigation lines, cut to the page that is open.
+// What a caller reads: the screen's text and rows with its navigation lines, cut into pages that fit: at row borders, else between
+// words. And the way back: which screens a caller came through, in this flow and in those that called it.
 
 import type { Reply, View } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import type { ScreenNode } from './node.ts';
-import { cut, pagesOf } from './page.ts';
-import { langOf } from './scope.ts';
-import { canGoBack, depth } from './stack.ts';
+import type { Shown } from '../screens/screen.ts';
+import { septets } from './gsm7.ts';
+import { chooseLang, type ScreenNode } from './scope.ts';
 
 /** The reply at a rest. A page number past the end shows the last page. */
 export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'>): Reply {
   if (node.screen.type === 'end') {
-    const { text } = node.behaviour.show(context, langOf(node.scope, context));
-    return { kind: 'end', text: cut(text, charsOf(node)) };
+    const { text } = node.behaviour.show(context, chooseLang(node.scope, context));
+    return { kind: 'end', text: cut(text, screenChars(node)) };
   }
   const pages = screenPages(node, context);
   const page = Math.min(context.$page as number, pages.length - 1);
@@ -22,12 +22,12 @@ export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'
 
 /** Every page of a screen as it stands. */
 export function screenPages(node: ScreenNode, context: JsonObject): string[] {
-  const lang = langOf(node.scope, context);
+  const lang = chooseLang(node.scope, context);
   const shown = node.behaviour.show(context, lang);
-  return pagesOf(shown, { chars: charsOf(node), footer: (hasMore) => footer(node, context, { lang, hasMore }) });
+  return cutPages(shown, { chars: screenChars(node), footer: (hasMore) => footer(node, context, { lang, hasMore }) });
 }
 
-function charsOf({ scope }: ScreenNode): number {
+function screenChars({ scope }: ScreenNode): number {
   return Math.min(scope.flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
 }
 
@@ -49,4 +49,142 @@ function footer(
     if (applies && key !== false) lines.push(`${key}. ${node.scope.labels[name].render(context, lang)}`);
   }
   return lines;
+}
+
+export interface PageOptions {
+  /** Septets that a screen has when all its characters are GSM-7, ≤ FLOW_LIMITS.screenSeptets. */
+  readonly chars: number;
+  /** The navigation lines, with or without the one for the next page. */
+  readonly footer: (hasMore: boolean) => readonly string[];
+}
+
+/** Whether a text fits one screen, in the encoding that it needs. */
+export function fitsScreen(text: string, chars: number): boolean {
+  const used = septets(text);
+  return used === undefined ? text.length <= ucs2Units(chars) : used <= chars;
+}
+
+/** UCS-2 units in the octets of so many septets: 80 for 182. */
+export function ucs2Units(chars: number): number {
+  return Math.min(FLOW_LIMITS.screenUcs2Units, Math.ceil((chars * 7) / 16));
+}
+
+/** The pages of a screen; always at least one. Rows are never split unless one alone is longer than a page. */
+export function cutPages(shown: Shown, { chars, footer }: PageOptions): string[] {
+  const last = footer(false);
+  const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
+  const whole = [shown.text, ...shown.rows];
+  if (ends(whole)) return [join([...whole, ...last])];
+  const more = footer(true);
+  const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
+  // Labels may be templates, so that only the run shows that navigation alone is longer than a screen.
+  if (!fits(['....'])) return [cut(join(whole), chars)];
+  const title = isRepeated(shown, { chars, fits }) ? [shown.text] : [];
+  const rows = title.length ? shown.rows : whole;
+  const pieces = rows.flatMap((row, at) => {
+    const isLast = at === rows.length - 1;
+    return split(row, (piece, isRest) => fits([...title, piece]) || (isLast && isRest && ends([...title, piece])));
+  });
+  const pages: string[][] = [];
+  let page = [...title];
+  for (const [at, piece] of pieces.entries()) {
+    if (page.length > title.length && !fits([...page, piece])) {
+      const rest = pieces.slice(at);
+      if (ends([...page, ...rest])) {
+        page.push(...rest);
+        break;
+      }
+      pages.push(page);
+      page = [...title];
+    }
+    page.push(piece);
+  }
+  pages.push(page);
+  return pages.map((lines, at) => join([...lines, ...(at === pages.length - 1 ? last : more)]));
+}
+
+/** Cuts a text that may have no pages to one screen, at a word where possible. */
+export function cut(text: string, chars: number): string {
+  if (fitsScreen(text, chars)) return text;
+  const dots = '...';
+  let end = longest(text, (part) => fitsScreen(part + dots, chars));
+  const space = text.lastIndexOf(' ', end);
+  if (space > end / 2) end = space;
+  return text.slice(0, end).trimEnd() + dots;
+}
+
+// A title stands on every page when it leaves at least half of the room to the rows, in the encoding that they need, and
+// no row has to be split for its sake.
+function isRepeated(
+  { text, rows }: Shown,
+  { chars, fits }: { chars: number; fits: (lines: readonly string[]) => boolean },
+): boolean {
+  const used = septets(text);
+  const isNarrow = used === undefined || rows.some((row) => septets(row) === undefined);
+  const isShort = isNarrow ? text.length * 2 <= ucs2Units(chars) : used * 2 <= chars;
+  return isShort && fits([text]) && rows.every((row) => fits([text, row]) || !fits([row]));
+}
+
+type Fits = (piece: string, isRest: boolean) => boolean;
+
+function split(row: string, fits: Fits): string[] {
+  const pieces: string[] = [];
+  let rest = row;
+  while (rest !== '' && !fits(rest, true)) {
+    let end = longest(rest, (part) => fits(part, false));
+    const gap = Math.max(rest.lastIndexOf(' ', end), rest.lastIndexOf('\n', end));
+    if (gap > 0) end = gap;
+    pieces.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  if (rest !== '' || !pieces.length) pieces.push(rest);
+  return pieces;
+}
+
+// The longest prefix that is accepted, at least one character, never ending in half a surrogate pair.
+function longest(text: string, accepts: (part: string) => boolean): number {
+  let low = 1;
+  let high = text.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (accepts(text.slice(0, middle))) low = middle;
+    else high = middle - 1;
+  }
+  const code = text.charCodeAt(low - 1);
+  const isHalf = code >= 0xd800 && code < 0xdc00;
+  return isHalf ? (low > 1 ? low - 1 : 2) : low;
+}
+
+const join = (lines: readonly string[]) => lines.filter((line) => line !== '').join('\n');
+
+const readFrames = (context: JsonObject) => (context.$frames as readonly JsonObject[] | undefined) ?? [];
+const readStack = (context: JsonObject) => context.$stack as readonly string[];
+
+/** How many screens lie behind this one. */
+export function depth(context: JsonObject): number {
+  return readFrames(context).reduce((sum, frame) => sum + readStack(frame).length, readStack(context).length);
+}
+
+export function canGoBack({ screen }: ScreenNode, context: JsonObject): boolean {
+  if (screen.back === false) return false;
+  return typeof screen.back === 'string' || backTarget('', context) !== undefined;
+}
+
+/**
+ * The path of the screen that back leads to; `prefix` is the path of the flow that is running, such as `pay.`. Out of a
+ * flow when nothing lies behind in it, and further out when its caller had come through nothing either.
+ */
+export function backTarget(prefix: string, context: JsonObject): string | undefined {
+  let path = prefix;
+  for (const level of [context, ...readFrames(context).toReversed()]) {
+    const last = readStack(level).at(-1);
+    if (last !== undefined) return path + last;
+    path = parentPath(path);
+  }
+  return undefined;
+}
+
+// `shop.pay.` → `shop.`
+function parentPath(prefix: string): string {
+  return prefix.slice(0, prefix.lastIndexOf('.', prefix.length - 2) + 1);
 }

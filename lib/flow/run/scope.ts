@@ -1,5 +1,6 @@
-// One flow while it is compiled: its texts, expressions and variables, ready for use.
+// One flow while it is compiled, its texts, expressions and variables ready for use; and one screen of it by the path of its state.
 
+import type { StateValue } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
@@ -11,9 +12,11 @@ import {
   type Flow,
   type Keys,
   type Label,
+  type Screen,
   type Text,
   type Values,
 } from '../format/flow.ts';
+import type { Behaviour } from '../screens/screen.ts';
 
 /** A text in every language of its flow. */
 export interface Phrase {
@@ -49,7 +52,7 @@ export function flowScope(flow: Flow, path: string): FlowScope {
 }
 
 /** The language that a caller reads: the variable `lang` when it names one of the flow's, else the first. */
-export function langOf(scope: FlowScope, context: JsonObject): string {
+export function chooseLang(scope: FlowScope, context: JsonObject): string {
   const { lang } = context;
   return typeof lang === 'string' && scope.langs.includes(lang) ? lang : scope.langs[0]!;
 }
@@ -81,7 +84,8 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImple
     holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),
     evaluate: (values, scope, flow) => {
       const out: Record<string, Json> = {};
-      for (const name in values) out[name] = fit(flow, name, valueIn(values[name]!, scope as JsonObject, expression));
+      for (const name in values)
+        out[name] = fit(flow, name, evaluateValue(values[name]!, scope as JsonObject, expression));
       return out;
     },
     fit: (flow, variable, value) => fit(flow, variable, value as Json),
@@ -95,25 +99,56 @@ export function evaluateValues(
   expression: (source: string) => Expression,
 ): JsonObject {
   const out: Record<string, Json> = {};
-  for (const name in values) out[name] = valueIn(values[name]!, scope, expression);
+  for (const name in values) out[name] = evaluateValue(values[name]!, scope, expression);
   return out;
 }
 
-function valueIn(value: Json, scope: JsonObject, expression: (source: string) => Expression): Json {
+function evaluateValue(value: Json, scope: JsonObject, expression: (source: string) => Expression): Json {
   if (typeof value === 'string') return value.startsWith('=') ? expression(value.slice(1)).evaluate(scope) : value;
-  if (Array.isArray(value)) return value.map((item) => valueIn(item, scope, expression));
+  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, scope, expression));
   if (typeof value === 'object' && value !== null) return evaluateValues(value as Values, scope, expression);
   return value;
 }
 
 /** The sources of all expressions in these values, for checking before anything runs. */
-export function expressionsIn(value: Json): string[] {
+export function listExpressions(value: Json): string[] {
   if (typeof value === 'string') return value.startsWith('=') ? [value.slice(1)] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((item) => expressionsIn(item as Json));
+  return Object.values(value).flatMap((item) => listExpressions(item as Json));
 }
 
 /** An error of the flow `name`, with what to do. */
 export function flowError(name: string, problem: string): TwinlineError {
   return new TwinlineError('ERR_FLOW_INVALID', `Flow "${name}": ${problem}`);
+}
+
+export interface ScreenNode {
+  /** `pin`, or `login.pin` inside the screen `login` that calls another flow. */
+  readonly path: string;
+  readonly screen: Screen;
+  readonly scope: FlowScope;
+  readonly behaviour: Behaviour;
+}
+
+/** `{ login: 'pin' }` → `login.pin` */
+export function pathOf(state: StateValue): string {
+  if (typeof state === 'string') return state;
+  const key = Object.keys(state)[0]!;
+  return `${key}.${pathOf(state[key]!)}`;
+}
+
+/** `login.pin` → `{ login: 'pin' }` */
+export function stateOf(path: string): StateValue {
+  const dot = path.indexOf('.');
+  return dot < 0 ? path : { [path.slice(0, dot)]: stateOf(path.slice(dot + 1)) };
+}
+
+/** Whether what a screen saves, an answer or what a service gave, is a secret. */
+export function keepsSecret({ screen, scope }: ScreenNode): boolean {
+  return 'save' in screen && screen.save !== undefined && scope.flow.vars?.[screen.save]?.secret === true;
+}
+
+/** Whether the answer to a screen is a secret. */
+export function asksForSecret(node: ScreenNode | undefined): boolean {
+  return node?.screen.type === 'input' && keepsSecret(node);
 }

@@ -1,11 +1,11 @@
 // A called flow: a compound state that holds the other flow's screens and comes back when it has ended.
 
 import type { Flow, FlowScreen } from '../format/flow.ts';
-import { entryTrack, meta, type Place, type ScreenKind, type StateConfig, transitionsOf } from './screen.ts';
+import { buildTransitions, entryTrack, meta, type Place, type ScreenKind, SILENT, type StateConfig } from './screen.ts';
 
 export const flow: ScreenKind<FlowScreen> = {
   state: (screen, place) => ({ meta: meta(place, screen), ...entryTrack(screen) }),
-  behaviour: () => ({ listsExit: false, show: () => ({ text: '', rows: [] }) }),
+  behaviour: SILENT,
 };
 
 /** The state of a call screen around the states of the flow that it calls. */
@@ -30,7 +30,7 @@ export function callingState(
     ...state,
     entry: [...entry, enter],
     ...inner.states,
-    onDone: transitionsOf(place, screen.done, {
+    onDone: buildTransitions(place, screen.done, {
       guard: 'returned',
       action: 'leaveFlow',
       ...(screen.save !== undefined && { save: screen.save }),

@@ -6,9 +6,9 @@ import { type Accept, compileAccept } from '../run/accept.ts';
 import {
   type Answering,
   entryTrack,
-  interactive,
+  interactiveEvents,
+  isRefused,
   meta,
-  refused,
   type ScreenKind,
   type StateConfig,
   transitionTo,
@@ -25,7 +25,7 @@ export const input: ScreenKind<InputScreen> = {
         ...transitionTo(place, { to: screen.else }, 'go'),
       });
     text.push({ actions: [{ type: 'refuse' }] });
-    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactive(screen), text } };
+    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactiveEvents(screen), text } };
   },
 
   behaviour: (screen, scope) => {
@@ -36,7 +36,7 @@ export const input: ScreenKind<InputScreen> = {
     return {
       listsExit: false,
       show: (context, lang) => ({
-        text: (refused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        text: (isRefused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
         rows: [],
       }),
       read: (answering) => {

@@ -3,14 +3,14 @@
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { ListScreen } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { entryTrack, interactive, meta, refused, type ScreenKind, transitionTo } from './screen.ts';
+import { entryTrack, interactiveEvents, isRefused, meta, type ScreenKind, transitionTo } from './screen.ts';
 
 export const list: ScreenKind<ListScreen> = {
   state: (screen, place) => ({
     meta: meta(place, screen),
     ...entryTrack(screen),
     on: {
-      ...interactive(screen),
+      ...interactiveEvents(screen),
       ...(screen.pick && { pick: transitionTo(place, { ...screen.pick, from: place.id }, 'keep') }),
     },
   }),
@@ -29,7 +29,7 @@ export const list: ScreenKind<ListScreen> = {
       listsExit: true,
       show: (context, lang) => {
         const found = all(context);
-        const lines = [refused(context) ? error.render(context, lang) : '', text.render(context, lang)];
+        const lines = [isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
         if (!found.length && empty) lines.push(empty.render(context, lang));
         const number = screen.pick ? (at: number) => `${at + 1}. ` : () => '';
         const rows = found.map((item, at) => number(at) + row.render({ ...context, row: item }, lang));

@@ -4,11 +4,19 @@ import type { JsonObject } from '../../store/store.ts';
 import { truthy } from '../expression/expression.ts';
 import type { MenuScreen } from '../format/flow.ts';
 import type { FlowScope } from '../run/scope.ts';
-import { entryTrack, interactive, meta, refused, type ScreenKind, type StateConfig, transitionTo } from './screen.ts';
+import {
+  entryTrack,
+  interactiveEvents,
+  isRefused,
+  meta,
+  type ScreenKind,
+  type StateConfig,
+  transitionTo,
+} from './screen.ts';
 
 export const menu: ScreenKind<MenuScreen> = {
   state: (screen, place) => {
-    const on: Record<string, StateConfig> = { ...interactive(screen) };
+    const on: Record<string, StateConfig> = { ...interactiveEvents(screen) };
     for (const { id, when, hidden: _, ...option } of screen.options)
       on[`opt.${id}`] = {
         ...(when !== undefined && { guard: { type: 'when', params: { condition: when } } }),
@@ -24,7 +32,7 @@ export const menu: ScreenKind<MenuScreen> = {
     return {
       listsExit: true,
       show: (context, lang) => ({
-        text: (refused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        text: (isRefused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
         rows: options(context).flatMap((option) =>
           option.hidden ? [] : [`${option.key}. ${option.text.render(context, lang)}`],
         ),

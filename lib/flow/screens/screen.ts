@@ -37,6 +37,9 @@ export interface ScreenKind<S extends Screen> {
   behaviour(screen: S, scope: FlowScope): Behaviour;
 }
 
+/** The behaviour of screens that show nothing and do not wait. */
+export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', rows: [] }) });
+
 /** Where a screen is: its id, the path of its state, its flow. */
 export interface Place {
   readonly id: string;
@@ -66,24 +69,24 @@ export function transitionTo(
 }
 
 /** The transitions of `done`, `fail` or `branch`: a screen id, or ways that are tried in order. */
-export function transitionsOf(
+export function buildTransitions(
   place: Place,
   ways: string | readonly Way[],
   by: { guard: string; action: string; save?: string },
 ): StateConfig[] {
   const list: readonly Way[] = typeof ways === 'string' ? [{ to: ways }] : ways;
   return list.map(({ when, ...way }) => ({
-    ...(when !== undefined && { guard: guardOf(place, when, by) }),
+    ...(when !== undefined && { guard: buildGuard(place, when, by) }),
     ...transitionTo(place, { ...way, ...(by.save !== undefined && { save: by.save }) }, by.action),
   }));
 }
 
-function guardOf(place: Place, condition: string, { guard, save }: { guard: string; save?: string }) {
+function buildGuard(place: Place, condition: string, { guard, save }: { guard: string; save?: string }) {
   return { type: guard, params: { condition, of: place.flow.flow, ...(save !== undefined && { save }) } };
 }
 
 /** What screens that wait for an answer have in common: the next page, a refusal, a fixed way back. */
-export function interactive(screen: Screen): { readonly [event: string]: StateConfig } {
+export function interactiveEvents(screen: Screen): { readonly [event: string]: StateConfig } {
   const fixed = typeof screen.back === 'string' ? screen.back : undefined;
   return {
     more: { actions: [{ type: 'turnPage' }] },
@@ -99,4 +102,4 @@ export const entryTrack = (screen: Screen) =>
   screen.track === undefined ? {} : { entry: [trackAction(screen.track)] };
 
 /** Error line above the text after a refused answer. */
-export const refused = (context: JsonObject) => (context.$bad as number) > 0;
+export const isRefused = (context: JsonObject) => (context.$bad as number) > 0;

@@ -39,7 +39,7 @@ type Kind = (typeof KINDS)[number];
 const MARK = 'mark';
 
 /** Puts marks into the machine of a flow: one for every screen, option and way. */
-export function markedFlow(compiled: CompiledFlow): MarkedFlow {
+export function markFlow(compiled: CompiledFlow): MarkedFlow {
   const all: { readonly [kind in Kind]: Map<string, boolean> } = {
     screens: new Map(),
     options: new Map(),
@@ -54,7 +54,7 @@ export function markedFlow(compiled: CompiledFlow): MarkedFlow {
     return { seen: all[kind].size - missing.length, all: all[kind].size, missing };
   };
   return {
-    conversation: { ...compiled, machine: compileMachine(markedMachine(compiled, mark)) },
+    conversation: { ...compiled, machine: compileMachine(markMachine(compiled, mark)) },
     note: ({ name: type, params }) => {
       if (type !== MARK) return false;
       const { kind, name } = params as unknown as { kind: Kind; name: string };
@@ -83,7 +83,7 @@ type State = { readonly [key: string]: unknown } & { readonly on?: { readonly [e
 type Mark = (kind: Kind, name: string) => Action;
 
 // The config of the source has what JSON cannot say, such as the inputs of calls, so it is that which gets the marks.
-function markedMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
+function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
   const { config, implementations } = machine.source;
   const states: Record<string, unknown> = { ...(config.states as object) };
   for (const [id, screen] of Object.entries(flow.screens)) {
@@ -97,8 +97,8 @@ function markedMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMac
 
 const MARKED: { readonly [type in ScreenType]: (state: State, mark: Mark, screen: Screen) => object } = {
   menu: ({ on }, mark) => ({
-    on: mapped(on, (event, transition) =>
-      event.startsWith('opt.') ? through(transition, mark('options', event.slice(4))) : transition,
+    on: mapEvents(on, (event, transition) =>
+      event.startsWith('opt.') ? addAction(transition, mark('options', event.slice(4))) : transition,
     ),
   }),
   input: ({ on }, mark, screen) => {
@@ -107,34 +107,36 @@ const MARKED: { readonly [type in ScreenType]: (state: State, mark: Mark, screen
     // Where every text is an answer, none is refused.
     const isChecked = (screen as Screen & { type: 'input' }).accept !== undefined;
     const text = [
-      through(accepted, mark('ways', 'to')),
-      ...refused.map((last) => through(last, mark('ways', 'else'))),
-      isChecked ? through(again, mark('ways', 'refused')) : again,
+      addAction(accepted, mark('ways', 'to')),
+      ...refused.map((last) => addAction(last, mark('ways', 'else'))),
+      isChecked ? addAction(again, mark('ways', 'refused')) : again,
     ];
     return { on: { ...on, text } };
   },
   list: ({ on }, mark) => ({
-    on: mapped(on, (event, transition) => (event === 'pick' ? through(transition, mark('ways', 'pick')) : transition)),
+    on: mapEvents(on, (event, transition) =>
+      event === 'pick' ? addAction(transition, mark('ways', 'pick')) : transition,
+    ),
   }),
   call: ({ invoke }, mark) => {
     const { onDone, onError, ...call } = invoke as State;
-    return { invoke: { ...call, onDone: each(onDone, 'done', mark), onError: each(onError, 'fail', mark) } };
+    return { invoke: { ...call, onDone: markWays(onDone, 'done', mark), onError: markWays(onError, 'fail', mark) } };
   },
-  branch: ({ always }, mark) => ({ always: each(always, 'branch', mark) }),
-  flow: ({ onDone }, mark) => ({ onDone: each(onDone, 'done', mark) }),
+  branch: ({ always }, mark) => ({ always: markWays(always, 'branch', mark) }),
+  flow: ({ onDone }, mark) => ({ onDone: markWays(onDone, 'done', mark) }),
   end: () => ({}),
 };
 
-function each(transitions: unknown, slot: string, mark: Mark): Transition[] {
+function markWays(transitions: unknown, slot: string, mark: Mark): Transition[] {
   const list = transitions as readonly Transition[];
-  return list.map((way, at) => through(way, mark('ways', list.length > 1 ? `${slot}[${at}]` : slot)));
+  return list.map((way, at) => addAction(way, mark('ways', list.length > 1 ? `${slot}[${at}]` : slot)));
 }
 
-function through(transition: unknown, action: Action): Transition {
+function addAction(transition: unknown, action: Action): Transition {
   const { actions = [], ...way } = transition as Transition;
   return { ...way, actions: [...actions, action] };
 }
 
-function mapped(on: State['on'], change: (event: string, transition: unknown) => unknown): object {
+function mapEvents(on: State['on'], change: (event: string, transition: unknown) => unknown): object {
   return Object.fromEntries(Object.entries(on ?? {}).map(([event, transition]) => [event, change(event, transition)]));
 }

@@ -8,10 +8,8 @@ import { RE2JS } from 're2js';
 import { ERROR_CODES } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
-import { type Finding, inOrder, problemOf, shown } from '../format/finding.ts';
-import type { Problem } from '../format/problem.ts';
-import { type FlowSource, flowSource, pointerTo, sourceOf } from '../format/source.ts';
-import { outline, syntaxFault } from '../format/syntax.ts';
+import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
+import { type FlowSource, flowSource, outline, pointerTo, sourceOf, syntaxFault } from '../format/source.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {
@@ -99,10 +97,12 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const errors = schemaErrors(value);
   const findings = [
     ...twice(document.body, ''),
-    ...(errors.length ? errors.map(finding) : meaning(value as FlowTestFile)),
+    ...(errors.length ? errors.map(describeError) : findMistakes(value as FlowTestFile)),
   ];
-  const problems = findings.map(({ code, ...found }) => problemOf(source, found, { code, severity: 'error' }));
-  return problems.length ? { source, problems: inOrder(problems) } : { file: value as FlowTestFile, source, problems };
+  const problems = findings.map(({ code, ...found }) => locateProblem(source, found, { code, severity: 'error' }));
+  return problems.length
+    ? { source, problems: sortProblems(problems) }
+    : { file: value as FlowTestFile, source, problems };
 }
 
 function refused(file: string, fault: Pick<Problem, 'code' | 'line' | 'column' | 'message' | 'fix'>): ParsedFlowTests {
@@ -142,7 +142,7 @@ function schemaErrors(value: unknown): readonly ErrorObject[] {
   return validator(value) ? [] : (validator.errors ?? []);
 }
 
-function finding({ keyword, instancePath, params, message = '', data, parentSchema }: ErrorObject): Found {
+function describeError({ keyword, instancePath, params, message = '', data, parentSchema }: ErrorObject): Found {
   const part = (parentSchema ?? {}) as { description?: string; properties?: object; examples?: unknown[] };
   if (keyword === 'required') {
     const key = String(params.missingProperty);
@@ -163,7 +163,7 @@ function finding({ keyword, instancePath, params, message = '', data, parentSche
   return {
     code: keyword === 'type' ? 'wrong-type' : 'bad-value',
     pointer: instancePath,
-    message: `${shown(data)} ${WORDS[keyword]?.(params) ?? message}.`,
+    message: `${showValue(data)} ${WORDS[keyword]?.(params) ?? message}.`,
     fix: `${part.description ?? 'Write another value.'}${example}`,
   };
 }
@@ -193,13 +193,13 @@ const WORDS: { readonly [keyword: string]: Words } = {
 };
 
 // What the schema cannot say.
-function meaning({ tests }: FlowTestFile): Found[] {
+function findMistakes({ tests }: FlowTestFile): Found[] {
   return tests.flatMap(({ name, steps, services = {} }, at) => {
     const found: Found[] = [];
     const place = (...rest: readonly (string | number)[]) => pointerTo('tests', at, ...rest);
     const first = tests.findIndex((other) => other.name === name);
     if (first !== at) {
-      const message = `Test ${first + 1} has the name ${shown(name)} already.`;
+      const message = `Test ${first + 1} has the name ${showValue(name)} already.`;
       found.push({ code: 'duplicate-name', pointer: place('name'), message, fix: 'Say how they differ.' });
     }
     if (steps[0]!.in !== '') {
@@ -227,7 +227,7 @@ function answerProblems(answer: MockAnswer, pointer: string): Found[] {
   }
   if (answer.fail === undefined || Object.hasOwn(ERROR_CODES, answer.fail)) return [];
   const known = Object.keys(ERROR_CODES);
-  const message = `There is no code ${shown(answer.fail)}.${suggest(answer.fail, known)} Other errors of services reach a flow as ERR_SERVICE.`;
+  const message = `There is no code ${showValue(answer.fail)}.${suggest(answer.fail, known)} Other errors of services reach a flow as ERR_SERVICE.`;
   return [{ code: 'unknown-code', pointer: `${pointer}/fail`, message, fix: `Write one of: ${known.join(', ')}.` }];
 }
 

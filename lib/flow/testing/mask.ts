@@ -4,8 +4,8 @@ import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../store/store.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { compileAccept } from '../run/accept.ts';
-import type { ScreenNode } from '../run/node.ts';
-import type { Masked } from './recording.ts';
+import { keepsSecret, type ScreenNode } from '../run/scope.ts';
+import type { Masked } from './replay.ts';
 
 /** Numbers for the secrets of one dialogue. It holds them while it lasts; nothing else does. */
 export interface Masks {
@@ -17,17 +17,11 @@ export function masks(now: () => number = Date.now): Masks {
   const seen: string[] = [];
   return {
     mask: (typed, node) => {
-      const screen = secretInput(node);
-      if (!screen || isKey(typed, node!)) return typed;
+      if (node?.screen.type !== 'input' || !keepsSecret(node) || isKey(typed, node)) return typed;
       if (!seen.includes(typed)) seen.push(typed);
-      return { secret: seen.indexOf(typed) + 1, fits: ruleOf(screen)(typed, now()) };
+      return { secret: seen.indexOf(typed) + 1, fits: compileRule(node.screen)(typed, now()) };
     },
   };
-}
-
-/** Whether the answer to a screen is a secret. */
-export function asksForSecret(node: ScreenNode | undefined): boolean {
-  return secretInput(node) !== undefined;
 }
 
 /** What is typed in the place of the secrets of one dialogue: the same for the same, and as fit for its screen. */
@@ -35,30 +29,25 @@ export function standIns(now: () => number = Date.now): (masked: Masked, node: S
   const chosen = new Map<number, string>();
   return ({ secret, fits }, node) => {
     const screen = node?.screen.type === 'input' ? node.screen : undefined;
-    const keeps = screen ? ruleOf(screen) : () => fits;
-    const options = [chosen.get(secret) ?? [], candidates(secret)].flat();
+    const keeps = screen ? compileRule(screen) : () => fits;
+    const options = [chosen.get(secret) ?? [], listCandidates(secret)].flat();
     const found = options.find((text) => keeps(text, now()) === fits && !(node && isKey(text, node)));
-    if (found === undefined) throw noneFor(node!, fits);
+    if (found === undefined) throw standInError(node!, fits);
     chosen.set(secret, found);
     return found;
   };
 }
 
-function noneFor({ path }: ScreenNode, fits: boolean): TwinlineError {
+function standInError({ path }: ScreenNode, fits: boolean): TwinlineError {
   const words = fits ? 'keeps' : 'breaks';
   return new TwinlineError('ERR_INPUT', `No stand-in for a secret ${words} the rule of screen "${path}".`);
-}
-
-function secretInput(node: ScreenNode | undefined): InputScreen | undefined {
-  if (node?.screen.type !== 'input') return undefined;
-  return node.scope.flow.vars?.[node.screen.save]?.secret === true ? node.screen : undefined;
 }
 
 function isKey(typed: string, { scope }: ScreenNode): boolean {
   return Object.values(scope.keys).includes(typed.trim());
 }
 
-function ruleOf({ accept = {} }: InputScreen): (text: string, now: number) => boolean {
+function compileRule({ accept = {} }: InputScreen): (text: string, now: number) => boolean {
   const { sameAs: _, ...rule } = accept as JsonObject;
   if (!Object.keys(rule).length) return () => true;
   const { check } = compileAccept(rule);
@@ -70,7 +59,7 @@ const LETTERS = 'kmrtbdhgnp';
 const LENGTHS = [4, 5, 6, 8, 1, 2, 3, 7, 9, 10, 12, 16, 20];
 
 // Another one for every number, as long as there are not more of them than characters.
-function candidates(number: number): string[] {
+function listCandidates(number: number): string[] {
   const at = number % DIGITS.length;
   const turned = (text: string) => (text.slice(at) + text.slice(0, at)).repeat(2);
   const [digits, letters] = [turned(DIGITS), turned(LETTERS)];

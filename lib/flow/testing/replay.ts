@@ -1,11 +1,15 @@
-// A dialogue of yesterday on the flow of today: turn by turn the same, moved to another screen, or different.
+// Recorded dialogues: lines of JSON, one for each turn, in which every secret is a number; how they are read, and how they go on a
+// later version of the flow: turn by turn the same, moved to another screen, or different.
 
+import { TwinlineError } from '../../errors.ts';
+import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import type { Json } from '../../store/store.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { markedFlow } from './coverage.ts';
+import { markFlow } from './coverage.ts';
+import type { FlowTestFile, FlowTestSetup, MockAnswer } from './file.ts';
 import { standIns } from './mask.ts';
-import type { Dialogue, DialogueTurn } from './recording.ts';
 import { diffLines } from './run.ts';
-import { type Taken, testSession } from './session.ts';
+import { openTestSession, type Taken } from './session.ts';
 
 export interface ReplayedTurn {
   /** From 1. */
@@ -22,7 +26,7 @@ export interface ReplayedTurn {
 
 /** Types the inputs of a dialogue again; services answer as they did then. A dialogue ends with its first turn that cannot be taken. */
 export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue): Promise<ReplayedTurn[]> {
-  const session = testSession(compiled, markedFlow(compiled), dialogue);
+  const session = openTestSession(compiled, markFlow(compiled), dialogue);
   const replayed: ReplayedTurn[] = [];
   const secretFor = standIns();
   let screen = '';
@@ -32,7 +36,7 @@ export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue)
       const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiled.screens.get(screen));
       const taken = await session.take(typed);
       screen = taken.screen;
-      replayed.push({ ...place, ...compared(turn, taken) });
+      replayed.push({ ...place, ...compareTurn(turn, taken) });
       const hasMore = at + 1 < dialogue.turns.length;
       if (taken.reply.kind !== 'end' || !hasMore) continue;
       return [...replayed, { turn: at + 2, typed: '', outcome: 'different', message: 'the dialogue is over already.' }];
@@ -47,9 +51,9 @@ export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue)
 
 type Outcome = Pick<ReplayedTurn, 'outcome' | 'message' | 'details'>;
 
-function compared(then: DialogueTurn, { reply, screen, unanswered }: Taken): Outcome {
+function compareTurn(then: DialogueTurn, { reply, screen, unanswered }: Taken): Outcome {
   const details = then.text === undefined || then.text === reply.text ? [] : diffLines(then.text, reply.text);
-  if (unanswered.length) return { outcome: 'different', message: unforeseen(unanswered), details };
+  if (unanswered.length) return { outcome: 'different', message: describeUnanswered(unanswered), details };
   const ends = reply.kind === 'end';
   if (then.end !== undefined && then.end !== ends)
     return { outcome: 'different', message: ends ? 'it ends now.' : 'it goes on now.', details };
@@ -59,6 +63,139 @@ function compared(then: DialogueTurn, { reply, screen, unanswered }: Taken): Out
 }
 
 // What a test says of a call without an answer, up to what its author should do about it.
-function unforeseen(calls: readonly string[]): string {
+function describeUnanswered(calls: readonly string[]): string {
   return calls.map((words) => `${words.split(', and ')[0]}, and then nothing answered that.`).join(' ');
+}
+
+/** Stands for a secret that was typed. */
+export interface Masked {
+  /** 1 for the first secret of the dialogue, the same number for the same secret. */
+  readonly secret: number;
+  /** Whether it kept the rule of its screen, apart from `sameAs`. */
+  readonly fits: boolean;
+}
+
+/** What a service answered; exactly one of `return` and `fail`. */
+export interface RecordedCall {
+  readonly service: string;
+  readonly return?: Json;
+  /** One of ERROR_CODES. */
+  readonly fail?: string;
+}
+
+/** One turn, as it stands in a line. */
+export interface RecordedTurn {
+  /** Names the dialogue among those of its file. */
+  readonly session: string;
+  /** From 1; the first one dials. */
+  readonly turn: number;
+  readonly flow: string;
+  readonly version: number;
+  /** E.164 with `+`; only with the first turn. */
+  readonly phone?: string;
+  readonly in: string | Masked;
+  readonly text: string;
+  readonly end: boolean;
+  /** Path of the screen; absent once the dialogue has ended. */
+  readonly state?: string;
+  /** Answers of services that this turn asked. */
+  readonly calls: readonly RecordedCall[];
+}
+
+/** A whole dialogue, from a recording or from a test. */
+export interface Dialogue extends FlowTestSetup {
+  readonly name: string;
+  readonly flow: string;
+  /** Undefined where the recording does not hold it. */
+  readonly version?: number;
+  readonly turns: readonly DialogueTurn[];
+}
+
+export interface DialogueTurn {
+  readonly in: string | Masked;
+  /** What was shown; what is undefined is not compared. */
+  readonly text?: string | undefined;
+  readonly end?: boolean | undefined;
+  readonly state?: string | undefined;
+}
+
+/** Reads recorded lines, however the dialogues in them alternate. Throws ERR_INPUT that names the line. */
+export function parseRecording(text: string, file: string): Dialogue[] {
+  const sessions = new Map<string, RecordedTurn[]>();
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const turn = readTurn(line, `${file}:${at + 1}`);
+    const turns = sessions.get(turn.session) ?? [];
+    if (turn.turn !== turns.length + 1)
+      throw recordingError(
+        `${file}:${at + 1}`,
+        `turn ${turn.turn} of "${turn.session}" comes after turn ${turns.length}`,
+      );
+    sessions.set(turn.session, [...turns, turn]);
+  }
+  if (!sessions.size) throw recordingError(file, 'it is empty');
+  return [...sessions.values()].map(toDialogue);
+}
+
+/** The tests of a flow as dialogues: their steps, with what they expect. */
+export function toDialogues({ flow, tests }: FlowTestFile): Dialogue[] {
+  return tests.map(({ name, steps, note: _, ...setup }) => ({
+    ...setup,
+    name,
+    flow,
+    turns: steps.map(({ in: typed, text, end, screen }) => ({ in: typed, text, end, state: screen })),
+  }));
+}
+
+function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
+  const { session, flow, version, phone } = turns[0]!;
+  const calls = turns.flatMap((turn) => turn.calls);
+  const names = new Set(calls.map((call) => call.service));
+  const answersOf = (name: string): MockAnswer[] =>
+    calls.flatMap(({ service, ...answer }) => (service === name ? [answer] : []));
+  return {
+    name: session,
+    flow,
+    version,
+    services: Object.fromEntries([...names].map((name) => [name, answersOf(name)])),
+    ...(phone !== undefined && { phone }),
+    turns: turns.map(({ in: typed, text, end, state }) => ({ in: typed, text, end, state })),
+  };
+}
+
+function readTurn(line: string, place: string): RecordedTurn {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw recordingError(place, 'it is not JSON');
+  }
+  const key = isObject(value)
+    ? KEYS.find(([name, fits]) => !fits((value as { [key: string]: unknown })[name]))
+    : KEYS[0];
+  if (key) throw recordingError(place, `"${key[0]}" is missing, or not what it should be`);
+  return value as RecordedTurn;
+}
+
+const isMasked = (typed: unknown) => isObject(typed) && isCount(typed.secret) && typeof typed.fits === 'boolean';
+const isCall = (call: unknown) => isObject(call) && isText(call.service) && 'return' in call !== 'fail' in call;
+
+const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown) => boolean])[] = [
+  ['session', isText],
+  ['turn', isCount],
+  ['flow', isText],
+  ['version', isCount],
+  ['phone', (phone) => phone === undefined || isText(phone)],
+  ['in', (typed) => typeof typed === 'string' || isMasked(typed)],
+  ['text', (text) => typeof text === 'string'],
+  ['end', (end) => typeof end === 'boolean'],
+  ['state', (state) => state === undefined || isText(state)],
+  ['calls', (calls) => isListOf(calls, isCall)],
+];
+
+function recordingError(place: string, why: string): TwinlineError {
+  return new TwinlineError(
+    'ERR_INPUT',
+    `Cannot read the recording ${place}: ${why}. Record it anew with chat --record.`,
+  );
 }

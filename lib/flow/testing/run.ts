@@ -4,9 +4,9 @@ import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
 import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { type Coverage, type MarkedFlow, markedFlow } from './coverage.ts';
+import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
-import { type Taken, testSession } from './session.ts';
+import { openTestSession, type Taken } from './session.ts';
 
 export interface FlowTestFailure {
   /** Number of the step, from 1; 0 for the test as a whole. */
@@ -34,7 +34,7 @@ export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): 
   const { flow } = compiled.flow;
   if (file.flow !== flow)
     throw new TwinlineError('ERR_INPUT', `Cannot test the flow "${flow}": these tests are for "${file.flow}".`);
-  const marked = markedFlow(compiled);
+  const marked = markFlow(compiled);
   const tests: FlowTestReport['tests'][number][] = [];
   for (const [at, test] of file.tests.entries())
     tests.push({ name: test.name, failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }) });
@@ -52,7 +52,7 @@ export async function recordFlowTest(
   compiled: CompiledFlow,
   { inputs, ...test }: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
 ): Promise<FlowTest> {
-  const session = testSession(compiled, markedFlow(compiled), test);
+  const session = openTestSession(compiled, markFlow(compiled), test);
   const steps: FlowTestStep[] = [];
   for (const input of inputs) {
     if (steps.at(-1)?.end)
@@ -93,11 +93,11 @@ async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTe
       const message = `The flow has no variable "${name}".${suggest(name, Object.keys(compiled.flow.vars ?? {}))}`;
       return { ...whole, message, pointer: `${pointer}/given/${name}` };
     });
-  const session = testSession(compiled, marked, test);
+  const session = openTestSession(compiled, marked, test);
   let ended = 0;
   for (const [at, step] of test.steps.entries()) {
     const place = { step: at + 1, typed: session.shown(step.in), pointer: `${pointer}/steps/${at}` };
-    const misses = ended ? [{ message: `the conversation has ended with step ${ended}.` }] : await missesOf(step);
+    const misses = ended ? [{ message: `the conversation has ended with step ${ended}.` }] : await takeStep(step);
     if (misses.length)
       return misses.map(({ message, details = [], key }) => ({
         ...place,
@@ -108,7 +108,7 @@ async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTe
   }
   return session.unused().map((one) => ({ ...whole, message: one.message, pointer: pointer + one.pointer }));
 
-  async function missesOf(step: FlowTestStep): Promise<Miss[]> {
+  async function takeStep(step: FlowTestStep): Promise<Miss[]> {
     if (step.screen !== undefined && !compiled.screens.has(step.screen)) {
       const near = suggest(step.screen, compiled.screens.keys());
       return [{ message: `the flow has no screen "${step.screen}".${near}`, key: 'screen' }];
@@ -116,7 +116,7 @@ async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTe
     try {
       const taken = await session.take(step.in);
       if (taken.reply.kind === 'end') ended = test.steps.indexOf(step) + 1;
-      return misses(step, taken);
+      return compareStep(step, taken);
     } catch (error) {
       const { message, cause } = error as Error;
       return [{ message: cause instanceof Error ? `${message} ${cause.message}` : message }];
@@ -124,7 +124,7 @@ async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTe
   }
 }
 
-function misses(step: FlowTestStep, { reply, screen, tracks, unanswered }: Taken): Miss[] {
+function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: Taken): Miss[] {
   const { text } = reply;
   // What follows from one of the first two is no news.
   if (unanswered.length) return unanswered.map((message) => ({ message }));

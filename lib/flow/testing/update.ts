@@ -2,11 +2,11 @@
 
 import { type MemberNode, parse, type ValueNode } from '@humanwhocodes/momoa';
 import type { Json, JsonObject } from '../../store/store.ts';
-import { pointerTo, stepsOf } from '../format/source.ts';
+import { parsePointer, pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { markedFlow } from './coverage.ts';
+import { markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestStep } from './file.ts';
-import { type Taken, testSession } from './session.ts';
+import { openTestSession, type Taken } from './session.ts';
 
 export interface TestUpdate {
   /** The file with its new expectations; everything else in it is as it was. */
@@ -30,12 +30,12 @@ export async function updateFlowTests(
 ): Promise<TestUpdate> {
   const edits: Edit[] = [];
   for (const [at, test] of file.tests.entries())
-    if (only(test)) edits.push(...(await editsOf(compiled, test, pointerTo('tests', at, 'steps'))));
-  return { text: edited(text, edits), changed: edits.length };
+    if (only(test)) edits.push(...(await findEdits(compiled, test, pointerTo('tests', at, 'steps'))));
+  return { text: applyEdits(text, edits), changed: edits.length };
 }
 
-async function editsOf(compiled: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
-  const session = testSession(compiled, markedFlow(compiled), test);
+async function findEdits(compiled: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
+  const session = openTestSession(compiled, markFlow(compiled), test);
   const edits: Edit[] = [];
   for (const [at, step] of test.steps.entries()) {
     const taken = await session.take(step.in).catch(() => undefined);
@@ -55,7 +55,7 @@ function differences(step: FlowTestStep, { reply, screen, tracks }: Taken): { ke
 }
 
 // From the last to the first, so that places before an edit stay where they are.
-function edited(text: string, edits: readonly Edit[]): string {
+function applyEdits(text: string, edits: readonly Edit[]): string {
   const { body } = parse(text);
   const places = edits.map(({ pointer, value }) => {
     const { start, end } = nodeAt(body, pointer).loc;
@@ -67,7 +67,7 @@ function edited(text: string, edits: readonly Edit[]): string {
 }
 
 function nodeAt(root: ValueNode, pointer: string): ValueNode {
-  return stepsOf(pointer).reduce((node, step) => {
+  return parsePointer(pointer).reduce((node, step) => {
     if (node.type === 'Array') return node.elements[Number(step)]!.value;
     const named = ({ name }: MemberNode) => name.type === 'String' && name.value === step;
     return (node as ValueNode & { type: 'Object' }).members.find(named)!.value;
@@ -78,20 +78,20 @@ const WIDTH = 120;
 
 /** The JSON of flow tests, with two spaces of indentation and lines of at most 120 characters where texts allow it. */
 export function writeFlowTests(file: FlowTestFile): string {
-  return `${write(file as unknown as Json, '', 0)}\n`;
+  return `${formatJson(file as unknown as Json, '', 0)}\n`;
 }
 
 // `taken` is what stands before the value and behind it in its line.
-function write(value: Json, indent: string, taken: number): string {
+function formatJson(value: Json, indent: string, taken: number): string {
   const line = valueText(value);
   if (value === null || typeof value !== 'object' || indent.length + taken + line.length <= WIDTH) return line;
   const inside = `${indent}  `;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const parts = Array.isArray(value)
-    ? value.map((item) => write(item, inside, 1))
+    ? value.map((item) => formatJson(item, inside, 1))
     : Object.entries(value as JsonObject).map(([key, item]) => {
         const name = `${JSON.stringify(key)}: `;
-        return name + write(item, inside, name.length + 1);
+        return name + formatJson(item, inside, name.length + 1);
       });
   return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
 }

@@ -1,6 +1,6 @@
 // Arkesel (Ghana): JSON, latest input, a mark on new sessions, whose input is the dialled string.
 import type { Adapter } from '../adapter.ts';
-import { json, type RawReply, type UssdReply } from '../reply.ts';
+import { echoingReplies } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
@@ -11,7 +11,6 @@ import {
   readNetwork,
   readSessionId,
   readText,
-  salvageFields,
   type UssdRequest,
 } from '../request.ts';
 
@@ -34,15 +33,10 @@ function read(raw: RawRequest): UssdRequest {
   };
 }
 
-function answer(reply: UssdReply, echo: UssdRequest['echo']): RawReply {
-  return json({ ...echo, message: reply.text, continueSession: reply.kind === 'continue' });
-}
-
 /** The dialect of Arkesel. */
 export const arkesel: Adapter = {
   name: 'arkesel',
   routes: [{ method: 'POST', path: '' }],
   read,
-  write: (reply, request) => answer(reply, request.echo),
-  refuse: (reply, raw) => answer(reply, readEcho(salvageFields(raw.body), ECHOED)),
+  ...echoingReplies(ECHOED, ({ kind, text }) => ({ message: text, continueSession: kind === 'continue' })),
 };

@@ -1,6 +1,6 @@
 // Nalo Solutions (Ghana, Nigeria): JSON in capitals, latest input; the first one is the dialled string.
 import type { Adapter } from '../adapter.ts';
-import { json, type RawReply, type UssdReply } from '../reply.ts';
+import { echoingReplies } from '../reply.ts';
 import {
   type RawRequest,
   readDialled,
@@ -11,7 +11,6 @@ import {
   readNetwork,
   readSessionId,
   readText,
-  salvageFields,
   type UssdRequest,
 } from '../request.ts';
 
@@ -41,15 +40,10 @@ function read(raw: RawRequest): UssdRequest {
   };
 }
 
-function answer(reply: UssdReply, echo: UssdRequest['echo']): RawReply {
-  return json({ ...echo, MSG: reply.text, MSGTYPE: reply.kind === 'continue' });
-}
-
 /** The dialect of Nalo Solutions. */
 export const nalo: Adapter = {
   name: 'nalo',
   routes: [{ method: 'POST', path: '' }],
   read,
-  write: (reply, request) => answer(reply, request.echo),
-  refuse: (reply, raw) => answer(reply, readEcho(salvageFields(raw.body), ECHOED)),
+  ...echoingReplies(ECHOED, ({ kind, text }) => ({ MSG: text, MSGTYPE: kind === 'continue' })),
 };

@@ -1,15 +1,21 @@
-// The other end of a phone in the terminal: a server somewhere, or an engine in this process.
+// The other end of a phone in the terminal: a server somewhere, or an engine in this process; and the dialogue on it written down as it
+// goes on, for `twinline replay` on a later version.
 
 import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import type { Services } from '../../../lib/engine/service.ts';
 import { seedSession } from '../../../lib/engine/sessions.ts';
-import { TwinlineError } from '../../../lib/errors.ts';
-import { stateOf } from '../../../lib/flow/run/node.ts';
-import { asksForSecret } from '../../../lib/flow/testing/mask.ts';
+import { type ErrorCode, TwinlineError } from '../../../lib/errors.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { asksForSecret, keepsSecret, stateOf } from '../../../lib/flow/run/scope.ts';
+import { type Masks, masks } from '../../../lib/flow/testing/mask.ts';
+import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { UssdReply } from '../../../lib/ussd/reply.ts';
 import type { UssdRequest } from '../../../lib/ussd/request.ts';
 import { ussdKey } from '../../../lib/ussd/service.ts';
 import type { Host } from '../../boot/host.ts';
+import { readErrorCode } from '../remote.ts';
 
 export interface Phone {
   /** E.164 with `+`. */
@@ -66,13 +72,13 @@ async function post(endpoint: string, fields: object): Promise<UssdReply> {
     const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
     throw new TwinlineError('ERR_SERVICE', `Cannot reach ${endpoint} (${why}). Is the server running?`);
   });
-  const said = await answer.text();
+  const recorded = await answer.text();
   if (answer.status === 403)
     throw new TwinlineError(
       'ERR_SERVICE',
       `${endpoint} takes requests of telecom gateways only. Add the address of this machine to its USSD_GATEWAYS.`,
     );
-  const [, word, text = ''] = /^(CON|END) ?(.*)$/s.exec(said) ?? [];
+  const [, word, text = ''] = /^(CON|END) ?(.*)$/s.exec(recorded) ?? [];
   if (word === undefined) {
     const what = `${endpoint} answered ${answer.status}, and neither CON nor END.`;
     throw new TwinlineError('ERR_SERVICE', `${what} Is this the address of a USSD server?`);
@@ -126,4 +132,90 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
       },
     };
   };
+}
+
+export interface Recorder {
+  /** Notes what services answer. */
+  readonly services: (services: Services) => Services;
+  /** The same line; what it carries is written down. */
+  line(line: Line, on: RecordedLine): Line;
+  close(): void;
+}
+
+export interface RecordedLine {
+  readonly host: Host;
+  readonly phone: Phone;
+  readonly flow: string;
+}
+
+/** Writes into a file, behind what is there. Throws ERR_INPUT when it cannot be written. */
+export function recorder(file: string): Recorder {
+  const handle = openForAppend(file);
+  let calls: RecordedCall[] = [];
+  return {
+    services: (services) => noteAnswers(services, (call) => calls.push(call)),
+    line: (line, { host, phone, flow }) => {
+      const compiled = host.menus.compiled.get(flow)!;
+      const hidden = secretServices(compiled);
+      return () => {
+        const session = randomUUID();
+        const numbers: Masks = masks();
+        const call = line();
+        let turn = 0;
+        let state: string | undefined;
+        const type: Call['type'] = async (answer) => {
+          const typed = numbers.mask(answer, state === undefined ? undefined : compiled.screens.get(state));
+          const shown = await call.type(answer);
+          state = (await host.gateway.inspect(call.sessionId))?.state;
+          const first = turn++ === 0;
+          const recorded: RecordedTurn = {
+            ...{ session, turn, flow, version: compiled.version },
+            ...(first && { phone: phone.phoneNumber }),
+            ...{ in: typed, text: shown.text, end: shown.kind === 'end' },
+            ...(state !== undefined && { state }),
+            calls: calls.map((one) => (hidden.has(one.service) && 'return' in one ? { ...one, return: null } : one)),
+          };
+          calls = [];
+          writeSync(handle, `${JSON.stringify(recorded)}\n`);
+          return shown;
+        };
+        return { ...call, type };
+      };
+    },
+    close: () => closeSync(handle),
+  };
+}
+
+function openForAppend(file: string): number {
+  try {
+    return openSync(file, 'a', 0o600);
+  } catch (error) {
+    throw new TwinlineError('ERR_INPUT', `Cannot write ${file} (${readErrorCode(error)}). Give another file.`);
+  }
+}
+
+function noteAnswers(services: Services, note: (call: RecordedCall) => void): Services {
+  const entries = Object.entries(services).map(([service, serve]): [string, Services[string]] => [
+    service,
+    async (input, call) => {
+      try {
+        const answer = await serve(input, call);
+        note({ service, return: answer });
+        return answer;
+      } catch (error) {
+        const fail: ErrorCode = error instanceof TwinlineError ? error.code : 'ERR_SERVICE';
+        note({ service, fail });
+        throw error;
+      }
+    },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+// What is kept as a secret is no less one in a recording.
+function secretServices({ screens }: CompiledFlow): Set<string> {
+  const found = [...screens.values()].flatMap((node) =>
+    node.screen.type === 'call' && keepsSecret(node) ? [node.screen.service] : [],
+  );
+  return new Set(found);
 }

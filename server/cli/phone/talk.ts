@@ -1,10 +1,10 @@
-// Talking through a phone in the terminal: shows screens, reads answers, until Ctrl-D.
+// Talking through a phone in the terminal: shows screens as a phone does, reads answers, until Ctrl-D.
 
 import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
 import pc from 'picocolors';
+import { clean, room } from '../../../lib/flow/run/gsm7.ts';
 import { type Faults, faultyPhone } from './faults.ts';
-import { frame } from './frame.ts';
 import type { Call, Line } from './line.ts';
 
 export interface TalkOptions {
@@ -15,7 +15,7 @@ export interface TalkOptions {
 
 /** Talks until the input ends, or somebody types /quit; then the exit code. */
 export async function talk({ line, input, output }: TalkOptions): Promise<0> {
-  const keyboard = reader(input, output);
+  const keyboard = openKeyboard(input, output);
   const say = (text: string) => void output.write(`${text}\n`);
   const phone = faultyPhone((words) => say(pc.dim(words)));
   try {
@@ -41,7 +41,7 @@ interface Talking {
 // One session: until it ends, the phone dials anew, or nobody types any more.
 async function session(call: Call, { keyboard, phone, say }: Talking): Promise<'ended' | 'again' | 'left'> {
   let screen = await call.type('');
-  say(frame(screen.text, screen.kind));
+  say(formatFrame(screen.text, screen.kind));
   while (screen.kind === 'continue') {
     const typed = await keyboard.ask(screen.secret);
     if (typed === undefined) return 'left';
@@ -50,7 +50,7 @@ async function session(call: Call, { keyboard, phone, say }: Talking): Promise<'
     if (outcome === 'new') return 'again';
     if (outcome === 'stay') continue;
     screen = outcome;
-    say(frame(screen.text, screen.kind));
+    say(formatFrame(screen.text, screen.kind));
   }
   return 'ended';
 }
@@ -63,7 +63,7 @@ interface Keyboard {
 
 const PROMPT = '> ';
 
-function reader(input: Readable, output: Writable): Keyboard {
+function openKeyboard(input: Readable, output: Writable): Keyboard {
   const isTerminal = (input as { isTTY?: boolean }).isTTY === true;
   let hidden = false;
   // readline echoes what is typed by itself; here it writes through something that can look away.
@@ -101,4 +101,30 @@ function reader(input: Readable, output: Writable): Keyboard {
     },
     close: () => lines.close(),
   };
+}
+
+const WIDTH = 34;
+
+/** `text` in a frame; below it how much of the screen it fills. */
+export function formatFrame(text: string, kind: 'continue' | 'end'): string {
+  const lines = clean(text)
+    .split('\n')
+    .flatMap((line) => wrap(line, WIDTH));
+  const { encoding, used, limit } = room(text);
+  const unit = encoding === 'gsm7' ? 'septets' : 'UCS-2 characters';
+  const foot = ` ${used}/${limit} ${unit}${kind === 'end' ? ' · end' : ''} `;
+  const body = lines.map((line) => `│ ${line.padEnd(WIDTH)} │`);
+  return [`┌${'─'.repeat(WIDTH + 2)}┐`, ...body, `└${foot.padStart(WIDTH + 1, '─')}─┘`].join('\n');
+}
+
+function wrap(line: string, width: number): string[] {
+  const rows: string[] = [];
+  let rest = line;
+  while (rest.length > width) {
+    const space = rest.lastIndexOf(' ', width);
+    const end = space > 0 ? space : width;
+    rows.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...rows, rest];
 }

@@ -11,7 +11,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { type Config, readConfig } from '../../config/config.ts';
-import { IN_MEMORY } from '../../config/generated.ts';
+import { IN_MEMORY } from '../../config/data-dir.ts';
 import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
 import { remote } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
@@ -52,19 +52,19 @@ interface Ask {
 async function carryOut(desk: AccountDesk, { action, phone, json }: Ask): Promise<number> {
   const report = action === 'show' ? await desk.show(phone) : await desk.unlock(phone, 'cli');
   if (json) console.log(JSON.stringify(report, null, 2));
-  else if ('before' in report) console.log(unlockWords(report));
-  else console.log(showWords(report));
+  else if ('before' in report) console.log(formatUnlock(report));
+  else console.log(formatReport(report));
   return report.registered ? 0 : 1;
 }
 
-function unlockWords({ registered, unlocked, before }: Awaited<ReturnType<AccountDesk['unlock']>>): string {
+function formatUnlock({ registered, unlocked, before }: Awaited<ReturnType<AccountDesk['unlock']>>): string {
   const was = { open: 'it was not locked', locked: `it was locked until ${before.lockedUntil}`, held: 'it was held' };
   const who = registered ? `The account ${before.customerId}` : 'No account has this number. Its tries';
   if (!unlocked) return `${who}: there is nothing to unlock.`;
   return registered ? `${who} is unlocked: ${was[before.state]}.` : `${who} are forgotten: ${was[before.state]}.`;
 }
 
-function showWords({ customerId, lastUnlock, ...report }: AccountReport): string {
+function formatReport({ customerId, lastUnlock, ...report }: AccountReport): string {
   const states = {
     open: 'open',
     locked: `locked until ${report.lockedUntil}`,
@@ -82,7 +82,7 @@ function showWords({ customerId, lastUnlock, ...report }: AccountReport): string
 async function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<number>): Promise<number> {
   const { config, problems } = readConfig(env);
   if (!config) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
-  refuseNothing(config);
+  checkAccountsExist(config);
   const [{ DOCUMENT_BACKENDS, openFirst }, { checkDocuments }, { accountDesk }, { createLog }] = await Promise.all([
     import('../../stores/backends.ts'),
     import('../../stores/stores.ts'),
@@ -104,7 +104,7 @@ async function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Pro
 }
 
 // Looking must make nothing: where no accounts are kept, there is nothing to open.
-function refuseNothing({ dataDir, mongodbUrl, pinKeys }: Config): void {
+function checkAccountsExist({ dataDir, mongodbUrl, pinKeys }: Config): void {
   const isThere = mongodbUrl !== undefined || (dataDir !== IN_MEMORY && existsSync(join(dataDir, 'twinline.db')));
   if (isThere && pinKeys) return;
   const where = mongodbUrl === undefined ? `DATA_DIR=${dataDir}` : 'MONGODB_URL';

@@ -9,10 +9,9 @@ import { isObject } from '../../../lib/shape.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { readPhoneNumber, readServiceCode } from '../../../lib/ussd/request.ts';
 import { readConfig } from '../../config/config.ts';
-import { IN_MEMORY } from '../../config/generated.ts';
+import { IN_MEMORY } from '../../config/data-dir.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
-import { type InsideLine, lineInside, lineTo, type Phone } from '../phone/line.ts';
-import { recorder } from '../phone/recorder.ts';
+import { type InsideLine, lineInside, lineTo, type Phone, recorder } from '../phone/line.ts';
 import { talk } from '../phone/talk.ts';
 import { Usage, type Verb } from '../verb.ts';
 
@@ -43,16 +42,16 @@ export const chatVerb: Verb = {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [flow, ...more] = positionals;
     if (more.length) throw new Usage(`One flow can be dialled, not ${positionals.length}.`);
-    const phone = checked({ phoneNumber: values.phone, serviceCode: values.code });
+    const phone = checkPhone({ phoneNumber: values.phone, serviceCode: values.code });
     const { url, from: screen, context, record } = values;
     if (url === undefined) {
-      const given = { ...env, ...set({ MENUS_DIR: values['menus-dir'], USSD_FLOW: flow }) };
+      const settings = { ...env, ...pickSet({ MENUS_DIR: values['menus-dir'], USSD_FLOW: flow }) };
       if (context !== undefined && screen === undefined)
         throw new Usage('--context says what is known --from a screen.');
       if (record !== undefined && screen !== undefined)
         throw new Usage('A recording begins with a dial: leave --from out.');
       const from = screen === undefined ? undefined : { screen, context: readContext(context) };
-      return inside(given, { phone, from, record });
+      return chatInside(settings, { phone, from, record });
     }
     if (flow !== undefined) throw new Usage('The server at --url decides which flow answers: leave the flow out.');
     if (screen !== undefined || record !== undefined)
@@ -64,14 +63,14 @@ export const chatVerb: Verb = {
 
 const NOTHING_KEPT = { DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '' };
 
-interface Inside {
+interface ChatOptions {
   readonly phone: Phone;
   readonly from: InsideLine['from'];
   /** A file. */
   readonly record: string | undefined;
 }
 
-async function inside(env: NodeJS.ProcessEnv, { phone, from, record }: Inside): Promise<number> {
+async function chatInside(env: NodeJS.ProcessEnv, { phone, from, record }: ChatOptions): Promise<number> {
   const { config, problems } = readConfig({ LOG_LEVEL: 'warn', ...env, ...NOTHING_KEPT }, { makeKeys: true });
   for (const problem of problems) console.error(problem);
   if (!config) return EXIT_CONFIG;
@@ -86,8 +85,8 @@ async function inside(env: NodeJS.ProcessEnv, { phone, from, record }: Inside): 
   try {
     if (from) checkPlace(host.menus.compiled.get(flow)!, from);
     const line = lineInside(host, { ...phone, flow, from });
-    const heard = recording?.line(line, { host, phone, flow }) ?? line;
-    return await talk({ line: heard, input: process.stdin, output: process.stdout });
+    const recordedLine = recording?.line(line, { host, phone, flow }) ?? line;
+    return await talk({ line: recordedLine, input: process.stdin, output: process.stdout });
   } finally {
     await host.engine.idle();
     await host.close();
@@ -115,7 +114,7 @@ function checkPlace({ screens, flow }: CompiledFlow, { screen, context }: NonNul
     throw new Usage(`The flow "${flow.flow}" has no variable "${unknown}".${suggest(unknown, names)}`);
 }
 
-function checked(phone: Phone): Phone {
+function checkPhone(phone: Phone): Phone {
   try {
     readPhoneNumber(phone.phoneNumber, '--phone');
     readServiceCode(phone.serviceCode, '--code');
@@ -127,7 +126,7 @@ function checked(phone: Phone): Phone {
   }
 }
 
-function set(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function pickSet(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );

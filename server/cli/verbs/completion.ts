@@ -2,8 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { flagsOf } from '../help.ts';
-import { Usage, type Verb } from '../verb.ts';
+import { listFlags, Usage, type Verb } from '../verb.ts';
 
 type Verbs = Readonly<Record<string, Verb>>;
 
@@ -33,11 +32,11 @@ export function completionVerb(verbs: () => Verbs): Verb {
 
 const SCRIPTS: { readonly [shell: string]: (verbs: Verbs) => string } = { bash, zsh, fish };
 
-const plain = (words: string) => words.replace(/['\\:[\]`$"]/g, '');
+const stripQuotes = (words: string) => words.replace(/['\\:[\]`$"]/g, '');
 
 function bash(verbs: Verbs): string {
   const cases = Object.entries(verbs).map(
-    ([name, verb]) => `    ${name}) words='${[...flagsOf(verb), '--help'].join(' ')}' ;;`,
+    ([name, verb]) => `    ${name}) words='${[...listFlags(verb), '--help'].join(' ')}' ;;`,
   );
   return `_twinline() {
   local words word="\${COMP_WORDS[COMP_CWORD]}"
@@ -53,9 +52,9 @@ complete -o default -F _twinline twinline`;
 }
 
 function zsh(verbs: Verbs): string {
-  const names = Object.entries(verbs).map(([name, { summary }]) => `    '${name}:${plain(summary)}'`);
+  const names = Object.entries(verbs).map(([name, { summary }]) => `    '${name}:${stripQuotes(summary)}'`);
   const cases = Object.entries(verbs).map(
-    ([name, verb]) => `    ${name}) compadd -- ${[...flagsOf(verb), '--help'].join(' ')} ;;`,
+    ([name, verb]) => `    ${name}) compadd -- ${[...listFlags(verb), '--help'].join(' ')} ;;`,
   );
   return `_twinline() {
   local -a verbs
@@ -79,8 +78,8 @@ compdef _twinline twinline`;
 
 function fish(verbs: Verbs): string {
   const lines = Object.entries(verbs).flatMap(([name, verb]) => [
-    `complete -c twinline -f -n __fish_use_subcommand -a ${name} -d '${plain(verb.summary)}'`,
-    ...flagsOf(verb).map(
+    `complete -c twinline -f -n __fish_use_subcommand -a ${name} -d '${stripQuotes(verb.summary)}'`,
+    ...listFlags(verb).map(
       (flag) => `complete -c twinline -n '__fish_seen_subcommand_from ${name}' -l ${flag.replace(/^--/, '')}`,
     ),
   ]);

@@ -4,9 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { readConfig } from '../../config/config.ts';
-import { makeOracleKey } from '../../config/generated.ts';
-import { masked } from '../../config/mask.ts';
-import type { Entry } from '../../config/read.ts';
+import { makeOracleKey } from '../../config/data-dir.ts';
+import { type Entry, maskSetting } from '../../config/read.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Verb } from '../verb.ts';
@@ -26,22 +25,22 @@ export const configVerb: Verb = {
       return 0;
     }
     const { entries, problems } = readConfig(env);
-    console.log(values.json ? JSON.stringify(entries.map(plain), null, 2) : entries.map(drawn).join('\n'));
+    console.log(values.json ? JSON.stringify(entries.map(entryJson), null, 2) : entries.map(formatEntry).join('\n'));
     for (const problem of problems) console.error(pc.red(problem));
     return problems.length ? EXIT_CONFIG : 0;
   },
 };
 
-function shown({ name, text }: Entry): string {
-  return text === undefined ? '' : masked(name, text);
+function maskedText({ name, text }: Entry): string {
+  return text === undefined ? '' : maskSetting(name, text);
 }
 
-function plain(entry: Entry) {
+function entryJson(entry: Entry) {
   const { name, source } = entry;
-  return { name, value: shown(entry) || null, source, meaning: SETTINGS[name].meaning };
+  return { name, value: maskedText(entry) || null, source, meaning: SETTINGS[name].meaning };
 }
 
-function drawn(entry: Entry): string {
+function formatEntry(entry: Entry): string {
   const { name, source } = entry;
-  return `${pc.bold(name)}=${shown(entry)} ${pc.dim(`(${source}) ${SETTINGS[name].meaning}`)}`;
+  return `${pc.bold(name)}=${maskedText(entry)} ${pc.dim(`(${source}) ${SETTINGS[name].meaning}`)}`;
 }

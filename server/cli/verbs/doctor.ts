@@ -14,12 +14,12 @@ export const doctorVerb: Verb = {
     const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } as const });
     const { examine } = await import('../../doctor/examine.ts');
     const findings = await examine(readConfig(env), env);
-    console.log(values.json ? JSON.stringify(findings, null, 2) : drawn(findings));
+    console.log(values.json ? JSON.stringify(findings, null, 2) : formatFindings(findings));
     return findings.some(({ level }) => level === 'broken') ? 1 : 0;
   },
 };
 
-function drawn(findings: readonly Finding[]): string {
+function formatFindings(findings: readonly Finding[]): string {
   const lines = findings.map(({ level, words, fix }) => MARKS[level](fix ? `${words}. ${fix}` : words));
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   return [...lines, `${count('fine')} fine, ${count('advice')} to consider, ${count('broken')} broken`].join('\n');

@@ -7,7 +7,8 @@ import { Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { codeOf, failure, REMOTE_FLAGS, remote } from '../remote.ts';
+import { REMOTE_FLAGS, readErrorCode, remote, serviceError } from '../remote.ts';
+import { showProgress } from '../terminal.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const NEWLINE = 10;
@@ -41,7 +42,7 @@ async function replace(file: string, answer: IncomingMessage): Promise<Counts> {
   const part = `${file}.part`;
   const handle = await open(part, 'w', 0o600).catch((error: unknown) => {
     answer.destroy();
-    throw new TwinlineError('ERR_INPUT', `Cannot write ${part} (${codeOf(error)}). Give another file.`);
+    throw new TwinlineError('ERR_INPUT', `Cannot write ${part} (${readErrorCode(error)}). Give another file.`);
   });
   try {
     const counts = await copy(answer, handle.createWriteStream(), true);
@@ -54,8 +55,7 @@ async function replace(file: string, answer: IncomingMessage): Promise<Counts> {
 }
 
 async function copy(answer: IncomingMessage, to: Writable, closes: boolean): Promise<Counts> {
-  const { progress } = await import('../output/progress.ts');
-  const shown = progress({ total: undefined, stream: process.stderr });
+  const shown = await showProgress({ total: undefined, stream: process.stderr });
   let lines = 0;
   let bytes = 0;
   const count = new Transform({
@@ -70,7 +70,7 @@ async function copy(answer: IncomingMessage, to: Writable, closes: boolean): Pro
     await pipeline(answer, count, to, { end: closes });
     return { lines, bytes };
   } catch (error) {
-    throw failure(`The export broke off (${codeOf(error)}). Nothing is kept of it; run it again.`, true);
+    throw serviceError(`The export broke off (${readErrorCode(error)}). Nothing is kept of it; run it again.`, true);
   } finally {
     shown.stop();
   }

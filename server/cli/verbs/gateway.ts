@@ -9,7 +9,7 @@ import { openCatalog } from '../../gateway/open.ts';
 import { ownership, servedTemplates, takenBy } from '../../gateway/places.ts';
 import { splitRoutes } from '../../gateway/served.ts';
 import type { ServedRoute } from '../../http/route-table.ts';
-import { readNowhere, withNowhere } from '../nowhere.ts';
+import { readScratchConfig, withScratchServer } from '../scratch-server.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 /** How long a node that must describe itself is asked for. */
@@ -26,8 +26,8 @@ export const gatewayVerb: Verb = {
     if (what !== 'routes') throw new Usage('The gateway can be asked for its routes: twinline gateway routes.');
     if (more.length) throw new Usage('Only one file can be given.');
     if (!path) throw new Usage('Name the file of the gateway, or set GATEWAY_FILE.');
-    const { rows, warnings } = await rowsOf(path, env);
-    console.log(values.json ? JSON.stringify(rows, null, 2) : drawnRows(rows).join('\n'));
+    const { rows, warnings } = await readRows(path, env);
+    console.log(values.json ? JSON.stringify(rows, null, 2) : formatRows(rows).join('\n'));
     for (const warning of warnings) console.error(pc.yellow(warning));
     return 0;
   },
@@ -40,7 +40,7 @@ interface Row extends RouteRow {
   readonly reason?: string;
 }
 
-async function rowsOf(path: string, env: NodeJS.ProcessEnv): Promise<{ rows: Row[]; warnings: readonly string[] }> {
+async function readRows(path: string, env: NodeJS.ProcessEnv): Promise<{ rows: Row[]; warnings: readonly string[] }> {
   const file = readGatewayFile(path);
   const { catalog, channel } = await openCatalog(file, { patienceMs: PATIENCE_MS });
   await channel.close();
@@ -54,29 +54,32 @@ async function rowsOf(path: string, env: NodeJS.ProcessEnv): Promise<{ rows: Row
       (template): Row => ({ ...row, path: template, use: hidden.has(template) ? 'hidden' : use }),
     );
   });
-  return { rows: [...rows, ...catalog.left.map(leftRow)], warnings: [...catalog.warnings, ...others.warnings] };
+  return { rows: [...rows, ...catalog.left.map(leftOutRow)], warnings: [...catalog.warnings, ...others.warnings] };
 }
 
-function leftRow({ rpc, path, reason }: Catalog['left'][number]): Row {
+function leftOutRow({ rpc, path, reason }: Catalog['left'][number]): Row {
   const [method = '', template = ''] = path.split(' ');
   return { method, path: template, rpc, streaming: false, query: [], use: 'left-out', reason };
 }
 
 /** The routes of the server's other doors, which keep their paths. */
 async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly ServedRoute[]; warnings: string[] }> {
-  const { config, problems } = readNowhere({ ...env, GATEWAY_FILE: '' });
-  const unmarked = (why: string) => ({ routes: [], warnings: [`Routes that other doors hide are not marked: ${why}`] });
-  if (!config) return unmarked(problems.join(' '));
+  const { config, problems } = readScratchConfig({ ...env, GATEWAY_FILE: '' });
+  const withoutMarks = (why: string) => ({
+    routes: [],
+    warnings: [`Routes that other doors hide are not marked: ${why}`],
+  });
+  if (!config) return withoutMarks(problems.join(' '));
   try {
-    return { routes: await withNowhere(config, ({ routes }) => routes), warnings: [] };
+    return { routes: await withScratchServer(config, ({ routes }) => routes), warnings: [] };
   } catch (error) {
-    return unmarked((error as Error).message);
+    return withoutMarks((error as Error).message);
   }
 }
 
 // What is left out is told below, with the other warnings.
-function drawnRows(rows: readonly Row[]): string[] {
-  return rows.filter(({ use }) => use !== 'left-out').map(drawn);
+function formatRows(rows: readonly Row[]): string[] {
+  return rows.filter(({ use }) => use !== 'left-out').map(formatRow);
 }
 
 const MARKS: { readonly [use in Row['use']]?: string } = {
@@ -85,7 +88,7 @@ const MARKS: { readonly [use in Row['use']]?: string } = {
   hidden: 'hidden: another door has this path',
 };
 
-function drawn({ method, path, rpc, streaming, query, use }: Row): string {
+function formatRow({ method, path, rpc, streaming, query, use }: Row): string {
   const names = query.map(({ name, repeated }) => (repeated ? `${name}*` : name)).join(' ');
   const marks = [...(streaming ? ['stream'] : []), ...(MARKS[use] ? [MARKS[use]] : [])];
   const line = `${method.padEnd(6)} ${path}  ${pc.dim('→')} ${rpc}${marks.length ? ` (${marks.join(', ')})` : ''}`;

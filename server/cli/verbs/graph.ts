@@ -8,13 +8,15 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
-import { makeFolder } from '../../config/folder.ts';
-import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus/menus.ts';
+import { makeFolder } from '../../config/data-dir.ts';
+import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
+import { flowNameOf } from '../../menus/menus.ts';
 import { drawingOf } from '../../web/diagram/drawings.ts';
 import { type Asked, FORMS, type FormName } from '../../web/diagram/forms.ts';
 import { layout } from '../../web/diagram/layout.ts';
 import { LIFECYCLES } from '../../web/diagram/lifecycles.ts';
-import { codeOf } from '../remote.ts';
+import { readErrorCode } from '../remote.ts';
+import { showProgress } from '../terminal.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {
@@ -144,9 +146,8 @@ interface Work {
 }
 
 async function drawAll(names: readonly string[], { form, place, focus, coverage, menus }: Work): Promise<void> {
-  const { progress } = await import('../output/progress.ts');
   const worker = layout();
-  const shown = progress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
+  const shown = await showProgress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
   const notices: string[] = [];
   try {
     for (const [at, machine] of names.entries()) {
@@ -170,6 +171,9 @@ function write(file: string, text: string): void {
     makeFolder(dirname(resolve(file)));
     writeFileSync(file, text);
   } catch (error) {
-    throw new TwinlineError('ERR_INPUT', `Cannot write ${file} (${codeOf(error)}). Give another place with --out.`);
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `Cannot write ${file} (${readErrorCode(error)}). Give another place with --out.`,
+    );
   }
 }

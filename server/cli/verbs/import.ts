@@ -1,4 +1,5 @@
-// `twinline import`: lines of JSON into a running server, chunk by chunk; what is interrupted goes on where it was.
+// `twinline import`: lines of JSON into a running server, chunk by chunk; what is interrupted goes on where it was. Chunks are cut the
+// same way every time, so that a chunk that is sent again is the same one.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
@@ -8,9 +9,8 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { retryDelay } from '../../../lib/retry.ts';
-import { type Chunk, chunksOf } from '../chunks.ts';
-import type { Progress } from '../output/progress.ts';
-import { codeOf, failure, REMOTE_FLAGS, type Remote, remote } from '../remote.ts';
+import { REMOTE_FLAGS, type Remote, readErrorCode, remote, serviceError } from '../remote.ts';
+import { type Progress, showProgress } from '../terminal.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {
@@ -55,23 +55,22 @@ export const importVerb: Verb = {
     const server = remote({ url: values.url, key: values.key }, env);
     const from = readFrom(values.from);
     const { input, total } = open(file);
-    const { progress } = await import('../output/progress.ts');
-    const shown = progress({ total, stream: process.stderr });
-    const sum = sumOf(shown, values.unchanged === true);
+    const progress = await showProgress({ total, stream: process.stderr });
+    const report = importReport(progress, values.unchanged === true);
     try {
-      if (values['dry-run']) await tryAll(server, input, sum);
+      if (values['dry-run']) await dryRun(server, input, report);
       else
-        for await (const chunk of chunksOf(input)) {
-          if (chunk.first + chunk.lines > from) await take(server, chunk, sum);
-          sum.chunk(chunk);
+        for await (const chunk of readChunks(input)) {
+          if (chunk.first + chunk.lines > from) await sendChunk(server, chunk, report);
+          report.chunk(chunk);
         }
     } catch (error) {
-      shown.stop();
+      progress.stop();
       if (!(error instanceof TwinlineError)) throw error;
-      const go = `Run the same command again, or with --from ${sum.next()}, to go on.`;
-      throw new TwinlineError(error.code, `${error.message}\nThe lines before ${sum.next()} are done. ${go}`);
+      const go = `Run the same command again, or with --from ${report.next()}, to go on.`;
+      throw new TwinlineError(error.code, `${error.message}\nThe lines before ${report.next()} are done. ${go}`);
     }
-    return sum.end();
+    return report.end();
   },
 };
 
@@ -89,35 +88,35 @@ function open(file: string): { input: AsyncIterable<Buffer>; total: number | und
 }
 
 // A chunk that was cut off in the middle is sent whole: by its key, what was taken of it changes nothing.
-async function take(server: Remote, { first, bytes }: Chunk, sum: Sum): Promise<void> {
+async function sendChunk(server: Remote, { first, bytes }: Chunk, report: ImportReport): Promise<void> {
   const key = createHash('sha256').update(`${first}\n`).update(bytes).digest('base64url');
   const headers = { ...LINES, 'idempotency-key': `import-${key}` };
   for (let tries = 1; ; tries++) {
     const rows: Row[] = [];
-    const onRow = (row: Row) => sum.underWay(rows.push({ ...row, line: first + row.line - 1 }));
-    const trouble = await server
+    const onRow = (row: Row) => report.underWay(rows.push({ ...row, line: first + row.line - 1 }));
+    const problem = await server
       .send(PATH, { method: 'POST', headers, body: bytes })
       .then((answer) => readRows(answer, onRow))
       .then(
-        () => rows.find(({ status }) => status >= 500 && tries < TRIES) && failure('the server had trouble', true),
+        () => rows.find(({ status }) => status >= 500 && tries < TRIES) && serviceError('the server had trouble', true),
         (error: TwinlineError) => error,
       );
-    if (!trouble) return sum.rows(rows);
-    if (!trouble.retry || tries >= TRIES) throw trouble;
+    if (!problem) return report.rows(rows);
+    if (!problem.retry || tries >= TRIES) throw problem;
     await pause(retryDelay(tries, BACKOFF));
   }
 }
 
 // In one piece, for nothing of one piece would be there when the next is tried.
-async function tryAll(server: Remote, input: AsyncIterable<Buffer>, sum: Sum): Promise<void> {
+async function dryRun(server: Remote, input: AsyncIterable<Buffer>, report: ImportReport): Promise<void> {
   const body = async function* () {
-    for await (const chunk of chunksOf(input)) {
+    for await (const chunk of readChunks(input)) {
       yield chunk.bytes;
-      sum.chunk(chunk);
+      report.chunk(chunk);
     }
   };
   const answer = await server.send(`${PATH}?dryRun=true`, { method: 'POST', headers: LINES, body: body() });
-  await readRows(answer, (row) => sum.rows([row]));
+  await readRows(answer, (row) => report.rows([row]));
 }
 
 async function readRows(answer: IncomingMessage, onRow: (row: Row) => void): Promise<void> {
@@ -129,14 +128,14 @@ async function readRows(answer: IncomingMessage, onRow: (row: Row) => void): Pro
       for (const line of lines) onRow(JSON.parse(line) as Row);
     }
   } catch (error) {
-    throw failure(`The answer broke off (${codeOf(error)}).`, true);
+    throw serviceError(`The answer broke off (${readErrorCode(error)}).`, true);
   }
 }
 
 /** What has become of the lines so far, and tells it. */
-type Sum = ReturnType<typeof sumOf>;
+type ImportReport = ReturnType<typeof importReport>;
 
-function sumOf(shown: Progress, tellsUnchanged: boolean) {
+function importReport(progress: Progress, tellsUnchanged: boolean) {
   const begun = performance.now();
   // Of the unchanged, those of which something else is here.
   const counts = { created: 0, unchanged: 0, differing: 0, failed: 0 };
@@ -146,23 +145,23 @@ function sumOf(shown: Progress, tellsUnchanged: boolean) {
   return {
     /** The first line that is not known to be done. */
     next: () => next,
-    underWay: (rows: number) => shown.update(done, { lines: lines() + rows, failed: counts.failed }),
+    underWay: (rows: number) => progress.update(done, { lines: lines() + rows, failed: counts.failed }),
     rows(rows: readonly Row[]): void {
       for (const row of rows) {
         counts[row.status === 201 ? 'created' : row.status === 200 ? 'unchanged' : 'failed']++;
         if (row.differs) counts.differing++;
-        if (row.error || (tellsUnchanged && row.status === 200)) say(row, drawn);
+        if (row.error || (tellsUnchanged && row.status === 200)) print(row, formatRow);
       }
     },
     chunk(chunk: Chunk): void {
       next = chunk.first + chunk.lines;
       done = chunk.end;
-      shown.update(done, { lines: lines(), failed: counts.failed });
+      progress.update(done, { lines: lines(), failed: counts.failed });
     },
     end(): number {
-      shown.stop();
+      progress.stop();
       const seconds = Math.round((performance.now() - begun) / 100) / 10;
-      say({ lines: lines(), ...counts, seconds }, ({ created, unchanged, differing, failed }) => {
+      print({ lines: lines(), ...counts, seconds }, ({ created, unchanged, differing, failed }) => {
         const others = differing ? ` (${differing} with other content: see them with --unchanged)` : '';
         return `${created} created, ${unchanged} there already${others}, ${failed} failed, in ${seconds} s`;
       });
@@ -171,13 +170,67 @@ function sumOf(shown: Progress, tellsUnchanged: boolean) {
   };
 }
 
-function say<T>(what: T, inWords: (what: T) => string): void {
+function print<T>(what: T, inWords: (what: T) => string): void {
   console.log(process.stdout.isTTY ? inWords(what) : JSON.stringify(what));
 }
 
-function drawn({ line, status, did, differs = [], error }: Row): string {
+function formatRow({ line, status, did, differs = [], error }: Row): string {
   if (!error)
     return `line ${line}: ${did} is there already${differs.length ? `, with another ${differs.join(' ')}` : ''}`;
   const details = error.details.map((detail) => `\n  ${detail.field} ${detail.error}`).join('');
   return pc.red(`line ${line}: ${error.message} (${status})${details}`);
+}
+
+export interface Chunk {
+  /** Number of its first line in the file, from 1. */
+  readonly first: number;
+  readonly lines: number;
+  readonly bytes: Buffer;
+  /** How far into the file it ends. */
+  readonly end: number;
+}
+
+const CHUNK_LINES = 1_000;
+const CHUNK_BYTES = 8_388_608;
+const NEWLINE = 10;
+
+/** Cuts after 1,000 lines, or at the first end of a line after 8 MiB. Rejects with ERR_INPUT when no line ends for so long. */
+export async function* readChunks(input: AsyncIterable<Buffer | string>): AsyncGenerator<Chunk> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  let lines = 0;
+  let first = 1;
+  let end = 0;
+  const cut = (): Chunk => {
+    end += size;
+    const chunk = { first, lines, bytes: Buffer.concat(parts), end };
+    first += lines;
+    parts = [];
+    size = 0;
+    lines = 0;
+    return chunk;
+  };
+  for await (const read of input) {
+    const bytes = Buffer.from(read as Buffer);
+    let from = 0;
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+      lines++;
+      if (lines < CHUNK_LINES && size + at + 1 - from < CHUNK_BYTES) continue;
+      const part = bytes.subarray(from, at + 1);
+      parts.push(part);
+      size += part.length;
+      from = at + 1;
+      yield cut();
+    }
+    const rest = bytes.subarray(from);
+    if (rest.length === 0) continue;
+    parts.push(rest);
+    size += rest.length;
+    if (size > 2 * CHUNK_BYTES)
+      throw new TwinlineError('ERR_INPUT', `Line ${first + lines} is longer than ${CHUNK_BYTES} bytes.`);
+  }
+  if (size > 0) {
+    if (parts.at(-1)!.at(-1) !== NEWLINE) lines++;
+    yield cut();
+  }
 }

@@ -1,7 +1,16 @@
 // `twinline inspect`: the inspector of a running server, at an address of this machine that only its caller knows.
+//
+// A proxy for the inspector alone, behind a token of this run. The operators' token stays in this process. A page of another site knows
+// neither the port nor the token, and is turned away by the headers that its browser sends.
 
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { codeOf, failure } from '../remote.ts';
+import { isForeign } from '../../http/middleware/own-origin.ts';
+import { readErrorCode, serviceError } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {
@@ -23,22 +32,24 @@ export const inspectVerb: Verb = {
   },
   run: async (args, env) => {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
-    const server = serverOf(values.url ?? `http://127.0.0.1:${env.PORT?.trim() || '3000'}`);
-    const port = portOf(values.port);
+    const server = readServer(values.url ?? `http://127.0.0.1:${env.PORT?.trim() || '3000'}`);
+    const port = readPort(values.port);
     const token = env.OPERATOR_TOKEN?.trim() || undefined;
-    await reach(server, token);
-    const { inspectDoor } = await import('../inspect-door.ts');
+    await checkServer(server, token);
     const door = await inspectDoor({ server, token, port }).catch((error: unknown) => {
-      throw failure(`Cannot listen on 127.0.0.1:${port} (${codeOf(error)}). Give another --port.`, false);
+      throw serviceError(`Cannot listen on 127.0.0.1:${port} (${readErrorCode(error)}). Give another --port.`, false);
     });
-    for (const line of lines(door.url, values)) console.log(line);
+    for (const line of formatAddresses(door.url, values)) console.log(line);
     const stop = () => void door.close();
     process.once('SIGINT', stop).once('SIGTERM', stop);
     return undefined;
   },
 };
 
-function lines(url: string, { session, stately }: { session?: string | undefined; stately: boolean }): string[] {
+function formatAddresses(
+  url: string,
+  { session, stately }: { session?: string | undefined; stately: boolean },
+): string[] {
   const page = session === undefined ? url : `${url}#session=${encodeURIComponent(session)}`;
   const socket = url.replace(/^http/, 'ws').replace('/inspector?', '/inspector/stately?');
   return [
@@ -54,13 +65,13 @@ function lines(url: string, { session, stately }: { session?: string | undefined
   ];
 }
 
-function serverOf(url: string): string {
+function readServer(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Usage(`"${url}" is no address such as http://127.0.0.1:3000.`);
   return url.replace(/\/+$/, '');
 }
 
-function portOf(text: string): number {
+function readPort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new Usage(`"${text}" is no port: give a number up to 65535.`);
   return port;
@@ -71,11 +82,156 @@ const WHY: { readonly [status: number]: string } = {
   404: 'it has no inspector for you. In production it needs an OPERATOR_TOKEN; in development only its own machine may look',
 };
 
-async function reach(server: string, token: string | undefined): Promise<void> {
+async function checkServer(server: string, token: string | undefined): Promise<void> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const answer = await fetch(`${server}/inspector/machines`, { headers, redirect: 'error' }).catch((error: unknown) => {
-    throw failure(`Cannot reach ${server} (${codeOf(error)}). Is the server running?`, true);
+    throw serviceError(`Cannot reach ${server} (${readErrorCode(error)}). Is the server running?`, true);
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw failure(`${server} refuses: ${WHY[answer.status] ?? `it answered ${answer.status}`}.`, false);
+  if (!answer.ok)
+    throw serviceError(`${server} refuses: ${WHY[answer.status] ?? `it answered ${answer.status}`}.`, false);
+}
+
+export interface InspectDoor {
+  /** With the token in it. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface InspectDoorOptions {
+  /** The running server, without a slash at its end. */
+  readonly server: string;
+  /** Its OPERATOR_TOKEN, where it has one. */
+  readonly token: string | undefined;
+  /** @default any that is free */
+  readonly port?: number;
+}
+
+const COOKIE = 'twinline-inspect';
+const SECONDS = 28_800;
+const READ = new Set(['GET', 'HEAD']);
+const HANDED_ON = /^\/(inspector|pages)(\/|$)/;
+const HOP = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'origin',
+  'cookie',
+  'authorization',
+  'referer',
+]);
+
+/** Opens the door on 127.0.0.1. Rejects when the port cannot be had. */
+export async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Promise<InspectDoor> {
+  const secret = randomBytes(24).toString('base64url');
+  const sockets = new Set<Duplex>();
+
+  const findRefusal = (req: IncomingMessage): string | undefined => {
+    const { port: own } = door.address() as AddressInfo;
+    if (req.headers.host !== `127.0.0.1:${own}`) return 'Open this under 127.0.0.1, as it was printed.';
+    if (isForeign(req.headers)) return 'Another site asks for this.';
+    if (!READ.has(req.method!)) return 'This is only for looking.';
+    return undefined;
+  };
+  const holdsToken = (given: string | undefined) =>
+    given !== undefined && given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret));
+  const readCookie = ({ headers: { cookie = '' } }: IncomingMessage) =>
+    cookie
+      .split(/;\s*/)
+      .find((part) => part.startsWith(`${COOKIE}=`))
+      ?.slice(COOKIE.length + 1);
+  const forwardHeaders = ({ headers }: IncomingMessage) => ({
+    ...Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP.has(name) && !name.startsWith('sec-fetch-'))),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  });
+  const ask = server.startsWith('https:') ? tlsRequest : plainRequest;
+
+  const door = createServer((req, res) => {
+    const refusal = findRefusal(req);
+    if (refusal !== undefined) return respond(res, 403, refusal);
+    // Without the steps up that a proxy on the way might take.
+    const { pathname, search, searchParams } = new URL(req.url!, server);
+    const given = searchParams.get('token');
+    if (given !== null) {
+      if (!holdsToken(given)) return respond(res, 403, 'This is not the address that was printed.');
+      searchParams.delete('token');
+      const cookie = `${COOKIE}=${secret}; Path=/; Max-Age=${SECONDS}; HttpOnly; SameSite=Strict`;
+      const query = searchParams.size ? `?${searchParams}` : '';
+      return respond(res, 303, '', {
+        location: pathname + query,
+        'set-cookie': cookie,
+        'referrer-policy': 'no-referrer',
+      });
+    }
+    if (!holdsToken(readCookie(req))) return respond(res, 403, 'Open the address that was printed, with its token.');
+    if (!HANDED_ON.test(pathname)) return respond(res, 404, 'Only the inspector is here.');
+    const forwarded = ask(
+      server + pathname + search,
+      { method: req.method!, headers: forwardHeaders(req), agent: false },
+      (answer) => {
+        const headers = Object.entries(answer.headers).filter(([name]) => !HOP.has(name) && name !== 'set-cookie');
+        res.writeHead(answer.statusCode!, Object.fromEntries(headers));
+        res.flushHeaders();
+        answer.pipe(res);
+        answer.on('error', () => res.destroy());
+      },
+    );
+    forwarded.on('error', () =>
+      res.headersSent ? res.destroy() : respond(res, 502, `Cannot reach ${server}. Does it run?`),
+    );
+    res.on('close', () => forwarded.destroy());
+    forwarded.end();
+    return undefined;
+  });
+
+  door.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  // Stately's tools send no cookie: for them the token stands in the address.
+  door.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const url = new URL(req.url!, server);
+    const mayCome =
+      holdsToken(url.searchParams.get('token') ?? readCookie(req)) && url.pathname === '/inspector/stately';
+    if (findRefusal(req) !== undefined || !mayCome)
+      return socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
+    const headers = { ...forwardHeaders(req), connection: 'Upgrade', upgrade: 'websocket' };
+    const forwarded = ask(server + url.pathname, { headers, agent: false });
+    forwarded.on('upgrade', (answer, behind, first) => {
+      behind.on('error', () => behind.destroy());
+      const formatAddresses = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${formatAddresses.join('')}\r\n`);
+      socket.write(first);
+      behind.write(head);
+      behind.pipe(socket).pipe(behind);
+      socket.once('close', () => behind.destroy());
+    });
+    forwarded.on('response', ({ statusCode }) =>
+      socket.end(`HTTP/1.1 ${statusCode} Refused\r\nContent-Length: 0\r\n\r\n`),
+    );
+    forwarded.on('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n'));
+    return forwarded.end();
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    door.once('error', reject);
+    door.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: own } = door.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${own}/inspector?token=${secret}`,
+    close: () =>
+      new Promise((resolve) => {
+        door.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function respond(res: ServerResponse, status: number, words: string, headers: Record<string, string> = {}): void {
+  res.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers });
+  res.end(words && `${words}\n`);
 }

@@ -1,14 +1,16 @@
-// `twinline lint`: what is wrong with the menus, with line, column and what would fix it.
+// `twinline lint`: what is wrong with the menus, with line, column and what would fix it; in words, as JSON, or as SARIF 2.1.0, which code
+// hosts and editors show beside the lines.
 
 import { statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { PROBLEM_CODES, type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
-import { versionOf } from '../../config/version.ts';
+import { type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
+import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
+import { readVersion } from '../../config/config.ts';
 import { readMenus } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
-import { sarifOf } from '../output/sarif.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = { json: { type: 'boolean' }, sarif: { type: 'boolean' }, codes: { type: 'boolean' } } as const;
@@ -25,42 +27,43 @@ export const lintVerb: Verb = {
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    if (values.codes) return told([...PROBLEM_CODES].map(([code, means]) => `${code.padEnd(CODE_COLUMN)} ${means}`));
+    if (values.codes)
+      return printLines([...PROBLEM_CODES].map(([code, means]) => `${code.padEnd(CODE_COLUMN)} ${means}`));
     if (values.json && values.sarif) throw new Usage('Choose --json or --sarif.');
-    const { folder, file } = placeOf(positionals, env);
+    const { folder, file } = readPlace(positionals, env);
     const { failures, ...menus } = await readMenus({ folder, services: await serviceNames(env) });
     const problems = menus.problems.filter((problem) => file === undefined || problem.file === file);
     const form = values.json ? 'json' : values.sarif ? 'sarif' : 'words';
     const flows = file === undefined ? menus.files.length : 1;
-    told(FORMS[form]({ problems, failures, flows }));
+    printLines(FORMS[form]({ problems, failures, flows }));
     for (const failure of failures) console.error(pc.red(failure));
     return failures.length || problems.some(isError) ? 1 : 0;
   },
 };
 
-interface Found {
+interface LintResult {
   readonly problems: readonly Problem[];
   readonly failures: readonly string[];
   /** How many were looked at. */
   readonly flows: number;
 }
 
-const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: Found) => string[] } = {
+const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: LintResult) => string[] } = {
   words: ({ problems, failures, flows }) => {
     const errors = problems.filter(isError).length + failures.length;
     const warnings = problems.length + failures.length - errors;
     return [
-      ...problems.map(drawn),
-      `${count(flows, 'flow')}, ${count(errors, 'error')}, ${count(warnings, 'warning')}`,
+      ...problems.map(colorProblem),
+      `${countOf(flows, 'flow')}, ${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}`,
     ];
   },
   json: ({ problems }) => [JSON.stringify(problems, null, 2)],
   sarif: ({ problems, failures }) => [
-    JSON.stringify(sarifOf(problems, { version: versionOf(), folder: process.cwd(), failures }), null, 2),
+    JSON.stringify(formatSarif(problems, { version: readVersion(), folder: process.cwd(), failures }), null, 2),
   ],
 };
 
-function told(lines: readonly string[]): 0 {
+function printLines(lines: readonly string[]): 0 {
   for (const line of lines) console.log(line);
   return 0;
 }
@@ -68,7 +71,7 @@ function told(lines: readonly string[]): 0 {
 const isError = ({ severity }: Problem) => severity === 'error';
 
 /** The folder to look at, and the one file in it that is meant, if only one is. Throws {@link Usage}. */
-export function placeOf(positionals: readonly string[], env: NodeJS.ProcessEnv): { folder: string; file?: string } {
+export function readPlace(positionals: readonly string[], env: NodeJS.ProcessEnv): { folder: string; file?: string } {
   if (positionals.length > 1) throw new Usage('Only one folder or file can be given.');
   const place = positionals[0] ?? (env.MENUS_DIR?.trim() || './menus');
   const stats = statSync(place, { throwIfNoEntry: false });
@@ -78,11 +81,66 @@ export function placeOf(positionals: readonly string[], env: NodeJS.ProcessEnv):
   return { folder: dirname(resolve(name)), file: join(dirname(resolve(name)), name.split('/').at(-1)!) };
 }
 
-function count(number: number, what: string): string {
+function countOf(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-function drawn(problem: Problem): string {
+function colorProblem(problem: Problem): string {
   const line = problemLine(problem);
   return problem.severity === 'error' ? pc.red(line) : pc.yellow(line);
+}
+
+export interface SarifOptions {
+  readonly version: string;
+  /** Paths in it are told from here, where they can be. */
+  readonly folder: string;
+  /** What went wrong in no line of a file. */
+  readonly failures: readonly string[];
+}
+
+const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
+const ROOT_ID = '%SRCROOT%';
+
+/** One run of lint as a SARIF log. */
+export function formatSarif(problems: readonly Problem[], { version, folder, failures }: SarifOptions): object {
+  const codes = [...PROBLEM_CODES.keys()];
+  const driver = {
+    name: 'twinline',
+    semanticVersion: version,
+    rules: codes.map((id) => ({ id, shortDescription: { text: PROBLEM_CODES.get(id)! } })),
+  };
+  const notes = failures.map((text) => ({ level: 'error', message: { text } }));
+  const run = {
+    tool: { driver },
+    columnKind: 'utf16CodeUnits',
+    originalUriBaseIds: { [ROOT_ID]: { uri: `${pathToFileURL(folder).href}/` } },
+    invocations: [{ executionSuccessful: true, ...(notes.length && { toolExecutionNotifications: notes }) }],
+    results: problems.map((problem) => sarifResult(problem, { codes, folder })),
+  };
+  return { $schema: SCHEMA, version: '2.1.0', runs: [run] };
+}
+
+function sarifResult(problem: Problem, { codes, folder }: { codes: readonly string[]; folder: string }): object {
+  const { file, line, column, pointer, code, severity, message, fix } = problem;
+  return {
+    ruleId: code,
+    ruleIndex: codes.indexOf(code),
+    level: severity,
+    message: { text: `${message} Fix: ${fix}` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: sarifArtifact(file, folder),
+          region: { startLine: line, startColumn: column },
+        },
+        logicalLocations: [{ fullyQualifiedName: pointer || '/' }],
+      },
+    ],
+  };
+}
+
+function sarifArtifact(file: string, folder: string): object {
+  const path = relative(folder, file);
+  if (path.startsWith('..') || isAbsolute(path)) return { uri: pathToFileURL(file).href };
+  return { uri: path.split(/[\\/]/).map(encodeURIComponent).join('/'), uriBaseId: ROOT_ID };
 }

@@ -1,12 +1,38 @@
-// `twinline new`: a project that runs and is tested, to go on from.
+// `twinline new`: a project from a template that runs and is tested: its files with their names filled in, in a folder that has none yet.
 
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import { makeProject, TEMPLATES } from '../project.ts';
+import { readVersion } from '../../config/config.ts';
 import { Usage, type Verb } from '../verb.ts';
 
-const NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
+const PACKAGE_NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
+
+export interface Project {
+  readonly template: string;
+  readonly folder: string;
+  /** As npm allows it. */
+  readonly name: string;
+}
+
+// npm does not publish files of these names.
+const NAMES = [
+  ['gitignore', '.gitignore'],
+  ['env.example', '.env.example'],
+] as const;
+/** The files in which `{{name}}` and `{{version}}` stand for what they say. */
+const FILLED = ['package.json', 'README.md'];
+
+/** Names of the templates, with what each one is. */
+export const TEMPLATES = {
+  ussd: 'a telephone menu that asks a service of its own',
+  agent: 'an agent that answers chats by a flow, or by a model',
+  registry: 'digital twins, their protocols and their votes',
+  gateway: 'JSON over HTTP in front of a gRPC node',
+} as const;
 
 export const newVerb: Verb = {
   summary: 'Begin a project from a template, with tests that pass',
@@ -26,9 +52,29 @@ export const newVerb: Verb = {
       throw new Usage(template === '' ? 'Name a template.' : `No template "${template}".${suggest(template, known)}`);
     const folder = resolve(place);
     const name = values.name ?? basename(folder).toLowerCase();
-    if (!NAME.test(name)) throw new Usage(`"${name}" is no name of a package: give one with --name, such as my-menus.`);
+    if (!PACKAGE_NAME.test(name))
+      throw new Usage(`"${name}" is no name of a package: give one with --name, such as my-menus.`);
     for (const file of makeProject({ template, folder, name })) console.log(join(place, relative(folder, file)));
     console.log(`\nNext: cd ${place} && npm install && npm test && npm start`);
     return 0;
   },
 };
+
+/** Writes the project; its paths, sorted. Throws ERR_INPUT for a folder in which there is something. */
+export function makeProject({ template, folder, name }: Project): string[] {
+  if (existsSync(folder) && readdirSync(folder).length)
+    throw new TwinlineError('ERR_INPUT', `Cannot begin in ${folder}: there is something in it. Name another folder.`);
+  mkdirSync(folder, { recursive: true });
+  const source = fileURLToPath(new URL('.', import.meta.resolve(`#templates/${template}/package.json`)));
+  cpSync(source, folder, { recursive: true });
+  for (const [stored, meant] of NAMES) renameSync(join(folder, stored), join(folder, meant));
+  cpSync(join(folder, '.env.example'), join(folder, '.env'));
+  for (const file of FILLED) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    writeFileSync(join(folder, file), text.replaceAll('{{name}}', name).replaceAll('{{version}}', readVersion()));
+  }
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}

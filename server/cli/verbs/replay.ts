@@ -10,8 +10,13 @@ import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, parseFlowTests } from '../../../lib/flow/testing/file.ts';
-import { type Dialogue, dialoguesOf, parseRecording } from '../../../lib/flow/testing/recording.ts';
-import { type ReplayedTurn, replayDialogue } from '../../../lib/flow/testing/replay.ts';
+import {
+  type Dialogue,
+  parseRecording,
+  type ReplayedTurn,
+  replayDialogue,
+  toDialogues,
+} from '../../../lib/flow/testing/replay.ts';
 import { flowNameOf, readMenus } from '../../menus/menus.ts';
 import { Usage, type Verb } from '../verb.ts';
 
@@ -35,13 +40,13 @@ export const replayVerb: Verb = {
       ? dirname(resolve(values.flow!))
       : (values['menus-dir'] ?? (env.MENUS_DIR?.trim() || './menus'));
     const name = isFile ? flowNameOf(values.flow!) : values.flow;
-    const flows = await flowsFor(dialogues, { folder, name });
+    const flows = await readFlows(dialogues, { folder, name });
     const replays: Replay[] = [];
     for (const dialogue of dialogues) {
       const flow = flows.get(name ?? dialogue.flow)!;
       replays.push({ dialogue, flow, turns: await replayDialogue(flow, dialogue) });
     }
-    console.log(values.json ? JSON.stringify(replays.map(plain), null, 2) : words(replays));
+    console.log(values.json ? JSON.stringify(replays.map(replayJson), null, 2) : formatReplays(replays));
     return replays.some(({ turns }) => turns.some(isDifferent)) ? 1 : 0;
   },
 };
@@ -62,7 +67,7 @@ function readDialogues(file: string): Dialogue[] {
   if (!file.endsWith(FLOW_TEST_FILE)) return parseRecording(text, file);
   const { file: tests, problems } = parseFlowTests(text, file);
   if (!tests) throw invalidFlow(`Cannot read the dialogues of ${file}.`, problems);
-  return dialoguesOf(tests);
+  return toDialogues(tests);
 }
 
 interface Place {
@@ -71,7 +76,7 @@ interface Place {
   readonly name: string | undefined;
 }
 
-async function flowsFor(dialogues: readonly Dialogue[], { folder, name }: Place) {
+async function readFlows(dialogues: readonly Dialogue[], { folder, name }: Place) {
   const { compiled, problems, failures } = await readMenus({ folder });
   const missing = dialogues.map(({ flow }) => name ?? flow).find((flow) => !compiled.has(flow));
   if (missing === undefined) return compiled;
@@ -81,20 +86,20 @@ async function flowsFor(dialogues: readonly Dialogue[], { folder, name }: Place)
 
 const isDifferent = ({ outcome }: ReplayedTurn) => outcome === 'different';
 
-function plain({ dialogue: { name, version }, flow, turns }: Replay) {
+function replayJson({ dialogue: { name, version }, flow, turns }: Replay) {
   return { dialogue: name, flow: flow.id, recorded: version ?? null, version: flow.version, turns };
 }
 
-function words(replays: readonly Replay[]): string {
+function formatReplays(replays: readonly Replay[]): string {
   const turns = replays.flatMap((replay) => replay.turns);
   const count = (outcome: ReplayedTurn['outcome']) => turns.filter((turn) => turn.outcome === outcome).length;
   const sum = `${count('same')} same, ${count('moved')} moved, ${count('different')} different`;
-  return [...replays.flatMap(drawn), `${replays.length} dialogues, ${turns.length} turns: ${sum}`].join('\n');
+  return [...replays.flatMap(formatReplay), `${replays.length} dialogues, ${turns.length} turns: ${sum}`].join('\n');
 }
 
-function drawn({ dialogue: { name, version }, flow, turns }: Replay): string[] {
+function formatReplay({ dialogue: { name, version }, flow, turns }: Replay): string[] {
   const versions = version === undefined ? `version ${flow.version}` : `version ${version} → ${flow.version}`;
-  return [pc.bold(`${name} (${flow.id}, ${versions})`), ...turns.flatMap(lineOf)];
+  return [pc.bold(`${name} (${flow.id}, ${versions})`), ...turns.flatMap(formatTurn)];
 }
 
 const MARKS: { readonly [outcome in ReplayedTurn['outcome']]: (line: string) => string } = {
@@ -103,7 +108,7 @@ const MARKS: { readonly [outcome in ReplayedTurn['outcome']]: (line: string) => 
   different: (line) => pc.red(`✘ ${line}`),
 };
 
-function lineOf({ turn, typed, outcome, message = '', details = [] }: ReplayedTurn): string[] {
+function formatTurn({ turn, typed, outcome, message = '', details = [] }: ReplayedTurn): string[] {
   const what = turn === 1 ? 'dialled' : typed === '' ? '' : `typed ${typed}`;
   const line = [String(turn), what, message].filter(Boolean).join('  ');
   return [`  ${MARKS[outcome](line)}`, ...details.map((detail) => `      ${detail}`)];

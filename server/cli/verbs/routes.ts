@@ -8,10 +8,10 @@ import { SERVER_LIMITS } from '../../config/limits.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Access, RouteDescription, RouteGroup, ServedRoute } from '../../http/route-table.ts';
 import { accessOf, schemesOf } from '../../openapi/operation.ts';
-import { readNowhere } from '../nowhere.ts';
-import { tableOf } from '../output/table.ts';
-import { SETTING_OPTIONS, settingsOf } from '../setting-flags.ts';
+import { readScratchConfig } from '../scratch-server.ts';
+import { formatTable } from '../terminal.ts';
 import type { Verb } from '../verb.ts';
+import { SETTING_OPTIONS, settingsOf } from './start.ts';
 
 /** How long a node of the query gateway that must describe itself is waited for. */
 const NODE_PATIENCE_MS = 5_000;
@@ -27,7 +27,7 @@ export const routesVerb: Verb = {
     const options = { ...SETTING_OPTIONS, json: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
     const given = { ...env, ...settingsOf(values) };
-    const { config, problems } = readNowhere(given);
+    const { config, problems } = readScratchConfig(given);
     for (const problem of problems) console.error(pc.red(problem));
     if (!config) return EXIT_CONFIG;
     const rows = await listRoutes(config);
@@ -92,5 +92,5 @@ function formatRows(rows: readonly RouteRow[]): string[] {
     rate ? `${rate.max} in ${rate.windowMs / 1_000} s` : 'any',
     bodyBytes === undefined ? '-' : `${bodyBytes} bytes${perLine ? ' a line' : ''}`,
   ]);
-  return [...tableOf(['method', 'path', 'who', 'rate', 'body'], cells), `${rows.length} routes`];
+  return [...formatTable(['method', 'path', 'who', 'rate', 'body'], cells), `${rows.length} routes`];
 }

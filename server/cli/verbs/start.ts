@@ -1,8 +1,33 @@
-// `twinline start`: the server, as `npm start` runs it.
+// `twinline start`: the server, as `npm start` runs it. Every setting is a flag too, but for secrets: other users of a machine see
+// arguments.
 
 import { parseArgs } from 'node:util';
-import { SETTING_HELP, SETTING_OPTIONS, settingsOf } from '../setting-flags.ts';
+import type { Setting } from '../../config/kinds.ts';
+import { SETTINGS, type SettingName } from '../../config/settings.ts';
 import type { Verb } from '../verb.ts';
+
+/** `data-dir` → DATA_DIR. */
+const FLAGS: ReadonlyMap<string, SettingName> = new Map(
+  (Object.entries(SETTINGS) as [SettingName, Setting][]).flatMap(([name, { secret }]) =>
+    secret ? [] : [[name.toLowerCase().replaceAll('_', '-'), name]],
+  ),
+);
+
+/** For parseArgs. */
+export const SETTING_OPTIONS: Readonly<Record<string, { readonly type: 'string' }>> = Object.fromEntries(
+  [...FLAGS.keys()].map((flag) => [flag, { type: 'string' }]),
+);
+
+/** For help: the flag, its variable and what that means. */
+export const SETTING_HELP: Readonly<Record<string, string>> = Object.fromEntries(
+  [...FLAGS].map(([flag, name]) => [`--${flag} <value>`, `${name}: ${SETTINGS[name].meaning}`]),
+);
+
+/** The variables that flags set. */
+export function settingsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const given = Object.entries(values).filter(([flag, value]) => FLAGS.has(flag) && typeof value === 'string');
+  return Object.fromEntries(given.map(([flag, value]) => [FLAGS.get(flag)!, value as string]));
+}
 
 export const startVerb: Verb = {
   summary: 'Start the server; every flag is also an environment variable',
@@ -22,9 +47,9 @@ export const startVerb: Verb = {
       await runServer(given);
       return undefined;
     }
-    const { readOnce, supervise } = await import('../supervisor.ts');
+    const { findRestartPlaces, supervise } = await import('../edits.ts');
     const files = envFiles.map((file) => `--env-file=${file}`);
-    await supervise([...args.filter((arg) => arg !== '--watch'), ...files], readOnce(given, envFiles));
+    await supervise([...args.filter((arg) => arg !== '--watch'), ...files], findRestartPlaces(given, envFiles));
     return undefined;
   },
 };

@@ -3,12 +3,13 @@
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { problemLine } from '../../../lib/flow/format/problem.ts';
-import { coverageLine } from '../../../lib/flow/testing/coverage.ts';
+import { type Coverage, type Covered, coverageLine } from '../../../lib/flow/testing/coverage.ts';
 import { type FlowTestReport, failureText } from '../../../lib/flow/testing/run.ts';
-import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus/menus.ts';
-import { belowThreshold, coverageTable } from '../output/coverage-table.ts';
+import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
+import { flowNameOf } from '../../menus/menus.ts';
+import { formatTable } from '../terminal.ts';
 import { Usage, type Verb } from '../verb.ts';
-import { placeOf } from './lint.ts';
+import { readPlace } from './lint.ts';
 
 const OPTIONS = {
   filter: { type: 'string' },
@@ -31,10 +32,10 @@ export const testVerb: Verb = {
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    const asked = askedOf(values);
-    const { folder, file } = placeOf(positionals, env);
+    const options = readOptions(values);
+    const { folder, file } = readPlace(positionals, env);
     const only = file === undefined ? undefined : flowNameOf(file);
-    const once = () => tested(folder, { ...asked, only });
+    const once = () => runTests(folder, { ...options, only });
     if (!values.watch) return once();
     const { onEdits } = await import('../edits.ts');
     await once();
@@ -43,7 +44,7 @@ export const testVerb: Verb = {
   },
 };
 
-interface Asked {
+interface TestOptions {
   readonly filter: string | undefined;
   readonly update: boolean;
   readonly coverage: boolean;
@@ -51,7 +52,7 @@ interface Asked {
   readonly threshold: number | undefined;
 }
 
-function askedOf({ filter, update = false, coverage = false, threshold: text, watch }: Values): Asked {
+function readOptions({ filter, update = false, coverage = false, threshold: text, watch }: Values): TestOptions {
   const threshold = text === undefined ? undefined : Number(text);
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 100))
     throw new Usage(`--threshold ${text} is no percentage: write 0 to 100.`);
@@ -65,8 +66,8 @@ type Values = { readonly [name in 'filter' | 'threshold']?: string } & {
   readonly [name in 'update' | 'coverage' | 'watch']?: boolean;
 };
 
-async function tested(folder: string, asked: Asked & { readonly only: string | undefined }): Promise<0 | 1> {
-  const { only, filter, update, threshold } = asked;
+async function runTests(folder: string, options: TestOptions & { readonly only: string | undefined }): Promise<0 | 1> {
+  const { only, filter, update, threshold } = options;
   const checked = await checkMenus(
     { folder },
     {
@@ -79,9 +80,9 @@ async function tested(folder: string, asked: Asked & { readonly only: string | u
     ...checked.problems.filter(({ severity }) => severity === 'error').map(problemLine),
     ...checked.failures,
   ];
-  const below = threshold === undefined ? [] : belowThreshold(checked.reports, threshold);
+  const below = threshold === undefined ? [] : findBelow(checked.reports, threshold);
   for (const error of errors) console.log(pc.red(error));
-  for (const line of reported(checked, asked)) console.log(line);
+  for (const line of formatReports(checked, options)) console.log(line);
   for (const line of below) console.log(pc.red(line));
   if (update) console.log(`${checked.updated} expectations written`);
   const tests = checked.reports.flatMap((report) => report.tests);
@@ -90,29 +91,65 @@ async function tested(folder: string, asked: Asked & { readonly only: string | u
   return failed || errors.length || below.length || !tests.length ? 1 : 0;
 }
 
-function reported({ reports, untested }: CheckedMenus, { filter, coverage }: Asked): string[] {
+function formatReports({ reports, untested }: CheckedMenus, { filter, coverage }: TestOptions): string[] {
   const shown = reports.filter(({ tests }) => filter === undefined || tests.length > 0);
   return [
-    ...shown.map((report) => [...drawn(report), ...(filter === undefined && !coverage ? [covered(report)] : [])]),
+    ...shown.map((report) => [
+      ...formatReport(report),
+      ...(filter === undefined && !coverage ? [formatCoverage(report)] : []),
+    ]),
     untested.map((flow) => pc.yellow(`${flow}: no ${flow}.test.json beside it`)),
-    coverage && reports.length ? ['', ...coverageTable(reports), ''] : [],
+    coverage && reports.length ? ['', ...formatCoverageTable(reports), ''] : [],
   ].flat();
 }
 
-function drawn(report: FlowTestReport): string[] {
+function formatReport(report: FlowTestReport): string[] {
   const lines = report.tests.flatMap(({ name, failures }) =>
     failures.length
-      ? [pc.red(`  ✘ ${name}`), ...failures.map((failure) => indented(failureText(failure)))]
+      ? [pc.red(`  ✘ ${name}`), ...failures.map((failure) => indent(failureText(failure)))]
       : [pc.green(`  ✓ ${name}`)],
   );
   return [pc.bold(report.flow), ...lines];
 }
 
-const covered = (report: FlowTestReport) => pc.dim(indented(coverageLine(report), '  '));
+const formatCoverage = (report: FlowTestReport) => pc.dim(indent(coverageLine(report), '  '));
 
-function indented(text: string, by = '      '): string {
+function indent(text: string, by = '      '): string {
   return text
     .split('\n')
     .map((line) => by + line)
     .join('\n');
 }
+
+export interface CoveredFlow {
+  readonly flow: string;
+  readonly coverage: Coverage;
+}
+
+const KINDS = ['screens', 'options', 'ways'] as const;
+
+/** A row for each flow, and below it what is missing. */
+export function formatCoverageTable(flows: readonly CoveredFlow[]): string[] {
+  const rows = flows.map(({ flow, coverage }) => [flow, ...KINDS.map((kind) => formatShare(coverage[kind]))]);
+  const missing = flows.flatMap(({ flow, coverage }) =>
+    KINDS.filter((kind) => coverage[kind].missing.length > 0).map(
+      (kind) => `${flow}: no test reaches ${kind} ${coverage[kind].missing.join(', ')}`,
+    ),
+  );
+  return [...formatTable(['flow', ...KINDS], rows), ...missing];
+}
+
+/** Flows with a kind of which less than `percent` of 100 is covered, in words. */
+export function findBelow(flows: readonly CoveredFlow[], percent: number): string[] {
+  return flows.flatMap(({ flow, coverage }) =>
+    KINDS.filter((kind) => percentOf(coverage[kind]) < percent).map(
+      (kind) => `${flow}: ${formatShare(coverage[kind])} of ${kind}, and ${percent} % is asked for`,
+    ),
+  );
+}
+
+const percentOf = ({ seen, all }: Covered) => (all === 0 ? 100 : (100 * seen) / all);
+const formatShare = (formatCoverage: Covered) =>
+  formatCoverage.all === 0
+    ? '-'
+    : `${formatCoverage.seen}/${formatCoverage.all} (${Math.floor(percentOf(formatCoverage))} %)`;

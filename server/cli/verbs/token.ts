@@ -8,8 +8,7 @@ import { TOKEN_REASONS } from '../../../lib/delegation/reason.ts';
 import { inspectToken, mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { type Config, readConfig } from '../../config/config.ts';
-import { makeFolder } from '../../config/folder.ts';
-import { IN_MEMORY, makeOracleKey } from '../../config/generated.ts';
+import { IN_MEMORY, makeFolder, makeOracleKey } from '../../config/data-dir.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {

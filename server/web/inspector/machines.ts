@@ -22,21 +22,20 @@ export interface Machines {
 }
 
 /** The machines of this process; `library` may change. */
-export function inspectedMachines(library: Library): Machines {
-  const flow = (id: string) => library.current(id) as CompiledFlow | undefined;
-  const flows = () => new Map(library.ids.map((id) => [id, flow(id)!]));
+export function inspectedMachines(library: Library<CompiledFlow>): Machines {
+  const flows = () => new Map(library.ids.map((id) => [id, library.current(id)!]));
   return {
     flows,
     list: () => [
       ...[...flows().values()].map(lineOf),
       ...Object.entries(LIFECYCLES).flatMap(([id, { summary }]): InspectedMachine[] =>
-        flow(id) ? [] : [{ id, kind: 'lifecycle', version: 1, title: summary }],
+        library.current(id) ? [] : [{ id, kind: 'lifecycle', version: 1, title: summary }],
       ),
     ],
     // What JSON cannot say, such as the functions of guards, is left out.
     definition: (id) => {
       const lifecycle = Object.hasOwn(LIFECYCLES, id) ? LIFECYCLES[id]!.machine().config : undefined;
-      const config = flow(id)?.config ?? lifecycle;
+      const config = library.current(id)?.config ?? lifecycle;
       return config && JSON.stringify(config);
     },
   };

@@ -2,7 +2,7 @@
 
 import type { StateValue } from 'xstate';
 import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
-import { pathOf } from '../../../lib/flow/run/node.ts';
+import { pathOf } from '../../../lib/flow/run/scope.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { PAGE_LIMITS } from '../limits.ts';

@@ -2,6 +2,7 @@
 
 import { systemClock } from '../../../lib/clock.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
+import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import { eventStreams } from '../../http/event-streams.ts';
@@ -18,7 +19,7 @@ import { type StatelySocket, statelySocket } from './stately-socket.ts';
 export interface Inspector {
   readonly hub: Hub;
   /** Once the engine is there that knows the flows and the sessions. */
-  open(engine: Engine): InspectorDoor;
+  open(engine: Engine<CompiledFlow>): InspectorDoor;
   /** Watches the instances that share this Redis, too. */
   join(connection: RedisConnection): Promise<void>;
   /** Ends streams, so that the server can end. */

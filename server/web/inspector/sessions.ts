@@ -2,7 +2,7 @@
 
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { type SessionView, sessionKeys, viewSession } from '../../../lib/engine/sessions.ts';
-import { pathOf } from '../../../lib/flow/run/node.ts';
+import { pathOf } from '../../../lib/flow/run/scope.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { withoutNumbers, withoutTexts } from './mask.ts';

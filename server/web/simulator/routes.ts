@@ -23,8 +23,8 @@ import { standingOf } from './standing.ts';
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, whoever asks. */
   readonly dial: Middleware;
-  readonly gateway: Pick<UssdService, 'locate'>;
-  readonly flows: Pick<Library, 'current'>;
+  readonly gateway: Pick<UssdService<CompiledFlow>, 'locate'>;
+  readonly flows: Pick<Library<CompiledFlow>, 'current'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** The flow that a dial starts, and how `text` is read. */
   readonly ussd: { readonly flow: string; readonly textMode: TextMode };
@@ -99,8 +99,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     ownPages: true,
     handle: async (ctx, { flows, ussd, recorder }) => {
       const dialogue = readDialogue(ctx.request.body);
-      const compiled = flows.current(ussd.flow) as CompiledFlow;
-      ctx.body = await savedTest(compiled, dialogue, recorder.answers(dialogue.sessionId));
+      ctx.body = await savedTest(flows.current(ussd.flow)!, dialogue, recorder.answers(dialogue.sessionId));
     },
   },
 ];

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { INVALID, MISSING } from '../../../server/user/authenticate.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { type Served, withServer } from '../support/serve.ts';

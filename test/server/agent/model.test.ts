@@ -9,10 +9,9 @@ import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { readMcpServers } from '../../../server/agent/mcp-file.ts';
 import { modelList } from '../../../server/agent/models.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
-import type { Finding, Patient } from '../../../server/doctor/check.ts';
-import { MCP_CHECKS } from '../../../server/doctor/mcp.ts';
-import { MODEL_CHECKS } from '../../../server/doctor/model.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
+import type { CheckContext, Finding } from '../../../server/doctor/check.ts';
+import { MCP_CHECKS, MODEL_CHECKS } from '../../../server/doctor/doors.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
 import {
   type Answer,
@@ -230,7 +229,9 @@ test('the doctor asks the endpoint: whether it answers, takes the key and has th
         others: ['large'],
         systemPrompt: undefined,
       };
-      const [finding] = [await MODEL_CHECKS[0]!.run({ config: { model } } as unknown as Patient)].flat() as [Finding];
+      const [finding] = [await MODEL_CHECKS[0]!.run({ config: { model } } as unknown as CheckContext)].flat() as [
+        Finding,
+      ];
       assert.equal(
         server.asked.map(({ path, headers }) => [path, headers.authorization]),
         [['/v1/models', 'Bearer sk-canary']],
@@ -268,8 +269,8 @@ test('the doctor asks each MCP server, and tells of nothing in its headers', () 
     ];
     writeFileSync(file, JSON.stringify(servers));
     try {
-      const patient = { config: { mcpServersFile: file } } as unknown as Patient;
-      const findings = [await MCP_CHECKS[0]!.run(patient)].flat() as Finding[];
+      const context = { config: { mcpServersFile: file } } as unknown as CheckContext;
+      const findings = [await MCP_CHECKS[0]!.run(context)].flat() as Finding[];
       assert.equal(
         findings.map(({ level, words }) => [level, words]),
         [

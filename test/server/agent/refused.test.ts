@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { INVALID } from '../../../server/user/authenticate.ts';
 import { envelope, jwtToken } from '../../delegation/foreign.ts';
 import { newKey } from '../../delegation/keys.ts';

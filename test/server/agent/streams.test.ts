@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { type Answer, hangs, modelServer, said, says } from '../../agent/model-server.ts';
 import { newKey } from '../../delegation/keys.ts';

@@ -11,8 +11,8 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Chunk, chunksOf } from '../../../server/cli/chunks.ts';
 import { twinline } from '../../../server/cli/main.ts';
+import { type Chunk, readChunks } from '../../../server/cli/verbs/import.ts';
 import { builtFile } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';
 import { type DomainClient, domainClient, keyOf, PROTOCOL, writeKeys } from '../support/domain-client.ts';
@@ -255,7 +255,7 @@ test('chunks hold the whole file in order, and are cut the same way however it i
       );
       const read = async (parts: Buffer[]) => {
         const chunks: Chunk[] = [];
-        for await (const chunk of chunksOf(Readable.from(parts))) chunks.push(chunk);
+        for await (const chunk of readChunks(Readable.from(parts))) chunks.push(chunk);
         return chunks;
       };
       const places = [0, ...cuts.map((cut) => Math.min(cut, content.length)).sort((a, b) => a - b), content.length];

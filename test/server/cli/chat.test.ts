@@ -6,9 +6,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Host, openHost } from '../../../server/boot/host.ts';
-import { frame } from '../../../server/cli/phone/frame.ts';
 import { type Line, lineInside, lineTo } from '../../../server/cli/phone/line.ts';
-import { talk } from '../../../server/cli/phone/talk.ts';
+import { formatFrame, talk } from '../../../server/cli/phone/talk.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { createLog } from '../../../server/health/log.ts';
 import { withServer } from '../support/serve.ts';
@@ -41,7 +40,7 @@ async function piped(line: Line, typed: readonly string[]): Promise<string> {
 
 test('a screen is drawn in a frame with the room that it takes', () => {
   assert.is(
-    frame('Welcome\n1. Know more', 'continue'),
+    formatFrame('Welcome\n1. Know more', 'continue'),
     [
       '┌────────────────────────────────────┐',
       '│ Welcome                            │',
@@ -49,10 +48,10 @@ test('a screen is drawn in a frame with the room that it takes', () => {
       '└─────────────────── 20/182 septets ─┘',
     ].join('\n'),
   );
-  assert.match(frame('Karibu 🎉', 'end'), / 9\/80 UCS-2 characters · end ─┘$/);
-  const wrapped = frame(`${'word '.repeat(20)}`, 'continue').split('\n');
+  assert.match(formatFrame('Karibu 🎉', 'end'), / 9\/80 UCS-2 characters · end ─┘$/);
+  const wrapped = formatFrame(`${'word '.repeat(20)}`, 'continue').split('\n');
   assert.is(new Set(wrapped.map((line) => line.length)).size, 1, 'every line is as wide');
-  assert.not.ok(frame('a\x1b[2Jb', 'continue').includes('\x1b'));
+  assert.not.ok(formatFrame('a\x1b[2Jb', 'continue').includes('\x1b'));
 });
 
 test('on the embedded engine: dial, answer, end, Enter dials again, the end of input leaves', () =>

@@ -9,10 +9,9 @@ import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
 import { twinline } from '../../../server/cli/main.ts';
-import { CHECKS, type Told } from '../../../server/doctor/examine.ts';
-import { spaceFinding } from '../../../server/doctor/folder.ts';
-import { filesFinding, nodeFinding, skewFinding } from '../../../server/doctor/machine.ts';
-import { isWide, limitFinding } from '../../../server/doctor/network.ts';
+import { CHECKS, type CheckResult } from '../../../server/doctor/examine.ts';
+import { filesFinding, isWide, limitFinding, nodeFinding, skewFinding } from '../../../server/doctor/machine.ts';
+import { spaceFinding } from '../../../server/doctor/stores.ts';
 import { prepareStores } from '../../../server/stores/stores.ts';
 import { withFolder } from '../../support/process.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
@@ -43,7 +42,7 @@ interface Seen {
   readonly code: number | undefined;
   readonly out: string;
   /** The finding of a check that finds one thing. */
-  of(check: string): Told | undefined;
+  of(check: string): CheckResult | undefined;
 }
 
 /** Runs the command with --json, as an operator would. */
@@ -55,8 +54,8 @@ async function doctor(env: NodeJS.ProcessEnv, args: readonly string[] = ['--json
   try {
     const code = await twinline(['doctor', ...args], { PORT: '0', DATA_DIR: ':memory:', ...env });
     const out = stripVTControlCharacters(lines.join('\n'));
-    const told = args.includes('--json') ? (JSON.parse(out) as Told[]) : [];
-    return { code, out, of: (check) => told.find((one) => one.check === check) };
+    const results = args.includes('--json') ? (JSON.parse(out) as CheckResult[]) : [];
+    return { code, out, of: (check) => results.find((one) => one.check === check) };
   } finally {
     console.log = log;
     console.error = error;
@@ -112,8 +111,10 @@ test('stores that do not answer are told once each, without their passwords', as
   const env = { REDIS_URL: 'redis://:canary@127.0.0.1:1', MONGODB_URL: 'mongodb://user:canary@127.0.0.1:1/x' };
   const seen = await doctor({ ...KEYS, ...env });
   assert.is(seen.code, 1);
-  const told = (JSON.parse(seen.out) as Told[]).filter((one) => one.level === 'broken').map(({ check }) => check);
-  assert.equal(told, ['Redis answers', 'MongoDB answers', 'PIN key and data']);
+  const results = (JSON.parse(seen.out) as CheckResult[])
+    .filter((one) => one.level === 'broken')
+    .map(({ check }) => check);
+  assert.equal(results, ['Redis answers', 'MongoDB answers', 'PIN key and data']);
   assert.not.match(seen.out, /canary/);
 });
 

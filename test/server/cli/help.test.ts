@@ -6,9 +6,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { flagsOf } from '../../../server/cli/help.ts';
+import { listFlags } from '../../../server/cli/verb.ts';
 import { VERBS } from '../../../server/cli/verbs.ts';
-import { SETTINGS, type Setting } from '../../../server/config/settings.ts';
+import type { Setting } from '../../../server/config/kinds.ts';
+import { SETTINGS } from '../../../server/config/settings.ts';
 import { ROOT } from '../../package/manifest.ts';
 import { skipWithout } from '../../support/on-path.ts';
 import { run } from '../support/command.ts';
@@ -54,7 +55,7 @@ test('there is no help of a verb that is gone', () => {
 
 test('every verb takes the flags that its help names, and refuses one letter more with a suggestion', async () => {
   for (const [name, verb] of Object.entries(VERBS))
-    for (const flag of flagsOf(verb)) {
+    for (const flag of listFlags(verb)) {
       if (flag.includes('<')) continue;
       const { code, err } = await run([name, `${flag}x`]);
       assert.is(code, 2, `${name} ${flag}x`);
@@ -90,7 +91,8 @@ test('zsh and fish get every verb and flag; another shell is refused', async () 
     assert.is(code, 0);
     for (const [name, verb] of Object.entries(VERBS)) {
       assert.match(out, new RegExp(`\\b${name}\\b`));
-      for (const flag of flagsOf(verb)) assert.ok(out.includes(shell === 'fish' ? `-l ${flag.slice(2)}` : flag), flag);
+      for (const flag of listFlags(verb))
+        assert.ok(out.includes(shell === 'fish' ? `-l ${flag.slice(2)}` : flag), flag);
     }
   }
   const other = await run(['completion', 'fsh']);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PROBLEM_CODES } from '../../../lib/flow/format/problem.ts';
+import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
 import { run, withFiles } from '../support/command.ts';
 
 const test = suite('lint for programs');

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { settingsOf } from '../../../server/cli/setting-flags.ts';
-import { readOnce } from '../../../server/cli/supervisor.ts';
+import { findRestartPlaces } from '../../../server/cli/edits.ts';
+import { settingsOf } from '../../../server/cli/verbs/start.ts';
 import { ROOT } from '../../package/manifest.ts';
 import { builtFile } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';
@@ -46,7 +46,7 @@ test('watched are the folders of modules, and files that are read once; packages
     const [service, keys, file] = [join(folder, 'services/a.js'), join(folder, 'keys.json'), join(folder, '.env')];
     for (const path of [service, keys, file]) writeFileSync(path, '');
     const env = { SERVICES: `${service},@some/package`, API_KEYS_FILE: keys, GOVERNANCE_FILE: join(folder, 'none') };
-    assert.equal(readOnce(env, [file]).sort(), [file, keys, join(folder, 'services')].sort());
+    assert.equal(findRestartPlaces(env, [file]).sort(), [file, keys, join(folder, 'services')].sort());
   }));
 
 test('--watch starts the server again after an edit, outlives one that breaks it, and ends by a signal', () =>

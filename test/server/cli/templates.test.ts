@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TEMPLATES } from '../../../server/cli/project.ts';
+import { TEMPLATES } from '../../../server/cli/verbs/new.ts';
 import { ROOT } from '../../package/manifest.ts';
 import { builtPackage } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';

@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { masked } from '../../../server/config/mask.ts';
+import { maskSetting } from '../../../server/config/read.ts';
 import { SETTINGS, type SettingName } from '../../../server/config/settings.ts';
 import { builtFile } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';
@@ -142,7 +142,7 @@ const VALID: readonly [SettingName, ...string[]][] = [
 ];
 
 for (const [name, ...texts] of VALID)
-  test(`${name} takes ${texts.map((text) => masked(name, text)).join(', ')}`, () => {
+  test(`${name} takes ${texts.map((text) => maskSetting(name, text)).join(', ')}`, () => {
     for (const text of texts) assert.equal(problemsOf({ ...GOOD, ORACLE_KEY: ORACLE, [name]: text }), [], text);
   });
 
@@ -213,7 +213,7 @@ test('problems and listings show no secret and no password', () => {
   };
   const { problems, entries } = readConfig({ DATA_DIR: ':memory:', ...secrets });
   assert.ok(problems.length >= 6);
-  const listing = entries.map(({ name, text }) => (text === undefined ? '' : masked(name, text)));
+  const listing = entries.map(({ name, text }) => (text === undefined ? '' : maskSetting(name, text)));
   assert.not.match([...problems, ...listing].join('\n'), /canary/);
 });
 
@@ -284,7 +284,7 @@ test('a folder that can hold no keys is one problem for each of them', () =>
 test('processes that start at once agree on one key', () =>
   withFolder(async (folder) => {
     mkdirSync(join(folder, 'data'));
-    const generated = await builtFile('server/config/generated.ts');
+    const generated = await builtFile('server/config/data-dir.ts');
     const script = `import { ensureKey } from ${JSON.stringify(generated)};
       const until = ${Date.now() + 1_500}; while (Date.now() < until);
       console.log(ensureKey('pin-key', ${JSON.stringify(join(folder, 'data'))}).text);`;

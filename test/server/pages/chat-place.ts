@@ -13,7 +13,7 @@ import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { memoryChannel, memoryDocuments, memoryLogs } from '../../../lib/store/memory/index.ts';
 import { agentDoor } from '../../../server/agent/door.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { jsonBody } from '../../../server/http/middleware/json-body.ts';
 import { addRoutes } from '../../../server/http/route-table.ts';

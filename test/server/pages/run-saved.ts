@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { checkMenus } from '../../../server/menus/menus.ts';
+import { checkMenus } from '../../../server/menus/check.ts';
 
 /** What failed. */
 export async function runSaved({ name, text }: { name: string; text: string }): Promise<string[]> {

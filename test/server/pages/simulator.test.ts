@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { checkMenus } from '../../../server/menus/menus.ts';
+import { checkMenus } from '../../../server/menus/check.ts';
 import { browser } from '../support/browser.ts';
 import { sharedServer, withServer } from '../support/serve.ts';
 import { assertQuiet, assertReadable, weightOf } from './clean.ts';

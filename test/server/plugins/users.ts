@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
 import { type Served, type ServeOptions, withServer } from '../support/serve.ts';

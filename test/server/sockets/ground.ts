@@ -11,7 +11,7 @@ import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { openSockets } from '../../../server/sockets/open.ts';
 import { hearSockets, tellSockets } from '../../../server/sockets/room-events.ts';

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { makeOracleKey } from '../../../server/config/generated.ts';
+import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { type Answer, DIAL, json, type Served, type ServeOptions, sharedServer, withServer } from '../support/serve.ts';
 import { openTab, type Tab, until } from './ground.ts';

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
-import { masked } from '../../../server/config/mask.ts';
+import { maskSetting } from '../../../server/config/read.ts';
 import { forbiddenGateways } from '../../../server/ussd/forbidden-gateways.ts';
 import { gatewaySignature, ussdGateways } from '../../../server/ussd/gateways.ts';
 import { type AskOptions, DIAL, json, type Served, withServer } from '../support/serve.ts';
@@ -180,7 +180,7 @@ test('a wrong list is told at the start, without its secrets', () => {
     assert.ok(problems.includes(`USSD_GATEWAYS=${JSON.stringify(shown)}`), problems);
     assert.not.match(problems, /tooshort|mistyped/);
   }
-  assert.is(masked('USSD_GATEWAYS', `10.0.0.0/8, hubtel:${SECRET},::1`), '"10.0.0.0/8,hubtel:****,::1"');
+  assert.is(maskSetting('USSD_GATEWAYS', `10.0.0.0/8, hubtel:${SECRET},::1`), '"10.0.0.0/8,hubtel:****,::1"');
   assert.throws(() => ussdGateways([`hubtell:${SECRET}`], ['hubtel']), /no dialect "hubtell".*hubtel/);
 });
 

@@ -1,9 +1,9 @@
-// Services and flows that a flow calls.
+// Services and flows that a flow calls, and cycles of branches and calls without a screen that waits for input.
 
-import { durationMs, type Flow } from '../../format/flow.ts';
+import { durationMs, type Flow, isInteractive, type Screen, type Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import { didYouMean, listed, type Rule } from '../rule.ts';
+import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding, reachFrom, reverseEdges } from '../rule.ts';
 
 export const callRules: readonly Rule[] = [
   {
@@ -17,7 +17,9 @@ export const callRules: readonly Rule[] = [
         const meant = nearest(screen.service, known);
         const message = `Screen "${id}" calls the service "${screen.service}", which is not known here.`;
         const fix =
-          meant === undefined ? `Add the service "${screen.service}". Known: ${listed(known)}.` : `Write "${meant}".`;
+          meant === undefined
+            ? `Add the service "${screen.service}". Known: ${formatNames(known)}.`
+            : `Write "${meant}".`;
         yield { pointer: pointerTo('screens', id, 'service'), message: message + didYouMean(meant), fix };
       }
     },
@@ -51,7 +53,9 @@ export const callRules: readonly Rule[] = [
         const meant = nearest(screen.flow, known);
         const message = `Screen "${id}" calls the flow "${screen.flow}", which does not exist.`;
         const fix =
-          meant === undefined ? `Add ${screen.flow}.flow.json, or call one of: ${listed(known)}.` : `Write "${meant}".`;
+          meant === undefined
+            ? `Add ${screen.flow}.flow.json, or call one of: ${formatNames(known)}.`
+            : `Write "${meant}".`;
         yield { pointer: pointerTo('screens', id, 'flow'), message: message + didYouMean(meant), fix };
       }
     },
@@ -63,7 +67,7 @@ export const callRules: readonly Rule[] = [
     *find({ flow, flows }) {
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (screen.type !== 'flow') continue;
-        const path = circle(flow, screen.flow, flows);
+        const path = findFlowCycle(flow, screen.flow, flows);
         if (!path) continue;
         const message = `Screen "${id}" calls the flow "${screen.flow}", which leads back here: ${path.join(' → ')}.`;
         const fix = `Break the circle at "${id}"; loops belong inside one flow.`;
@@ -71,10 +75,32 @@ export const callRules: readonly Rule[] = [
       }
     },
   },
+  {
+    code: 'spin',
+    severity: 'error',
+    means: 'a circle of branches (error), or of calls that nothing ends (warning), in which no caller is asked',
+    *find(lint) {
+      yield* branchCircles(lint);
+      yield* callCircles(lint);
+    },
+  },
+  {
+    code: 'no-failure-path',
+    severity: 'error',
+    means: 'the failure of a call leads only back into the call',
+    *find(lint) {
+      for (const [id, screen] of lint.graph.screens) {
+        if (screen.type !== 'call' || reachesRest(lint, id, listWays(lint, screen.fail))) continue;
+        const message = `When the call "${id}" (${screen.service}) fails, it is only called again, for ever.`;
+        const fix = `Let "fail" of "${id}" lead to a screen that the caller sees, such as a menu that says sorry.`;
+        yield { pointer: pointerTo('screens', id, 'fail'), message, fix };
+      }
+    },
+  },
 ];
 
 /** The flows from `flow` through `first` back to `flow`, or undefined when there is no such path. */
-function circle(flow: Flow, first: string, flows: ReadonlyMap<string, Flow> | undefined): string[] | undefined {
+function findFlowCycle(flow: Flow, first: string, flows: ReadonlyMap<string, Flow> | undefined): string[] | undefined {
   const from = new Map<string, string>([[first, flow.flow]]);
   const work = [first];
   for (let name = work.shift(); name !== undefined; name = work.shift()) {
@@ -90,4 +116,94 @@ function circle(flow: Flow, first: string, flows: ReadonlyMap<string, Flow> | un
   do path.unshift(from.get(path[0]!)!);
   while (path[0] !== flow.flow);
   return path;
+}
+
+function* branchCircles({ graph }: Lint): Iterable<RuleFinding> {
+  const isBranch = (id: string) => graph.screens.get(id)?.type === 'branch';
+  const next = (id: string) => graph.next.get(id)!.filter(isBranch);
+  for (const cycle of findCycles([...graph.screens.keys()].filter(isBranch), next)) {
+    const message = `The branches ${cycle.join(' → ')} lead into each other, and nobody is asked in between.`;
+    const fix = `Put a menu or input between them, or lead "${cycle.at(-2)}" elsewhere.`;
+    yield { pointer: pointerTo('screens', cycle[0]!), at: 'key', message, fix };
+  }
+}
+
+function* callCircles(lint: Lint): Iterable<RuleFinding> {
+  const { screens } = lint.graph;
+  const passing = [...screens.keys()].filter((id) => !isResting(lint, id));
+  const ways = (id: string) => listOnward(lint, screens.get(id)!);
+  const resting = passing.filter((id) => ways(id).some((to) => to === undefined || isResting(lint, to)));
+  const known = (id: string) => ways(id).filter((to) => to !== undefined);
+  const stopping = reachFrom(resting, reverseEdges(passing, known));
+  const stuck = new Set(passing.filter((id) => !stopping.has(id)));
+  const inside = (id: string) => known(id).filter((to) => stuck.has(to));
+  for (const cycle of findCycles([...stuck], inside)) {
+    const call = cycle.find((id) => screens.get(id)!.type !== 'branch');
+    if (call === undefined) continue;
+    const message = `${cycle.join(' → ')} go round as long as the call "${call}" succeeds; nothing stops them.`;
+    const fix = `Let one way of "${call}" lead to a screen that the caller sees.`;
+    yield { pointer: pointerTo('screens', call), at: 'key', message, fix, severity: 'warning' };
+  }
+}
+
+/** Circles among `ids` as `a, b, a`: not every one, but one in each knot, none touching another. */
+function findCycles(ids: readonly string[], next: (id: string) => readonly string[]): string[][] {
+  const circles: string[][] = [];
+  const done = new Set<string>();
+  const reported = new Set<string>();
+  for (const first of ids) {
+    // Depth first without recursion: each entry of the trail knows which of its ways come next.
+    const trail: { id: string; ways: readonly string[]; at: number }[] = [];
+    const place = new Map<string, number>();
+    const enter = (id: string): void => {
+      done.add(id);
+      place.set(id, trail.length);
+      trail.push({ id, ways: next(id), at: 0 });
+    };
+    if (!done.has(first)) enter(first);
+    for (let top = trail.at(-1); top; top = trail.at(-1)) {
+      const to = top.ways[top.at++];
+      if (to === undefined) {
+        place.delete(top.id);
+        trail.pop();
+      } else if (place.has(to)) {
+        const cycle = trail.slice(place.get(to)).map(({ id }) => id);
+        if (!cycle.some((id) => reported.has(id))) circles.push([...cycle, to]);
+        for (const id of cycle) reported.add(id);
+      } else if (!done.has(to)) enter(to);
+    }
+  }
+  return circles;
+}
+
+// Whether the failure of a call comes to a screen where the conversation rests, without passing the call again.
+function reachesRest(lint: Lint, call: string, from: readonly (string | undefined)[]): boolean {
+  const seen = new Set([call]);
+  const work = [...from];
+  while (work.length) {
+    const id = work.pop();
+    if (id === undefined) return true;
+    if (seen.has(id)) continue;
+    if (isResting(lint, id)) return true;
+    seen.add(id);
+    const screen = lint.graph.screens.get(id)!;
+    work.push(...listOnward(lint, screen), ...(screen.type === 'call' ? listWays(lint, screen.fail) : []));
+  }
+  return false;
+}
+
+function isResting({ graph, flows }: Lint, id: string): boolean {
+  const screen = graph.screens.get(id)!;
+  if (screen.type !== 'flow') return isInteractive(screen) || screen.type === 'end';
+  const called = flows?.get(screen.flow);
+  return !called || Object.values(called.screens).some((one) => isInteractive(one) || one.type === 'flow');
+}
+
+function listOnward(lint: Lint, screen: Screen): (string | undefined)[] {
+  if (screen.type === 'branch') return listWays(lint, screen.branch);
+  return screen.type === 'call' || screen.type === 'flow' ? listWays(lint, screen.done) : [];
+}
+
+function listWays({ meant }: Lint, ways: string | readonly Way[]): (string | undefined)[] {
+  return typeof ways === 'string' ? [meant(ways)] : ways.map(({ to }) => meant(to));
 }

@@ -1,11 +1,10 @@
 // Kinds of values: fields that nothing has, lists that are none, texts compared with numbers.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
-import { nameOf, sentence } from '../../format/finding.ts';
-import { listIn } from '../graph.ts';
+import { capitalize, describePlace } from '../../format/problem.ts';
 import { inferShape, type Reading, reportCondition, type Slip } from '../infer.ts';
 import type { ExpressionPart, Wording, Write } from '../parts.ts';
-import type { Lint, Rule, RuleFinding } from '../rule.ts';
+import { getList, type Lint, type Rule, type RuleFinding } from '../rule.ts';
 import { declaredShapes, FAILURE, outputShape, type Shape, UNKNOWN } from '../shapes.ts';
 
 export const typeRules: readonly Rule[] = [
@@ -60,7 +59,7 @@ function findSlips(lint: Lint): Slips {
       return shapes.get(name) ?? UNKNOWN;
     },
     nearest: lint.nearest,
-    report: (slip) => slips[slip.code].push(findingOf(part.pointer, slip, shift)),
+    report: (slip) => slips[slip.code].push(slipFinding(part.pointer, slip, shift)),
   });
   for (const part of lint.parts.expressions) {
     const root = part.compiled.ok ? parse(part.source) : undefined;
@@ -82,8 +81,8 @@ function findSlips(lint: Lint): Slips {
   return slips;
 }
 
-function findingOf(pointer: string, { at, says, fix, isSure }: Slip, shift: number): RuleFinding {
-  const message = `${sentence(nameOf(pointer))} ${says}`;
+function slipFinding(pointer: string, { at, says, fix, isSure }: Slip, shift: number): RuleFinding {
+  const message = `${capitalize(describePlace(pointer))} ${says}`;
   return { pointer, at: shift + at, message, fix, severity: isSure ? 'error' : 'warning' };
 }
 
@@ -100,13 +99,13 @@ type Parse = (source: string) => Node | undefined;
 function parser(): Parse {
   const known = new Map<string, Node | undefined>();
   return (source) => {
-    if (!known.has(source)) known.set(source, parsed(source));
+    if (!known.has(source)) known.set(source, tryParse(source));
     return known.get(source);
   };
 }
 
 // What cannot be read is the matter of other rules.
-function parsed(source: string): Node | undefined {
+function tryParse(source: string): Node | undefined {
   try {
     return parseExpression(source).root;
   } catch {
@@ -117,7 +116,7 @@ function parsed(source: string): Node | undefined {
 /** Declared shapes, and for an object that only `flow` screens save what those flows give. */
 function variableShapes({ flow, flows, parts, graph, nearest }: Lint, parse: Parse): ReadonlyMap<string, Shape> {
   const writes = new Map<string, Write[]>();
-  for (const write of parts.writes) if (write.of === undefined) listIn(writes, write.name).push(write);
+  for (const write of parts.writes) if (write.of === undefined) getList(writes, write.name).push(write);
   const shapes = declaredShapes(flow, (name) => writes.has(name) || graph.isCalled);
   for (const [name, shape] of shapes) {
     if (shape.kind !== 'object' || shape.fields || graph.isCalled) continue;
@@ -126,12 +125,12 @@ function variableShapes({ flow, flows, parts, graph, nearest }: Lint, parse: Par
       return saver?.type === 'flow' ? flows?.get(saver.flow) : undefined;
     });
     const [first, ...rest] = new Set(called);
-    if (first && !rest.length) shapes.set(name, outputShape(first, outputs(parse, nearest)));
+    if (first && !rest.length) shapes.set(name, outputShape(first, readOutputs(parse, nearest)));
   }
   return shapes;
 }
 
-function outputs(parse: Parse, nearest: Lint['nearest']) {
+function readOutputs(parse: Parse, nearest: Lint['nearest']) {
   return (source: string, vars: ReadonlyMap<string, Shape>): Shape => {
     const root = parse(source);
     const shapeOf = (name: string) => vars.get(name) ?? UNKNOWN;

@@ -1,9 +1,10 @@
-// Names of screens, variables and options.
+// Names of screens, variables and options, and the screen ids that something leads to.
 
-import { isRefusedName } from '../../expression/path.ts';
+import { isRefusedName } from '../../expression/values.ts';
 import { type Flow, isName } from '../../format/flow.ts';
+import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import type { Rule, RuleFinding } from '../rule.ts';
+import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
 
 interface Named {
   readonly what: 'screen' | 'variable' | 'option';
@@ -22,10 +23,10 @@ export const nameRules: readonly Rule[] = [
     severity: 'error',
     means: 'the name of a screen, variable or option has other characters than letters, digits and _',
     *find({ flow }) {
-      for (const { what, name, ...place } of namesOf(flow)) {
-        if (isName(name) || isTaken(what, name)) continue;
+      for (const { what, name, ...place } of listNames(flow)) {
+        if (isName(name) || findConflict(what, name)) continue;
         const fix = `Rename "${name}": a letter first, then letters, digits and _, at most 64.`;
-        yield finding(place, `${what} "${name}" has a name that cannot be used.`, fix);
+        yield nameFinding(place, `${what} "${name}" has a name that cannot be used.`, fix);
       }
     },
   },
@@ -34,26 +35,50 @@ export const nameRules: readonly Rule[] = [
     severity: 'error',
     means: 'the name of a screen, variable or option means something else already',
     *find({ flow }) {
-      for (const { what, name, ...place } of namesOf(flow)) {
-        const why = isTaken(what, name);
-        if (why) yield finding(place, `${what} "${name}" has a reserved name: ${why}.`, `Rename "${name}".`);
+      for (const { what, name, ...place } of listNames(flow)) {
+        const why = findConflict(what, name);
+        if (why) yield nameFinding(place, `${what} "${name}" has a reserved name: ${why}.`, `Rename "${name}".`);
+      }
+    },
+  },
+  {
+    code: 'dangling-target',
+    severity: 'error',
+    means: 'something leads to a screen that does not exist',
+    *find(lint) {
+      for (const { pointer, to } of lint.parts.targets)
+        if (!lint.graph.screens.has(to)) yield danglingFinding(lint, { pointer, to });
+      for (const { pointer, to } of listMigrations(lint.flow))
+        if (!isPlace(lint.flow, to, lint.flows)) yield danglingFinding(lint, { pointer, to });
+    },
+  },
+  {
+    code: 'unused-migration',
+    severity: 'warning',
+    means: 'a migration from this or a later version, which never happens',
+    *find({ flow }) {
+      for (const version of Object.keys(flow.migrate ?? {})) {
+        if (Number(version) < flow.version) continue;
+        const message = `Migration "${version}" is never used: this is version ${flow.version}.`;
+        const fix = `Name it after an older version than ${flow.version}, or raise "version".`;
+        yield { pointer: pointerTo('migrate', version), at: 'key', message, fix };
       }
     },
   },
 ];
 
-function finding({ pointer, isKey }: Pick<Named, 'pointer' | 'isKey'>, message: string, fix: string): RuleFinding {
+function nameFinding({ pointer, isKey }: Pick<Named, 'pointer' | 'isKey'>, message: string, fix: string): RuleFinding {
   return { pointer, ...(isKey && { at: 'key' }), message: message.charAt(0).toUpperCase() + message.slice(1), fix };
 }
 
-function isTaken(what: Named['what'], name: string): string | undefined {
+function findConflict(what: Named['what'], name: string): string | undefined {
   if (name in Object.prototype || isRefusedName(name)) return 'every JavaScript object has it';
   if (what !== 'variable') return undefined;
   if (WORDS.has(name.toLowerCase())) return 'it is a word of the expression language';
   return BROUGHT.has(name) ? 'it is what rows and failures are called' : undefined;
 }
 
-function* namesOf(flow: Flow): Iterable<Named> {
+function* listNames(flow: Flow): Iterable<Named> {
   for (const name of Object.keys(flow.vars ?? {}))
     yield { what: 'variable', name, pointer: pointerTo('vars', name), isKey: true };
   for (const [id, screen] of Object.entries(flow.screens)) {
@@ -62,4 +87,37 @@ function* namesOf(flow: Flow): Iterable<Named> {
     for (const [at, option] of screen.options.entries())
       yield { what: 'option', name: option.id, pointer: pointerTo('screens', id, 'options', at, 'id'), isKey: false };
   }
+}
+
+/** Where each migration entry takes its conversations in the end: later entries may rename the screen again. */
+export function listMigrations(flow: Flow): { pointer: string; to: string }[] {
+  const entries = Object.entries(flow.migrate ?? {}).sort(([a], [b]) => Number(a) - Number(b));
+  return entries.flatMap(([version, { screens = {} }], at) =>
+    Object.entries(screens).map(([old, first]) => {
+      let to = first;
+      for (const [later, step] of entries.slice(at + 1)) {
+        if (Number(later) < flow.version && step.screens && Object.hasOwn(step.screens, to)) to = step.screens[to]!;
+      }
+      return { pointer: pointerTo('migrate', version, 'screens', old), to };
+    }),
+  );
+}
+
+// `login.pin` is the screen `pin` of the flow that the screen `login` calls.
+function isPlace(flow: Flow, path: string, flows: Lint['flows']): boolean {
+  if (Object.hasOwn(flow.screens, path)) return true;
+  const dot = path.indexOf('.');
+  const id = dot < 0 ? path : path.slice(0, dot);
+  const screen = Object.hasOwn(flow.screens, id) ? flow.screens[id] : undefined;
+  if (screen?.type !== 'flow') return false;
+  const called = flows?.get(screen.flow);
+  return !called || isPlace(called, path.slice(dot + 1), flows);
+}
+
+function danglingFinding({ screenIds, nearest }: Lint, { pointer, to }: { pointer: string; to: string }): RuleFinding {
+  const message = `${capitalize(describePlace(pointer))} is "${to}", which is not a screen of this flow.`;
+  const meant = nearest(to, screenIds);
+  const fix =
+    meant === undefined ? `Write one of: ${formatNames(screenIds)}; or add a screen "${to}".` : `Write "${meant}".`;
+  return { pointer, message: message + didYouMean(meant), fix };
 }

@@ -2,8 +2,7 @@
 
 import { isInteractive } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
-import { type Graph, listIn, reversed, spread } from '../graph.ts';
-import { type Lint, listed, type Rule } from '../rule.ts';
+import { formatNames, type Graph, getList, type Lint, type Rule, reachFrom, reverseEdges } from '../rule.ts';
 
 export const reachRules: readonly Rule[] = [
   {
@@ -24,7 +23,7 @@ export const reachRules: readonly Rule[] = [
     severity: 'error',
     means: 'a screen that waits for an answer, and no answer leads out of it',
     *find(lint) {
-      for (const id of trapsOf(lint).deadEnds) {
+      for (const id of readTraps(lint).deadEnds) {
         const message = `No answer leads out of screen "${id}": it has no way on, no way back, and no key that exits.`;
         const fix = `Give "${id}" a way on ("pick", an option), a "back", or set "keys": { "exit": "*" }.`;
         yield { pointer: pointerTo('screens', id), at: 'key', message, fix };
@@ -36,10 +35,10 @@ export const reachRules: readonly Rule[] = [
     severity: 'error',
     means: 'no path leads from this screen to an end',
     *find(lint) {
-      const { loops, inside } = trapsOf(lint);
+      const { loops, inside } = readTraps(lint);
       for (const id of loops) {
         const message = `No path leads from screen "${id}" to an end screen.`;
-        const fix = `Lead from one of these to an end: ${listed(inside)}; or set "keys": { "exit": "*" }.`;
+        const fix = `Lead from one of these to an end: ${formatNames(inside)}; or set "keys": { "exit": "*" }.`;
         yield { pointer: pointerTo('screens', id), at: 'key', message, fix };
       }
     },
@@ -55,7 +54,7 @@ interface Traps {
 
 const traps = new WeakMap<Graph, Traps>();
 
-function trapsOf(lint: Lint): Traps {
+function readTraps(lint: Lint): Traps {
   const known = traps.get(lint.graph);
   if (known) return known;
   const made = findTraps(lint);
@@ -65,11 +64,11 @@ function trapsOf(lint: Lint): Traps {
 
 function findTraps(lint: Lint): Traps {
   const { graph } = lint;
-  const good = ending(lint);
+  const good = findEnding(lint);
   const bad = [...graph.reached].filter((id) => !good.has(id));
   const deadEnds = bad.filter((id) => isInteractive(graph.screens.get(id)!) && leavesNowhere(lint, id));
   // What only leads to a dead end is no second mistake.
-  const blamed = spread(deadEnds, before(graph));
+  const blamed = reachFrom(deadEnds, previousScreens(graph));
   const inside = bad.filter((id) => !blamed.has(id));
   const start = inside.includes(lint.flow.start) ? [lint.flow.start] : undefined;
   const entered = new Set([...graph.reached].filter((id) => good.has(id)).flatMap((id) => graph.next.get(id)!));
@@ -85,19 +84,19 @@ function leavesNowhere({ graph, keys }: Lint, id: string): boolean {
 }
 
 /** The screens from which some path leads to an end: forward, back, home where its line is shown, or by the exit key. */
-function ending({ flow, graph, keys }: Lint): Set<string> {
+function findEnding({ flow, graph, keys }: Lint): Set<string> {
   const { screens, next, depth } = graph;
   const good = new Set<string>();
   // Screens that may be entered with a good one behind them.
   const backed = new Set<string>();
-  const earlier = before(graph);
+  const earlier = previousScreens(graph);
   const homeward: string[] = [];
   for (const [id, screen] of screens) {
     if (typeof screen.back === 'string' && keys.back !== false && isInteractive(screen))
-      listIn(earlier, screen.back).push(id);
+      getList(earlier, screen.back).push(id);
     if (isInteractive(screen) && keys.home !== false && (depth.get(id) ?? 0) > 1) homeward.push(id);
   }
-  for (const id of homeward) listIn(earlier, flow.start).push(id);
+  for (const id of homeward) getList(earlier, flow.start).push(id);
 
   const work: string[] = [];
   const mark = (id: string): void => {
@@ -128,6 +127,6 @@ function ending({ flow, graph, keys }: Lint): Set<string> {
   return good;
 }
 
-function before({ screens, next }: Graph): Map<string, string[]> {
-  return reversed(screens.keys(), (id) => next.get(id)!);
+function previousScreens({ screens, next }: Graph): Map<string, string[]> {
+  return reverseEdges(screens.keys(), (id) => next.get(id)!);
 }

@@ -1,12 +1,11 @@
 // Secret variables: where their values would be shown, or kept after the turn.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
-import { nameOf, sentence } from '../../format/finding.ts';
 import { isInteractive } from '../../format/flow.ts';
+import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import { spread } from '../graph.ts';
 import type { ExpressionPart } from '../parts.ts';
-import type { Lint, Rule } from '../rule.ts';
+import { type Lint, type Rule, reachFrom } from '../rule.ts';
 
 export const secretRules: readonly Rule[] = [
   {
@@ -18,7 +17,7 @@ export const secretRules: readonly Rule[] = [
         if (!compiled.ok) continue;
         for (const { root, offset, path } of compiled.value.paths) {
           if (!isSecret(lint, root)) continue;
-          const message = `${sentence(nameOf(pointer))} prints the secret variable "${root}".`;
+          const message = `${capitalize(describePlace(pointer))} prints the secret variable "${root}".`;
           yield {
             pointer,
             at: offset,
@@ -28,9 +27,9 @@ export const secretRules: readonly Rule[] = [
         }
       }
       for (const part of lint.parts.expressions) {
-        const name = part.role === 'items' ? secretIn(lint, part) : undefined;
+        const name = part.role === 'items' ? findSecret(lint, part) : undefined;
         if (name === undefined) continue;
-        const message = `${sentence(nameOf(part.pointer))} shows the secret variable "${name}".`;
+        const message = `${capitalize(describePlace(part.pointer))} shows the secret variable "${name}".`;
         yield { pointer: part.pointer, message, fix: `List something else than "${name}".` };
       }
     },
@@ -42,16 +41,16 @@ export const secretRules: readonly Rule[] = [
     *find(lint) {
       for (const part of lint.parts.expressions) {
         if (part.role !== 'value' || part.into === 'service') continue;
-        const name = secretIn(lint, part);
-        const keeper = name === undefined ? undefined : keeperOf(lint, part);
+        const name = findSecret(lint, part);
+        const keeper = name === undefined ? undefined : findKeeper(lint, part);
         if (keeper === undefined) continue;
-        const message = `${sentence(nameOf(part.pointer))} passes the secret variable "${name}" to ${keeper}, which is kept.`;
+        const message = `${capitalize(describePlace(part.pointer))} passes the secret variable "${name}" to ${keeper}, which is kept.`;
         yield { pointer: part.pointer, message, fix: `Do not copy "${name}", or make ${keeper} secret too.` };
       }
       for (const part of lint.parts.expressions) {
         const screen = part.screen === undefined ? undefined : lint.graph.screens.get(part.screen);
         const save = part.role === 'items' && screen?.type === 'list' ? screen.pick?.save : undefined;
-        const name = save === undefined || isSecret(lint, save) ? undefined : secretIn(lint, part);
+        const name = save === undefined || isSecret(lint, save) ? undefined : findSecret(lint, part);
         if (name === undefined) continue;
         const message = `Screen "${part.screen}" saves an item of the secret variable "${name}" in "${save}", which is kept.`;
         const pointer = pointerTo('screens', part.screen!, 'pick', 'save');
@@ -69,13 +68,13 @@ export const secretRules: readonly Rule[] = [
         const { pointer, screen, compiled } = part;
         if (screen === undefined || !compiled.ok) continue;
         // What shows or keeps a secret is told already.
-        if (part.role === 'items' || (keeperOf(lint, part) && secretIn(lint, part))) continue;
+        if (part.role === 'items' || (findKeeper(lint, part) && findSecret(lint, part))) continue;
         for (const name of compiled.value.names) {
           if (!isSecret(lint, name)) continue;
-          const places = fresh.get(name) ?? freshPlaces(lint, name);
+          const places = fresh.get(name) ?? findFreshScreens(lint, name);
           fresh.set(name, places);
           if (places.has(screen)) continue;
-          const message = `${sentence(nameOf(pointer))} reads the secret variable "${name}", which is gone by then: secrets live for one answer.`;
+          const message = `${capitalize(describePlace(pointer))} reads the secret variable "${name}", which is gone by then: secrets live for one answer.`;
           const fix = `Use "${name}" before the next screen that waits, or ask for it again ("sameAs" compares with an earlier answer).`;
           yield { pointer, message, fix };
         }
@@ -85,7 +84,7 @@ export const secretRules: readonly Rule[] = [
 ];
 
 /** The screens at which a secret may still be there; all of them when nothing in this flow sets it. */
-function freshPlaces({ parts, graph, flow }: Lint, name: string): Set<string> {
+function findFreshScreens({ parts, graph, flow }: Lint, name: string): Set<string> {
   // What is set to a plain value, such as null, holds no secret.
   const saved = parts.writes.filter((write) => write.name === name && write.of === undefined && !write.isKey);
   const set = parts.expressions.filter(
@@ -96,7 +95,7 @@ function freshPlaces({ parts, graph, flow }: Lint, name: string): Set<string> {
   // A turn goes on through screens that do not wait.
   const passing = (id: string) => (isInteractive(graph.screens.get(id)!) ? [] : graph.next.get(id)!);
   const onward = new Map([...graph.screens.keys()].map((id) => [id, passing(id)]));
-  const entered = spread(
+  const entered = reachFrom(
     [...setters.flatMap((id) => graph.next.get(id)!), ...(graph.isCalled ? [flow.start] : [])],
     onward,
   );
@@ -109,7 +108,7 @@ function isSecret({ vars }: Lint, name: string): boolean {
 }
 
 // Where a value ends, if that is a place that outlives the turn.
-function keeperOf(lint: Lint, { into }: ExpressionPart): string | undefined {
+function findKeeper(lint: Lint, { into }: ExpressionPart): string | undefined {
   if (into === 'output') return 'the output of the flow';
   if (typeof into !== 'object') return undefined;
   const { name, of } = into;
@@ -120,16 +119,16 @@ function keeperOf(lint: Lint, { into }: ExpressionPart): string | undefined {
 }
 
 /** The secret variable whose value the expression can give, or undefined when it only tells something about one. */
-function secretIn(lint: Lint, { source, compiled }: ExpressionPart): string | undefined {
+function findSecret(lint: Lint, { source, compiled }: ExpressionPart): string | undefined {
   if (!compiled.ok || !compiled.value.names.some((name) => isSecret(lint, name))) return undefined;
-  return given(parseExpression(source).root).find((name) => isSecret(lint, name));
+  return listGiven(parseExpression(source).root).find((name) => isSecret(lint, name));
 }
 
 // Comparisons, conditions and these functions tell something about a value and do not give it.
 const TELLING = new Set(['len', 'startsWith', 'contains']);
 const CARRYING = new Set(['+', '-', '*', '/', '%']);
 
-function given(node: Node): string[] {
+function listGiven(node: Node): string[] {
   switch (node.kind) {
     case 'value':
     case 'not':
@@ -139,12 +138,12 @@ function given(node: Node): string[] {
     case 'member':
     case 'index':
     case 'minus':
-      return given(node.of);
+      return listGiven(node.of);
     case 'binary':
-      return CARRYING.has(node.sign) ? [...given(node.left), ...given(node.right)] : [];
+      return CARRYING.has(node.sign) ? [...listGiven(node.left), ...listGiven(node.right)] : [];
     case 'choice':
-      return [...given(node.yes), ...given(node.no)];
+      return [...listGiven(node.yes), ...listGiven(node.no)];
     case 'call':
-      return TELLING.has(node.name) ? [] : node.args.flatMap(given);
+      return TELLING.has(node.name) ? [] : node.args.flatMap(listGiven);
   }
 }

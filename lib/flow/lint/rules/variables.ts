@@ -1,11 +1,11 @@
 // Variables: those that are used and do not exist, those that exist and are not used, and what they begin with.
 
-import { kindOf } from '../../expression/path.ts';
 import { readTokens } from '../../expression/tokens.ts';
-import { nameOf, shown } from '../../format/finding.ts';
+import { kindOf } from '../../expression/values.ts';
 import { isName, type Variable } from '../../format/flow.ts';
+import { describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import { didYouMean, type Lint, listed, type Rule, type RuleFinding } from '../rule.ts';
+import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding } from '../rule.ts';
 
 interface Use {
   readonly name: string;
@@ -20,12 +20,12 @@ export const variableRules: readonly Rule[] = [
     severity: 'error',
     means: 'a variable is read or set that the flow does not declare',
     *find(lint) {
-      for (const use of readsOf(lint))
-        if (!lint.vars.has(use.name) && !use.also.includes(use.name)) yield unknown(lint, use);
+      for (const use of listReads(lint))
+        if (!lint.vars.has(use.name) && !use.also.includes(use.name)) yield unknownVariable(lint, use);
       for (const { name, pointer, isKey, of } of lint.parts.writes) {
         const vars = of === undefined ? lint.vars : calledVars(lint, of);
         if (!vars || vars.has(name)) continue;
-        yield unknown(lint, { name, pointer, ...(isKey && { at: 'key' }), also: [] }, of);
+        yield unknownVariable(lint, { name, pointer, ...(isKey && { at: 'key' }), also: [] }, of);
       }
     },
   },
@@ -34,7 +34,7 @@ export const variableRules: readonly Rule[] = [
     severity: 'warning',
     means: 'a variable is declared, and nothing reads it',
     *find(lint) {
-      const read = new Set(['lang', ...readsOf(lint).map(({ name }) => name)]);
+      const read = new Set(['lang', ...listReads(lint).map(({ name }) => name)]);
       const set = new Set(lint.parts.writes.filter(({ of }) => of === undefined).map(({ name }) => name));
       // An input must name a variable also when its rule has used the answer up: to choose a way, or to compare.
       const checked = new Set(
@@ -56,8 +56,8 @@ export const variableRules: readonly Rule[] = [
     *find({ vars }) {
       for (const [name, variable] of vars) {
         for (const key of ['default', 'sample'] as const) {
-          const why = misfit(variable, variable[key]);
-          const message = `The ${key} of variable "${name}" is ${shown(variable[key])}; ${why}.`;
+          const why = describeMisfit(variable, variable[key]);
+          const message = `The ${key} of variable "${name}" is ${showValue(variable[key])}; ${why}.`;
           const fix = `Write a ${key} that fits, or change "type" or "max" of "${name}".`;
           if (why) yield { pointer: pointerTo('vars', name, key), message, fix };
         }
@@ -67,11 +67,11 @@ export const variableRules: readonly Rule[] = [
 ];
 
 /** Every place where the flow reads a variable. */
-function readsOf({ flow, parts }: Lint): Use[] {
+function listReads({ flow, parts }: Lint): Use[] {
   const uses: Use[] = [];
   for (const { pointer, source, shift, also, compiled } of parts.expressions) {
     if (!compiled.ok) continue;
-    for (const name of compiled.value.names) uses.push({ name, pointer, at: shift + offsetOf(name, source), also });
+    for (const name of compiled.value.names) uses.push({ name, pointer, at: shift + findOffset(name, source), also });
   }
   for (const { pointer, also, compiled } of parts.wordings) {
     if (!compiled.ok) continue;
@@ -85,7 +85,7 @@ function readsOf({ flow, parts }: Lint): Use[] {
   return uses;
 }
 
-function offsetOf(name: string, source: string): number {
+function findOffset(name: string, source: string): number {
   const tokens = readTokens(source);
   const found = tokens.find(({ kind, text }, at) => kind === 'name' && text === name && tokens[at - 1]?.text !== '.');
   return found?.at ?? 0;
@@ -96,14 +96,14 @@ function calledVars({ flows }: Lint, name: string): ReadonlyMap<string, Variable
   return called && new Map(Object.entries(called.vars ?? {}));
 }
 
-function unknown(lint: Lint, { name, pointer, at }: Use, of?: string): RuleFinding {
+function unknownVariable(lint: Lint, { name, pointer, at }: Use, of?: string): RuleFinding {
   const known = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
   const meant = lint.nearest(name, known);
   const owner = of === undefined ? '"vars"' : `"vars" of the flow "${of}"`;
-  const message = `${nameOf(pointer)} names the variable "${name}", which is not in ${owner}.`;
+  const message = `${describePlace(pointer)} names the variable "${name}", which is not in ${owner}.`;
   const fix =
     meant === undefined
-      ? `Declare "${name}" in ${owner}${known.length ? `, or write one of: ${listed(known)}` : ''}.`
+      ? `Declare "${name}" in ${owner}${known.length ? `, or write one of: ${formatNames(known)}` : ''}.`
       : `Write "${meant}", or declare "${name}" in ${owner}.`;
   const place = { pointer, ...(at !== undefined && { at }) };
   return { ...place, message: message.charAt(0).toUpperCase() + message.slice(1) + didYouMean(meant), fix };
@@ -117,7 +117,7 @@ const KINDS: { readonly [type in Variable['type']]: (value: unknown) => boolean 
   object: (value) => typeof value === 'object' && !Array.isArray(value),
 };
 
-function misfit({ type, max }: Variable, value: Variable['default']): string | undefined {
+function describeMisfit({ type, max }: Variable, value: Variable['default']): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (!KINDS[type](value)) return `that is ${kindOf(value)}, and its type is "${type}"`;
   const length = typeof value === 'string' || Array.isArray(value) ? value.length : 0;

@@ -1,8 +1,9 @@
-// Ways on that are never taken, and places where none may be left.
+// Ways on: conditions that never hold or leave none, options of menus, and the keys that callers press.
 
-import { nameOf, sentence, shown } from '../../format/finding.ts';
+import type { Keys, MenuScreen, NavigationKey } from '../../format/flow.ts';
+import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import type { Rule } from '../rule.ts';
+import type { Rule, RuleFinding } from '../rule.ts';
 
 export const wayRules: readonly Rule[] = [
   {
@@ -13,8 +14,8 @@ export const wayRules: readonly Rule[] = [
       for (const { pointer, ways } of parts.ways) {
         const first = ways.findIndex((way) => way.when === undefined);
         if (first < 0 || first === ways.length - 1) continue;
-        const [place, taken] = [`${pointer}/${first + 1}`, nameOf(`${pointer}/${first}`)];
-        const message = `${sentence(nameOf(place))} is never taken: ${taken}, to "${ways[first]!.to}", has no "when" and comes first.`;
+        const [place, taken] = [`${pointer}/${first + 1}`, describePlace(`${pointer}/${first}`)];
+        const message = `${capitalize(describePlace(place))} is never taken: ${taken}, to "${ways[first]!.to}", has no "when" and comes first.`;
         const fix = `Move the way to "${ways[first]!.to}" to the end, or give it a "when".`;
         yield { pointer: place, message, fix };
       }
@@ -29,7 +30,7 @@ export const wayRules: readonly Rule[] = [
         const last = ways.at(-1);
         if (!last || ways.some((way) => way.when === undefined)) continue;
         const place = `${pointer}/${ways.length - 1}`;
-        const message = `${sentence(nameOf(place))} has the condition ${shown(last.when)}; when no condition holds there is no way on.`;
+        const message = `${capitalize(describePlace(place))} has the condition ${showValue(last.when)}; when no condition holds there is no way on.`;
         const fix = `Add a last way without "when" after the one to "${last.to}".`;
         yield { pointer: place, message, fix };
       }
@@ -42,8 +43,8 @@ export const wayRules: readonly Rule[] = [
     *find({ parts }) {
       for (const { pointer, role, source, compiled } of parts.expressions) {
         if (role !== 'condition' || !compiled.ok || compiled.value.names.length) continue;
-        const message = `${sentence(nameOf(pointer))} is ${shown(source)}: no variable is in it, so it never changes.`;
-        yield { pointer, message, fix: `Remove ${shown(source)}, or compare a variable.` };
+        const message = `${capitalize(describePlace(pointer))} is ${showValue(source)}: no variable is in it, so it never changes.`;
+        yield { pointer, message, fix: `Remove ${showValue(source)}, or compare a variable.` };
       }
     },
   },
@@ -75,4 +76,86 @@ export const wayRules: readonly Rule[] = [
       }
     },
   },
+  {
+    code: 'dup-option',
+    severity: 'error',
+    means: 'two options of a menu have the same id',
+    *find({ flow }) {
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        if (screen.type !== 'menu') continue;
+        const seen = new Set<string>();
+        for (const [at, option] of screen.options.entries()) {
+          const message = `Menu "${id}" has two options with the id "${option.id}"; only one could be chosen.`;
+          const pointer = pointerTo('screens', id, 'options', at, 'id');
+          if (seen.has(option.id)) yield { pointer, message, fix: `Rename one option "${option.id}".` };
+          seen.add(option.id);
+        }
+      }
+    },
+  },
+  {
+    code: 'key-clash',
+    severity: 'error',
+    means: 'one key would do two things',
+    *find({ flow, keys }) {
+      yield* navigationClashes(keys, flow.keys ?? {});
+      for (const [id, screen] of Object.entries(flow.screens))
+        if (screen.type === 'menu') yield* menuClashes(id, screen, keys);
+    },
+  },
+  {
+    code: 'hidden-without-key',
+    severity: 'error',
+    means: 'an option is hidden and has no key of its own, so that nobody can know what to press',
+    *find({ flow }) {
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        if (screen.type !== 'menu') continue;
+        for (const [at, option] of screen.options.entries()) {
+          if (!option.hidden || option.key !== undefined) continue;
+          const message = `Option "${option.id}" of menu "${id}" is hidden and has no "key".`;
+          const fix = `Add "key": "*", or any other key, to "${option.id}"; or remove "hidden".`;
+          yield { pointer: pointerTo('screens', id, 'options', at, 'hidden'), message, fix };
+        }
+      }
+    },
+  },
 ];
+
+const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];
+
+function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?: unknown }): Iterable<RuleFinding> {
+  for (const [at, name] of NAVIGATION.entries()) {
+    const other = NAVIGATION.slice(0, at).find((one) => keys[one] !== false && keys[one] === keys[name]);
+    if (other === undefined) continue;
+    const mine = Object.hasOwn(own, name) ? name : other;
+    const message = `The key "${keys[name]}" is both ${other} and ${name}.`;
+    yield {
+      pointer: pointerTo('keys', mine),
+      message,
+      fix: `Give ${mine} another key than "${keys[name]}", or false.`,
+    };
+  }
+}
+
+function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable<RuleFinding> {
+  const taken = new Map<string, string>();
+  for (const name of NAVIGATION) if (keys[name] !== false) taken.set(keys[name], `the key ${name}`);
+  let number = 0;
+  for (const [at, option] of options.entries()) {
+    if (option.key !== undefined) continue;
+    number++;
+    const clash = taken.get(String(number));
+    const pointer = pointerTo('screens', id, 'options', at);
+    const message = `Option "${option.id}" of menu "${id}" would be number ${number}, and "${number}" is ${clash}.`;
+    if (clash) yield { pointer, message, fix: `Give ${clash} another key than "${number}" in "keys".` };
+  }
+  for (let one = 1; one <= number; one++) taken.set(String(one), `the number of another option`);
+  for (const [at, option] of options.entries()) {
+    if (option.key === undefined) continue;
+    const clash = taken.get(option.key);
+    const pointer = pointerTo('screens', id, 'options', at, 'key');
+    const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${clash} too.`;
+    if (clash) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
+    taken.set(option.key, `the key of option "${option.id}"`);
+  }
+}

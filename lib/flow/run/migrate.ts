@@ -3,9 +3,8 @@
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { pathOf, type ScreenNode, stateOf } from '../run/node.ts';
-import { evaluateValues } from '../run/scope.ts';
-import { type Flow, isInteractive, type Migration } from './flow.ts';
+import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
+import { evaluateValues, pathOf, type ScreenNode, stateOf } from './scope.ts';
 
 interface Surroundings {
   readonly flow: Flow;
@@ -24,26 +23,26 @@ export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: 
   const { $frames = [], ...innermost } = rest.context;
   const levels = [...($frames as readonly JsonObject[]), innermost];
   let path = pathOf(rest.state);
-  let stacks = levels.map((level, at) => (level.$stack as readonly string[]).map((id) => prefixOf(path, at) + id));
+  let stacks = levels.map((level, at) => (level.$stack as readonly string[]).map((id) => pathPrefix(path, at) + id));
   const own: Record<string, Json> = { ...levels[0] };
   for (let version = from; version < flow.version; version++) {
     const step = flow.migrate?.[String(version)];
-    path = renamed(path, step);
-    stacks = stacks.map((stack) => stack.map((screen) => renamed(screen, step)));
+    path = renamePath(path, step);
+    stacks = stacks.map((stack) => stack.map((screen) => renamePath(screen, step)));
     for (const name of step?.drop ?? []) delete own[name];
     Object.assign(own, step?.set);
   }
-  path = resting(path, flows, nodes);
+  path = findResting(path, flows, nodes);
   if (!nodes.has(path)) return undefined;
   const depth = path.split('.').length;
   const kept = [own, ...levels.slice(1)].slice(0, depth).map((level, at): JsonObject => {
-    const prefix = prefixOf(path, at);
+    const prefix = pathPrefix(path, at);
     const isHere = (screen: string) => screen.startsWith(prefix) && isScreenOf(nodes, prefix, screen);
     const $stack = stacks[at]!.filter(isHere).map((screen) => screen.slice(prefix.length));
-    return withNewVariables(flowAt(path, at, nodes), { ...level, $stack });
+    return withNewVariables(findFlow(path, at, nodes), { ...level, $stack });
   });
   try {
-    while (kept.length < depth) kept.push(entered(path, { levels: kept, flows, nodes }));
+    while (kept.length < depth) kept.push(enterFlow(path, { levels: kept, flows, nodes }));
   } catch {
     return undefined; // what "with" needs is not there
   }
@@ -56,13 +55,13 @@ export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: 
 }
 
 // `login.` for the first level below the flow of `login.pin`, '' for the flow itself.
-function prefixOf(path: string, level: number): string {
+function pathPrefix(path: string, level: number): string {
   const steps = path.split('.').slice(0, level);
   return steps.map((step) => `${step}.`).join('');
 }
 
 // The longest beginning that has a new name: `login.pin`, else `login`.
-function renamed(path: string, step: Migration | undefined): string {
+function renamePath(path: string, step: Migration | undefined): string {
   for (let end = path.length; step?.screens && end > 0; end = path.lastIndexOf('.', end - 1)) {
     const old = path.slice(0, end);
     if (Object.hasOwn(step.screens, old)) return step.screens[old] + path.slice(end);
@@ -71,10 +70,10 @@ function renamed(path: string, step: Migration | undefined): string {
 }
 
 // A session never rests on a screen of type `flow`, but on the first screen of the called flow.
-function resting(path: string, flows: Surroundings['flows'], nodes: Surroundings['nodes']): string {
+function findResting(path: string, flows: Surroundings['flows'], nodes: Surroundings['nodes']): string {
   const screen = nodes.get(path)?.screen;
   const called = screen?.type === 'flow' ? flows.get(screen.flow) : undefined;
-  return called ? resting(`${path}.${called.start}`, flows, nodes) : path;
+  return called ? findResting(`${path}.${called.start}`, flows, nodes) : path;
 }
 
 function isScreenOf(nodes: Surroundings['nodes'], prefix: string, path: string): boolean {
@@ -82,17 +81,17 @@ function isScreenOf(nodes: Surroundings['nodes'], prefix: string, path: string):
   return node !== undefined && node.scope.path === prefix && isInteractive(node.screen);
 }
 
-function flowAt(path: string, level: number, nodes: Surroundings['nodes']): Flow {
+function findFlow(path: string, level: number, nodes: Surroundings['nodes']): Flow {
   const screen = path.split('.').slice(0, level + 1);
   return nodes.get(screen.join('.'))!.scope.flow;
 }
 
-function entered(
+function enterFlow(
   path: string,
   { levels, flows, nodes }: Omit<Surroundings, 'flow'> & { readonly levels: readonly JsonObject[] },
 ): JsonObject {
   const caller = levels.at(-1)!;
-  const { screen } = nodes.get(prefixOf(path, levels.length).slice(0, -1))!;
+  const { screen } = nodes.get(pathPrefix(path, levels.length).slice(0, -1))!;
   if (screen.type !== 'flow') throw new Error('not a called flow');
   const called = flows.get(screen.flow)!;
   const fresh = withNewVariables(called, { $stack: [], $page: 0, $bad: 0 });

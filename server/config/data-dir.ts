@@ -1,10 +1,20 @@
-// Keys that are made in development: kept in DATA_DIR, readable by their owner only, and made once however many start.
+// DATA_DIR, the folder of a server: made where it is missing, and the keys that development makes in it, readable by their owner only,
+// and made once however many servers start.
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { makeFolder } from './folder.ts';
-import type { Generated } from './settings.ts';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Generated } from './kinds.ts';
 
 const KEYS: { readonly [key in Generated]: { readonly file: string; readonly make: () => string } } = {
   'pin-key': { file: 'pin-encryption.key', make: () => randomBytes(32).toString('hex') },
@@ -80,4 +90,18 @@ export function makeOracleKey(): string {
     Buffer.from(x!, 'base64url'),
   ];
   return `M${Buffer.concat(parts).toString('base64')}`;
+}
+
+/**
+ * Makes the folder, for its owner only, unless it is there. Throws what the file system does. Node's own recursion never
+ * ends where a folder cannot be made although its parent is there, as in /proc.
+ */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }

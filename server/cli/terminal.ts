@@ -1,6 +1,4 @@
-// How far long work has come: a bar with rate and time to go in a terminal; elsewhere nothing but the outcome.
-
-import { Presets, SingleBar } from 'cli-progress';
+// What verbs write to a terminal: tables, and how far long work has come: a bar with rate and time to go, elsewhere nothing.
 
 export interface Progress {
   /** `done` of the total, in any unit; `lines` so far, and how many of them failed. */
@@ -17,13 +15,15 @@ export interface ProgressOptions {
   readonly unit?: string;
 }
 
-const known = (unit: string) =>
+const withTotal = (unit: string) =>
   ` {bar} {percentage}% | {lines} ${unit} | {rate} ${unit}/s | {eta_formatted} to go{trouble}`;
-const unknown = (unit: string) => ` {lines} ${unit} | {rate} ${unit}/s | {duration_formatted}{trouble}`;
+const withoutTotal = (unit: string) => ` {lines} ${unit} | {rate} ${unit}/s | {duration_formatted}{trouble}`;
 
 /** Shows progress on the stream when it is a terminal. */
-export function progress({ total, stream, unit = 'lines' }: ProgressOptions): Progress {
-  const format = total === undefined ? unknown(unit) : known(unit);
+export async function showProgress({ total, stream, unit = 'lines' }: ProgressOptions): Promise<Progress> {
+  // Loaded only here: most verbs show no progress.
+  const { Presets, SingleBar } = await import('cli-progress');
+  const format = total === undefined ? withoutTotal(unit) : withTotal(unit);
   const settings = { format, stream, clearOnComplete: true, hideCursor: true, fps: 10, etaBuffer: 50 };
   const bar = new SingleBar(settings, Presets.shades_classic);
   const begun = performance.now();
@@ -37,4 +37,16 @@ export function progress({ total, stream, unit = 'lines' }: ProgressOptions): Pr
     },
     stop: () => bar.stop(),
   };
+}
+
+/** The rows below their headings, each column as wide as its widest cell; lines do not end in spaces. */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [headings, ...rows];
+  const widths = headings.map((_heading, at) => Math.max(...all.map((row) => row[at]!.length)));
+  return all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  );
 }

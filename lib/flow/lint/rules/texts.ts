@@ -1,0 +1,199 @@
+// Expressions, texts and rules of inputs that cannot be compiled; signs that were left out, such as "=" before a path; texts in several
+// languages, and the characters that phones can show.
+
+import type { Json } from '../../../store/store.ts';
+import { FILTERS } from '../../expression/filters.ts';
+import { FUNCTIONS } from '../../expression/functions.ts';
+import { capitalize, describePlace, showValue } from '../../format/problem.ts';
+import { pointerTo } from '../../format/source.ts';
+import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
+import { nonGsm7 } from '../../run/gsm7.ts';
+import { didYouMean, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+
+export const textRules: readonly Rule[] = [
+  {
+    code: 'expr',
+    severity: 'error',
+    means: 'an expression cannot be read',
+    *find({ flow, parts }) {
+      for (const { pointer, shift, compiled } of parts.expressions) {
+        if (compiled.ok) continue;
+        const fix = `Write for example: balance >= 1 and lang == 'en'. Functions: ${Object.keys(FUNCTIONS).join(', ')}.`;
+        yield { pointer, at: shift + readOffset(compiled.error), message: compiled.error.message, fix };
+      }
+      for (const [version, { set = {} }] of Object.entries(flow.migrate ?? {})) {
+        for (const [name, value] of Object.entries(set)) {
+          if (typeof value !== 'string' || !value.startsWith('=')) continue;
+          const message = `Migration "${version}" sets "${name}" to "${value}", and expressions are not evaluated there.`;
+          yield {
+            pointer: pointerTo('migrate', version, 'set', name),
+            message,
+            fix: `Write a plain value for "${name}".`,
+          };
+        }
+      }
+    },
+  },
+  {
+    code: 'template',
+    severity: 'error',
+    means: 'a text with {{ }} cannot be read',
+    find: ({ parts }) => wordingFaults(parts.wordings, false),
+  },
+  {
+    code: 'filter',
+    severity: 'error',
+    means: 'a text uses a filter that does not exist, or gives it the wrong arguments',
+    find: ({ parts }) => wordingFaults(parts.wordings, true),
+  },
+  {
+    code: 'accept',
+    severity: 'error',
+    means: 'the rule of an input can accept nothing, or cannot be read',
+    *find({ flow }) {
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        if (screen.type !== 'input' || !screen.accept) continue;
+        const { sameAs, ...rules } = screen.accept;
+        const pointer = pointerTo('screens', id, 'accept');
+        const single = Object.entries(rules).flatMap(([name, setting]) =>
+          acceptFault(pointer + pointerTo(name), { [name]: setting }),
+        );
+        yield* single.length || !Object.keys(rules).length ? single : acceptFault(pointer, rules);
+      }
+    },
+  },
+  {
+    code: 'missing-equals',
+    severity: 'warning',
+    means: 'a value is the plain text of a path to a variable, which is passed on as it stands',
+    *find(lint) {
+      for (const { pointer, source } of lint.parts.literals) {
+        if (!isPath(lint, source)) continue;
+        const message = `${capitalize(describePlace(pointer))} is the text "${source}", not the value of that variable.`;
+        const fix = `Write "=${source}" for its value, or "='${source}'" if the text itself is meant.`;
+        yield { pointer, message, fix };
+      }
+    },
+  },
+  {
+    code: 'single-braces',
+    severity: 'warning',
+    means: 'a text prints the name of a variable in single braces instead of its value',
+    *find(lint) {
+      for (const { pointer, source, also } of lint.parts.wordings) {
+        for (const match of source.matchAll(SINGLE_BRACES)) {
+          const [written, path, root] = match as unknown as [string, string, string];
+          if (!lint.vars.has(root) && !also.includes(root)) continue;
+          const message = `${capitalize(describePlace(pointer))} prints ${written} as it stands: single braces mean nothing.`;
+          yield { pointer, at: match.index, message, fix: `Write {${written}} to print the value of "${path}".` };
+        }
+      }
+    },
+  },
+  {
+    code: 'missing-lang',
+    severity: 'error',
+    means: 'a text is written in some languages of the flow and not in all',
+    *find({ parts, langs }) {
+      for (const { pointer, text } of parts.texts) {
+        if (typeof text === 'string') continue;
+        const missing = langs.filter((lang) => !Object.hasOwn(text, lang));
+        if (!missing.length) continue;
+        const message = `${capitalize(describePlace(pointer))} has no text in ${missing.map((lang) => `"${lang}"`).join(', ')}.`;
+        const [lang, given] = Object.entries(text)[0]!;
+        const fix = `Add ${missing.map((one) => `"${one}": …`).join(', ')} beside "${lang}": ${showValue(given)}.`;
+        yield { pointer, message, fix };
+      }
+    },
+  },
+  {
+    code: 'unknown-lang',
+    severity: 'warning',
+    means: 'a text is written in a language that the flow does not list',
+    *find({ parts, langs, nearest }) {
+      for (const { pointer, lang } of parts.wordings) {
+        if (lang === undefined || langs.includes(lang)) continue;
+        const message = `${capitalize(describePlace(pointer))} is never shown: "${lang}" is not in "langs" (${langs.join(', ')}).`;
+        const fix = `Add "${lang}" to "langs", or remove this text.`;
+        yield { pointer, at: 'key', message: message + didYouMean(nearest(lang, langs)), fix };
+      }
+    },
+  },
+  {
+    code: 'lang-variable',
+    severity: 'warning',
+    means:
+      'a flow in several languages has no variable `lang` that chooses one, or begins it with a language it has not',
+    *find({ flow, langs, vars }) {
+      if (flow.langs === undefined || langs.length < 2) return;
+      const lang = vars.get('lang');
+      const begin = lang?.default;
+      if (!lang) {
+        const message = `The flow has the languages ${langs.join(', ')}, and no variable "lang": every caller reads "${langs[0]}".`;
+        yield {
+          pointer: '/langs',
+          message,
+          fix: `Add "lang": { "type": "string", "default": "${langs[0]}" } to "vars".`,
+        };
+      } else if (typeof begin === 'string' && !langs.includes(begin)) {
+        const message = `Variable "lang" begins as "${begin}", which is not in "langs"; callers read "${langs[0]}".`;
+        yield { pointer: pointerTo('vars', 'lang', 'default'), message, fix: `Write one of: ${langs.join(', ')}.` };
+      }
+    },
+  },
+  {
+    code: 'non-gsm',
+    severity: 'warning',
+    means: 'a text has characters outside the GSM alphabet, so that its screen holds less than half',
+    *find({ flow, parts }) {
+      if (flow.limits?.charset === 'any') return;
+      for (const { pointer, source, compiled } of parts.wordings) {
+        const found = compiled.ok ? nonGsm7(source) : [];
+        if (!found.length) continue;
+        const characters = found
+          .slice(0, 10)
+          .map((one) => showValue(one))
+          .join(', ');
+        const message = `${capitalize(describePlace(pointer))} has ${characters}: a screen with it holds 80 characters, not 182.`;
+        const fix = `Replace ${characters}, or set "limits": { "charset": "any" } if it is meant.`;
+        yield { pointer, at: source.indexOf(found[0]!), message, fix };
+      }
+    },
+  },
+];
+
+type Wordings = Parameters<Rule['find']>[0]['parts']['wordings'];
+
+function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFinding> {
+  for (const { pointer, source, compiled } of wordings) {
+    if (compiled.ok) continue;
+    const offset = readOffset(compiled.error);
+    const isFilter = /\|\s*$/.test(source.slice(0, offset)) && /^[A-Za-z_]/.test(source.slice(offset));
+    if (isFilter !== ofFilters) continue;
+    const usages = Object.values(FILTERS).map(({ usage }) => usage.replace(/ or .*/, ''));
+    const fix = isFilter ? `Filters: ${usages.join(', ')}.` : 'Write {{name}} or {{name|filter}}; \\{{ prints braces.';
+    yield { pointer, at: offset, message: compiled.error.message, fix };
+  }
+}
+
+function acceptFault(pointer: string, rules: { readonly [rule: string]: Json }): RuleFinding[] {
+  try {
+    compileAccept(rules);
+    return [];
+  } catch (error) {
+    const fix = `Correct "${Object.keys(rules).join('" and "')}". Rules: ${ACCEPT_RULES.join(', ')}, sameAs.`;
+    return [{ pointer, message: (error as Error).message, fix }];
+  }
+}
+
+function readOffset(error: Error): number {
+  return (error.cause as { offset?: number } | undefined)?.offset ?? 0;
+}
+
+const PATH = /^([A-Za-z]\w*)(?:\.[A-Za-z_]\w*|\[\d{1,6}\])*$/;
+const SINGLE_BRACES = /(?<![{\\])\{\s*(([A-Za-z]\w*)(?:\.[A-Za-z_]\w*|\[\d{1,6}\])*)\s*(?:\|[^{}]*)?\}(?!\})/g;
+
+function isPath({ vars }: Lint, source: string): boolean {
+  const root = PATH.exec(source)?.[1];
+  return root !== undefined && vars.has(root);
+}

@@ -1,0 +1,246 @@
+// Whether screens fit a phone in every language when their values are at their longest: declared sizes, samples, and guesses where
+// nothing is declared.
+
+import type { Json, JsonObject } from '../../../store/store.ts';
+import type { TemplatePath } from '../../expression/template.ts';
+import { findExitScreen, type ListScreen, type Screen, type Text, type Variable } from '../../format/flow.ts';
+import { showValue } from '../../format/problem.ts';
+import { pointerTo } from '../../format/source.ts';
+import { FLOW_LIMITS } from '../../limits.ts';
+import { fitsScreen, screenPages } from '../../run/render.ts';
+import { type FlowScope, flowScope } from '../../run/scope.ts';
+import { KINDS } from '../../screens/kinds.ts';
+import type { Behaviour } from '../../screens/screen.ts';
+import { getList, type Lint, type Rule, type RuleFinding } from '../rule.ts';
+
+export const lengthRules: readonly Rule[] = [
+  {
+    code: 'too-long',
+    severity: 'warning',
+    means:
+      'a screen needs several pages (warning), or its end is cut off (error), when its values are at their longest',
+    find: (lint) =>
+      lint.parts.wordings.some(({ screen, compiled }) => screen === undefined && !compiled.ok) ? [] : checkFlow(lint),
+  },
+];
+
+interface Room {
+  readonly lint: Lint;
+  readonly scope: FlowScope;
+  /** Septets of a screen. */
+  readonly chars: number;
+}
+
+function* checkFlow(lint: Lint): Iterable<RuleFinding> {
+  const { flow, graph, parts, vars } = lint;
+  const chars = Math.min(flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
+  const room: Room = { lint, scope: flowScope(flow, ''), chars };
+  const paths = new Map<string, TemplatePath[]>();
+  const broken = new Set<string | undefined>();
+  for (const { screen = '', compiled } of parts.wordings) {
+    if (compiled.ok) getList(paths, screen).push(...compiled.value.paths);
+    else broken.add(screen);
+  }
+  const shared = paths.get('') ?? [];
+  const crowded = [...checkNavigation(room, longestScope(shared, vars))];
+  yield* crowded;
+  // Without room for a text there is no way to cut one into pages.
+  if (crowded.length) return;
+  for (const [id, screen] of graph.screens) {
+    if (broken.has(id)) continue;
+    // The shared texts first: what they print is then the same on every screen.
+    const values = longestScope([...shared, ...(paths.get(id) ?? [])], vars);
+    yield* checkScreen(room, { id, screen, values });
+  }
+  const alone: [string, Text | undefined][] = [
+    ['/wait', flow.wait],
+    ['/labels/goodbye', findExitScreen(flow) === undefined ? flow.labels?.goodbye : undefined],
+  ];
+  for (const [pointer, text] of alone) {
+    const shown = text === undefined ? undefined : KINDS.end.behaviour({ type: 'end', text }, room.scope);
+    if (shown) yield* checkSinglePage(room, { pointer, what: 'This text', shown, values: longestScope(shared, vars) });
+  }
+}
+
+const LEFT_LEAST = 20;
+
+function* checkNavigation({ lint, scope, chars }: Room, values: JsonObject): Iterable<RuleFinding> {
+  const names = (['more', 'back', 'home', 'exit'] as const).filter((name) => lint.keys[name] !== false);
+  for (const lang of lint.langs) {
+    const lines = names.map((name) => `${lint.keys[name]}. ${scope.labels[name].render({ ...values, lang }, lang)}`);
+    if (fitsScreen([...lines, 'W'.repeat(LEFT_LEAST)].join('\n'), chars)) continue;
+    const message = `The lines ${lines.map(showValue).join(', ')} leave less than ${LEFT_LEAST} of ${chars} characters to every screen.`;
+    const fix = `Shorten "labels", take keys away (false), or raise "limits": { "chars": ${chars} }.`;
+    yield { pointer: lint.flow.labels ? '/labels' : '/limits/chars', message, fix, severity: 'error' };
+    return;
+  }
+}
+
+interface Seen {
+  readonly id: string;
+  readonly screen: Screen;
+  readonly values: JsonObject;
+}
+
+function* checkScreen(room: Room, { id, screen, values }: Seen): Iterable<RuleFinding> {
+  const pointer = pointerTo('screens', id, 'text');
+  switch (screen.type) {
+    case 'menu': {
+      // Options that depend on conditions may all be there.
+      const options = screen.options.map(({ when: _, ...option }) => option);
+      yield* checkPages(room, {
+        id,
+        screen,
+        values,
+        pointer,
+        shown: KINDS.menu.behaviour({ ...screen, options }, room.scope),
+      });
+      break;
+    }
+    case 'input': {
+      const { accept: _, ...asked } = screen;
+      yield* checkPages(room, { id, screen, values, pointer, shown: KINDS.input.behaviour(asked, room.scope) });
+      break;
+    }
+    case 'list':
+      yield* checkList(room, { id, screen, values });
+      break;
+    case 'end':
+      yield* checkSinglePage(room, {
+        pointer,
+        what: `The end "${id}"`,
+        shown: KINDS.end.behaviour(screen, room.scope),
+        values,
+      });
+      break;
+  }
+}
+
+const ROWS = '_rows';
+
+function* checkList(room: Room, { id, screen, values }: Seen & { screen: ListScreen }): Iterable<RuleFinding> {
+  const { row = null, ...rest } = values as JsonObject;
+  const showing = (rows: number, text: Text) => {
+    const { empty: _, ...bare } = screen;
+    const behaviour = KINDS.list.behaviour({ ...bare, text, items: ROWS }, room.scope);
+    return { id, screen, shown: behaviour, values: { ...rest, [ROWS]: Array(rows).fill(row) } };
+  };
+  yield* checkPages(room, { ...showing(0, screen.text), pointer: pointerTo('screens', id, 'text') });
+  // Two rows fit two pages, unless one of them has to be split.
+  const pages = countPages(room, { ...showing(2, ''), bad: 0 });
+  if (pages.count <= 2) return;
+  const message = `A row of list "${id}" is longer than a screen${pages.where} when its values are at their longest.`;
+  const fix = `Shorten the row of "${id}": {{row.label|trunc:14}} prints at most 14 characters.`;
+  yield { pointer: pointerTo('screens', id, 'row'), message, fix };
+}
+
+interface Shown extends Seen {
+  readonly shown: Behaviour;
+}
+
+function* checkPages(room: Room, seen: Shown & { pointer: string }): Iterable<RuleFinding> {
+  const { id, screen, pointer } = seen;
+  const { count, where } = countPages(room, { ...seen, bad: 1 });
+  if (count <= 1) return;
+  const message = `The ${screen.type} "${id}" takes ${count} pages of ${room.chars} characters${where} when its values are at their longest and an error is shown.`;
+  const fix = `Shorten the texts of "${id}", give its variables a smaller "max" or "sample", or leave it: it is shown in pages.`;
+  yield { pointer, message, fix };
+}
+
+function countPages({ lint, scope }: Room, { id, screen, shown, values, bad }: Shown & { bad: number }) {
+  const stack = Array<string>(lint.graph.depth.get(id) ?? 0).fill(id);
+  let [count, worst] = [0, lint.langs[0]!];
+  for (const lang of lint.langs) {
+    const context = { ...values, lang, $stack: stack, $page: 0, $bad: bad };
+    const pages = screenPages({ path: id, screen, scope, behaviour: shown }, context).length;
+    if (pages > count) [count, worst] = [pages, lang];
+  }
+  return { count, where: inLanguage(lint, worst) };
+}
+
+function* checkSinglePage(
+  { lint, chars }: Room,
+  { pointer, what, shown, values }: { pointer: string; what: string; shown: Behaviour; values: JsonObject },
+): Iterable<RuleFinding> {
+  for (const lang of lint.langs) {
+    const { text } = shown.show({ ...values, lang }, lang);
+    if (fitsScreen(text, chars)) continue;
+    const message = `${what} has ${text.length} characters${inLanguage(lint, lang)} when its values are at their longest: it would be cut off.`;
+    const fix = `Shorten it to one screen (${chars} GSM characters, or 80 of any), or give its variables a smaller "max" or "sample".`;
+    yield { pointer, message, fix, severity: 'error' };
+    return;
+  }
+}
+
+function inLanguage({ langs }: Lint, lang: string): string {
+  return langs.length > 1 ? ` in "${lang}"` : '';
+}
+
+const GUESSED_CHARACTERS = 20;
+const GUESSED_NUMBER = 1_234_567.89;
+const GUESSED_DATE = '2024-12-31';
+const GUESSED_ITEMS = 99;
+/** A longer text needs many pages anyway. */
+const CHARACTERS_MAX = 1_000;
+
+type Scope = { [name: string]: Json };
+
+/** Variables for rendering: whatever these paths print is as long as it may become. */
+export function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<string, Variable>): Scope {
+  const scope: Scope = {};
+  for (const { path, root, filters } of paths) {
+    const steps = path.match(/\w+/g)!;
+    const variable = vars.get(root);
+    if (!Object.hasOwn(scope, root) && typeof variable?.sample === 'object')
+      scope[root] = structuredClone(variable.sample);
+    setPath(scope, steps, steps.length === 1 && variable ? longestValue(variable, filters) : guessValue(filters));
+  }
+  return scope;
+}
+
+function longestValue({ type, max, sample, default: initial }: Variable, filters: readonly string[]): Json {
+  switch (type) {
+    case 'string': {
+      if (BY_FILTER[filters[0] ?? '']) return sample ?? guessValue(filters);
+      if (max !== undefined) return 'W'.repeat(Math.min(max, CHARACTERS_MAX));
+      const known = [sample, initial].filter((one) => typeof one === 'string');
+      return known.sort((a, b) => b.length - a.length)[0] ?? guessValue(filters);
+    }
+    case 'number':
+      return sample ?? guessValue(['number']);
+    case 'boolean':
+      return false;
+    case 'array':
+      return sample ?? Array<Json>(Math.min(max ?? GUESSED_ITEMS, CHARACTERS_MAX)).fill(null);
+    case 'object':
+      return sample ?? null;
+  }
+}
+
+const BY_FILTER: { readonly [filter: string]: Json } = {
+  money: GUESSED_NUMBER,
+  number: GUESSED_NUMBER,
+  plural: 2,
+  date: GUESSED_DATE,
+  count: Array<Json>(GUESSED_ITEMS).fill(null),
+};
+
+function guessValue(filters: readonly string[]): Json {
+  return BY_FILTER[filters[0] ?? ''] ?? 'W'.repeat(GUESSED_CHARACTERS);
+}
+
+// What is there already stays: a sample is closer to the truth than a guess.
+function setPath(scope: Scope, steps: readonly string[], value: Json): void {
+  let here: Scope = scope;
+  for (const [at, step] of steps.entries()) {
+    const isLast = at === steps.length - 1;
+    const before = Object.hasOwn(here, step) ? here[step] : undefined;
+    if (before !== undefined && (isLast || before === null || typeof before !== 'object')) return;
+    if (isLast) here[step] = value;
+    else {
+      const inside = before ?? (/^\d/.test(steps[at + 1]!) ? [] : {});
+      here[step] = inside;
+      here = inside as Scope;
+    }
+  }
+}

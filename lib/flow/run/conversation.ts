@@ -1,0 +1,162 @@
+// A compiled flow as an engine keeps it: what an input means on a screen, and what of it may be stored or shown.
+
+import type { EventObject } from 'xstate';
+import type { Clock } from '../../clock.ts';
+import type { CallPolicy, Conversation, Prove, Shown, View } from '../../engine/conversation.ts';
+import { SHARED_LIMITS } from '../../shared-limits.ts';
+import type { Json, JsonObject } from '../../store/store.ts';
+import { compileExpression } from '../expression/expression.ts';
+import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
+import { migrateRest } from './migrate.ts';
+import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
+import { chooseLang, flowError, keepsSecret, listExpressions, pathOf, type ScreenNode } from './scope.ts';
+
+interface Compiled {
+  readonly nodes: ReadonlyMap<string, ScreenNode>;
+  /** The flow and those that it calls, by name. */
+  readonly used: ReadonlyMap<string, Flow>;
+}
+
+/** What an engine asks of a compiled flow, beside its machine. */
+export function flowConversation(
+  flow: Flow,
+  { nodes, used }: Compiled,
+  clock: Clock,
+): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
+  const secrets = listSecretNames(used);
+  const proven = listProvenNames(nodes);
+  const policies = new Map(
+    [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, callPolicy(screen, secrets)]] : [])),
+  );
+  const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
+  const nodeOf = (view: Pick<View, 'state'>) => nodes.get(pathOf(view.state))!;
+  return {
+    read: (view, raw, prove) => readInput(nodeOf(view), raw, { view, prove, now: clock.now(), start: flow.start }),
+    interrupt: (view, raw) => (raw === nodeOf(view).scope.keys.exit ? { type: 'exit' } : undefined),
+    render: (view) => renderScreen(nodeOf(view), view),
+    waitText: (view) => {
+      const { scope } = nodeOf(view);
+      return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, chooseLang(scope, view.context));
+    },
+    shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
+    callPolicy: (id) => policies.get(id)!,
+    secretsIn: (context) => [...new Set(listSecretTexts(context, secrets))],
+    shown: showWithoutSecrets(nodes),
+    ...(session !== undefined && { ttlMs: session }),
+    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
+  };
+}
+
+function callPolicy(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string>): CallPolicy {
+  const names = listExpressions(screen.with ?? {}).flatMap((source) => compileExpression(source).names);
+  return {
+    timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? SHARED_LIMITS.callTimeoutMs,
+    retries: screen.retry ?? 0,
+    secret: names.some((name) => secrets.has(name)),
+  };
+}
+
+function listSecretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
+  const names = new Map<string, string>();
+  for (const { flow, vars } of flows.values())
+    for (const [name, { secret }] of Object.entries(vars ?? {})) if (secret) names.set(name, flow);
+  // A record is cleaned by name, in all its levels.
+  for (const { flow, vars } of flows.values())
+    for (const [name, { secret }] of Object.entries(vars ?? {}))
+      if (names.has(name) && !secret) {
+        const other = names.get(name);
+        throw flowError(flow, `its variable "${name}" is a secret in "${other}". Rename one, or make both secret.`);
+      }
+  return new Set(names.keys());
+}
+
+// Secrets that a later screen asks for again: what is kept of them is a proof.
+function listProvenNames(nodes: ReadonlyMap<string, ScreenNode>): Set<string> {
+  const names = [...nodes.values()].map(({ screen }) => (screen.type === 'input' ? screen.accept?.sameAs : undefined));
+  return new Set(names.filter((name) => typeof name === 'string'));
+}
+
+function shelve(
+  context: JsonObject,
+  by: { secrets: ReadonlySet<string>; proven: ReadonlySet<string>; prove: Prove },
+): JsonObject {
+  const kept: Record<string, Json> = {};
+  const proofs: Record<string, Json> = { ...(context.$proofs as JsonObject | undefined) };
+  for (const name in context) {
+    const value = context[name];
+    if (value === undefined) continue;
+    if (!by.secrets.has(name)) kept[name] = value;
+    // Present in the turn that took it, null when the flow has put it away, absent in later turns.
+    else if (by.proven.has(name) && value !== null) proofs[name] = by.prove(String(value));
+    else delete proofs[name];
+  }
+  delete kept.$proofs;
+  if (Object.keys(proofs).length) kept.$proofs = proofs;
+  if (kept.$frames) kept.$frames = (kept.$frames as readonly JsonObject[]).map((frame) => shelve(frame, by));
+  return kept;
+}
+
+// Also of the flows that wait for a sub-flow: their secrets came in with it.
+function listSecretTexts(context: JsonObject, secrets: ReadonlySet<string>): string[] {
+  const own = [...secrets].flatMap((name) => textOf(context[name]));
+  const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
+  return [...own, ...frames.flatMap((frame) => listSecretTexts(frame, secrets))];
+}
+
+const textOf = (value: Json | undefined) =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number' ? [String(value)] : [];
+
+interface Reading {
+  readonly view: View;
+  readonly prove: Prove;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Path of the screen where the outermost flow begins. */
+  readonly start: string;
+}
+
+/**
+ * The event of an input, or undefined when the same screen is to be shown again: an empty answer, or any key but exit
+ * while the caller waits. The text of a caller is only ever payload, never the type of an event.
+ */
+function readInput(node: ScreenNode, raw: Json, reading: Reading): EventObject | undefined {
+  const input = typeof raw === 'string' ? cleanInput(raw) : '';
+  if (input === '') return undefined;
+  const { keys } = node.scope;
+  if (input === keys.exit) return { type: 'exit' };
+  if (reading.view.waiting || !node.behaviour.read) return undefined;
+  const { context } = reading.view;
+  const move = readNavigation(node, input, reading);
+  return move ?? node.behaviour.read({ input, context, prove: reading.prove, now: reading.now });
+}
+
+// Keys count only where they lead somewhere; elsewhere what is typed is an answer like any other.
+function readNavigation(node: ScreenNode, input: string, { view, start }: Reading): EventObject | undefined {
+  const { keys, path } = node.scope;
+  const { context } = view;
+  if (input === keys.back && canGoBack(node, context))
+    return { type: typeof node.screen.back === 'string' ? 'back' : `back.${backTarget(path, context)}` };
+  if (input === keys.home && (node.path !== start || depth(context) > 0)) return { type: 'home' };
+  if (input === keys.more && (context.$page as number) < screenPages(node, context).length - 1) return { type: 'more' };
+  return undefined;
+}
+
+const CONTROL = /\p{Cc}+/gu;
+
+function cleanInput(raw: string): string {
+  return raw.slice(0, SHARED_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
+}
+
+// What those who watch a flow may see of what is typed and of what services answer: nothing that is a secret.
+function showWithoutSecrets(nodes: ReadonlyMap<string, ScreenNode>): Shown {
+  return {
+    input: ({ state }, input) => {
+      const node = nodes.get(pathOf(state));
+      return !node || keepsSecret(node) || typeof input !== 'string' ? null : input;
+    },
+    output: (id, output): Json => {
+      const node = nodes.get(id);
+      return !node || keepsSecret(node) ? null : output;
+    },
+  };
+}
