@@ -86,7 +86,7 @@ export function isList(field: string): boolean {
 /** What every index holds of a document: one entry, or one for each different element of a list. */
 export function entriesOf<I extends Index>(indexes: Iterable<I>, id: string, body: JsonObject): IndexEntry<I>[] {
   return Array.from(indexes, (index) =>
-    rowsOf(index, body).map((values) => {
+    indexedValues(index, body).map((values) => {
       const claimed = index.unique && !values.includes(null);
       return { index, key: entryKey(values, id), claim: claimed ? Buffer.concat(values.map(valueKey)) : undefined };
     }),
@@ -100,7 +100,11 @@ export function missingIn<I extends Index>(others: readonly IndexEntry<I>[], ent
   return entries.filter((entry) => !known.has(name(entry)));
 }
 
-function rowsOf({ name, fields }: Index, body: JsonObject): IndexValue[][] {
+/**
+ * The values of the index's fields, once, or once for each different element of a list. Throws ERR_INPUT when a list has
+ * more than SHARED_LIMITS.elementsPerIndex.
+ */
+export function indexedValues({ name, fields }: Index, body: JsonObject): IndexValue[][] {
   const list = fields.findIndex(isList);
   const values = fields.map((field) => (isList(field) ? null : scalarOf(valueAt(body, field))));
   if (list < 0) return [values];
@@ -113,9 +117,9 @@ function rowsOf({ name, fields }: Index, body: JsonObject): IndexValue[][] {
   return elements.map((element) => values.with(list, element));
 }
 
-// Different scalars of a list; what is no list is a list of one, and nothing is none.
-function elementsOf(value: Json): IndexValue[] {
-  const elements: readonly Json[] = Array.isArray(value) ? value : [value];
+/** The different scalars of a list; none when it is no list. Null is no element. */
+export function elementsOf(value: Json): IndexValue[] {
+  const elements: readonly Json[] = Array.isArray(value) ? value : [];
   return [...new Set(elements.filter((element) => typeof element !== 'object'))] as IndexValue[];
 }
 

@@ -3,7 +3,7 @@
 // The driver waits for ever when it writes to a socket that is being closed. A call can be given up then; a look at a
 // server that hangs so is the last one, and to the driver that server stays as it was seen before: away.
 
-import type { CollectionOptions, Db, Document, MongoClient } from 'mongodb';
+import type { Db, MongoClient } from 'mongodb';
 
 export interface MongoClientOptions {
   readonly open: () => MongoClient;
@@ -14,15 +14,14 @@ export interface MongoClientOptions {
 }
 
 export interface LastingClient {
+  /** The one of the moment. */
   readonly client: MongoClient;
-  /** Stays good when the client is replaced, and so do the collections that it gives. */
   readonly db: Db;
   close(): Promise<void>;
 }
 
 /** Opens the client and watches over it. What runs on one that is replaced ends as it would have. */
 export function lastingClient({ open, database, stuckMs }: MongoClientOptions): LastingClient {
-  const dbOf = (client: MongoClient) => client.db(database);
   let client = open();
   let unwatch = watch();
 
@@ -36,13 +35,13 @@ export function lastingClient({ open, database, stuckMs }: MongoClientOptions): 
     });
   }
 
-  const collection: Db['collection'] = <T extends Document>(name: string, options?: CollectionOptions) =>
-    lateBound(() => dbOf(client).collection<T>(name, options));
   return {
     get client() {
       return client;
     },
-    db: lateBound(() => dbOf(client), { collection }),
+    get db() {
+      return client.db(database);
+    },
     close: () => {
       unwatch();
       return client.close();
@@ -65,16 +64,4 @@ function watchLooks(client: MongoClient, stuckMs: number, onStuck: () => void): 
     client.removeAllListeners();
     for (const server of looks.keys()) end(server);
   };
-}
-
-/** Stands for whatever `now` gives at the moment of each use. */
-function lateBound<T extends object>(now: () => T, own: Partial<T> = {}): T {
-  return new Proxy(own as T, {
-    get: (_, name) => {
-      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
-      const target = now();
-      const value = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
 }
