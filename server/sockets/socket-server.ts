@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { bounded } from './bounds.ts';
 import { type Door, socketDoor } from './door.ts';
-import type { RedisAdapter } from './redis-adapter.ts';
+import type { SharedEvents } from './stream-adapter.ts';
 
 export interface SocketServer {
   readonly io: Server;
@@ -29,7 +29,7 @@ export interface SocketServerOptions {
 
 /** Makes the server; requests come to it through its door. */
 export async function openSocketServer({ config, redis, onProblem }: SocketServerOptions): Promise<SocketServer> {
-  const shared = redis && (await import('./redis-adapter.ts')).redisAdapter({ connection: redis, onProblem });
+  const shared = redis && (await import('./stream-adapter.ts')).shareEvents({ connection: redis, onProblem });
   const limits = { maxHttpBufferSize: SERVER_LIMITS.socketMessageBytes };
   const io = new Server({
     ...limits,
@@ -65,7 +65,7 @@ const REFUSED = 'Pages of this origin may not call';
 interface Open {
   readonly io: Server;
   readonly door: Door;
-  readonly shared: RedisAdapter | undefined;
+  readonly shared: SharedEvents | undefined;
 }
 
 async function close({ io, door, shared }: Open): Promise<void> {
