@@ -20,7 +20,7 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import { openPlugins, type Plugins } from '../plugins/open.ts';
-import type { Door as SocketDoor } from '../sockets/door.ts';
+import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import { openSockets } from '../sockets/open.ts';
 import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer } from '../sockets/socket-server.ts';

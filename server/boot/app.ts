@@ -36,7 +36,7 @@ import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts'
 import { openApiDocument } from '../openapi/document.ts';
 import type { Part } from '../openapi/operation.ts';
 import { documentedParts } from '../openapi/parts.ts';
-import type { Door as SocketDoor } from '../sockets/door.ts';
+import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { accountRoutes } from '../ussd/account-routes.ts';
 import { ussdDebugRoutes } from '../ussd/debug.ts';
