@@ -53,14 +53,14 @@ export async function examine(reading: ConfigReading, env: NodeJS.ProcessEnv): P
 async function redisOf({ redisUrl: url }: Config): Promise<Patient['redis']> {
   if (url === undefined) return undefined;
   const { connectRedis } = await import('../../lib/store/redis/connection.ts');
-  const { redisFacts } = await import('../stores/redis-facts.ts');
+  const { redisFacts } = await import('../stores/facts.ts');
   return asked(connectRedis({ url }), redisFacts);
 }
 
 async function mongoOf({ mongodbUrl: url }: Config): Promise<Patient['mongo']> {
   if (url === undefined) return undefined;
   const { connectMongo } = await import('../../lib/store/mongo/index.ts');
-  const { mongoFacts } = await import('../stores/mongo-facts.ts');
+  const { mongoFacts } = await import('../stores/facts.ts');
   return asked(connectMongo({ url }), mongoFacts);
 }
 

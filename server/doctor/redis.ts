@@ -1,6 +1,6 @@
 // Checks of Redis: whether it answers, what it keeps, and whether it has room.
 
-import type { RedisFacts } from '../stores/redis-facts.ts';
+import type { RedisFacts } from '../stores/facts.ts';
 import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 
 const OLDEST = [6, 2] as const;

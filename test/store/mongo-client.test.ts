@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type LastingClient, lastingClient } from '../../lib/store/mongo/client.ts';
+import { type LastingClient, lastingClient } from '../../lib/store/mongo/connection.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 
 const STUCK_MS = 150;

@@ -5,8 +5,18 @@ import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit, isWellFormed } from '../input.ts';
 import type { Condition, IndexValue, Query } from '../store.ts';
-import { above, type Interval, next, sameType, startingWith, stringsFrom, valueKey } from './index-key.ts';
-import { type Declared, type Index, isList } from './kinds.ts';
+import {
+  above,
+  type Declared,
+  type Index,
+  type Interval,
+  isList,
+  next,
+  sameType,
+  startingWith,
+  stringsFrom,
+  valueKey,
+} from './kinds.ts';
 
 /** How to answer a query: walk the stretches one after another, take `limit`, and say where the rest begins. */
 export interface Plan<I extends Index = Index> {
