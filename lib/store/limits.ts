@@ -41,8 +41,6 @@ export const STORE_LIMITS = {
   mongoHeartbeatMs: 1_000,
   /** Connections of one process. */
   mongoPool: 20,
-  /** Milliseconds that a declaration waits for another instance's, and for an index to be built. */
+  /** Milliseconds that a declaration waits for an index to be built. */
   mongoDeclareMs: 600_000,
-  /** Milliseconds after which an instance looks whether others have declared kinds. */
-  mongoKindsMs: 10_000,
 } as const;

@@ -82,7 +82,8 @@ export interface Kind {
    * up to 8 such names joined by dots: a path through objects, not through arrays. A field that is missing or holds an
    * object or array counts as null. `unique`: no two documents have all these values equal and none of them null.
    * One field of an index may end with `[]`: then the index holds one entry for each different scalar of that list (up
-   * to LIMITS.elementsPerIndex; none for a missing or empty list), and every query gives one element to be equal to.
+   * to LIMITS.elementsPerIndex; none when the list is empty or missing, or is no list), and every query gives one element
+   * to be equal to.
    */
   readonly indexes: { readonly [index: string]: { readonly fields: readonly string[]; readonly unique?: boolean } };
 }

@@ -3,7 +3,6 @@
 import { systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
-import { takenError } from './insert-new.ts';
 import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from './store.ts';
 
 export type UpdateResult<Body extends JsonObject = JsonObject> =
@@ -55,5 +54,25 @@ export async function update<Body extends JsonObject>(
   throw new TwinlineError(
     'ERR_CONFLICT',
     `A document of the kind ${kind.name} was changed by others ${SHARED_LIMITS.conflictsPerTurn} times in a row. Try again.`,
+  );
+}
+
+/** The document as it is stored. Throws ERR_EXISTS when its id or a unique value of it is taken. */
+export async function insertNew<Body extends JsonObject>(
+  documents: Pick<DocumentStore, 'insert'>,
+  kind: Kind,
+  { id, body }: { readonly id: string; readonly body: Body },
+): Promise<StoredDocument<Body>> {
+  const inserted = await documents.insert(kind, id, body);
+  if (inserted.kind === 'exists') throw takenError(kind.name, id, inserted.index);
+  return { id, revision: inserted.revision, body: inserted.body };
+}
+
+/** The error of a taken id (`index` undefined) or unique value; it never names the value. */
+export function takenError(kind: string, id: string, index?: string): TwinlineError {
+  const what = index === undefined ? 'the id is taken' : `index "${index}" is unique and its value is taken`;
+  return new TwinlineError(
+    'ERR_EXISTS',
+    `Kind "${kind}": cannot write the document ${JSON.stringify(id)}: ${what}. Read the other document first.`,
   );
 }

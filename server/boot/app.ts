@@ -34,7 +34,7 @@ import { addRoutes, type RouteGroup, routesOf, type ServedRoute } from '../http/
 import { connectionOptions, countedOverload, dialLimiter, openLimiter } from '../http/turn-away.ts';
 import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import type { Door as SocketDoor } from '../sockets/door.ts';
+import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { forbiddenGateways } from '../ussd/forbidden-gateways.ts';
 import type { UssdGateways } from '../ussd/gateways.ts';

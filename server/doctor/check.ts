@@ -3,8 +3,7 @@
 import type { MongoConnection } from '../../lib/store/mongo/connection.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config, ConfigReading } from '../config/config.ts';
-import type { MongoFacts } from '../stores/mongo-facts.ts';
-import type { RedisFacts } from '../stores/redis-facts.ts';
+import type { MongoFacts, RedisFacts } from '../stores/facts.ts';
 
 export type Level = 'fine' | 'advice' | 'broken';
 

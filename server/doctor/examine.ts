@@ -47,14 +47,14 @@ export async function examine(reading: ConfigReading, env: NodeJS.ProcessEnv): P
 async function probeRedis({ redisUrl: url }: Config): Promise<CheckContext['redis']> {
   if (url === undefined) return undefined;
   const { connectRedis } = await import('../../lib/store/redis/connection.ts');
-  const { redisFacts } = await import('../stores/redis-facts.ts');
+  const { redisFacts } = await import('../stores/facts.ts');
   return startProbe(connectRedis({ url }), redisFacts);
 }
 
 async function probeMongo({ mongodbUrl: url }: Config): Promise<CheckContext['mongo']> {
   if (url === undefined) return undefined;
   const { connectMongo } = await import('../../lib/store/mongo/index.ts');
-  const { mongoFacts } = await import('../stores/mongo-facts.ts');
+  const { mongoFacts } = await import('../stores/facts.ts');
   return startProbe(connectMongo({ url }), mongoFacts);
 }
 

@@ -4,8 +4,8 @@ import type { Socket } from 'socket.io';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { type AgentUser, type AuthOptions, type Presented, userOf } from '../user/authenticate.ts';
 import { NestError } from '../user/errors.ts';
-import { waitingCalls } from './calls.ts';
-import type { KeptState } from './member.ts';
+import type { KeptState } from './leaving.ts';
+import { waitingCalls } from './room-events.ts';
 
 export type Verdict =
   | {

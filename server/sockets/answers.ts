@@ -5,8 +5,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { offerCalls } from './calls.ts';
-import { type Member, type Members, roomOf } from './member.ts';
+import { type Member, type Members, roomOf } from './leaving.ts';
+import { offerCalls } from './room-events.ts';
 
 export interface AnswerDeps {
   readonly agent: Pick<Agent, 'answerCall' | 'offers'> & { readonly sessions: Pick<Agent['sessions'], 'owns'> };

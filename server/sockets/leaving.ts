@@ -1,8 +1,10 @@
-// Who has to go: those whose token was revoked, by whichever instance, or who may not stay for another reason.
+// Who is connected with a token, and who has to go: when it was revoked, by whichever instance, or is over.
 
+import type { Socket } from 'socket.io';
 import type { Clock } from '../../lib/clock.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import type { AgentUser } from '../user/authenticate.ts';
 
 /** Somebody who came in with a token: over a socket, or to read a stream. */
 export interface Guest {
@@ -73,5 +75,51 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
       channel.publish(TOPIC, JSON.stringify(keys)).catch(onProblem);
     },
     close: unsubscribe,
+  };
+}
+
+export interface Member extends Guest {
+  readonly socket: Socket;
+  readonly user: Pick<AgentUser, 'did' | 'expiresAt'>;
+  /** The session of the handshake. */
+  readonly session: string;
+  /** All sessions that it listens to. */
+  readonly sessions: Set<string>;
+}
+
+/** What another instance needs to know when a client comes back: no token, no key. */
+export interface KeptState {
+  readonly did: string;
+  readonly sessions: readonly string[];
+}
+
+/** Where the events of a session go. Ids of sockets have no slash, so no session can be named like one. */
+export const roomOf = (session: string) => `session/${session}`;
+
+/** The members of this instance. */
+export interface Members {
+  add(member: Member): void;
+  remove(member: Member): void;
+  all(): readonly Member[];
+  of(did: string): ReadonlySet<Member>;
+}
+
+const NOBODY: ReadonlySet<Member> = new Set();
+
+export function newMembers(): Members {
+  const byUser = new Map<string, Set<Member>>();
+  return {
+    add(member) {
+      const { did } = member.user;
+      byUser.set(did, (byUser.get(did) ?? new Set()).add(member));
+    },
+    remove(member) {
+      const { did } = member.user;
+      const mine = byUser.get(did);
+      mine?.delete(member);
+      if (mine?.size === 0) byUser.delete(did);
+    },
+    all: () => [...byUser.values()].flatMap((mine) => [...mine]),
+    of: (did) => byUser.get(did) ?? NOBODY,
   };
 }

@@ -6,10 +6,8 @@ import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
-import { isStillOf, offerCalls } from './calls.ts';
-import { type Leaving, type LeavingOptions, openLeaving } from './leaving.ts';
-import { type Member, newMembers, roomOf } from './member.ts';
-import { heldRecovery, sendDirect } from './recovery.ts';
+import { type Leaving, type LeavingOptions, type Member, newMembers, openLeaving, roomOf } from './leaving.ts';
+import { heldRecovery, isStillOf, offerCalls, sendDirect } from './room-events.ts';
 import type { SocketServer } from './socket-server.ts';
 
 export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &

@@ -4,11 +4,12 @@
 // it among the events that a reconnecting client can recover. Subscribing to the channel on every instance instead would
 // need no adapter, but then missed events would be recorded nowhere.
 
-import type { Server } from 'socket.io';
+import type { Server, Socket } from 'socket.io';
+import type { Agent } from '../../lib/agent/agent.ts';
 import { type Room, type RoomEvent, shortPayload } from '../../lib/agent/room.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import { roomOf } from './member.ts';
-import { boundMemory } from './recovery.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
+import { type Member, roomOf } from './leaving.ts';
 
 /** Under another name, too: the source's tables and its clients disagree. */
 const ALSO: { readonly [event in RoomEvent]?: string } = { router_update: 'router.update' };
@@ -51,4 +52,105 @@ export function wordsOf(event: RoomEvent, payload: JsonObject): [name: string, w
     ...(also ? [[also, payload] as [string, JsonObject]] : []),
     ...(FLAT_ONLY.has(event) ? [] : [['event', { eventName: event, payload }] as [string, JsonObject]]),
   ];
+}
+
+type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };
+
+/** Sends a socket the calls of a session that were not offered to any client yet. */
+export async function offerCalls({ offers }: Offering, { socket }: Member, session: string): Promise<void> {
+  for (const { event, payload } of await offers.take(session))
+    for (const [name, words] of wordsOf(event, payload)) sendDirect(socket, name, words);
+}
+
+const CALLS: ReadonlySet<unknown> = new Set(['browser_tool_call', 'action_call']);
+
+/** The ids of the calls of these sessions that a reconnecting client may still get. */
+export async function waitingCalls({ offers }: Offering, sessions: Iterable<string>): Promise<ReadonlySet<unknown>> {
+  const found = await Promise.all([...sessions].map((session) => offers.waiting(session)));
+  return new Set(found.flat());
+}
+
+/** Whether a missed event is still to be sent: a call that no longer waits must not be executed. */
+export function isStillOf(waiting: ReadonlySet<unknown>, [event, payload]: readonly [string, ...unknown[]]): boolean {
+  return !CALLS.has(event) || waiting.has((payload as { readonly toolCallId?: unknown } | null)?.toolCallId);
+}
+
+// Coming back after a short cut: socket.io sends what was missed as soon as the client names its old connection, before
+// its token is looked at. So that is held back, and what happens between that look and the moment when the socket listens
+// again is looked up afterwards.
+
+/** An event as it goes over the wire: its name, what it says, and its number at the end. */
+export type Packet = readonly [string, ...unknown[]];
+
+interface Restored {
+  readonly sid: string;
+  readonly data: object;
+  readonly missedPackets: Packet[];
+}
+
+interface Held {
+  readonly pid: string;
+  readonly offset: string;
+  readonly packets: readonly Packet[];
+}
+
+/** The parts of socket.io's adapters that are used here. */
+interface RecoveringAdapter {
+  restoreSession(pid: string, offset: string): Promise<Restored | null>;
+  /** What happened lately, where one process keeps it. */
+  readonly packets?: unknown[];
+}
+
+export interface Recovery {
+  /** Sends a socket that came back what it missed, as far as it is still wanted; call it when the socket is in its rooms. */
+  catchUp(socket: Socket, isWanted: (missed: Packet) => boolean): Promise<void>;
+}
+
+/** Takes over the recovery of a server that has it switched on. */
+export function heldRecovery(io: Server): Recovery {
+  const adapter = io.of('/').adapter as unknown as RecoveringAdapter;
+  const restore = adapter.restoreSession.bind(adapter);
+  // By the state that socket and adapter share.
+  const held = new WeakMap<object, Held>();
+
+  adapter.restoreSession = async (pid, offset) => {
+    const state = await restore(pid, offset);
+    if (!state) return state;
+    held.set(state.data, { pid, offset, packets: state.missedPackets });
+    return { ...state, missedPackets: [] };
+  };
+
+  return {
+    async catchUp(socket, isWanted) {
+      const missed = held.get(socket.data);
+      if (!missed) return;
+      held.delete(socket.data);
+      const seen = new Set<unknown>();
+      const see = (...words: unknown[]) => seen.add(words.at(-1));
+      for (const packet of missed.packets) if (isWanted(packet)) sendDirect(socket, ...packet);
+      socket.onAnyOutgoing(see);
+      const last = (missed.packets.at(-1)?.at(-1) ?? missed.offset) as string;
+      const late = await restore(missed.pid, last).catch(() => null);
+      socket.offAnyOutgoing(see);
+      const news = (late?.missedPackets ?? []).filter((packet) => !seen.has(packet.at(-1)));
+      // A client goes on after the last number that it has read: it must not be an older one.
+      for (const packet of news)
+        sendDirect(socket, ...(seen.size ? (packet.slice(0, -1) as unknown as Packet) : packet));
+    },
+  };
+}
+
+/** Forgets all but the last SERVER_LIMITS.socketEventsKept events where one process keeps them. */
+export function boundMemory(io: Server): void {
+  const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
+  if (packets && packets.length > SERVER_LIMITS.socketEventsKept * 1.1)
+    packets.splice(0, packets.length - SERVER_LIMITS.socketEventsKept);
+}
+
+const EVENT = 2;
+
+/** Sends an event to this client alone, past the adapter: it is not numbered, not kept, not sent to other instances. */
+export function sendDirect(socket: Socket, event: string, ...words: readonly unknown[]): void {
+  const raw = socket as unknown as { packet(packet: { type: number; data: unknown[] }): void };
+  raw.packet({ type: EVENT, data: [event, ...words] });
 }

@@ -1,14 +1,18 @@
-// The socket.io server and its engine: options, allowed origins, and orderly shutdown.
+// The socket.io server and its engine: options, allowed origins, HTTP routes, limits of each connection, shutdown.
 
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Socket as Connection, Server as Engine } from 'engine.io';
+import type { Context, Middleware } from 'koa';
 import { Server } from 'socket.io';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { bounded } from './bounds.ts';
-import { type Door, socketDoor } from './door.ts';
-import type { RedisAdapter } from './redis-adapter.ts';
+import { Refusal } from '../http/errors.ts';
+import { WAITING } from '../http/guard.ts';
+import { takeUpgrade, type Upgrade } from '../http/upgrades.ts';
+import type { SharedEvents } from './stream-adapter.ts';
 
 export interface SocketServer {
   readonly io: Server;
@@ -29,7 +33,7 @@ export interface SocketServerOptions {
 
 /** Makes the server; requests come to it through its door. */
 export async function openSocketServer({ config, redis, onProblem }: SocketServerOptions): Promise<SocketServer> {
-  const shared = redis && (await import('./redis-adapter.ts')).redisAdapter({ connection: redis, onProblem });
+  const shared = redis && (await import('./stream-adapter.ts')).shareEvents({ connection: redis, onProblem });
   const limits = { maxHttpBufferSize: SERVER_LIMITS.socketMessageBytes };
   const io = new Server({
     ...limits,
@@ -47,7 +51,7 @@ export async function openSocketServer({ config, redis, onProblem }: SocketServe
     allowRequest: (req: IncomingMessage, answer) => answer(isWelcome(req) ? null : REFUSED, isWelcome(req)),
   });
   io.bind(engine);
-  engine.on('connection', (connection: Connection) => bounded(connection));
+  engine.on('connection', (connection: Connection) => limitConnection(connection));
   const door = socketDoor(engine);
   let closing: Promise<void> | undefined;
   return {
@@ -65,7 +69,7 @@ const REFUSED = 'Pages of this origin may not call';
 interface Open {
   readonly io: Server;
   readonly door: Door;
-  readonly shared: RedisAdapter | undefined;
+  readonly shared: SharedEvents | undefined;
 }
 
 async function close({ io, door, shared }: Open): Promise<void> {
@@ -82,4 +86,112 @@ function mayCall({
   if (corsOrigins === '*') return () => true;
   const known = new Set([...corsOrigins, ...(publicUrl ? [new URL(publicUrl).origin] : [])]);
   return ({ headers: { origin } }) => origin === undefined || known.has(origin);
+}
+
+export interface Door {
+  /** Takes requests of connections that are open already: they have bounds of their own. */
+  readonly packets: Middleware;
+  /** Takes all others; they are counted, limited and turned away as requests are. */
+  readonly handshakes: Middleware;
+  /** Resolves when the connections have ended; after SERVER_LIMITS.socketGoodbyeMs they are cut. */
+  close(): Promise<void>;
+}
+
+const PATH = '/socket.io/';
+
+function socketDoor(engine: Engine): Door {
+  const open = new Set<string>();
+  const wires = new Set<Socket>();
+  engine.on('connection', (connection: Connection) => {
+    const { id } = connection as unknown as { readonly id: string };
+    open.add(id);
+    connection.once('close', () => open.delete(id));
+  });
+
+  function hand(ctx: Context): void {
+    const upgrade = takeUpgrade(ctx.req);
+    ctx.respond = false;
+    ctx.status = upgrade ? 101 : 200;
+    ctx._matchedRoute = PATH;
+    ctx.res.emit(WAITING);
+    if (upgrade) take(ctx.req, upgrade);
+    else engine.handleRequest(ctx.req as never, ctx.res);
+  }
+
+  function take(req: IncomingMessage, { socket, head }: Upgrade): void {
+    wires.add(socket);
+    socket.once('close', () => wires.delete(socket));
+    engine.handleUpgrade(req as never, socket, head);
+  }
+
+  return {
+    packets: (ctx, next) => {
+      const { sid } = ctx.query;
+      const isKnown = ctx.path === PATH && typeof sid === 'string' && open.has(sid);
+      return isKnown ? hand(ctx) : next();
+    },
+    handshakes: (ctx, next) => {
+      if (ctx.path !== PATH) return next();
+      // Pages of any origin can load a script, and so read what is polled as JSONP: CORS_ORIGIN would not cover it.
+      if (ctx.query.j !== undefined) throw new Refusal('bad-request', 'Polling as JSONP is not served.');
+      if (open.size >= SERVER_LIMITS.sockets) throw new Refusal('unavailable', 'There are too many open sockets.');
+      return hand(ctx);
+    },
+    async close() {
+      const over = performance.now() + SERVER_LIMITS.socketGoodbyeMs;
+      while ((wires.size || open.size) && performance.now() < over) await pause(LOOK_MS);
+      for (const wire of wires) wire.destroy();
+    },
+  };
+}
+
+const LOOK_MS = 10;
+
+/** What is used of the WebSocket below. */
+interface Wire {
+  readonly bufferedAmount: number;
+  terminate(): void;
+}
+
+interface Packet {
+  readonly data?: string | Buffer | ArrayBuffer;
+}
+
+/** Cuts a connection off when it sends too many packets, of whatever kind, or leaves too many bytes waiting. */
+function limitConnection(connection: Connection): void {
+  let left: number = SERVER_LIMITS.socketMessagesAtOnce;
+  let seenAt = performance.now();
+  let waiting = 0;
+  // Of a polling client that does not come back for its goodbye.
+  Object.assign(connection.transport, { closeTimeout: SERVER_LIMITS.socketGoodbyeMs });
+
+  connection.on('packet', () => {
+    const now = performance.now();
+    const more = ((now - seenAt) / 1_000) * SERVER_LIMITS.socketMessagesPerSecond;
+    left = Math.min(SERVER_LIMITS.socketMessagesAtOnce, left + more) - 1;
+    seenAt = now;
+    if (left < 0) cut(connection);
+  });
+  connection.on('packetCreate', ({ data }: Packet) => {
+    waiting += sizeOf(data);
+    if (waiting + (wireOf(connection)?.bufferedAmount ?? 0) > SERVER_LIMITS.socketWaitingBytes) cut(connection);
+  });
+  connection.on('flush', () => {
+    waiting = 0;
+  });
+}
+
+// One that does not read would not answer a goodbye either.
+function cut(connection: Connection): void {
+  const wire = wireOf(connection);
+  connection.close(true);
+  wire?.terminate();
+}
+
+const sizeOf = (data: Packet['data']): number =>
+  typeof data === 'string' ? Buffer.byteLength(data) : (data?.byteLength ?? 0);
+
+// Undefined while it is polling.
+function wireOf({ transport }: Connection): Wire | undefined {
+  return (transport as unknown as { readonly socket?: Wire }).socket;
 }

@@ -1,6 +1,8 @@
-// Which store is used for what: the first row whose condition the configuration meets.
+// Which store is used for what: the first row whose condition the configuration meets. Those on the network may begin to
+// answer later than this server: containers start in any order.
 
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { TwinlineError } from '../../lib/errors.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
@@ -9,8 +11,8 @@ import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY, makeFolder } from '../config/data-dir.ts';
+import type { SettingName } from '../config/settings.ts';
 import type { Log } from '../health/log.ts';
-import { waitForStore } from './wait.ts';
 
 export type StoreConfig = Pick<
   Config,
@@ -81,7 +83,7 @@ function onDisk<S extends Store>({ dataDir }: StoreConfig, program: string, open
 // Drivers are loaded only where they are used: they cost a start a good part of its time.
 async function redisSessions(config: StoreConfig, log: Log): Promise<Opened<SnapshotStore>> {
   const { connectRedis, openRedisSnapshots } = await import('../../lib/store/redis/index.ts');
-  const { redisFacts } = await import('./redis-facts.ts');
+  const { redisFacts } = await import('./facts.ts');
   const redis = connectRedis({ url: config.redisUrl! });
   try {
     await waitForStore(redis, { setting: 'REDIS_URL', patienceMs: config.storeWaitMs, log });
@@ -102,7 +104,7 @@ async function redisSessions(config: StoreConfig, log: Log): Promise<Opened<Snap
 
 async function mongoDocuments(config: StoreConfig, log: Log): Promise<Opened<DocumentStore>> {
   const { connectMongo, mongoDocuments: open } = await import('../../lib/store/mongo/index.ts');
-  const { mongoFacts } = await import('./mongo-facts.ts');
+  const { mongoFacts } = await import('./facts.ts');
   const mongo = connectMongo({ url: config.mongodbUrl! });
   try {
     await waitForStore(mongo, { setting: 'MONGODB_URL', patienceMs: config.storeWaitMs, log });
@@ -146,4 +148,77 @@ function ensureFolder(path: string): void {
       `Cannot make DATA_DIR=${JSON.stringify(path)} (${code}). Set another folder.`,
     );
   }
+}
+
+export interface WaitOptions {
+  /** The variable that holds the address. */
+  readonly setting: SettingName;
+  readonly patienceMs: number;
+  readonly log: Log;
+}
+
+interface Connection {
+  /** The address, without a password. */
+  readonly name: string;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const RETRY_MS = 250;
+/** One attempt has at least this time, so that its end tells a reason. */
+const ATTEMPT_MS = 3_000;
+/** A start that waits says so after this time. */
+const TELL_MS = 1_000;
+/** What no waiting will change. */
+const HOPELESS = /\b(NOAUTH|WRONGPASS|NOPERM|AuthenticationFailed|Unauthorized)\b/;
+
+/**
+ * Resolves when the store answers. Rejects with ERR_CONFIG as soon as it refuses user or password, and with ERR_STORE
+ * when it has not answered in time; then it may be closed.
+ */
+export async function waitForStore(connection: Connection, { setting, patienceMs, log }: WaitOptions): Promise<void> {
+  const begun = performance.now();
+  const left = () => patienceMs - (performance.now() - begun);
+  let last: string | undefined;
+  let told = false;
+  const tell = () => {
+    if (told) return;
+    told = true;
+    log.warn({ setting, address: connection.name, reason: last }, 'waiting for a store to answer');
+  };
+  const attempt = () => connection.ping().then(() => true, heard);
+  const heard = (error: unknown): false => {
+    const words = error instanceof Error ? error.message : String(error);
+    if (HOPELESS.test(words)) throw new TwinlineError('ERR_CONFIG', `${setting} does not work. ${words}`);
+    last = words;
+    return false;
+  };
+  // The connection is tried once, however little patience there is.
+  for (let isFirst = true; isFirst || left() > 0; isFirst = false) {
+    const stop = new AbortController();
+    const timer = setTimeout(tell, TELL_MS);
+    const late = pause(Math.max(left(), ATTEMPT_MS), 'late', { signal: stop.signal }).catch(() => 'late');
+    const trying = attempt();
+    // It may end after everybody has stopped to look.
+    trying.catch(() => {});
+    try {
+      const outcome = await Promise.race([trying, late]);
+      if (outcome === true) return;
+      // A connection that is given up says what was wrong with it.
+      if (outcome === 'late' && last === undefined) {
+        await connection.close();
+        await trying;
+      }
+    } finally {
+      stop.abort();
+      clearTimeout(timer);
+    }
+    if (left() > RETRY_MS) {
+      tell();
+      await pause(RETRY_MS);
+    }
+  }
+  const why = last ?? `${connection.name} does not answer.`;
+  const waited = `It was waited for ${Math.round(patienceMs / 1_000)} s (STORE_WAIT_SECONDS).`;
+  throw new TwinlineError('ERR_STORE', `${setting} cannot be used. ${why} ${waited}`);
 }

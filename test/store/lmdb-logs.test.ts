@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
-import { openLogTables } from '../../lib/store/lmdb/log-tables.ts';
+import { openLogTables } from '../../lib/store/lmdb/log-writer.ts';
 import { behind, claim, MINUTE, refuses } from '../contract/log-bench.ts';
 import { fillDisk, ownersAreReplaced, writersAreKilled } from '../contract/log-processes.ts';
 import { logStoreContract } from '../contract/log-store.ts';

@@ -1,6 +1,8 @@
 // Collections for tests of the MongoDB stores: as good as new for each test, without building their indexes each time.
 
 import { type Db, MongoClient } from 'mongodb';
+import type { Kind } from '../../lib/store/store.ts';
+import { PERSON, PLAIN } from '../contract/document-bench.ts';
 import { startMongo } from '../support/mongo-server.ts';
 
 export interface MongoBench {
@@ -39,12 +41,18 @@ export async function openMongoBench(): Promise<MongoBench> {
   };
 }
 
+const KINDS: readonly Kind[] = [PERSON, PLAIN];
+
 // Collections whose indexes a test has changed are left alone.
 async function emptied(db: Db, prefix: string): Promise<boolean> {
-  const registered = await db.collection(`${prefix}.registry`).findOne({ revision: { $gt: 2 } });
-  if (registered) return false;
+  const declared = await db.collection<{ _id: string; indexes: object }>(`${prefix}.kinds`).find().toArray();
+  const isOurs = ({ _id, indexes }: (typeof declared)[number]) => {
+    const kind = KINDS.find(({ name }) => name === _id);
+    return kind !== undefined && Object.keys(kind.indexes).join() === Object.keys(indexes).join();
+  };
+  if (!declared.every(isOurs)) return false;
   const names = await db.listCollections({}, { nameOnly: true }).toArray();
-  const own = names.filter(({ name }) => name.startsWith(`${prefix}.`) && name !== `${prefix}.registry`);
+  const own = names.filter(({ name }) => name.startsWith(`${prefix}.`) && name !== `${prefix}.kinds`);
   await Promise.all(own.map(({ name }) => db.collection(name).deleteMany({})));
   return true;
 }

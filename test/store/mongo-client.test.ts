@@ -1,11 +1,11 @@
-// A MongoDB client whose driver hangs: it is replaced, and whatever was opened on it works on the new one.
+// A MongoDB client whose driver hangs: it is replaced, and its collections are those of the new one.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type LastingClient, lastingClient } from '../../lib/store/mongo/client.ts';
+import { type LastingClient, lastingClient } from '../../lib/store/mongo/connection.ts';
 import { type MongoServer, startMongo } from '../support/mongo-server.ts';
 
 const STUCK_MS = 150;
@@ -33,20 +33,20 @@ test.after(async () => {
 const begins = (client: MongoClient) => client.emit('serverHeartbeatStarted', { connectionId: 'hangs:1' } as never);
 
 test('a look at a server that never ends replaces the client; its collections go on', async () => {
-  const rows = lasting.db.collection<{ _id: string; n: number }>('rows');
-  await rows.insertOne({ _id: 'a', n: 1 });
+  const rows = () => lasting.db.collection<{ _id: string; n: number }>('rows');
+  await rows().insertOne({ _id: 'a', n: 1 });
   const before = lasting.client;
   begins(before);
   await pause(STUCK_MS * 3);
   assert.is.not(lasting.client, before);
-  assert.is((await rows.findOne({ _id: 'a' }))?.n, 1);
+  assert.is((await rows().findOne({ _id: 'a' }))?.n, 1);
   assert.equal(await lasting.db.command({ ping: 1 }), { ok: 1 });
   // And again.
   const second = lasting.client;
   begins(second);
   await pause(STUCK_MS * 3);
   assert.is.not(lasting.client, second);
-  assert.is((await rows.updateOne({ _id: 'a' }, { $inc: { n: 1 } })).modifiedCount, 1);
+  assert.is((await rows().updateOne({ _id: 'a' }, { $inc: { n: 1 } })).modifiedCount, 1);
 });
 
 test('looks that end, well or not, replace nothing', async () => {

@@ -75,7 +75,7 @@ export function mongoFaults({ url, prefixOf }: MongoBench): void {
     await store.declare([PERSON, PLAIN]);
     await store.insert(PERSON, 'a', { any: 0 });
     for (let revision = 1; revision < 6; revision++) {
-      await proxy.set({ kind: 'lose-reply', to: /update.*documents\.Person/s, after: 'close' });
+      await proxy.set({ kind: 'lose-reply', to: /findAndModify.*documents\.Person/s, after: 'close' });
       const replacing = store.replace(PERSON, 'a', revision, { any: revision });
       while (proxy.lost === 0) await new Promise(setImmediate);
       await proxy.set(PASS);

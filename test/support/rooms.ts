@@ -190,7 +190,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/plugins',
   ),
   'server/plugins/user-preferences': room('lib/store', 'server/plugins'),
-  'server/sockets': room('lib lib/agent lib/json lib/store/redis server/config server/http server/user', 'lib/store'),
+  'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/stores': room(
     'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/config',
     'lib/store server/health',

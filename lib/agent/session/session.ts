@@ -5,9 +5,8 @@ import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit } from '../../store/input.ts';
-import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
-import { update } from '../../store/update.ts';
+import { insertNew, update } from '../../store/update.ts';
 import { SESSION } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 

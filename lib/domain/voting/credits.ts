@@ -1,8 +1,8 @@
 // Carbon credits: the activity that only verified domains may take part in.
 
 import type { Clock } from '../../clock.ts';
-import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
+import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { mintDid } from '../did/did.ts';
 import { type Journaled, stamp } from '../feed/journal.ts';

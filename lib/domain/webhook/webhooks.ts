@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Detail } from '../../errors.ts';
 import { type Resolve, resolvedProblem } from '../../http/hosts.ts';
-import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore } from '../../store/store.ts';
+import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import type { Feed } from '../feed/feed.ts';
 import { typeProblems } from '../feed/journal.ts';

@@ -5,13 +5,27 @@ import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit, isWellFormed } from '../input.ts';
 import type { Condition, IndexValue, Query } from '../store.ts';
-import { above, type Interval, next, sameType, startingWith, stringsFrom, valueKey } from './index-key.ts';
-import { type Declared, type Index, isList } from './kinds.ts';
+import {
+  above,
+  type Declared,
+  type Index,
+  type Interval,
+  isList,
+  next,
+  sameType,
+  startingWith,
+  stringsFrom,
+  valueKey,
+} from './kinds.ts';
 
 /** How to answer a query: walk the stretches one after another, take `limit`, and say where the rest begins. */
 export interface Plan<I extends Index = Index> {
   /** Undefined: by id. */
   readonly index: I | undefined;
+  /** On the index's first fields, in their order, checked. */
+  readonly conditions: readonly (readonly [field: string, condition: Condition])[];
+  /** The index key that the query's cursor was made with. */
+  readonly after: Buffer | undefined;
   /** Stretches of index keys in walking order, cut off where the cursor says. */
   readonly stretches: readonly Interval[];
   readonly descending: boolean;
@@ -36,9 +50,12 @@ export function planQuery<I extends Index>(kind: Declared<I>, query: Query = {})
   let stretches = stretchesOf(kind, conditions);
   if (descending) stretches.reverse();
   const print = () => fingerprint([kind.name, name ?? null, conditions, descending]);
-  if (cursor !== undefined) stretches = cutOff(stretches, { after: readCursor(cursor, print()), descending });
+  const after = cursor === undefined ? undefined : readCursor(cursor, print());
+  if (after) stretches = cutOff(stretches, { after, descending });
   return {
     index,
+    conditions,
+    after,
     stretches,
     descending,
     limit,
@@ -117,7 +134,12 @@ function readCursor(cursor: string, print: Buffer): Buffer {
   const bytes = Buffer.from(cursor, 'base64url');
   const whole = bytes.toString('base64url') === cursor && bytes.length > PRINT_BYTES;
   if (whole && print.equals(bytes.subarray(0, PRINT_BYTES))) return bytes.subarray(PRINT_BYTES);
-  throw new TwinlineError(
+  throw cursorError();
+}
+
+/** The error of a cursor that is not as a page of this query gave it. */
+export function cursorError(): TwinlineError {
+  return new TwinlineError(
     'ERR_INPUT',
     'The cursor is damaged or belongs to another query. Send back `next` with the query that gave it, or start over.',
   );
@@ -127,7 +149,8 @@ function fingerprint(query: unknown): Buffer {
   return createHash('sha256').update(JSON.stringify(query)).digest().subarray(0, PRINT_BYTES);
 }
 
-function isValue(value: unknown): value is IndexValue {
+/** Whether a query may compare with it. */
+export function isValue(value: unknown): value is IndexValue {
   return value === null || typeof value === 'boolean' || isText(value) || Number.isFinite(value);
 }
 

@@ -19,11 +19,13 @@ import {
   expiresAtOf,
   filedOf,
   isEnded,
+  openTables,
+  reasonOf,
   refiled,
+  refusal,
   splitTimeKey,
   timeKey,
-} from './session-text.ts';
-import { openTables, reasonOf, refusal } from './tables.ts';
+} from './tables.ts';
 
 export { lmdbLogs } from './logs.ts';
 

@@ -10,6 +10,7 @@ import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { followers } from '../log/follow.ts';
 import {
+  type AppendResult,
   checkAppend,
   checkClaim,
   checkLog,
@@ -17,15 +18,24 @@ import {
   checkRead,
   checkWhole,
   judgeAppend,
+  type LogPage,
+  type LogStore,
+  type OpenResult,
   pageOf,
-} from '../log/rules.ts';
-import type { AppendResult, LogPage, LogStore, OpenResult, ReadOptions } from '../log-store.ts';
+  type ReadOptions,
+} from '../log-store.ts';
 import { writeHold } from './hold.ts';
 import type { LmdbOptions } from './index.ts';
-import { frameKey, openLogTables, readHead, type StoredHead } from './log-tables.ts';
-import { type Change, DELETE_BATCH, logWriter } from './log-writer.ts';
-import { timeKey } from './session-text.ts';
-import { reasonOf, refusal } from './tables.ts';
+import {
+  type Change,
+  DELETE_BATCH,
+  frameKey,
+  logWriter,
+  openLogTables,
+  readHead,
+  type StoredHead,
+} from './log-writer.ts';
+import { reasonOf, refusal, timeKey } from './tables.ts';
 
 /** Milliseconds between two looks for frames of other processes; only while somebody follows. */
 const POLL_MS = 50;

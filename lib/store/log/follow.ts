@@ -3,8 +3,15 @@
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import type { FollowOptions, Frame, LogPage, LogStore, ReadOptions } from '../log-store.ts';
-import { checkLog, checkRead } from './rules.ts';
+import {
+  checkLog,
+  checkRead,
+  type FollowOptions,
+  type Frame,
+  type LogPage,
+  type LogStore,
+  type ReadOptions,
+} from '../log-store.ts';
 
 export interface FollowSource {
   readonly clock: Pick<Clock, 'now'>;

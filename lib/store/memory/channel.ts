@@ -1,7 +1,6 @@
 // A channel within this process: for one instance, whatever its stores are.
 
-import type { Channel, Subscriber } from '../channel.ts';
-import { checkMessage, checkTopic } from '../channel-rules.ts';
+import { type Channel, checkMessage, checkTopic, type Subscriber } from '../channel.ts';
 import { closedError } from '../input.ts';
 
 /** A channel without subscribers. Messages arrive in a later turn of the event loop than that of `publish`. */

@@ -1,12 +1,20 @@
 // Documents in this process's memory: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
 
 import { type Clock, systemClock } from '../../clock.ts';
-import type { Interval } from '../index/index-key.ts';
-import { bodyText, type Declared, declaredKind, entriesOf, type Index, indexesOf, sameIndex } from '../index/kinds.ts';
+import {
+  bodyText,
+  type Declared,
+  declaredKind,
+  entriesOf,
+  type Index,
+  type Interval,
+  indexesOf,
+  sameIndex,
+} from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
-import { takenError } from '../insert-new.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../store.ts';
+import { takenError } from '../update.ts';
 import { type SortedList, sortedList } from './sorted.ts';
 
 interface Place {

@@ -12,9 +12,9 @@ import {
   checkWhole,
   judgeAppend,
   type LogHead,
+  type LogStore,
   pageOf,
-} from '../log/rules.ts';
-import type { LogStore } from '../log-store.ts';
+} from '../log-store.ts';
 import { byTime, sortedList, type Timed } from './sorted.ts';
 
 interface Held {

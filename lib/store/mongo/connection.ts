@@ -1,11 +1,9 @@
 // A connection to MongoDB that several stores share: bounded waits, one kind of error, no password in any text.
 
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, MongoClient, MongoError, MongoServerError } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
 import { closedError } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import { lastingClient } from './client.ts';
-import { mongoRefusal, TooLate } from './errors.ts';
 
 export interface MongoConnectionOptions {
   /**
@@ -22,6 +20,7 @@ export interface MongoConnectionOptions {
 export interface MongoConnection {
   /** The address for logs, without user and password. */
   readonly name: string;
+  /** Ask for it at each use: the client behind it may be replaced. */
   readonly db: Db;
   /** Milliseconds after which a call is given up. */
   readonly callMs: number;
@@ -38,7 +37,7 @@ export type MongoSource = { readonly url: string } | { readonly connection: Mong
 
 /** What one store does on its connection. */
 export interface MongoWork {
-  readonly db: Db;
+  db(): Db;
   /** Does `work`; rejects with ERR_STORE when it fails, takes longer than `ms`, or the store is closed. @default ms callMs */
   run<T>(action: string, work: () => Promise<T>, options?: { readonly ms?: number }): Promise<T>;
   /** Rejects with ERR_STORE when `work` has not ended within the time of a call. */
@@ -62,13 +61,12 @@ export function connectMongo(options: MongoConnectionOptions): MongoConnection {
     database: /^[^:]+:\/\/[^/?]*\/[^?]/.test(options.url) ? undefined : 'twinline',
     stuckMs: 2 * (connectMs + STORE_LIMITS.mongoHeartbeatMs),
   });
-  const { db } = lasting;
   const { srvHost, hosts } = lasting.client.options;
-  const name = `mongodb://${srvHost ?? hosts.join()}/${db.databaseName}`;
+  const name = `mongodb://${srvHost ?? hosts.join()}/${lasting.db.databaseName}`;
 
   async function ask(action: string, command: Record<string, 1>): Promise<Record<string, unknown>> {
     try {
-      return await inTime(db.command(command), callMs);
+      return await inTime(lasting.db.command(command), callMs);
     } catch (error) {
       throw mongoRefusal(action, error, name);
     }
@@ -76,7 +74,9 @@ export function connectMongo(options: MongoConnectionOptions): MongoConnection {
 
   return {
     name,
-    db,
+    get db() {
+      return lasting.db;
+    },
     callMs,
     ping: async () => void (await ask('ping', { ping: 1 })),
     version: async () => String((await ask('ask for the version', { buildInfo: 1 })).version),
@@ -139,7 +139,7 @@ export function workOn(source: MongoSource): MongoWork {
   }
 
   return {
-    db: connection.db,
+    db: () => connection.db,
     run,
     bounded: (work) => inTime(work, connection.callMs),
     close: (last = async () => {}) => {
@@ -165,4 +165,120 @@ export function checkPrefix(prefix: string): void {
     'ERR_CONFIG',
     `The prefix ${JSON.stringify(prefix)} of MongoDB collections is refused. Use 1 to 32 letters, digits, - and _.`,
   );
+}
+
+const DUPLICATE = 11_000;
+
+/** First match wins: code or name of the refusal → what to do. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/\b(18|AuthenticationFailed)\b/, 'Check the user, the password and authSource in the URL.'],
+  [/\b(13|Unauthorized)\b/, 'The user of the URL may not do this: give it the role readWrite on this database.'],
+  [/MongoServerSelectionError/, 'See whether it runs there and has a primary; we keep trying.'],
+  [/WriteConcern/, 'It may have been done nevertheless: too few members of the replica set answer.'],
+  [
+    /Network|PoolCleared|WaitQueue/,
+    'It may have been done nevertheless. See whether MongoDB is overloaded or unreachable.',
+  ],
+  [/MongoCompatibilityError/, 'MongoDB 4.4 or newer is needed.'],
+];
+
+/** A call was given up. */
+export class TooLate extends Error {
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+  }
+}
+
+/** Whether the server refused a write because an id or a unique value is taken. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === DUPLICATE;
+}
+
+/** Whether the answer was lost or late: the work may be done, or still be under way. */
+export function isLate(error: unknown): boolean {
+  return error instanceof MongoError && /Network|PoolCleared|Interrupted|ExceededTimeLimit/.test(reasonOf(error));
+}
+
+/** The error for an `action` that was refused. Holds nothing of what was sent, and of the address only `name`. */
+export function mongoRefusal(action: string, error: unknown, name: string): TwinlineError {
+  if (error instanceof TwinlineError) return error;
+  const reason = reasonOf(error);
+  const remedy = REMEDIES.find(([form]) => form.test(reason))?.[1] ?? 'Try again.';
+  return new TwinlineError('ERR_STORE', `MongoDB ${name}: cannot ${action}: ${reason}. ${remedy}`);
+}
+
+// Not the error itself, nor what the server says: both quote commands with their values.
+function reasonOf(error: unknown): string {
+  if (error instanceof MongoServerError) {
+    const { code = 'unknown', codeName = '' } = error as { code?: unknown; codeName?: unknown };
+    return `${error.name} ${code} ${codeName}`.trim();
+  }
+  if (error instanceof MongoError) return `${error.name}: ${error.message.replace(/\.$/, '')}`;
+  if (error instanceof TooLate) return error.message;
+  return error instanceof Error ? error.name : 'an unknown error';
+}
+
+// The driver waits for ever when it writes to a socket that is being closed. A call can be given up then; a look at a
+// server that hangs so is the last one, and to the driver that server stays as it was seen before: away. So such a client
+// is replaced.
+
+export interface MongoClientOptions {
+  readonly open: () => MongoClient;
+  /** The database; without it, the one of the URL. */
+  readonly database: string | undefined;
+  /** Milliseconds after which a look at a server that has not ended never will. */
+  readonly stuckMs: number;
+}
+
+export interface LastingClient {
+  /** The one of the moment. */
+  readonly client: MongoClient;
+  readonly db: Db;
+  close(): Promise<void>;
+}
+
+/** Opens the client and watches over it. What runs on one that is replaced ends as it would have. */
+export function lastingClient({ open, database, stuckMs }: MongoClientOptions): LastingClient {
+  let client = open();
+  let unwatch = watch();
+
+  function watch(): () => void {
+    return watchLooks(client, stuckMs, () => {
+      unwatch();
+      const old = client;
+      client = open();
+      unwatch = watch();
+      old.close().catch(() => {});
+    });
+  }
+
+  return {
+    get client() {
+      return client;
+    },
+    get db() {
+      return client.db(database);
+    },
+    close: () => {
+      unwatch();
+      return client.close();
+    },
+  };
+}
+
+/** Calls `onStuck` once when a look at a server has not ended after `stuckMs`. Gives what ends the watch. */
+function watchLooks(client: MongoClient, stuckMs: number, onStuck: () => void): () => void {
+  const looks = new Map<string, NodeJS.Timeout>();
+  const end = (server: string) => clearTimeout(looks.get(server));
+  client.on('serverHeartbeatStarted', ({ connectionId }) => {
+    end(connectionId);
+    looks.set(connectionId, setTimeout(onStuck, stuckMs).unref());
+  });
+  client.on('serverHeartbeatSucceeded', ({ connectionId }) => end(connectionId));
+  client.on('serverHeartbeatFailed', ({ connectionId }) => end(connectionId));
+  client.on('serverClosed', ({ address }) => end(address));
+  return () => {
+    client.removeAllListeners();
+    for (const server of looks.keys()) end(server);
+  };
 }

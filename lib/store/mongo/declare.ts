@@ -1,108 +1,170 @@
-// Declaring kinds in MongoDB: one instance at a time, all of a declaration or nothing of it, while others go on writing.
+// Which kinds and indexes a MongoDB database has: one document per kind says so, MongoDB builds the indexes.
 
-import { randomUUID } from 'node:crypto';
-import type { Db } from 'mongodb';
-import { systemClock } from '../../clock.ts';
+import type { Collection, Db, IndexDescription } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
-import { indexesOf } from '../index/kinds.ts';
+import { type Declared, declaredKind, type Index, indexesOf, sameIndex } from '../index/kinds.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type { Kind } from '../store.ts';
-import { build, claimName, keyName, takeDown } from './build.ts';
-import { announced, isSatisfied, published, type Wanted, withoutBuilding } from './draft.ts';
-import { isDuplicate } from './errors.ts';
-import type { KindEntry, Registered, Registry } from './registry.ts';
+import { isDuplicate, isLate } from './connection.ts';
+import { nativeIndexes, type Row, UNIQUE } from './rows.ts';
 
-interface Lease {
-  readonly _id: 'lease';
-  readonly owner: string;
-  /** Milliseconds since 1970. */
-  readonly until: number;
+export interface MongoKind extends Declared {
+  readonly rows: Collection<Row>;
 }
 
-/** After this without a sign of life another instance may declare; the registry's compare-and-set keeps both safe. */
-const LEASE_MS = 30_000;
-const LOOK_AGAIN_MS = 50;
-
-/** As {@link DocumentStore.declare}. */
-export async function declareKinds(kinds: readonly Kind[], at: { db: Db; prefix: string; registry: Registry }) {
-  const wanted = kinds.map((kind): Wanted => ({ name: kind.name, indexes: indexesOf(kind) }));
-  if (isSatisfied((await at.registry.read()).kinds, wanted)) return void (await at.registry.refresh());
-  await underLease(at, async (goOn) => {
-    const changes = at.db.collection(`${at.prefix}.changes`);
-    await changes.createIndexes([{ key: { x: 1 }, name: 'once', unique: true }]);
-    await declareAlone(at.registry, wanted, goOn);
-  });
+/** A kind as the registry has it: index name → index. */
+interface KindEntry {
+  readonly _id: string;
+  readonly indexes: Readonly<Record<string, Index>>;
 }
 
-async function declareAlone(registry: Registry, wanted: readonly Wanted[], goOn: () => Promise<void>): Promise<void> {
-  const before = await registry.read();
-  if (isSatisfied(before.kinds, wanted)) return void (await registry.refresh());
-  const draft = await registry.swap(before, announced(before.kinds, wanted));
-  const fresh = draft.kinds.filter(({ indexes, declared }) => !declared || indexes.some(isBuilding));
-  try {
-    for (const kind of fresh) await build({ kind, rows: registry.rowsOf(kind), goOn });
-  } catch (error) {
-    await giveUp(registry, draft, fresh).catch(() => {});
-    throw error;
+export interface Registry {
+  /** As {@link DocumentStore.declare}; other instances go on reading and writing. */
+  declare(kinds: readonly Kind[]): Promise<void>;
+  /** The kind of this name, with this index if there is one; rejects with ERR_INPUT when the kind is not declared. */
+  findKind(kind: Kind, index?: string): Promise<MongoKind>;
+  /** All kinds, read anew. */
+  refresh(): Promise<ReadonlyMap<string, MongoKind>>;
+  /**
+   * The unique indexes that MongoDB has for the kind, whoever declared them. One that was built by a declaration that was
+   * killed before its end is named after its fields.
+   */
+  uniqueIndexes(kind: Kind): Promise<Index[]>;
+}
+
+/** Index of the changes that have no number yet. */
+const PENDING = {
+  key: { 'out.x': 1 as const },
+  name: 'pending',
+  partialFilterExpression: { 'out.x': { $exists: true } },
+};
+
+export function openRegistry(db: () => Db, prefix: string): Registry {
+  const entries = () => db().collection<KindEntry>(`${prefix}.kinds`);
+  let known: ReadonlyMap<string, MongoKind> = new Map();
+
+  function rowsOf(name: string): Collection<Row> {
+    return db().collection<Row>(`${prefix}.documents.${name}`);
   }
-  const { kinds } = await registry.swap(draft, published(draft.kinds, systemClock.now()));
-  for (const kind of kinds.filter(({ name }) => fresh.some((one) => one.name === name))) await tidy(registry, kind);
-}
 
-async function giveUp(registry: Registry, draft: Registered, fresh: readonly KindEntry[]): Promise<void> {
-  await registry.swap(draft, withoutBuilding(draft.kinds));
-  for (const kind of fresh) {
-    const doomed = kind.indexes.filter(isBuilding).flatMap((index) => [keyName(index), claimName(index)]);
-    await takeDown(registry.rowsOf(kind), (name) => doomed.includes(name));
+  async function refresh(): Promise<ReadonlyMap<string, MongoKind>> {
+    const found = await entries().find().toArray();
+    known = new Map(
+      found.map(({ _id: name, indexes }) => {
+        const kind = {
+          name,
+          indexes: new Map(Object.entries(indexes)),
+          get rows() {
+            return rowsOf(name);
+          },
+        };
+        return [name, kind];
+      }),
+    );
+    return known;
   }
-}
 
-// A retired index is read for a while, but claims nothing; what is not in the registry any more is of no use.
-async function tidy(registry: Registry, kind: KindEntry): Promise<void> {
-  const keys = kind.indexes.map(keyName);
-  const claims = kind.indexes.filter(({ state, unique }) => unique && state !== 'retired').map(claimName);
-  const kept = new Set([...keys, ...claims]);
-  await takeDown(registry.rowsOf(kind), (name) => /^(key|claim) /.test(name) && !kept.has(name));
-}
-
-function isBuilding({ state }: { readonly state: string }): boolean {
-  return state === 'building';
-}
-
-async function underLease(at: { db: Db; prefix: string }, work: (goOn: () => Promise<void>) => Promise<void>) {
-  const leases = at.db.collection<Lease>(`${at.prefix}.registry`);
-  const owner = randomUUID();
-  const extended = () => ({ $set: { owner, until: systemClock.now() + LEASE_MS } });
-
-  async function take(): Promise<boolean> {
+  async function declare(kinds: readonly Kind[]): Promise<void> {
+    const wanted = kinds.map((kind) => ({ name: kind.name, indexes: indexesOf(kind) }));
+    await refuseFormerForm();
+    const added: { readonly rows: Collection<Row>; readonly name: string }[] = [];
     try {
-      const free = { _id: 'lease', until: { $lte: systemClock.now() } } as const;
-      await leases.updateOne(free, extended(), { upsert: true });
-      return true;
+      for (const { name, indexes } of wanted) {
+        const rows = rowsOf(name);
+        const there = new Set((await rows.indexes().catch(() => [])).map((index) => index.name));
+        const missing = indexes.filter((index) => nativeIndexes(index).some((native) => !there.has(native.name)));
+        if (!there.has(PENDING.name)) await create(rows, [PENDING]);
+        for (const index of missing) {
+          const natives = nativeIndexes(index).filter((native) => !there.has(native.name));
+          await build(rows, { kind: name, index, natives });
+          added.push(...natives.map((native) => ({ rows, name: native.name })));
+        }
+      }
     } catch (error) {
-      if (isDuplicate(error)) return false;
+      for (const { rows, name } of added) await rows.dropIndex(name).catch(() => {});
       throw error;
     }
+    for (const { name, indexes } of wanted) await register(name, indexes);
+    await refresh();
   }
 
-  for (const giveUpAt = performance.now() + STORE_LIMITS.mongoDeclareMs; !(await take()); ) {
-    if (performance.now() > giveUpAt)
-      throw new TwinlineError(
-        'ERR_STORE',
-        'MongoDB: another instance has been declaring kinds for too long. Try again.',
-      );
-    await systemClock.wait(LOOK_AGAIN_MS);
-  }
-  try {
-    await work(async () => {
-      const { matchedCount } = await leases.updateOne({ _id: 'lease', owner }, extended());
-      if (!matchedCount)
-        throw new TwinlineError(
-          'ERR_STORE',
-          'MongoDB: this declaration was too slow; another one began. Declare again.',
-        );
+  async function register(name: string, indexes: readonly Index[]): Promise<void> {
+    const declared = indexes.map((index) => [`indexes.${index.name}`, index] as const);
+    const update = declared.length ? { $set: Object.fromEntries(declared) } : { $setOnInsert: { indexes: {} } };
+    const before = await entries().findOneAndUpdate({ _id: name }, update, { upsert: true, returnDocument: 'before' });
+    const replaced = indexes.flatMap((index) => {
+      const old = before?.indexes[index.name];
+      return old && !sameIndex(old, index) ? [old] : [];
     });
-  } finally {
-    await leases.updateOne({ _id: 'lease', owner }, { $set: { until: 0 } }).catch(() => {});
+    const now = { ...before?.indexes, ...Object.fromEntries(indexes.map((index) => [index.name, index])) };
+    const used = new Set(
+      Object.values(now)
+        .flatMap(nativeIndexes)
+        .map((native) => native.name),
+    );
+    for (const native of replaced.flatMap(nativeIndexes))
+      if (!used.has(native.name))
+        await rowsOf(name)
+          .dropIndex(native.name)
+          .catch(() => {});
   }
+
+  async function refuseFormerForm(): Promise<void> {
+    const former = await db().collection<{ _id: string }>(`${prefix}.registry`).findOne({ _id: 'kinds' });
+    if (!former) return;
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `The MongoDB database "${db().databaseName}" holds documents in the form of a development version (collection "${prefix}.registry"). This version cannot read them: name another database in the URL, or drop the collections "${prefix}.registry", "${prefix}.changes" and "${prefix}.documents.*" with all that is in them.`,
+    );
+  }
+
+  return {
+    declare,
+    refresh,
+    async findKind(kind, index) {
+      const found = known.get(kind.name);
+      const isEnough = found && (index === undefined || found.indexes.has(index));
+      return isEnough ? found : declaredKind(await refresh(), kind);
+    },
+    async uniqueIndexes(kind) {
+      const { rows, indexes } = declaredKind(await refresh(), kind);
+      const natives = (await rows.indexes()).filter(({ unique, name }) => unique && name!.startsWith(UNIQUE));
+      return natives.map(({ name }): Index => {
+        const fields = name!.slice(UNIQUE.length).split(',');
+        const unnamed = { name: fields.join(), fields, unique: true };
+        const declared = [...indexes.values()].find((index) => sameIndex(index, unnamed));
+        return declared ?? unnamed;
+      });
+    },
+  };
+}
+
+interface Building {
+  readonly kind: string;
+  readonly index: Index;
+  readonly natives: IndexDescription[];
+}
+
+async function build(rows: Collection<Row>, { kind, index, natives }: Building): Promise<void> {
+  try {
+    await create(rows, natives);
+  } catch (error) {
+    for (const { name } of natives) await rows.dropIndex(name!).catch(() => {});
+    if (!isDuplicate(error)) throw error;
+    throw new TwinlineError(
+      'ERR_EXISTS',
+      `Kind "${kind}": the unique index "${index.name}" cannot be built: two documents have the same ${index.fields.join(', ')}. Change one of them, then declare again.`,
+    );
+  }
+}
+
+// Building may take longer than an answer; asking again waits for the same work.
+async function create(rows: Collection<Row>, indexes: IndexDescription[]): Promise<void> {
+  for (const until = performance.now() + STORE_LIMITS.mongoDeclareMs; ; )
+    try {
+      await rows.createIndexes(indexes);
+      return;
+    } catch (error) {
+      if (!isLate(error) || performance.now() > until) throw error;
+    }
 }

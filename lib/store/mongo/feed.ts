@@ -1,19 +1,40 @@
-// The feed of changes in MongoDB: what waits in the documents is numbered and copied to one collection, in order.
+// The feed of changes in MongoDB: every write leaves its change in its row, and is acknowledged when that has a number.
+//
+// A number is taken by inserting the change itself under the number after the highest one that a majority has; ids are
+// unique, so no number is given twice, none is left out, and none appears below one that a reader has seen. A change
+// whose writer was killed before that is numbered by whoever reads its row, or the feed: so what anybody has seen has
+// its number before anything that follows from it. A transaction around a counter would be shorter. But one that its
+// writer leaves open, being killed or cut off, locks the counter, and with it every write of every instance, until the
+// server gives it up: after transactionLifetimeLimitSeconds, 60 by default.
 
-import type { Collection, Db } from 'mongodb';
+import { LRUCache } from 'lru-cache';
+import type { Db } from 'mongodb';
 import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Change } from '../store.ts';
-import { isConflict, isDuplicate } from './errors.ts';
-import type { Registry } from './registry.ts';
-import type { Row } from './rows.ts';
-import { type Found, nextBatch } from './waiting.ts';
+import { isDuplicate } from './connection.ts';
+import type { MongoKind, Registry } from './declare.ts';
+import type { PendingChange, Row } from './rows.ts';
 
-/** One change in the feed. */
+/** A row whose changes may have no number yet. */
+export interface PendingRow extends Pick<Row, '_id' | 'v' | 'out'> {
+  readonly kind: MongoKind;
+}
+
+export interface Feed {
+  /** Resolves when all changes of these rows have their numbers. */
+  publish(rows: readonly PendingRow[]): Promise<void>;
+  changes(after: number, limit: number): Promise<Change[]>;
+  /** The number of the newest change; 0 when there is none. */
+  lastChange(): Promise<number>;
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>;
+}
+
 interface Published {
-  /** Its number. */
+  /** The number. */
   readonly _id: number;
-  /** The change's own name; unique, so that no change is published twice. */
+  /** {@link PendingChange.x}; unique, so that no change is published twice. */
   readonly x: string;
   readonly kind: string;
   readonly id: string;
@@ -21,165 +42,146 @@ interface Published {
   readonly at: number;
 }
 
-/**
- * The feed. Any number of instances relay at the same time, and any may be killed at any moment: a number is taken by
- * the insert of the change itself, it is always the one after the highest that a majority has, and ids are unique. So
- * a number is never given twice, never after a higher one, and a reader of what is there never misses what comes later.
- */
-export interface Feed {
-  changes(after: number, limit: number): Promise<Change[]>;
-  /** The number of the newest change, once all that wait are published; 0 when there is none. */
-  lastChange(): Promise<number>;
-  /** A change waits: relays it soon, unless somebody else does. */
-  nudge(): void;
-  /** Ends relaying. */
-  stop(): Promise<void>;
-}
-
-interface FeedOptions {
+export interface FeedOptions {
   readonly prefix: string;
   readonly registry: Registry;
   /** Gives up what takes too long, for everybody waits for it. */
   bounded<T>(work: Promise<T>): Promise<T>;
 }
 
-/** Milliseconds until a change is relayed though nobody reads, at random up to twice that, so that instances rarely meet. */
-const RELAY_MS = 250;
-/** Milliseconds to let another relay go first, and times to try. */
+/** Milliseconds to let another instance go first, at most, and times to try. */
 const AGAIN_MS = 5;
 const TRIES = 200;
+/** Rows of one kind that one read of the feed numbers. */
+const ROWS = 500;
+/** Names of the newest changes that are known to have their numbers. */
+const NAMES = 10_000;
 
-export function openFeed(db: Db, { prefix, registry, bounded }: FeedOptions): Feed {
-  const feed = db.collection<Published>(`${prefix}.changes`);
-  let running: Promise<boolean> | undefined;
-  let queued: Promise<boolean> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
+export function openFeed(db: () => Db, { prefix, registry, bounded }: FeedOptions): Feed {
+  const feed = () => db().collection<Published>(`${prefix}.changes`);
+  const done = new LRUCache<string, true>({ max: NAMES });
+  let waiting: PendingRow[] = [];
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  let clearing: Promise<unknown> = Promise.resolve();
+  let isReady = false;
+  /** The highest number that is known to be there for good. */
+  let newest = 0;
 
-  // True when there is more.
-  async function pass(): Promise<boolean> {
-    const kinds = [...(await registry.refresh()).values()];
-    if (!kinds.length) return false;
-    const { found, more } = await nextBatch(kinds);
-    if (!found.length) return false;
-    await publish(feed, found);
-    await clear(found).catch((error: unknown) => {
-      if (!isConflict(error)) throw error;
+  const hasNumber = ({ x }: PendingChange) => done.has(x);
+
+  // Rows that are handed in while others are numbered go together with the next.
+  async function publish(rows: readonly PendingRow[]): Promise<void> {
+    const left = rows.filter(({ out }) => !out.every(hasNumber));
+    if (!left.length) return;
+    waiting.push(...left);
+    next ??= running.then(() => {
+      const batch = waiting;
+      waiting = [];
+      const numbered = bounded(giveNumbers(batch));
+      running = numbered.catch(() => {});
+      next = undefined;
+      return numbered;
     });
-    return more;
+    await next;
   }
 
-  // A pass that begins after the call, whatever runs already.
-  function relay(): Promise<boolean> {
-    if (!running) {
-      running = bounded(pass()).finally(() => {
-        running = undefined;
-      });
-      return running;
+  async function giveNumbers(rows: readonly PendingRow[]): Promise<void> {
+    if (!isReady) {
+      await feed().createIndexes([{ key: { x: 1 }, name: 'once', unique: true }]);
+      newest = await readNewest();
+      isReady = true;
     }
-    queued ??= running
-      .catch(() => {})
-      .then(() => {
-        queued = undefined;
-        return relay();
-      });
-    return queued;
+    const changes = new Map<string, Omit<Published, '_id'>>();
+    for (const { kind, _id: id, out } of rows)
+      for (const change of out) if (!hasNumber(change)) changes.set(change.x, { ...change, kind: kind.name, id });
+    for (let tries = 0; changes.size; tries++) {
+      if (tries === TRIES)
+        throw new TwinlineError('ERR_STORE', 'MongoDB: others number changes all the time. Try again.');
+      const all = Array.from(changes.values(), (change, at): Published => ({ _id: newest + 1 + at, ...change }));
+      try {
+        // In order: the first that is refused ends it, and no number is left out.
+        await feed().insertMany(all);
+        newest = Math.max(newest, all.at(-1)!._id);
+        note(changes.keys());
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+        newest = Math.max(newest, await readNewest());
+        const names = [...changes.keys()];
+        const there = await feed()
+          .find({ x: { $in: names } }, { projection: { x: 1, _id: 0 } })
+          .toArray();
+        note(there.map(({ x }) => x));
+        await systemClock.wait(AGAIN_MS * Math.random());
+      }
+    }
+    // What is not cleared is known by its name next time.
+    clearing = clearing.then(() => bounded(clear(rows))).catch(() => {});
+
+    function note(names: Iterable<string>): void {
+      for (const x of [...names]) {
+        done.set(x, true);
+        changes.delete(x);
+      }
+    }
   }
 
-  function nudge(): void {
-    if (timer || stopped) return;
-    const soon = RELAY_MS * (1 + Math.random());
-    timer = setTimeout(() => {
-      timer = undefined;
-      // What fails now is done with the next write or read.
-      relay().then(
-        (more) => more && nudge(),
-        () => {},
-      );
-    }, soon).unref();
+  async function readNewest(): Promise<number> {
+    const [last] = await feed()
+      .find({}, { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 })
+      .toArray();
+    return last?._id ?? 0;
   }
 
   async function read(after: number, limit: number): Promise<Change[]> {
-    const rows = await feed.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit }).toArray();
-    return rows.map(({ _id, kind, id, revision, at }) => ({ seq: _id, kind, id, revision, at }));
+    const found = await feed()
+      .find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit })
+      .toArray();
+    return found.map(({ _id, kind, id, revision, at }) => ({ seq: _id, kind, id, revision, at }));
+  }
+
+  // What writers that were killed, or are not ready yet, have left in their rows. How many rows of one kind at most.
+  async function publishPending(): Promise<number> {
+    const kinds = [...(await registry.refresh()).values()];
+    const options = { projection: { v: 1, out: 1 }, limit: ROWS } as const;
+    const found = await Promise.all(
+      kinds.map(async (kind) => {
+        const rows = await kind.rows.find({ 'out.x': { $exists: true } }, options).toArray();
+        return rows.map((row) => ({ ...row, kind }));
+      }),
+    );
+    await publish(found.flat());
+    return Math.max(0, ...found.map(({ length }) => length));
   }
 
   return {
+    publish,
+    lastChange: readNewest,
     async changes(after, limit) {
-      for (let more = true; ; ) {
+      for (;;) {
         const page = await read(after, limit);
-        if (page.length === limit || !more) return page;
-        more = await relay();
+        if (page.length === limit) return page;
+        const found = await publishPending();
+        if (found === 0) return page;
+        if (found < ROWS) return read(after, limit);
       }
     },
-    async lastChange() {
-      for (let more = true; more; ) more = await relay();
-      return newestNumber(feed);
-    },
-    nudge,
     async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      while (running) await running.catch(() => {});
+      await running;
+      await clearing;
     },
   };
 }
 
-async function publish(feed: Collection<Published>, found: readonly Found[]): Promise<void> {
-  let left = found;
-  for (let tries = 0; left.length; tries++) {
-    const first = (await newestNumber(feed)) + 1;
-    try {
-      // In order: the first that is refused ends it, and no number is left out.
-      await feed.insertMany(left.map((one, at) => published(first + at, one)));
-      return;
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      if (tries === TRIES)
-        throw new TwinlineError('ERR_STORE', 'MongoDB: others relay changes all the time. Try again.');
-    }
-    const names = left.map(({ change }) => change.x);
-    const there = await feed.find({ x: { $in: names } }, { projection: { x: 1, _id: 0 } }).toArray();
-    const known = new Set(there.map(({ x }) => x));
-    left = left.filter(({ change }) => !known.has(change.x));
-    await systemClock.wait(AGAIN_MS * Math.random());
+async function clear(rows: readonly PendingRow[]): Promise<void> {
+  for (const [name, kind] of new Map(rows.map((row) => [row.kind.name, row.kind]))) {
+    const own = rows.filter((row) => row.kind.name === name);
+    const updates = own.map(({ _id, out }) => {
+      const names = out.map(({ x }) => x);
+      return { updateOne: { filter: { _id }, update: { $pull: { out: { x: { $in: names } } } } } };
+    });
+    await kind.rows.bulkWrite(updates, { ordered: false });
+    const removed = own.filter(({ v }) => v === 0).map(({ _id }) => _id);
+    if (removed.length) await kind.rows.deleteMany({ _id: { $in: removed }, v: 0, out: [] });
   }
-}
-
-async function newestNumber(feed: Collection<Published>): Promise<number> {
-  const [newest] = await feed.find({}, { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1 }).toArray();
-  return newest?._id ?? 0;
-}
-
-function published(seq: number, { kind, id, change }: Found): Published {
-  return { _id: seq, x: change.x, kind: kind.name, id, revision: change.r, at: change.at };
-}
-
-// Whatever is not cleared, because of a kill or since somebody else has written, is known by its name next time.
-async function clear(found: readonly Found[]): Promise<void> {
-  const byKind = grouped(found, ({ kind }) => kind);
-  await Promise.all(Array.from(byKind, ([{ rows }, own]) => clearRows(rows, own)));
-}
-
-async function clearRows(rows: Collection<Row>, found: readonly Found[]): Promise<void> {
-  const gone = found.filter(({ lastOf }) => lastOf !== undefined);
-  const rest = grouped(found, ({ id }) => id);
-  for (const { id } of gone) rest.delete(id);
-  if (gone.length)
-    await rows.deleteMany({ v: 0, $or: gone.map(({ id, lastOf }) => ({ _id: { $eq: id }, t: lastOf! })) });
-  const updates = Array.from(rest, ([id, own]) => {
-    const names = own.map(({ change }) => change.x);
-    return { updateOne: { filter: { _id: { $eq: id } }, update: { $pull: { out: { x: { $in: names } } } } } };
-  });
-  if (updates.length) await rows.bulkWrite(updates, { ordered: false });
-}
-
-function grouped<K>(found: readonly Found[], by: (one: Found) => K): Map<K, Found[]> {
-  const groups = new Map<K, Found[]>();
-  for (const one of found) {
-    const group = groups.get(by(one));
-    if (group) group.push(one);
-    else groups.set(by(one), [one]);
-  }
-  return groups;
 }

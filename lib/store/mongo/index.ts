@@ -1,10 +1,208 @@
-// The stores in MongoDB, shared by any number of instances, under one import path.
+// Documents in MongoDB: one collection per kind, durable as the replica set is, shared by any number of instances.
 
-export {
-  connectMongo,
-  type MongoConnection,
-  type MongoConnectionOptions,
-  type MongoSource,
-} from './connection.ts';
-export { type MongoDocumentsOptions, mongoDocuments } from './documents.ts';
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../../clock.ts';
+import { TwinlineError } from '../../errors.ts';
+import { bodyText, indexedValues } from '../index/kinds.ts';
+import { planQuery } from '../index/query.ts';
+import { checkKey, checkLimit } from '../input.ts';
+import { STORE_LIMITS } from '../limits.ts';
+import type {
+  DocumentStore,
+  Exists,
+  InsertResult,
+  JsonObject,
+  Kind,
+  Query,
+  ReplaceResult,
+  StoredDocument,
+} from '../store.ts';
+import { checkPrefix, isDuplicate, type MongoSource, workOn } from './connection.ts';
+import { type MongoKind, openRegistry } from './declare.ts';
+import { openFeed } from './feed.ts';
+import { fieldsOf, findTakenIndex, nativeQuery, type Row } from './rows.ts';
+
+export { connectMongo, type MongoConnection, type MongoConnectionOptions, type MongoSource } from './connection.ts';
 export { type MongoSnapshotsOptions, mongoSnapshots } from './snapshots.ts';
+
+export type MongoDocumentsOptions = MongoSource & {
+  /**
+   * Begins the names of the collections: `<prefix>.documents.<kind>`, `<prefix>.changes`, `<prefix>.kinds`. 1 to 32
+   * letters, digits, - and _. Never shard them. @default twinline
+   */
+  readonly prefix?: string;
+  /** Dates the changes. @default the system's clock */
+  readonly clock?: Pick<Clock, 'now'>;
+};
+
+/** Times that a write looks again when what refused it was gone at the second look. */
+const TRIES = 20;
+
+/**
+ * Opens the store; it connects with the first call. Throws ERR_CONFIG for a bad URL or prefix.
+ *
+ * Every write is one write of one row, which has the body, the indexed values, the revision and the change; a removed
+ * document stays behind, without body and values, until its change has its number. So there is never a document without
+ * its change, whoever is killed when. The write resolves when the change is in the feed. All changes are kept; whoever
+ * deletes old ones must leave the newest.
+ *
+ * A write that is refused as ERR_STORE because an answer was lost may have been done.
+ */
+export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
+  const { prefix = 'twinline', clock = systemClock } = options;
+  checkPrefix(prefix);
+  const { db, run, bounded, close } = workOn(options);
+  const registry = openRegistry(db, prefix);
+  const feed = openFeed(db, { prefix, registry, bounded });
+
+  // What the update's row is after it, once its change has its number; undefined when the filter finds no row.
+  async function write(kind: MongoKind, filter: object, { text, revision }: { text?: string; revision: number }) {
+    const change = { x: randomBytes(12).toString('base64url'), revision, at: clock.now() };
+    const update =
+      text === undefined
+        ? { $set: { v: revision }, $unset: { body: 1, f: 1 } }
+        : { $set: { v: revision, body: text, f: fieldsOf(JSON.parse(text)) } };
+    const row = await kind.rows.findOneAndUpdate(filter, { ...update, $push: { out: change } } as object, {
+      upsert: 'v' in filter && filter.v === 0,
+      returnDocument: 'after',
+      projection: { v: 1, out: 1 },
+    });
+    if (row) await feed.publish([{ ...row, kind }]);
+    return row ?? undefined;
+  }
+
+  async function read(kind: MongoKind, id: string): Promise<Row | undefined> {
+    const row = await kind.rows.findOne({ _id: id }, { projection: { v: 1, out: 1, body: 1 } });
+    if (row) await feed.publish([{ ...row, kind }]);
+    return row ?? undefined;
+  }
+
+  // The answer to a duplicate; undefined when what was in the way is gone.
+  async function findTaken(kind: Kind, id: string, text: string): Promise<Exists | undefined> {
+    const indexes = await registry.uniqueIndexes(kind);
+    const { rows } = await registry.findKind(kind);
+    const index = await findTakenIndex(rows, indexes, { id, body: JSON.parse(text) });
+    return index === undefined ? undefined : { kind: 'exists', index };
+  }
+
+  async function insertOnce<B extends JsonObject>(
+    kind: MongoKind,
+    id: string,
+    text: string,
+  ): Promise<InsertResult<B> | undefined> {
+    try {
+      // Over the rest of a removed document, if there is one.
+      await write(kind, { _id: id, v: 0 }, { text, revision: 1 });
+      return { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      return ((await read(kind, id))?.v ?? 0) > 0 ? { kind: 'exists' } : undefined;
+    }
+  }
+
+  async function replaceOnce(
+    kind: MongoKind,
+    id: string,
+    { expected, text }: { expected: number; text: string },
+  ): Promise<ReplaceResult | undefined> {
+    try {
+      const next = { text, revision: expected + 1 };
+      // A removed document has revision 0, and is not to be replaced.
+      if (isRevision(expected) && (await write(kind, { _id: id, v: expected }, next)))
+        return { kind: 'replaced', revision: expected + 1 };
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      return undefined;
+    }
+    const revision = (await read(kind, id))?.v ?? 0;
+    return revision === expected && revision > 0 ? undefined : { kind: 'conflict', revision };
+  }
+
+  // The step's result, or why it was refused: tried again when neither is there, because the world has moved on.
+  async function attempt<T>(
+    kind: Kind,
+    { id, text }: { id: string; text: string },
+    step: (own: MongoKind) => Promise<T | undefined>,
+  ): Promise<T | Exists> {
+    checkKey(id, 'document id');
+    const own = await registry.findKind(kind);
+    const body = JSON.parse(text);
+    for (const index of own.indexes.values()) indexedValues(index, body);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const done = (await step(own)) ?? (await findTaken(kind, id, text));
+      if (done) return done;
+    }
+    throw new TwinlineError(
+      'ERR_STORE',
+      `MongoDB: a document of kind "${kind.name}" or one that it collides with changed ${TRIES} times. Try again.`,
+    );
+  }
+
+  async function prepareQuery(kind: Kind, query: Query) {
+    const own = await registry.findKind(kind, query.index);
+    const plan = planQuery(own, query);
+    return { own, plan, native: nativeQuery(plan) };
+  }
+
+  return {
+    name: 'mongo',
+    durability: 'replicated',
+    declare: (kinds) => run('declare kinds', () => registry.declare(kinds), { ms: STORE_LIMITS.mongoDeclareMs }),
+    insert: async <B extends JsonObject>(kind: Kind, id: string, body: B) => {
+      // At once: what the caller does to the body later is no part of it.
+      const text = bodyText(kind.name, id, body);
+      return run('insert a document', () => attempt(kind, { id, text }, (own) => insertOnce<B>(own, id, text)));
+    },
+    get: <B extends JsonObject>(kind: Kind, id: string) =>
+      run('get a document', async () => {
+        checkKey(id, 'document id');
+        const row = await read(await registry.findKind(kind), id);
+        return row && row.v > 0 ? documentOf<B>(row) : undefined;
+      }),
+    replace: async (kind, id, expected, body) => {
+      const text = bodyText(kind.name, id, body);
+      return run('replace a document', () =>
+        attempt(kind, { id, text }, (own) => replaceOnce(own, id, { expected, text })),
+      );
+    },
+    remove: (kind, id, expected) =>
+      run('remove a document', async () => {
+        checkKey(id, 'document id');
+        const own = await registry.findKind(kind);
+        if (expected !== undefined && !isRevision(expected)) return false;
+        return (await write(own, { _id: id, v: expected ?? { $gt: 0 } }, { revision: 0 })) !== undefined;
+      }),
+    find: <B extends JsonObject>(kind: Kind, query: Query = {}) =>
+      run('find documents', async () => {
+        const { own, plan, native } = await prepareQuery(kind, query);
+        const options = { projection: { v: 1, out: 1, body: 1 }, sort: native.sort, limit: plan.limit + 1 };
+        const found = await own.rows.find(native.filter, options).toArray();
+        await feed.publish(found.map((row) => ({ ...row, kind: own })));
+        const items = found.slice(0, plan.limit).map((row) => documentOf<B>(row));
+        const last = items.at(-1);
+        return last && found.length > plan.limit ? { items, next: native.cursorAt(last.id, last.body) } : { items };
+      }),
+    count: (kind, query = {}) =>
+      run('count documents', async () => {
+        const { own, native } = await prepareQuery(kind, query);
+        return own.rows.countDocuments(native.filter);
+      }),
+    changes: (after, limit) =>
+      run('read changes', async () => {
+        checkLimit(limit);
+        return feed.changes(after, limit);
+      }),
+    lastChange: () => run('read the newest change', feed.lastChange),
+    ping: () => run('ping', async () => void (await db().command({ ping: 1 }))),
+    close: () => close(feed.stop),
+  };
+}
+
+function documentOf<B extends JsonObject>({ _id, v, body }: Row): StoredDocument<B> {
+  return { id: _id, revision: v, body: JSON.parse(body!) };
+}
+
+// An object in its place would be an operator.
+function isRevision(value: number): boolean {
+  return Number.isInteger(value) && value > 0;
+}

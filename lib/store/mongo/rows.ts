@@ -1,128 +1,181 @@
-// How MongoDB holds one document: its body as JSON text, its index keys beside it, and its changes until they are relayed.
+// How MongoDB holds documents: the body as JSON text, and beside it its values in a form that MongoDB's own indexes serve.
 
-import type { Collection } from 'mongodb';
-import { type Interval, valueKey, valuesEnd } from '../index/index-key.ts';
-import { type Declared, entriesOf, type Index, isList } from '../index/kinds.ts';
-import type { IndexValue, Query } from '../store.ts';
+import type { Collection, Filter, IndexDescription } from 'mongodb';
+import { elementsOf, type Index, indexedValues, isList } from '../index/kinds.ts';
+import { cursorError, isValue, type Plan } from '../index/query.ts';
+import { isWellFormed } from '../input.ts';
+import type { Condition, IndexValue, Json, JsonObject } from '../store.ts';
 
-/** An index under the name of its fields in the rows; that name is never used again for another one. */
-export interface MongoIndex extends Index {
-  /** `<name>_<number>`: letters, digits, _ and -. */
-  readonly field: string;
-  /**
-   * Being built: written, not read, and unique once the server's index is there. Retired: another one has its name now;
-   * still written, for instances that do not know that yet.
-   */
-  readonly state: 'building' | 'ready' | 'retired';
-}
-
-/** A declared kind: `indexes` can be queried, `written` is what every row has keys for. */
-export interface MongoKind extends Declared<MongoIndex> {
-  /** Grows whenever rows must have further keys. */
-  readonly epoch: number;
-  readonly written: readonly MongoIndex[];
-  readonly rows: Collection<Row>;
-}
-
-/** A change that waits in its document until it is relayed. */
-export interface Waiting {
+/** A change that waits in its document until it has its number. */
+export interface PendingChange {
   /** Names the change, once and for all. */
   readonly x: string;
-  /** When, as a stamp. */
-  readonly t: number;
   /** The revision after it, 0 for a removal. */
-  readonly r: number;
-  /** When, in milliseconds since 1970. */
+  readonly revision: number;
+  /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Index keys, by the index's `field`. */
-export interface Keys {
-  /**
-   * Values and id as {@link entriesOf} makes them, each byte as the character of that number: their order is that of
-   * the bytes, and text is readable. Of an index of a list only what follows the element.
-   */
-  readonly k: Readonly<Record<string, string>>;
-  /** Of an index of a list: the values up to each element. */
-  readonly l: Readonly<Record<string, readonly string[]>>;
-  /** Of a unique index: what no other document may hold. */
-  readonly u: Readonly<Record<string, readonly string[]>>;
-}
-
-/**
- * The body is text, because BSON would not bring back every number, key and order of keys as JSON has them. A row
- * without a body is a removed document whose removal is not relayed yet.
- */
-export interface Row extends Partial<Keys> {
-  /** The document's id. (Numbers are the rows that guard old epochs.) */
-  readonly _id: string | number;
+/** A row without a body is a removed document whose removal has no number yet. */
+export interface Row {
+  /** The document's id. */
+  readonly _id: string;
   /** Revision; 0 for a removed document. */
   readonly v: number;
-  /** The kind's epoch whose keys the row has. */
-  readonly e: number;
-  /** The stamp of the last write. */
-  readonly t: number;
+  /** Text, because BSON would not bring back every number, key and order of keys as JSON has them. */
   readonly body?: string;
-  readonly out?: readonly Waiting[];
+  /** See {@link fieldsOf}. */
+  readonly f?: Fields;
+  readonly out: readonly PendingChange[];
 }
 
-/** Where to look for one stretch of an index. */
-export interface Place {
-  readonly path: string;
-  /** What the row must have besides. */
-  readonly only: Readonly<Record<string, unknown>>;
-  /** The condition on `path` for a stretch of whole keys. */
-  range(stretch: Interval): Readonly<Record<string, string>>;
-  /** The whole key again. */
-  whole(row: Row): Buffer;
-}
+type Fields = Map<string, IndexValue | IndexValue[] | Fields>;
+type NativeCondition = Readonly<Record<string, IndexValue | readonly IndexValue[]>>;
 
-/** The keys of a document, for all indexes that are written. */
-export function keysOf(kind: MongoKind, id: string, text: string): Keys {
-  const keys = { k: new Map<string, string>(), l: new Map<string, string[]>(), u: new Map<string, string[]>() };
-  for (const { index, key, claim } of entriesOf(kind.written, id, JSON.parse(text))) {
-    const { field, state } = index;
-    const cut = valuesEnd(key, listed(index));
-    keys.k.set(field, asText(key.subarray(cut)));
-    if (cut) add(keys.l, field, asText(key.subarray(0, cut)));
-    if (claim && state !== 'retired') add(keys.u, field, asText(claim));
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const NAMES_PER_FIELD = 8;
+
+/**
+ * All values of a body that an index may be declared on, now or later, so that MongoDB builds any index by itself:
+ * scalars under their names, the scalars of lists under `name[]`, objects under `name/`. So no index mistakes one for
+ * another. Null is left out: MongoDB's indexes hold a missing value as null.
+ */
+export function fieldsOf(body: JsonObject, depth = 1): Fields {
+  const fields: Fields = new Map();
+  for (const [name, value] of Object.entries(body)) {
+    if (value === null || !NAME.test(name)) continue;
+    if (typeof value !== 'object') fields.set(name, value);
+    else if (isArray(value)) setUnlessEmpty(`${name}[]`, elementsOf(value));
+    else if (depth < NAMES_PER_FIELD) setUnlessEmpty(`${name}/`, fieldsOf(value, depth + 1));
   }
-  return { k: Object.fromEntries(keys.k), l: Object.fromEntries(keys.l), u: Object.fromEntries(keys.u) };
+  return fields;
+
+  function setUnlessEmpty(name: string, value: IndexValue[] | Fields): void {
+    if ('size' in value ? value.size : value.length) fields.set(name, value);
+  }
 }
 
-/** Where the keys of `index` are (of undefined: the ids), for this condition. */
-export function placeOf(index: MongoIndex | undefined, where: Query['where'] = {}): Place {
-  if (!index)
-    return {
-      path: '_id',
-      only: { v: { $gt: 0 } },
-      // What ends all ids is no text.
-      range: ({ from, to }) => ({ $gte: from.toString(), ...(to[0] !== 0xff && { $lt: to.toString() }) }),
-      whole: ({ _id }) => Buffer.from(String(_id)),
-    };
-  const { field, fields } = index;
-  // A plan of such an index gives one value for each of these fields.
-  const given = fields.slice(0, listed(index)).map((name) => valueKey(where[name] as IndexValue));
-  const before = Buffer.concat(given);
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function pathOf(field: string): string {
+  return `f.${field.replaceAll('.', '/.')}`;
+}
+
+/** How the names of MongoDB's unique indexes begin; the fields follow, with commas. */
+export const UNIQUE = 'unique ';
+
+/** The indexes of MongoDB's that serve `index`: one for order, which ends with the id, and one that makes it unique. */
+export function nativeIndexes({ fields, unique }: Index): (IndexDescription & { readonly name: string })[] {
+  const paths = fields.map(pathOf);
+  const key = Object.fromEntries(paths.map((path) => [path, 1] as const));
+  const sorted = { key: { ...key, _id: 1 as const }, name: `key ${fields}` };
+  if (!unique) return [sorted];
+  // Null never clashes, and is never there.
+  const complete = Object.fromEntries(paths.map((path) => [path, { $exists: true }]));
+  return [sorted, { key, name: `${UNIQUE}${fields}`, unique: true, partialFilterExpression: complete }];
+}
+
+/** The name of the unique index, of these, in which another document than `id` holds one of the values, if there is one. */
+export async function findTakenIndex(
+  rows: Collection<Row>,
+  indexes: readonly Index[],
+  { id, body }: { readonly id: string; readonly body: JsonObject },
+): Promise<string | undefined> {
+  for (const index of indexes) {
+    const claims = indexedValues(index, body).filter((values) => !values.includes(null));
+    if (!claims.length) continue;
+    const held = claims.map((values) => equalities(index.fields.map(pathOf), values));
+    if (await rows.findOne({ _id: { $ne: id }, $or: held }, { projection: { _id: 1 } })) return index.name;
+  }
+  return undefined;
+}
+
+/** A query as MongoDB understands it. */
+export interface NativeQuery {
+  readonly filter: Filter<Row>;
+  readonly sort: Readonly<Record<string, 1 | -1>>;
+  /** The cursor of a page that ends with this document. */
+  cursorAt(id: string, body: JsonObject): string;
+}
+
+/** Turns a plan into a filter and an order that the index of {@link nativeIndexes} serves, from its cursor on. */
+export function nativeQuery({ index, conditions, after, descending, cursorAt }: Plan): NativeQuery {
+  const paths = [...(index?.fields ?? []).map(pathOf), '_id'];
+  const given = conditions.map(([field, condition]) => ({ [pathOf(field)]: nativeCondition(field, condition) }));
+  const where = [{ v: { $gt: 0 } }, ...given];
+  const fixed = conditions.findIndex(([, condition]) => !isValue(condition));
+  // What all documents of the query have alike is no part of the order.
+  const free = paths.slice(fixed < 0 ? conditions.length : fixed);
   return {
-    path: `k.${field}`,
-    only: given.length ? { [`l.${field}`]: { $eq: asText(before) } } : {},
-    range: ({ from, to }) => ({ $gte: asText(from.subarray(before.length)), $lt: asText(to.subarray(before.length)) }),
-    whole: ({ k }) => Buffer.concat([before, Buffer.from(k![field]!, 'latin1')]),
+    filter: after ? { $or: placesAfter().map((place) => ({ $and: [...where, place] })) } : { $and: where },
+    sort: Object.fromEntries(free.map((path) => [path, descending ? -1 : 1])),
+    cursorAt: (id, body) => {
+      const [values = []] = index ? indexedValues(index, body) : [];
+      const shown = values.map((value, at) => (isList(index!.fields[at]!) ? null : value));
+      return cursorAt(Buffer.from(JSON.stringify([...shown, id])));
+    },
   };
+
+  // The documents behind the cursor's: the same first values, and then one that comes later.
+  function placesAfter(): Record<string, unknown>[] {
+    const values = readPlace(after!, paths.length).slice(-free.length);
+    return free.flatMap((path, at) => {
+      const same = equalities(free.slice(0, at), values);
+      return conditionsBehind(values[at]!, descending).map((condition) => ({ ...same, [path]: condition }));
+    });
+  }
 }
 
-/** How many fields an index of a list has up to the list; 0 for other indexes. */
-export function listed({ fields }: Index): number {
-  return fields.findIndex(isList) + 1;
+function equalities(paths: readonly string[], values: readonly IndexValue[]): Record<string, NativeCondition> {
+  return Object.fromEntries(paths.map((path, at) => [path, { $eq: values[at]! }]));
 }
 
-function add(keys: Map<string, string[]>, field: string, text: string): void {
-  const known = keys.get(field);
-  if (known) known.push(text);
-  else keys.set(field, [text]);
+function nativeCondition(field: string, condition: Condition): NativeCondition {
+  // No list has null among its elements.
+  if (condition === null && isList(field)) return { $in: [] };
+  if (isValue(condition)) return { $eq: condition };
+  if ('in' in condition) return { $in: condition.in };
+  if ('prefix' in condition) return stringsFrom(condition.prefix);
+  return Object.fromEntries(Object.entries(condition).map(([name, bound]) => [`$${name}`, bound]));
 }
 
-function asText(bytes: Buffer): string {
-  return bytes.toString('latin1');
+/** The values of each type, in the order of types. A comparison of MongoDB's finds values of its operand's type only. */
+const ORDERED_TYPES: readonly { readonly type: string; readonly all: NativeCondition }[] = [
+  { type: 'object', all: { $eq: null } },
+  { type: 'number', all: { $gte: Number.NEGATIVE_INFINITY } },
+  { type: 'string', all: { $gte: '' } },
+  { type: 'boolean', all: { $gte: false } },
+];
+
+function conditionsBehind(value: IndexValue, descending: boolean): NativeCondition[] {
+  const own = ORDERED_TYPES.findIndex(({ type }) => type === typeof value);
+  const others = descending ? ORDERED_TYPES.slice(0, own) : ORDERED_TYPES.slice(own + 1);
+  const sameType = value === null ? [] : [{ [descending ? '$lt' : '$gt']: value }];
+  return [...sameType, ...others.map(({ all }) => all)];
+}
+
+// The strings below the first one that is above all that begin so: the last character that has a successor gets it.
+function stringsFrom(prefix: string): NativeCondition {
+  const characters = Array.from(prefix);
+  while (characters.at(-1) === '\u{10ffff}') characters.pop();
+  const last = characters.pop()?.codePointAt(0);
+  if (last === undefined) return { $gte: prefix };
+  const next = String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
+  return { $gte: prefix, $lt: characters.join('') + next };
+}
+
+function readPlace(after: Buffer, count: number): IndexValue[] {
+  try {
+    const place: unknown = JSON.parse(after.toString());
+    if (Array.isArray(place) && place.length === count && place.every(isValue) && isText(place.at(-1))) return place;
+  } catch {
+    // Answered below.
+  }
+  throw cursorError();
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && isWellFormed(value);
 }

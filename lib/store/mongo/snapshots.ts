@@ -6,8 +6,7 @@ import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkKey, checkLimit } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
-import { checkPrefix, type MongoSource, workOn } from './connection.ts';
-import { isDuplicate } from './errors.ts';
+import { checkPrefix, isDuplicate, type MongoSource, workOn } from './connection.ts';
 
 export type MongoSnapshotsOptions = MongoSource & {
   /** Begins the name of the collection, `<prefix>.sessions`. 1 to 32 letters, digits, - and _. @default twinline */
@@ -44,12 +43,12 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
   const { prefix = 'twinline', clock = systemClock } = options;
   checkPrefix(prefix);
   const work = workOn(options);
-  const rows = work.db.collection<Row>(`${prefix}.sessions`);
+  const rows = () => work.db().collection<Row>(`${prefix}.sessions`);
   let prepared: Promise<unknown> | undefined;
 
   function run<T>(action: string, act: () => Promise<T>): Promise<T> {
     return work.run(action, async () => {
-      prepared ??= work.bounded(createIndexes(rows, clock === systemClock)).catch((error: unknown) => {
+      prepared ??= work.bounded(createIndexes(rows(), clock === systemClock)).catch((error: unknown) => {
         prepared = undefined;
         throw error;
       });
@@ -59,7 +58,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
   }
 
   async function revisionOf(key: string): Promise<number> {
-    const row = await rows.findOne({ _id: { $eq: key } }, { projection: { revision: 1, expiresAt: 1 } });
+    const row = await rows().findOne({ _id: { $eq: key } }, { projection: { revision: 1, expiresAt: 1 } });
     return row && isLiving(row) ? row.revision : 0;
   }
 
@@ -74,10 +73,10 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     const row = rowOf(expected + 1, next);
     if (expected !== 0) {
       const living = { ...own, revision: { $eq: expected }, expiresAt: { $gt: now } };
-      return (await rows.replaceOne(living, row)).matchedCount > 0;
+      return (await rows().replaceOne(living, row)).matchedCount > 0;
     }
     try {
-      await rows.replaceOne({ ...own, expiresAt: { $lte: now } }, row, { upsert: true });
+      await rows().replaceOne({ ...own, expiresAt: { $lte: now } }, row, { upsert: true });
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -96,10 +95,12 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
 
   async function sweepSome(now: number, limit: number): Promise<{ found: number; swept: number }> {
     const expired = { expiresAt: { $lte: new Date(now) } };
-    const found = await rows.find(expired, { projection: { _id: 1 }, limit, sort: { expiresAt: 1 } }).toArray();
+    const found = await rows()
+      .find(expired, { projection: { _id: 1 }, limit, sort: { expiresAt: 1 } })
+      .toArray();
     if (!found.length) return { found: 0, swept: 0 };
     const ids = found.map(({ _id }) => _id);
-    const { deletedCount } = await rows.deleteMany({ _id: { $in: ids }, ...expired });
+    const { deletedCount } = await rows().deleteMany({ _id: { $in: ids }, ...expired });
     return { found: found.length, swept: deletedCount };
   }
 
@@ -109,7 +110,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     load: (key) =>
       run('load a session', async () => {
         checkKey(key);
-        const row = await rows.findOne({ _id: { $eq: key } });
+        const row = await rows().findOne({ _id: { $eq: key } });
         return row && isLiving(row) ? sessionOf(row) : undefined;
       }),
     commit: (key, expected, next) =>
@@ -120,7 +121,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     remove: (key) =>
       run('remove a session', async () => {
         checkKey(key);
-        const row = await rows.findOneAndDelete({ _id: { $eq: key } }, { projection: { expiresAt: 1 } });
+        const row = await rows().findOneAndDelete({ _id: { $eq: key } }, { projection: { expiresAt: 1 } });
         return row !== null && isLiving(row);
       }),
     list: ({ limit = 100, cursor } = {}) =>
@@ -129,7 +130,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
         checkLimit(limit);
         const living = { ended: false, _id: { $gt: cursor ?? '' }, expiresAt: { $gt: new Date(clock.now()) } };
         const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit: limit + 1 } as const;
-        const keys = (await rows.find(living, options).toArray()).map(({ _id }) => _id);
+        const keys = (await rows().find(living, options).toArray()).map(({ _id }) => _id);
         return keys.length > limit ? { keys: keys.slice(0, limit), next: keys[limit - 1]! } : { keys };
       }),
     due: (now, limit) =>
@@ -137,7 +138,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
         checkLimit(limit);
         const due = { dueAt: { $lte: now }, expiresAt: { $gt: new Date(now) } };
         const options = { projection: { _id: 1 }, sort: { dueAt: 1 }, limit } as const;
-        return (await rows.find(due, options).toArray()).map(({ _id }) => _id);
+        return (await rows().find(due, options).toArray()).map(({ _id }) => _id);
       }),
     async sweep(now, limit) {
       checkLimit(limit);
@@ -148,7 +149,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
         if (found < batch || total === limit) return total;
       }
     },
-    ping: () => work.run('ping', async () => void (await work.db.command({ ping: 1 }))),
+    ping: () => work.run('ping', async () => void (await work.db().command({ ping: 1 }))),
     close: () => work.close(),
   };
 }

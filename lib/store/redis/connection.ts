@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import { type RefusalOptions, reasonOf, redisRefusal } from './errors.ts';
-import { openClient } from './options.ts';
+import { openClient, type RefusalOptions, reasonOf, redisRefusal } from './client.ts';
 import { parseRedisUrl } from './url.ts';
 
 export interface RedisConnectionOptions {

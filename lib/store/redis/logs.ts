@@ -5,14 +5,26 @@ import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { followers } from '../log/follow.ts';
-import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from '../log/rules.ts';
-import type { AppendResult, LogPage, LogState, LogStore, OpenResult, ReadOptions } from '../log-store.ts';
+import {
+  type AppendResult,
+  checkAppend,
+  checkClaim,
+  checkLog,
+  checkMoment,
+  checkRead,
+  checkWhole,
+  type LogPage,
+  type LogState,
+  type LogStore,
+  type OpenResult,
+  type ReadOptions,
+} from '../log-store.ts';
 import type { Durability } from '../store.ts';
+import { redisSubscriber } from './channel.ts';
 import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
 import { redisDurability } from './durability.ts';
 import { logScripts } from './log-scripts.ts';
 import { channelName, checkPrefix, logNames } from './names.ts';
-import { redisSubscriber } from './subscriber.ts';
 
 export type RedisLogsOptions = RedisAt & {
   /** What every key and channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */

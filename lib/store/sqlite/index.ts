@@ -10,8 +10,7 @@ import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
 import { groupWriter } from './group-writer.ts';
-import { openFiling, openRows } from './rows.ts';
-import { openDatabase, openRegistry, type SqlKind } from './schema.ts';
+import { openDatabase, openFiling, openRegistry, openRows, type SqlKind } from './schema.ts';
 
 export interface SqliteOptions {
   /** The database file, created when missing (its folder is not), or `:memory:`. */

@@ -1,6 +1,7 @@
-// What a Redis says about itself: version, clock, and the settings that decide what it keeps.
+// What a Redis and a MongoDB say about themselves: version, clock, and what decides how much they keep.
 
 import type { Redis } from 'ioredis';
+import type { MongoConnection } from '../../lib/store/mongo/connection.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 
 /** Of one server; what it does not tell is missing (managed ones hide CONFIG). Texts are as Redis writes them. */
@@ -46,4 +47,29 @@ async function factsOf(node: Redis): Promise<RedisFacts> {
 async function setting(node: Redis, name: Asked): Promise<string | undefined> {
   const answer = (await node.config('GET', name).catch(() => [])) as readonly string[];
   return answer[1];
+}
+
+export interface MongoFacts {
+  readonly version: string;
+  readonly topology: 'standalone' | 'replica set' | 'sharded';
+  /** Members that hold data; 1 for one that stands alone. */
+  readonly members: number;
+  /** Its clock minus ours, in milliseconds; good to half a round trip. */
+  readonly skewMs: number;
+}
+
+/** Asks the primary. Rejects when it does not answer. */
+export async function mongoFacts(mongo: MongoConnection): Promise<MongoFacts> {
+  const version = await mongo.version();
+  const begun = Date.now();
+  const hello = await mongo.db.command({ hello: 1 });
+  const ours = (begun + Date.now()) / 2;
+  const theirs = hello.localTime instanceof Date ? hello.localTime.getTime() : ours;
+  const hosts = [...((hello.hosts as unknown[]) ?? []), ...((hello.passives as unknown[]) ?? [])];
+  return {
+    version,
+    topology: hello.msg === 'isdbgrid' ? 'sharded' : hello.setName ? 'replica set' : 'standalone',
+    members: Math.max(1, hosts.length),
+    skewMs: Math.round(theirs - ours),
+  };
 }

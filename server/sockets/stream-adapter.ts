@@ -1,0 +1,215 @@
+// The way of events between instances: socket.io's packets over one Redis stream, which numbers them for all.
+//
+// Every instance appends to the stream and reads it, in one order; the numbers are those from which a client that comes
+// back on any instance gets what it missed. Fields and keys are those of @socket.io/redis-streams-adapter.
+
+import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import type { Namespace } from 'socket.io';
+import { ClusterAdapter, type ClusterMessage, MessageType, type Session } from 'socket.io-adapter';
+import { systemClock } from '../../lib/clock.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { retryDelay } from '../../lib/retry.ts';
+import type { RedisConnection } from '../../lib/store/redis/connection.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
+
+export interface SharedEvents {
+  /** For the options of the server, which has one namespace. */
+  readonly adapter: (namespace: Namespace) => ClusterAdapter;
+  /** Lets what was written go out, and hangs up. */
+  close(): Promise<void>;
+}
+
+export interface SharedEventsOptions {
+  /** Where Redis is; the adapter has connections of its own. */
+  readonly connection: RedisConnection;
+  /** Gets what keeps events of other instances from being read, and states from being kept. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+type Entry = readonly [id: string, fields: readonly string[]];
+type Broadcast = Extract<ClusterMessage, { type: MessageType.BROADCAST }>['data'];
+type State = Omit<Session, 'missedPackets'>;
+
+const STREAM = 'twinline:sockets';
+const STATES = 'twinline:socket:';
+const PAGE = 1_000;
+const AGAIN = { firstMs: 50, maxMs: 2_000, jitter: 0.5 };
+const OFFSET = /^\d{1,20}-\d{1,20}$/;
+/** Milliseconds between two looks for events that are too old to be asked for. */
+const TRIM_MS = 60_000;
+// By the clock of Redis, which gave the events their numbers.
+const TRIM = `
+  local now = redis.call('TIME')
+  redis.call('XTRIM', KEYS[1], 'MINID', '~', (now[1] - ARGV[1]) * 1000)
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+
+/** Opens the connections; they connect in the background, again and again. */
+export function shareEvents({ connection, onProblem }: SharedEventsOptions): SharedEvents {
+  const writer = connection.duplicate();
+  const reader = connection.duplicate({ blockMs: SERVER_LIMITS.socketBlockMs });
+  const over = new AbortController();
+  const trim = writer.script(TRIM, 1);
+  const [kept, expires] = [(SERVER_LIMITS.socketRecoveryMs * 2) / 1_000, SERVER_LIMITS.socketRecoveryMs * 4];
+  const timer = setInterval(() => {
+    writer.run('forget old events', () => trim(STREAM, kept, expires)).catch(() => {});
+  }, TRIM_MS);
+  let reading: Promise<void> = Promise.resolve();
+
+  // Called with `new`, which no arrow function can be.
+  function openAdapter(namespace: Namespace): ClusterAdapter {
+    const adapter = new StreamAdapter(namespace, { writer, onProblem });
+    reading = readStream({ reader, onProblem, signal: over.signal }, adapter.take);
+    return adapter;
+  }
+
+  return {
+    adapter: openAdapter,
+    async close() {
+      clearInterval(timer);
+      over.abort();
+      await Promise.all([reader.close(), writer.close()]);
+      await reading;
+    },
+  };
+}
+
+class StreamAdapter extends ClusterAdapter {
+  readonly #writer: RedisConnection;
+  readonly #onProblem: (error: unknown) => void;
+  /** States that were taken out of Redis: a second look tells what happened since the first. */
+  readonly #taken = new LRUCache<string, State>({ max: PAGE, ttl: SERVER_LIMITS.socketRecoveryMs });
+
+  constructor(
+    namespace: Namespace,
+    { writer, onProblem }: { writer: RedisConnection } & Pick<SharedEventsOptions, 'onProblem'>,
+  ) {
+    super(namespace);
+    this.#writer = writer;
+    this.#onProblem = onProblem;
+  }
+
+  /** Hands an entry of the stream to the sockets of this instance. */
+  readonly take = ([offset, fields]: Entry): void => this.onMessage(readMessage(fields), offset);
+
+  // When this rejects, the sockets of this instance get the event nevertheless.
+  protected override async doPublish({ uid, nsp, type, ...rest }: ClusterMessage): Promise<string> {
+    const fields = [
+      'uid',
+      uid,
+      'nsp',
+      nsp,
+      'type',
+      String(type),
+      ...('data' in rest ? ['data', JSON.stringify(rest.data)] : []),
+    ];
+    const max = SERVER_LIMITS.socketEventsKept;
+    return (await this.#writer.run('tell other instances', (client) =>
+      (client as Redis).xadd(STREAM, 'MAXLEN', '~', max, '*', ...fields),
+    ))!;
+  }
+
+  // Instances ask each other nothing.
+  protected override async doPublishResponse(): Promise<void> {}
+
+  override persistSession(state: State): void {
+    this.#writer
+      .run('keep the state of a socket', (client) =>
+        client.set(STATES + state.pid, JSON.stringify(state), 'PX', SERVER_LIMITS.socketRecoveryMs),
+      )
+      .catch(this.#onProblem);
+  }
+
+  override async restoreSession(pid: string, offset: string): Promise<Session> {
+    const state = OFFSET.test(offset) ? await this.#takeState(pid) : undefined;
+    const [last] = state ? await this.#entries(offset, offset) : [];
+    // As socket.io's own adapter says that there is nothing to recover from.
+    if (!state || !last) return null as unknown as Session;
+    const missedPackets: unknown[][] = [];
+    for (let after = offset, more = true; more; ) {
+      const page = await this.#entries(`(${after}`, '+');
+      for (const [id, fields] of page) {
+        const packet = missedBy(state, fields);
+        if (packet) missedPackets.push([...packet, id]);
+      }
+      after = page.at(-1)?.[0] ?? after;
+      more = page.length === PAGE;
+    }
+    return { ...state, missedPackets };
+  }
+
+  async #takeState(pid: string): Promise<State | undefined> {
+    const known = this.#taken.get(pid);
+    this.#taken.delete(pid);
+    if (known) return known;
+    const text = await this.#writer.run('find the state of a socket', (client) => client.getdel(STATES + pid));
+    if (text === null) return undefined;
+    const state = JSON.parse(text) as State;
+    this.#taken.set(pid, state);
+    return state;
+  }
+
+  #entries(from: string, to: string): Promise<readonly Entry[]> {
+    return this.#writer.run('find missed events', (client) => client.xrange(STREAM, from, to, 'COUNT', PAGE));
+  }
+}
+
+function readMessage(fields: readonly string[]): ClusterMessage {
+  const found = new Map(fields.map((name, at) => [name, fields[at + 1]] as const).filter((_, at) => at % 2 === 0));
+  const [uid, nsp, type, data] = ['uid', 'nsp', 'type', 'data'].map((name) => found.get(name));
+  return { uid, nsp, type: Number(type), ...(data !== undefined && { data: JSON.parse(data) }) } as ClusterMessage;
+}
+
+// The event, if it went to a room of this socket.
+function missedBy({ rooms }: State, fields: readonly string[]): unknown[] | undefined {
+  try {
+    const { type, data } = readMessage(fields) as { type: MessageType; data: Broadcast };
+    if (type !== MessageType.BROADCAST) return undefined;
+    const { rooms: to, except } = data.opts;
+    const isFor = to.length === 0 || rooms.some((room) => to.includes(room));
+    return isFor && !rooms.some((room) => except.includes(room))
+      ? (data.packet as { data: unknown[] }).data
+      : undefined;
+  } catch {
+    // Reading the stream has told about it.
+    return undefined;
+  }
+}
+
+interface Reading extends Pick<SharedEventsOptions, 'onProblem'> {
+  readonly reader: RedisConnection;
+  readonly signal: AbortSignal;
+}
+
+/** Hands every entry from now on to `take`, until the signal aborts; goes on where it was when Redis was away. */
+async function readStream({ reader, onProblem, signal }: Reading, take: (entry: Entry) => void): Promise<void> {
+  let after: string | undefined;
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      // Waits for the first connection. What blocks stays outside: closing would wait for it.
+      await reader.run('read the events of other instances', async () => {});
+      const client = reader.client as Redis;
+      after ??= (await client.xrevrange(STREAM, '+', '-', 'COUNT', 1))[0]?.[0] ?? '0-0';
+      const block = SERVER_LIMITS.socketBlockMs;
+      const found = await client.xread('COUNT', PAGE, 'BLOCK', block, 'STREAMS', STREAM, after);
+      failures = 0;
+      for (const entry of found?.[0]?.[1] ?? []) {
+        after = entry[0];
+        takeOne(entry);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (failures++ === 0) onProblem(error);
+      await systemClock.wait(retryDelay(failures, AGAIN), signal);
+    }
+  }
+
+  function takeOne(entry: Entry): void {
+    try {
+      take(entry);
+    } catch {
+      const what = `The event ${entry[0]} of another instance cannot be read. It is left out.`;
+      onProblem(new TwinlineError('ERR_RECORD', what));
+    }
+  }
+}
