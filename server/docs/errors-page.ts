@@ -3,9 +3,9 @@
 import { RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
+import { html, type Markup } from '../../lib/markup.ts';
 import { REFUSAL_OF, REFUSALS, type RefusalKind } from '../http/errors.ts';
 import type { Page } from '../web/kit/frame.ts';
-import { type Html, html } from '../web/kit/html.ts';
 import { CODE_ADVICE } from './code-words.ts';
 import { type Advice, PROBLEM_ADVICE } from './problem-words.ts';
 import { prose } from './prose.ts';
@@ -44,6 +44,7 @@ function codeEntries(): Entry[] {
 export function errorsPage(): Page {
   return {
     title: 'Errors · Twinline',
+    style: 'docs.css',
     body: html`<header class="card"><h1>Errors</h1>
 <p class="lead">What can go wrong, why, and what to do. The <code>type</code> of a problem document leads here;
 <code>code</code> of the other answers is the same word. All routes are in <a href="/docs">the documentation</a>.</p></header>
@@ -64,17 +65,18 @@ export function errorPage(name: string): Page | undefined {
   if (!entry) return undefined;
   return {
     title: `${name} · Twinline`,
+    style: 'docs.css',
     body: html`<section class="card">${shown(entry)}<p class="lead">One of all <a href="/docs/errors">errors</a>.</p></section>`,
   };
 }
 
-function section(title: string, entries: readonly Entry[], lead: Html | false = false): Html {
+function section(title: string, entries: readonly Entry[], lead: Markup | false = false): Markup {
   return html`<section class="card"><h2>${title}</h2>${lead}
 <ul class="contents">${entries.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul>
 ${entries.map(shown)}</section>`;
 }
 
-function shown({ name, note, meaning, cause, remedy }: Entry): Html {
+function shown({ name, note, meaning, cause, remedy }: Entry): Markup {
   return html`<article class="entry" id="${name}"><h3><a href="#${name}">${name}</a><span>${note}</span></h3>
 <dl><dt>Meaning</dt><dd>${prose(meaning)}</dd><dt>Cause</dt><dd>${prose(cause)}</dd><dt>What to do</dt><dd>${prose(
     remedy,

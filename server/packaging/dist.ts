@@ -1,7 +1,16 @@
 // The folder `dist`: whether it is what the source would give, and how a new build takes its place.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { filesIn, sourceKey } from './source-key.ts';
 
@@ -14,7 +23,7 @@ export function keyOfDist(root: string): string {
   return sourceKey(root, {
     folders: FOLDERS,
     settings: ['package.json', 'package-lock.json', 'tsconfig.json'],
-    isSource: (path) => /\.(ts|json)$/.test(path) && !NEITHER.test(path),
+    isSource: (path) => /\.(ts|css|json)$/.test(path) && !NEITHER.test(path),
   });
 }
 
@@ -50,6 +59,12 @@ export function publish(built: string, { root, key }: { readonly root: string; r
   writeFileSync(join(built, STAMP), stampOf(dist, key));
   renameSync(join(built, STAMP), join(dist, STAMP));
   rmSync(built, { recursive: true });
+}
+
+/** Copies the style sheets of the library beside the built modules that read them. */
+export function takeStyleFiles(root: string, built: string): void {
+  for (const path of filesIn(root, 'lib').filter((path) => path.endsWith('.css')))
+    copyFileSync(join(root, path), join(built, path));
 }
 
 function outputs(folder: string): string[] {

@@ -8,7 +8,7 @@ import type { Drawing, Placed } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
 import { mermaidText } from '../../lib/diagram/mermaid.ts';
 import { coverageOverlay, heat } from '../../lib/diagram/overlay.ts';
-import { drawnSvg } from '../../lib/diagram/svg/svg.ts';
+import { drawnSvg } from '../../lib/diagram/svg.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 import { everything } from './machines.ts';

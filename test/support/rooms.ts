@@ -36,8 +36,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/delegation/issuer': room('lib lib/delegation lib/delegation/proof lib/http'),
   'lib/delegation/proof': room('lib/delegation', 'lib/delegation/token'),
   'lib/delegation/token': room('lib/delegation lib/delegation/proof'),
-  'lib/diagram': room('lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
-  'lib/diagram/svg': room('lib/diagram'),
+  'lib/diagram': room('lib lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
   'lib/domain': room(
     'lib lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/json lib/store',
@@ -157,7 +156,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/openapi',
   ),
   'server/gateway/answers': room(
-    'lib lib/gateway lib/gateway/cache lib/gateway/channel server/config server/http server/http/middleware',
+    'lib lib/gateway lib/gateway/cache lib/gateway/channel server server/config server/http server/http/middleware',
     'server/gateway',
   ),
   'server/health': room('lib server/stores', 'lib/store server/config server/http server/ussd'),
@@ -175,7 +174,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/schema lib/gateway lib/gateway/descriptors lib/gateway/request lib/ussd server/config server/health server/openapi',
     'server/gateway',
   ),
-  'server/packaging': room('server/docs'),
+  'server/packaging': room('server/docs server/web/kit'),
   'server/plugins': room(
     'lib lib/flow/expression server/config server/http server/openapi server/openapi/parts server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
     'lib/agent lib/agent/run lib/delegation lib/domain/schema lib/engine lib/http lib/store server/health',
@@ -205,17 +204,17 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/user': room('lib lib/domain server/http', 'lib/agent lib/delegation lib/store'),
   'server/ussd': room('lib lib/account lib/ussd server/config server/http server/http/middleware', 'server/health'),
   'server/web': room(''),
-  'server/web/browser': room(''),
+  'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser'),
   'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
-  'server/web/chat': room('lib lib/delegation lib/delegation/issuer server/web server/web/kit'),
+  'server/web/chat': room('lib lib/delegation lib/delegation/issuer server/http/middleware server/web server/web/kit'),
   'server/web/diagram': room(
-    'lib lib/diagram lib/diagram/svg lib/flow/expression machines server/web',
+    'lib lib/diagram lib/flow/expression machines server server/web',
     'lib/flow/run lib/flow/testing',
   ),
   'server/web/inspector': room(
-    'lib lib/diagram/svg lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/http/middleware server/web server/web/diagram server/web/kit',
+    'lib lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/http/middleware server/web server/web/diagram server/web/kit',
     'lib/store',
   ),
   'server/web/kit': room(
@@ -224,7 +223,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/proposal': room('lib lib/domain lib/domain/voting server/web/kit', 'lib/domain/twin lib/store machines'),
   'server/web/simulator': room(
-    'lib lib/flow/testing lib/ussd server/config server/http server/web server/web/kit',
+    'lib lib/flow/testing lib/ussd server/config server/http server/http/middleware server/web server/web/kit',
     'lib/engine lib/flow/run',
   ),
 };

@@ -1,14 +1,13 @@
 // The page for chats with the agent; its script fills it.
 
-import type { Page } from '../kit/frame.ts';
-import { html } from '../kit/html.ts';
-import { toolHeader } from '../kit/tool-header.ts';
+import { html } from '../../../lib/markup.ts';
+import { type Page, toolHeader } from '../kit/frame.ts';
 
 export const CHAT_PAGE: Page = {
   title: 'Chat · Twinline',
   layout: 'wide',
-  sheets: ['chat.css'],
-  modules: ['chat.js'],
+  style: 'chat.css',
+  script: 'chat.js',
   body: html`${toolHeader('/chat')}
 <div class="chat card">
 <aside class="side" aria-label="Chats">

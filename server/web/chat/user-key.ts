@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
 import { type OracleKey, oracleKeyOf } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
-import { setCookie } from '../kit/cookie.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 const COOKIE = 'twinline-chat';
@@ -16,6 +15,10 @@ export function userKey(ctx: Context, keyring: Keyring): OracleKey {
   const isKept = known !== undefined && keyring.ids.includes(kid!);
   const id = isKept ? known : randomBytes(32).toString('base64url');
   const from = isKept ? kid! : keyring.active;
-  setCookie(ctx, COOKIE, { value: `${id}.${from}`, path: '/chat', seconds: PAGE_LIMITS.chatUserSeconds });
+  ctx.cookies.set(COOKIE, `${id}.${from}`, {
+    path: '/chat',
+    maxAge: PAGE_LIMITS.chatUserSeconds * 1_000,
+    sameSite: 'strict',
+  });
   return oracleKeyOf(Buffer.from(hmacSha256(keyring.subkey('chat-user/v1', from)!, id), 'base64url'));
 }

@@ -1,7 +1,7 @@
 // From a drawing to its SVG: places from the layout, then lines and words.
 
 import type { Drawing } from '../../../lib/diagram/drawing.ts';
-import { drawnSvg, type SvgOptions } from '../../../lib/diagram/svg/svg.ts';
+import { drawnSvg, type SvgOptions } from '../../../lib/diagram/svg.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { elkGraph, placedBy } from './elk-graph.ts';
 import type { Layout } from './layout.ts';

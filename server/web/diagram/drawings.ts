@@ -14,7 +14,7 @@ import { layout } from './layout.ts';
 import { LIFECYCLES } from './lifecycles.ts';
 
 export interface Diagram {
-  /** For a page that has DRAWING_STYLE in a sheet of its own. */
+  /** For a page that has `drawing.css` in its style sheet. */
   readonly svg: string;
   /** States of the machine, and how many of them are shown. */
   readonly states: number;

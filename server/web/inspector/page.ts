@@ -1,8 +1,7 @@
 // The page of the inspector; its script fills it with what the server tells.
 
-import type { Page } from '../kit/frame.ts';
-import { html } from '../kit/html.ts';
-import { toolHeader } from '../kit/tool-header.ts';
+import { html } from '../../../lib/markup.ts';
+import { type Page, toolHeader } from '../kit/frame.ts';
 
 const TABS = [
   ['side', 'Sessions'],
@@ -14,8 +13,8 @@ export function inspectorPage(): Page {
   return {
     title: 'Inspector · Twinline',
     layout: 'wide',
-    sheets: ['inspector.css'],
-    modules: ['inspector.js'],
+    style: 'inspector.css',
+    script: 'inspector.js',
     body: html`${toolHeader('/inspector')}
 <header class="inspector-head"><h1>Inspector</h1>
 <p id="state" class="live-state" role="status">Connecting …</p>

@@ -1,34 +1,18 @@
 // GET /inspector/stately: hands what happens to the inspector of stately.ai, after it was said plainly and asked for.
 
 import type { Context } from 'koa';
-import helmet from 'koa-helmet';
-import { sendPage } from '../kit/frame.ts';
-import { html } from '../kit/html.ts';
-import { toolHeader } from '../kit/tool-header.ts';
-
-// The only page that may show one of another site.
-const policy = helmet.contentSecurityPolicy({
-  useDefaults: false,
-  directives: {
-    'default-src': ["'none'"],
-    'script-src': ["'self'"],
-    'style-src': ["'self'"],
-    'img-src': ["'self'", 'data:'],
-    'connect-src': ["'self'"],
-    'frame-src': ['https://stately.ai'],
-    'base-uri': ["'none'"],
-    'form-action': ["'none'"],
-    'frame-ancestors': ["'none'"],
-  },
-});
+import { html } from '../../../lib/markup.ts';
+import { sendPage, toolHeader } from '../kit/frame.ts';
 
 /** Answers with the page; nothing leaves this server before its button is pressed. */
 export async function sendStatelyPage(ctx: Context): Promise<void> {
   await sendPage(ctx, {
     title: 'Open in Stately · Twinline',
     layout: 'wide',
-    sheets: ['inspector.css'],
-    modules: ['inspector-stately.js'],
+    // The only page that may show one of another site.
+    frames: ['https://stately.ai'],
+    style: 'inspector.css',
+    script: 'stately.js',
     body: html`${toolHeader('/inspector/stately')}
 <section id="notice" class="card hand-off"><h1>Open in Stately’s inspector</h1>
 <p><strong>What you see there is shown by a page of stately.ai.</strong> Your browser loads it from the internet and hands it
@@ -41,5 +25,4 @@ is handed is up to Stately.</p>
 <div id="frame" class="stately"></div>
 <noscript><p>This page needs JavaScript.</p></noscript>`,
   });
-  await policy(ctx, async () => {});
 }

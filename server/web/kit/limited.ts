@@ -1,11 +1,11 @@
 // Requests beyond what a client may ask are refused: a page with a countdown for people, the door's own form for programs.
 
 import type { Context, Middleware } from 'koa';
+import { html } from '../../../lib/markup.ts';
 import { REFUSALS, Refusal } from '../../http/errors.ts';
 import type { ClientOf } from '../../http/middleware/client.ts';
 import type { Limiter } from '../../http/middleware/rate-limit.ts';
 import { messagePage, sendPage } from './frame.ts';
-import { html } from './html.ts';
 
 export interface LimitedOptions {
   readonly limiter: Limiter;
@@ -35,5 +35,5 @@ async function sendWaitPage(ctx: Context, seconds: number): Promise<void> {
 <p>Try again in <time data-until="${until}" data-now="${new Date(now).toISOString()}">${left}</time>.</p>`;
   ctx.status = 429;
   ctx.set('Cache-Control', 'no-store');
-  await sendPage(ctx, { ...messagePage('Too many requests', words), scripts: ['countdown.js'] });
+  await sendPage(ctx, { ...messagePage('Too many requests', words), script: 'countdown.js' });
 }

@@ -5,7 +5,6 @@ import type { Context } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { setCookie } from './cookie.ts';
 
 const COOKIE = 'twinline-operator';
 const PASS = /^([1-9]\d{0,11})\.([\w-]{43})$/;
@@ -35,7 +34,10 @@ export function operatorPasses(options: {
     signIn(ctx, given) {
       if (!timingSafeEqual(digest(given), digest(token))) return false;
       const until = Math.ceil(clock.now() / 1_000) + PAGE_LIMITS.operatorPassSeconds;
-      setCookie(ctx, COOKIE, { value: `${until}.${mac(until)}`, path: '/', seconds: PAGE_LIMITS.operatorPassSeconds });
+      ctx.cookies.set(COOKIE, `${until}.${mac(until)}`, {
+        maxAge: PAGE_LIMITS.operatorPassSeconds * 1_000,
+        sameSite: 'strict',
+      });
       return true;
     },
   };

@@ -4,13 +4,13 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { systemClock } from '../../../lib/clock.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
+import { html } from '../../../lib/markup.ts';
 import { Refusal } from '../../http/errors.ts';
 import { type OperatorRule, operatorsOnly } from '../../http/middleware/operator.ts';
+import { ownPagesOnly } from '../../http/middleware/own-origin.ts';
 import { prefersHtml } from '../proposal/routes.ts';
 import { sendPage } from './frame.ts';
-import { html } from './html.ts';
 import { operatorPasses } from './operator-pass.ts';
-import { ownPagesOnly } from './same-origin.ts';
 
 /**
  * Lets operators through as {@link operatorsOnly} does, and browsers that have signed in; others that want a page get one
@@ -45,7 +45,7 @@ export function browserOperators(router: Router, rule: OperatorRule & { readonly
 
 const SIGN_IN = {
   title: 'Sign in · Twinline',
-  modules: ['sign-in.js'] as const,
+  script: 'sign-in.js' as const,
   body: html`<section class="card message"><h1>For operators</h1>
 <p>This page opens for whoever has the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
 <form id="sign-in" class="sign-in"><label>Token <input id="token" type="password" autocomplete="off" required></label>

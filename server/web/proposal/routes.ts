@@ -9,10 +9,10 @@ import { PROPOSAL } from '../../../lib/domain/kinds.ts';
 import type { VerificationService } from '../../../lib/domain/verification.ts';
 import type { Proposal, StoredProposal } from '../../../lib/domain/voting/proposal.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
+import { html } from '../../../lib/markup.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
-import { html } from '../kit/html.ts';
 import { type PageView, pagePasses } from '../kit/page-pass.ts';
 import { proposalPage } from './page.ts';
 

@@ -1,10 +1,9 @@
 // The page with the phones; its script draws them.
 
+import { html } from '../../../lib/markup.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
-import type { Page } from '../kit/frame.ts';
-import { html } from '../kit/html.ts';
-import { toolHeader } from '../kit/tool-header.ts';
+import { type Page, toolHeader } from '../kit/frame.ts';
 
 const MODES = {
   cumulative: html`<code>text</code> holds all answers, joined by <code>*</code>`,
@@ -15,8 +14,8 @@ export function simulatorPage({ mode, flow }: { readonly mode: TextMode; readonl
   return {
     title: 'Phones · Twinline',
     layout: 'wide',
-    sheets: ['simulator.css'],
-    modules: ['simulator.js'],
+    style: 'simulator.css',
+    script: 'simulator.js',
     body: html`${toolHeader('/simulator')}
 <header class="tool">
 <div><h1>Phones</h1>

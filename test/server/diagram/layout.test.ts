@@ -7,7 +7,7 @@ import { arrowsOf, type Box, type Drawing, type Placed } from '../../../lib/diag
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { DIAGRAM_LIMITS } from '../../../lib/diagram/limits.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
-import { drawnSvg } from '../../../lib/diagram/svg/svg.ts';
+import { drawnSvg } from '../../../lib/diagram/svg.ts';
 import { viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';

@@ -1,6 +1,8 @@
 // A placed drawing as SVG: cards over lines over the frames of states that contain others; icons of chips as paths.
 
-import { type CardRow, CHIP_INSET, cardOf, type Label, labelOf, SIZES } from '../card.ts';
+import { readFileSync } from 'node:fs';
+import { markupText, type Markup as Svg, html as svg, trustMarkup } from '../markup.ts';
+import { type CardRow, CHIP_INSET, cardOf, type Label, labelOf, SIZES } from './card.ts';
 import {
   type Arrow,
   type Box,
@@ -12,15 +14,13 @@ import {
   type Placed,
   type PlacedArrow,
   type Point,
-} from '../drawing.ts';
-import { arrowKey, heat, type Overlay } from '../overlay.ts';
-import { headPath, linePath, short } from '../route.ts';
-import { markup, type Svg, svg, svgText } from './markup.ts';
-import { DRAWING_STYLE } from './style.ts';
+} from './drawing.ts';
+import { arrowKey, heat, type Overlay } from './overlay.ts';
+import { headPath, linePath, short } from './route.ts';
 
 export interface SvgOptions extends Overlay {
   /**
-   * `standalone`: with its colours in it, for files. `embedded`: for pages that have {@link DRAWING_STYLE} in a sheet of
+   * `standalone`: with its style in it, for files. `embedded`: for pages that have `drawing.css` in a style sheet of
    * their own, since a strict policy refuses styles inside. @default 'standalone'
    */
   readonly dress?: 'standalone' | 'embedded';
@@ -35,10 +35,10 @@ export function drawnSvg(placed: Placed, { dress = 'standalone', ...overlay }: S
   const framed = drawing.states.filter(({ id }) => holders.has(id));
   const cards = drawing.states.filter(({ id }) => !holders.has(id));
   const label = `${drawing.title}: ${drawing.states.length} states, ${drawing.arrows.length} arrows`;
-  return svgText(svg`<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 ${size}" width="${short(width)}" height="${short(height)}" role="img" aria-label="${label}">
+  return markupText(svg`<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 ${size}" width="${short(width)}" height="${short(height)}" role="img" aria-label="${label}">
 <title>${drawing.title}</title>
 <desc>${described(drawing)}</desc>
-${dress === 'standalone' && svg`<style>${markup(DRAWING_STYLE)}</style>\n`}<rect class="ground" width="100%" height="100%"/>
+${dress === 'standalone' && svg`<style>${trustMarkup(drawingStyle())}</style>\n`}<rect class="ground" width="100%" height="100%"/>
 <g class="frames">
 ${framed.map((state) => frame(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
 <g class="edges">
@@ -47,6 +47,17 @@ ${drawing.arrows.map((arrow, at) => edge(arrow, placed.arrows[at]!, { overlay, m
 ${cards.map((state) => card(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
 </svg>
 `);
+}
+
+let style: string | undefined;
+
+/** The text of `drawing.css`, which stands beside this file in the source and in the package, on one line. */
+function drawingStyle(): string {
+  style ??= readFileSync(new URL('./drawing.css', import.meta.url), 'utf8')
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return style;
 }
 
 interface Where {
