@@ -1,10 +1,12 @@
 // A placed drawing as SVG: cards over lines over the frames of states that contain others; icons of chips as paths.
 
 import { readFileSync } from 'node:fs';
+import type { Coverage } from '../flow/testing/coverage.ts';
 import { markupText, type Markup as Svg, html as svg, trustMarkup } from '../markup.ts';
 import { type CardRow, CHIP_INSET, cardOf, type Label, labelOf, SIZES } from './card.ts';
 import {
   type Arrow,
+  arrowKey,
   type Box,
   type Chip,
   type ChipSign,
@@ -15,8 +17,16 @@ import {
   type PlacedArrow,
   type Point,
 } from './drawing.ts';
-import { arrowKey, heat, type Overlay } from './overlay.ts';
 import { headPath, linePath, short } from './route.ts';
+
+/** What is shown on top: how often each arrow was taken, and what tests cover. */
+export interface Overlay {
+  /** How often each arrow was taken, under {@link arrowKey}; an arrow that is not in it has no count. */
+  readonly counts?: ReadonlyMap<string, number>;
+  /** The paths of states that were reached, and the names of arrows that were taken; without it, none is marked. */
+  readonly covered?: ReadonlySet<string>;
+  readonly taken?: ReadonlySet<string>;
+}
 
 export interface SvgOptions extends Overlay {
   /**
@@ -156,3 +166,27 @@ const SIGN_PATHS: { readonly [sign in ChipSign]: string } = {
   more: 'M1.5 1.2H6.5V6.8H1.5ZM8.5 3.2V8.8H3.5',
   hidden: 'M1.5 5H1.6M5 5H5.1M8.5 5H8.6',
 };
+
+const STEPS = 5;
+
+/** From 0 for never to 5 for the most; in between by the order of magnitude. */
+export function heat(count: number, most: number): number {
+  if (count <= 0) return 0;
+  if (most <= 1 || count >= most) return STEPS;
+  return 1 + Math.floor((STEPS - 1) * (Math.log1p(count) / Math.log1p(most)));
+}
+
+/**
+ * Marks the screens and arrows that no test reaches. What has no mark of its own, such as the screens of called flows,
+ * counts as reached: other tests are for it.
+ */
+export function coverageOverlay({ states, arrows }: Drawing, { screens, options, ways }: Coverage): Overlay {
+  const unseen = new Set(screens.missing);
+  const untaken = new Set([...options.missing, ...ways.missing]);
+  const isTaken = (mark: string | undefined) => mark === undefined || !untaken.has(mark);
+  const taken = arrows.filter((arrow) => arrow.ways.some(({ mark }) => isTaken(mark)));
+  return {
+    covered: new Set(states.map(({ id }) => id).filter((id) => !unseen.has(id))),
+    taken: new Set(taken.map(arrowKey)),
+  };
+}

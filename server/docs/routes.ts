@@ -9,9 +9,8 @@ import { html } from '../../lib/markup.ts';
 import { Refusal } from '../http/errors.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { messagePage, type Page, sendPage } from '../web/kit/frame.ts';
-import { errorPage, errorsPage } from './errors-page.ts';
-import { flowFormatPage } from './flow-format-page.ts';
 import { guidePage, guidesPage, isGuide } from './guides.ts';
+import { errorPage, errorsPage, flowFormatPage } from './reference-pages.ts';
 import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
 
 interface Served {

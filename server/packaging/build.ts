@@ -1,15 +1,19 @@
-// `npm run build`: makes `dist` unless it is what the source gives already. Built beside it, and swapped when it is whole.
+// `npm run build`: makes `dist` unless it is built from this source already. Built beside it, one build at a time, and
+// swapped when it is whole.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'libsql';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
 import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
-import { withLock } from './lock.ts';
 
 /** A build that was killed leaves its folder; by then nobody writes to it. */
 const ABANDONED_MS = 3_600_000;
+/** Between two tries to get the lock. */
+const RETRY_LOCK_MS = 100;
 
 const root = process.cwd();
 const builds = join(root, 'build');
@@ -66,5 +70,31 @@ function removeAbandoned(): void {
     const path = join(builds, name);
     const isOld = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (name.startsWith('dist-') && isOld() < Date.now() - ABANDONED_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Does the work while no other process works under the same file. Waits for those who came first; `onWait` is told once. */
+async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
+  mkdirSync(dirname(file), { recursive: true });
+  const lock = new Database(file);
+  try {
+    for (let tries = 0; !taken(lock); tries++) {
+      if (tries === 0) onWait();
+      await pause(RETRY_LOCK_MS);
+    }
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+function taken(lock: Database.Database): boolean {
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code?.startsWith('SQLITE_BUSY')) return false;
+    throw error;
   }
 }

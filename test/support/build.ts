@@ -17,8 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { takeStyleFiles } from '../../server/packaging/dist.ts';
-import { sourceKey } from '../../server/packaging/source-key.ts';
+import { sourceKey, takeStyleFiles } from '../../server/packaging/dist.ts';
 import { writeAssets } from '../../server/web/kit/assets.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

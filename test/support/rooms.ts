@@ -221,7 +221,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/delegation/issuer server/http server/http/middleware server/web server/web/chat server/web/inspector server/web/proposal server/web/simulator',
     'server/config',
   ),
-  'server/web/proposal': room('lib lib/domain lib/domain/voting server/web/kit', 'lib/domain/twin lib/store machines'),
+  'server/web/proposal': room(
+    'lib lib/domain lib/domain/voting server/web server/web/kit',
+    'lib/domain/twin lib/store machines',
+  ),
   'server/web/simulator': room(
     'lib lib/flow/testing lib/ussd server/config server/http server/http/middleware server/web server/web/kit',
     'lib/engine lib/flow/run',

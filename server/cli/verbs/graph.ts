@@ -10,10 +10,9 @@ import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
 import { makeFolder } from '../../config/folder.ts';
 import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus/menus.ts';
-import { drawingOf } from '../../web/diagram/drawings.ts';
+import { LIFECYCLES, drawingOf } from '../../web/diagram/drawings.ts';
 import { type Asked, FORMS, type FormName } from '../../web/diagram/forms.ts';
 import { layout } from '../../web/diagram/layout.ts';
-import { LIFECYCLES } from '../../web/diagram/lifecycles.ts';
 import { codeOf } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 

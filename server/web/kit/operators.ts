@@ -1,16 +1,17 @@
-// Who may use the pages of operators, and how they sign in where there is an OPERATOR_TOKEN.
+// Who may use the pages of operators, and how a browser signs in where there is an OPERATOR_TOKEN: once, by a signed cookie.
 
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type Router from '@koa/router';
-import type { Middleware } from 'koa';
-import { systemClock } from '../../../lib/clock.ts';
-import type { Keyring } from '../../../lib/keyring.ts';
+import type { Context, Middleware } from 'koa';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import { Refusal } from '../../http/errors.ts';
 import { type OperatorRule, operatorsOnly } from '../../http/middleware/operator.ts';
 import { ownPagesOnly } from '../../http/middleware/own-origin.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { prefersHtml } from '../proposal/routes.ts';
 import { sendPage } from './frame.ts';
-import { operatorPasses } from './operator-pass.ts';
 
 /**
  * Lets operators through as {@link operatorsOnly} does, and browsers that have signed in; others that want a page get one
@@ -53,3 +54,43 @@ const SIGN_IN = {
 <p id="told" role="alert"></p>
 <noscript><p>Signing in needs JavaScript.</p></noscript></section>`,
 };
+
+const COOKIE = 'twinline-operator';
+const PASS = /^([1-9]\d{0,11})\.([\w-]{43})$/;
+
+export interface OperatorPasses {
+  /** Whether the browser may come in. */
+  holds(ctx: Context): boolean;
+  /** Signs the browser in if the token is the right one. */
+  signIn(ctx: Context, token: string): boolean;
+}
+
+/** Passes for holders of this token: another token or another key, and nobody is signed in any more. */
+export function operatorPasses(options: {
+  readonly token: string;
+  readonly keyring: Keyring;
+  readonly clock: Pick<Clock, 'now'>;
+}): OperatorPasses {
+  const { token, keyring, clock } = options;
+  const key = keyring.subkey('operator-pass/v1')!;
+  const mac = (until: number) => hmacSha256(key, JSON.stringify([until, digest(token).toString('hex')]));
+  return {
+    holds(ctx) {
+      const [, until, given] = PASS.exec(ctx.cookies.get(COOKIE) ?? '') ?? [];
+      if (until === undefined || clock.now() >= Number(until) * 1_000) return false;
+      return timingSafeEqual(Buffer.from(mac(Number(until))), Buffer.from(given!));
+    },
+    signIn(ctx, given) {
+      if (!timingSafeEqual(digest(given), digest(token))) return false;
+      const until = Math.ceil(clock.now() / 1_000) + PAGE_LIMITS.operatorPassSeconds;
+      ctx.cookies.set(COOKIE, `${until}.${mac(until)}`, {
+        maxAge: PAGE_LIMITS.operatorPassSeconds * 1_000,
+        sameSite: 'strict',
+      });
+      return true;
+    },
+  };
+}
+
+// Equal lengths for the comparison, whatever was sent.
+const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { inspectToken } from '../../../lib/delegation/inspect.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { operatorPasses } from '../../../server/web/kit/operator-pass.ts';
+import { operatorPasses } from '../../../server/web/kit/operators.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { browser } from '../support/browser.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';

@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readFrames } from '../../../server/web/browser/chat/chat-frames.ts';
-import { textParts } from '../../../server/web/browser/chat/numbered.ts';
-import { sentText, shownText, withoutSecrets } from '../../../server/web/browser/phone/phone-typed.ts';
+import { textParts } from '../../../server/web/browser/chat/choices.ts';
+import { readFrames } from '../../../server/web/browser/chat/service.ts';
+import { sentText, shownText, withoutSecrets } from '../../../server/web/browser/phone/requests.ts';
 
 const test = suite('typed');
 

@@ -3,20 +3,20 @@
 import type { RunView } from '../../../../lib/agent/run/run.ts';
 import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
 import { found } from '../element.ts';
-import { runFrames } from './chat-frames.ts';
-import type { ReplyView } from './chat-reply.ts';
+import type { ReplyView } from './reply.ts';
 import {
   abortRun,
   messageIdOf,
   messagePage,
   newSession,
   openRun,
+  runFrames,
   ServiceError,
   sendMessage,
   user,
-} from './chat-service.ts';
-import { side } from './chat-side.ts';
-import { thread } from './chat-thread.ts';
+} from './service.ts';
+import { side } from './side.ts';
+import { thread } from './thread.ts';
 
 const composer = found<HTMLFormElement>('composer');
 const message = found<HTMLTextAreaElement>('message');

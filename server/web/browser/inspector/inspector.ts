@@ -1,15 +1,11 @@
 // The page of the inspector: the stream goes into the store, and what is looked at is drawn from it.
 
 import { element, found } from '../element.ts';
-import { detail } from './inspector-detail.ts';
-import { drawingView } from './inspector-drawing.ts';
-import { keys } from './inspector-keys.ts';
-import { fits, lists } from './inspector-lists.ts';
-import { keepPlace, readPlace } from './inspector-place.ts';
-import { createStore, type Moment } from './inspector-store.ts';
-import { stream } from './inspector-stream.ts';
-import { timeline } from './inspector-time.ts';
-import type { Machine } from './inspector-wire.ts';
+import { detail, timeline } from './detail.ts';
+import { drawingView } from './drawing.ts';
+import { fits, lists } from './lists.ts';
+import { keepPlace, keys, readPlace } from './navigation.ts';
+import { createStore, type Machine, type Moment, stream } from './store.ts';
 
 const store = createStore();
 const { session: named, ...place } = readPlace();

@@ -1,8 +1,16 @@
 // One phone: its number, its session, what it has sent, and the ways in which a network makes that go wrong.
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
-import { type Answer, type Fields, post, type Standing, standing } from './phone-line.ts';
-import { sentText, shownText, type Typed } from './phone-typed.ts';
+import {
+  type Answer,
+  type Fields,
+  post,
+  type Standing,
+  sentText,
+  shownText,
+  standing,
+  type Typed,
+} from './requests.ts';
 
 /** How the next request travels. */
 export type Fault = 'none' | 'twice' | 'drop';

@@ -2,10 +2,9 @@
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import { element, found } from '../element.ts';
+import { type Device, device } from './device.ts';
 import { Phone, type PhoneState } from './phone.ts';
-import { type Device, device } from './phone-device.ts';
-import { flowTest } from './phone-line.ts';
-import { withoutSecrets } from './phone-typed.ts';
+import { flowTest, withoutSecrets } from './requests.ts';
 
 interface Kept {
   readonly name: string;

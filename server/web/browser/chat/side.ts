@@ -2,7 +2,7 @@
 
 import type { ChatSession } from '../../../../lib/agent/session/session.ts';
 import { button, element } from '../element.ts';
-import { deleteSession, sessionPage } from './chat-service.ts';
+import { deleteSession, sessionPage } from './service.ts';
 
 export interface Side {
   /** Reads the list anew. */

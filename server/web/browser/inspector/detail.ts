@@ -1,7 +1,7 @@
-// What is told of one session: the screen, its events, its variables; and the test that can be made of it.
+// One session in detail: its screen, events and variables, its timeline, and the flow test that is made of it.
 
 import { button, element, found } from '../element.ts';
-import type { Moment, Session } from './inspector-store.ts';
+import type { Moment, Session } from './store.ts';
 
 export interface Detail {
   show(detail: {
@@ -119,4 +119,48 @@ function offer(text: string, name: string): void {
 
 function say(text: string): void {
   found('told').textContent = text;
+}
+
+export interface Timeline {
+  show(time: {
+    readonly moments: readonly Moment[];
+    readonly moment: Moment | undefined;
+    readonly isLive: boolean;
+  }): void;
+}
+
+export interface TimeChoices {
+  readonly onGo: (id: string) => void;
+  readonly onLive: () => void;
+}
+
+export function timeline({ onGo, onLive }: TimeChoices): Timeline {
+  const slider = found<HTMLInputElement>('time');
+  const pause = found('pause');
+  const output = found('moment');
+  let shown: readonly Moment[] = [];
+  slider.addEventListener('input', () => {
+    const at = Number(slider.value);
+    const moment = shown[at];
+    if (moment) onGo(moment.id);
+    else onLive();
+  });
+  return {
+    show({ moments, moment, isLive }) {
+      shown = moments;
+      const at = moment ? moments.indexOf(moment) : -1;
+      slider.max = String(Math.max(0, moments.length - 1));
+      slider.value = String(Math.max(0, at));
+      slider.disabled = moments.length === 0;
+      pause.textContent = isLive ? 'Pause' : 'Go live';
+      pause.classList.toggle('live', isLive);
+      const words = moment
+        ? `${at + 1} of ${moments.length} · ${new Date(moment.at).toTimeString().slice(0, 8)}`
+        : moments.length
+          ? 'no longer kept'
+          : 'nothing yet';
+      output.textContent = words;
+      slider.setAttribute('aria-valuetext', moment ? `${words}, ${moment.state}` : words);
+    },
+  };
 }

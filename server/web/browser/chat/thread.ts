@@ -2,7 +2,7 @@
 
 import type { Message } from '../../../../lib/agent/session/message.ts';
 import { button, element } from '../element.ts';
-import { type ReplyView, replyView } from './chat-reply.ts';
+import { type ReplyView, replyView } from './reply.ts';
 
 export interface Thread {
   /** Shows nothing, with words in its place. */

@@ -1,8 +1,7 @@
 // The two lists at the side: machines, and the sessions that are in them.
 
 import { button, element, found } from '../element.ts';
-import type { Session } from './inspector-store.ts';
-import type { Machine } from './inspector-wire.ts';
+import type { Machine, Session } from './store.ts';
 
 export interface Lists {
   show(lists: {
