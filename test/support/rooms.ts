@@ -206,7 +206,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web': room(''),
   'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
-  'server/web/browser/inspector': room('server/web/browser'),
+  'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
   'server/web/chat': room('lib lib/delegation lib/delegation/issuer server/http/middleware server/web server/web/kit'),
   'server/web/diagram': room(

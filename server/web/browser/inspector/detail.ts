@@ -1,58 +1,56 @@
 // One session in detail: its screen, events and variables, its timeline, and the flow test that is made of it.
 
-import { button, element, found } from '../element.ts';
-import type { Moment, Session } from './store.ts';
+import { button, element, findElement } from '../element.ts';
+import type { Session, TraceEvent } from './store.ts';
 
-export interface Detail {
-  show(detail: {
-    readonly session: Session | undefined;
-    readonly moments: readonly Moment[];
-    /** The moment that is looked at; undefined when none was seen. */
-    readonly moment: Moment | undefined;
-  }): void;
+interface DetailContent {
+  readonly session: Session | undefined;
+  readonly events: readonly TraceEvent[];
+  /** The one that is looked at; undefined when none was seen. */
+  readonly event: TraceEvent | undefined;
 }
 
-const DRAWN = 150;
+const EVENTS_SHOWN = 150;
 
-export function detail({ onMoment }: { readonly onMoment: (id: string) => void }): Detail {
-  const events = found('events');
-  const copy = found<HTMLButtonElement>('copy');
+export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => void }) {
+  const list = findElement('events');
+  const copy = findElement<HTMLButtonElement>('copy');
   let chosen: Session | undefined;
-  let told = '';
+  let shown = '';
   copy.addEventListener('click', () => {
     if (chosen) void copyTest(chosen.actor);
   });
   return {
-    show({ session, moments, moment }) {
-      if (chosen?.actor !== session?.actor) say('');
+    show({ session, events, event }: DetailContent): void {
+      if (chosen?.actor !== session?.actor) showStatus('');
       chosen = session;
-      found('who').textContent = session
+      findElement('who').textContent = session
         ? (session.caller ?? session.label)
-        : moment
-          ? moment.machine
+        : event
+          ? event.machine
           : 'No session chosen';
       copy.hidden = session?.door !== 'ussd';
-      found('screen').textContent = moment?.reply ?? '–';
+      findElement('screen').textContent = event?.reply ?? '–';
       // Drawn anew only when there is something new: a list that moves cannot be read.
-      const state = JSON.stringify([session?.actor, moments.length, moments.at(-1)?.id, moment?.id]);
-      if (state === told) return;
-      told = state;
-      const { scrollTop } = events;
-      const isAtEnd = scrollTop + events.clientHeight >= events.scrollHeight - 8;
-      events.replaceChildren(...moments.slice(-DRAWN).map((one) => line(one, one.id === moment?.id, onMoment)));
-      const context = moment?.context ?? session?.context ?? {};
-      found('context').replaceChildren(...Object.entries(context).flatMap(variable));
-      const here = events.querySelector('[aria-current]');
+      const state = JSON.stringify([session?.actor, events.length, events.at(-1)?.id, event?.id]);
+      if (state === shown) return;
+      shown = state;
+      const { scrollTop } = list;
+      const isAtEnd = scrollTop + list.clientHeight >= list.scrollHeight - 8;
+      list.replaceChildren(...events.slice(-EVENTS_SHOWN).map((one) => eventLine(one, one.id === event?.id, onEvent)));
+      const context = event?.context ?? session?.context ?? {};
+      findElement('context').replaceChildren(...Object.entries(context).flatMap(variableEntry));
+      const here = list.querySelector('[aria-current]');
       if (here) here.scrollIntoView({ block: 'nearest' });
-      else events.scrollTop = isAtEnd ? events.scrollHeight : scrollTop;
+      else list.scrollTop = isAtEnd ? list.scrollHeight : scrollTop;
     },
   };
 }
 
-function line(moment: Moment, isHere: boolean, onMoment: (id: string) => void): HTMLElement {
-  const { id, at, edges, typed = [], state, waiting } = moment;
+function eventLine(traced: TraceEvent, isHere: boolean, onEvent: (id: string) => void): HTMLElement {
+  const { id, at, edges, typed = [], state, waiting } = traced;
   const said = typed.map(({ text }) => (text === null ? 'a secret' : text === '' ? 'nothing' : `“${text}”`)).join(', ');
-  const press = button('', () => onMoment(id), { class: 'line', is: { 'aria-current': isHere && 'true' } });
+  const press = button('', () => onEvent(id), { class: 'line', is: { 'aria-current': isHere && 'true' } });
   press.append(
     element('time', { text: new Date(at).toTimeString().slice(0, 8) }),
     ...edges.map(({ event }) => element('code', { text: eventName(event) })),
@@ -85,12 +83,12 @@ const OWN: { readonly [name: string]: readonly [string, (value: unknown) => bool
   $proofs: ['proofs', () => true],
 };
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+const formatValue = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function variable([name, value]: readonly [string, unknown]): HTMLElement[] {
+function variableEntry([name, value]: readonly [string, unknown]): HTMLElement[] {
   const [called = name, isIdle] = OWN[name] ?? [];
   if (value === null || isIdle?.(value)) return [];
-  const text = Array.isArray(value) && name === '$stack' ? value.join(' › ') : textOf(value);
+  const text = Array.isArray(value) && name === '$stack' ? value.join(' › ') : formatValue(value);
   return [element('dt', { text: called }), element('dd', { text })];
 }
 
@@ -99,34 +97,26 @@ async function copyTest(actor: string): Promise<void> {
   const body = (await answer?.json().catch(() => undefined)) as
     | { text?: string; name?: string; error?: string }
     | undefined;
-  if (!answer?.ok || body?.text === undefined) return say(body?.error ?? 'The server did not answer.');
+  if (!answer?.ok || body?.text === undefined) return showStatus(body?.error ?? 'The server did not answer.');
   try {
     await navigator.clipboard.writeText(body.text);
-    say(`Copied: put it beside the flow as ${body.name}. Dummies stand for its secrets.`);
+    showStatus(`Copied: put it beside the flow as ${body.name}. Dummies stand for its secrets.`);
   } catch {
-    offer(body.text, body.name ?? 'flow.test.json');
+    downloadTest(body.text, body.name ?? 'flow.test.json');
   }
 }
 
 // Where the page may not write to the clipboard.
-function offer(text: string, name: string): void {
+function downloadTest(text: string, name: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   const link = element('a', { is: { href: url, download: name } });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  say(`Saved as ${name}: this page may not use the clipboard.`);
+  showStatus(`Saved as ${name}: this page may not use the clipboard.`);
 }
 
-function say(text: string): void {
-  found('told').textContent = text;
-}
-
-export interface Timeline {
-  show(time: {
-    readonly moments: readonly Moment[];
-    readonly moment: Moment | undefined;
-    readonly isLive: boolean;
-  }): void;
+function showStatus(text: string): void {
+  findElement('told').textContent = text;
 }
 
 export interface TimeChoices {
@@ -134,33 +124,33 @@ export interface TimeChoices {
   readonly onLive: () => void;
 }
 
-export function timeline({ onGo, onLive }: TimeChoices): Timeline {
-  const slider = found<HTMLInputElement>('time');
-  const pause = found('pause');
-  const output = found('moment');
-  let shown: readonly Moment[] = [];
+export function timeline({ onGo, onLive }: TimeChoices) {
+  const slider = findElement<HTMLInputElement>('time');
+  const pause = findElement('pause');
+  const output = findElement('moment');
+  let shown: readonly TraceEvent[] = [];
   slider.addEventListener('input', () => {
     const at = Number(slider.value);
-    const moment = shown[at];
-    if (moment) onGo(moment.id);
+    const event = shown[at];
+    if (event) onGo(event.id);
     else onLive();
   });
   return {
-    show({ moments, moment, isLive }) {
-      shown = moments;
-      const at = moment ? moments.indexOf(moment) : -1;
-      slider.max = String(Math.max(0, moments.length - 1));
+    show({ events, event, isLive }: { isLive: boolean } & Omit<DetailContent, 'session'>): void {
+      shown = events;
+      const at = event ? events.indexOf(event) : -1;
+      slider.max = String(Math.max(0, events.length - 1));
       slider.value = String(Math.max(0, at));
-      slider.disabled = moments.length === 0;
+      slider.disabled = events.length === 0;
       pause.textContent = isLive ? 'Pause' : 'Go live';
       pause.classList.toggle('live', isLive);
-      const words = moment
-        ? `${at + 1} of ${moments.length} · ${new Date(moment.at).toTimeString().slice(0, 8)}`
-        : moments.length
+      const words = event
+        ? `${at + 1} of ${events.length} · ${new Date(event.at).toTimeString().slice(0, 8)}`
+        : events.length
           ? 'no longer kept'
           : 'nothing yet';
       output.textContent = words;
-      slider.setAttribute('aria-valuetext', moment ? `${words}, ${moment.state}` : words);
+      slider.setAttribute('aria-valuetext', event ? `${words}, ${event.state}` : words);
     },
   };
 }

@@ -1,15 +1,15 @@
 // The two lists at the side: machines, and the sessions that are in them.
 
-import { button, element, found } from '../element.ts';
+import { button, element, findElement } from '../element.ts';
+
 import type { Machine, Session } from './store.ts';
 
-export interface Lists {
-  show(lists: {
-    readonly machines: readonly Machine[];
-    readonly sessions: readonly Session[];
-    readonly machine: string | undefined;
-    readonly actor: string | undefined;
-  }): void;
+export interface ListContent {
+  readonly machines: readonly Machine[];
+  readonly sessions: readonly Session[];
+  /** The ones that are looked at. */
+  readonly machine: string | undefined;
+  readonly actor: string | undefined;
 }
 
 export interface Choices {
@@ -17,12 +17,12 @@ export interface Choices {
   readonly onSession: (actor: string) => void;
 }
 
-export function lists({ onMachine, onSession }: Choices): Lists {
-  const machineList = found('machines');
-  const sessionList = found('sessions');
+export function sideLists({ onMachine, onSession }: Choices) {
+  const machineList = findElement('machines');
+  const sessionList = findElement('sessions');
   return {
-    show({ machines, sessions, machine, actor }) {
-      keyed(machineList, machines, {
+    show({ machines, sessions, machine, actor }: ListContent): void {
+      updateList(machineList, machines, {
         key: ({ id }) => id,
         make: ({ id }) => button('', () => onMachine(id), { class: 'line' }),
         update: (line, one) => {
@@ -34,31 +34,31 @@ export function lists({ onMachine, onSession }: Choices): Lists {
               : element('span', { class: 'hidden', text: 'lifecycle' }),
           );
           line.title = one.title;
-          current(line, actor === undefined && one.id === machine);
+          setCurrent(line, actor === undefined && one.id === machine);
         },
       });
-      keyed(sessionList, sessions, {
+      updateList(sessionList, sessions, {
         key: (one) => one.actor,
         make: (one) => button('', () => onSession(one.actor), { class: 'line session' }),
         update: (line, one) => {
           line.replaceChildren(
             element('span', { class: `dot ${one.ended ? 'gone' : 'live'}` }),
             element('strong', { text: one.caller ?? one.label }),
-            element('small', { text: ageOf(one) }),
-            element('span', { class: 'where', text: whereOf(one) }),
+            element('small', { text: formatAge(one) }),
+            element('span', { class: 'where', text: formatPlace(one) }),
           );
           line.title = `${one.door} ${one.label}`;
-          current(line, one.actor === actor);
+          setCurrent(line, one.actor === actor);
         },
       });
-      found('count').textContent = sessions.length ? String(sessions.length) : '';
-      found('quiet').hidden = sessions.length > 0;
+      findElement('count').textContent = sessions.length ? String(sessions.length) : '';
+      findElement('quiet').hidden = sessions.length > 0;
     },
   };
 }
 
 /** Whether a machine or a session has all the words that are searched for. */
-export function fits(words: string, texts: readonly (string | undefined)[]): boolean {
+export function matchesWords(words: string, texts: readonly (string | undefined)[]): boolean {
   const all = texts.join(' ').toLowerCase();
   return words
     .toLowerCase()
@@ -66,16 +66,16 @@ export function fits(words: string, texts: readonly (string | undefined)[]): boo
     .every((word) => all.includes(word));
 }
 
-function current(line: Element, isCurrent: boolean): void {
+function setCurrent(line: Element, isCurrent: boolean): void {
   if (isCurrent) line.setAttribute('aria-current', 'true');
   else line.removeAttribute('aria-current');
 }
 
-function whereOf({ caller, label, machine, state, ended }: Session): string {
+function formatPlace({ caller, label, machine, state, ended }: Session): string {
   return [...(caller === undefined ? [] : [label]), machine, state, ...(ended ? ['ended'] : [])].join(' · ');
 }
 
-function ageOf({ born, at }: Session): string {
+function formatAge({ born, at }: Session): string {
   const since = born ?? at;
   if (!since) return '';
   const seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
@@ -83,14 +83,14 @@ function ageOf({ born, at }: Session): string {
   return seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
 }
 
-interface Keyed<Item> {
+interface ListUpdate<Item> {
   readonly key: (item: Item) => string;
   readonly make: (item: Item) => HTMLButtonElement;
   readonly update: (line: HTMLButtonElement, item: Item) => void;
 }
 
 // Lines stay what they are, so that the one that has the focus keeps it.
-function keyed<Item>(list: HTMLElement, items: readonly Item[], { key, make, update }: Keyed<Item>): void {
+function updateList<Item>(list: HTMLElement, items: readonly Item[], { key, make, update }: ListUpdate<Item>): void {
   const before = new Map([...list.children].map((line) => [(line as HTMLElement).dataset.key, line]));
   let place = list.firstElementChild;
   for (const item of items) {

@@ -1,14 +1,14 @@
 // Hands the stream of the inspector to Stately's page in a frame, once somebody has asked for it.
 
-import { element, found } from '../element.ts';
+import { element, findElement } from '../element.ts';
 
 const ORIGIN = 'https://stately.ai';
 const READY = '@statelyai.connected';
 const KEPT = 2_000;
 
-found('send').addEventListener('click', () => {
-  found('notice').hidden = true;
-  found('told').textContent = `Shown by ${ORIGIN}. Close this page, and nothing more is handed over.`;
+findElement('send').addEventListener('click', () => {
+  findElement('notice').hidden = true;
+  findElement('told').textContent = `Shown by ${ORIGIN}. Close this page, and nothing more is handed over.`;
   const frame = element('iframe', {
     is: { src: `${ORIGIN}/inspect`, title: 'Stately inspector', referrerpolicy: 'no-referrer' },
   });
@@ -26,5 +26,5 @@ found('send').addEventListener('click', () => {
     if (isReady) hand(message);
     else if (waiting.push(message) > KEPT) waiting.shift();
   };
-  found('frame').replaceChildren(frame);
+  findElement('frame').replaceChildren(frame);
 });

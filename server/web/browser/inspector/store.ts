@@ -1,112 +1,26 @@
 // What the page of the inspector knows, read from the stream of the server: the sessions, and the last events of all.
 
-import { element, found } from '../element.ts';
+import type { Edge } from '../../inspector/moment.ts';
+import type { MomentMessage, StandingMessage, StatelyMessage } from '../../inspector/stately.ts';
+import { element, findElement } from '../element.ts';
 
-export interface Moment extends ToldMoment {
-  readonly context: Snapshot['context'];
-}
+export type { Edge };
 
-export interface Session extends Told {
-  readonly context: Snapshot['context'];
-  readonly ended: boolean;
-  /** Of its last moment; 0 when none was seen. */
-  readonly at: number;
-  /** Moments that were seen. */
-  readonly seen: number;
-}
-
-export interface Store {
-  take(message: Message): void;
-  sessions(): readonly Session[];
-  session(actor: string): Session | undefined;
-  /** Of a session, or of all of a machine. */
-  moments(of: { readonly actor?: string | undefined; readonly machine?: string | undefined }): readonly Moment[];
-  /** A stream that begins anew tells everything again. */
-  restart(): void;
-}
-
-const KEPT = 500;
-
-export function createStore(): Store {
-  const sessions = new Map<string, Session>();
-  let moments: Moment[] = [];
-  let known = new Set<string>();
-  return {
-    take(message) {
-      if (message.type === '@xstate.event' || !message.twinline) return;
-      const { context } = message.snapshot;
-      if (message.type === '@xstate.actor') {
-        const { actor } = message.twinline;
-        if (!sessions.has(actor)) sessions.set(actor, { ...message.twinline, context, ended: false, at: 0, seen: 0 });
-        return;
-      }
-      const moment: Moment = { ...message.twinline, context };
-      if (known.has(moment.id)) return;
-      known.add(moment.id);
-      moments.push(moment);
-      if (moments.length > KEPT) known.delete(moments.shift()!.id);
-      const before = sessions.get(moment.actor);
-      sessions.delete(moment.actor);
-      sessions.set(moment.actor, { ...before, ...moment, seen: (before?.seen ?? 0) + 1 });
-    },
-    // Whoever did something last stands first.
-    sessions: () => [...sessions.values()].reverse(),
-    session: (actor) => sessions.get(actor),
-    moments: ({ actor, machine }) =>
-      moments.filter((one) => (actor === undefined ? one.machine === machine : one.actor === actor)),
-    restart() {
-      sessions.clear();
-      moments = [];
-      known = new Set();
-    },
-  };
-}
-
-export interface Edge {
-  readonly event: string;
-  readonly from: string | null;
-  readonly to: string;
-}
-
-export interface Typed {
-  /** Null where it was a secret. */
-  readonly text: string | null;
-  readonly at: string;
-}
-
-export interface Snapshot {
-  readonly status: 'active' | 'done';
+interface WithContext {
   readonly context: { readonly [name: string]: unknown };
 }
 
-/** Whose machine it is, and where. */
-export interface Told {
-  readonly actor: string;
-  readonly door: string;
-  readonly label: string;
-  readonly caller?: string;
-  readonly machine: string;
-  readonly version: number;
-  readonly state: string;
-  /** Milliseconds since 1970. */
-  readonly born?: number;
-}
+export type TraceEvent = MomentMessage & WithContext;
 
-export interface ToldMoment extends Told {
-  readonly id: string;
-  readonly at: number;
-  readonly edges: readonly Edge[];
+export interface Session extends StandingMessage, WithContext {
   readonly ended: boolean;
-  readonly reply?: string;
-  readonly waiting?: boolean;
-  readonly typed?: readonly Typed[];
+  /** Of its last event; 0 when none was seen. */
+  readonly at: number;
+  /** Events that were seen. */
+  readonly seen: number;
 }
 
-export type Message =
-  | { readonly type: '@xstate.actor'; readonly snapshot: Snapshot; readonly twinline?: Told }
-  | { readonly type: '@xstate.event' }
-  | { readonly type: '@xstate.snapshot'; readonly snapshot: Snapshot; readonly twinline: ToldMoment };
-
+/** A machine as the server lists it. */
 export interface Machine {
   readonly id: string;
   readonly kind: 'flow' | 'lifecycle';
@@ -114,30 +28,69 @@ export interface Machine {
   readonly title: string;
 }
 
-export interface StreamEnds {
-  /** It begins, and tells from its beginning what it knows. */
-  readonly onStart: () => void;
-  readonly onMessage: (message: Message) => void;
+const EVENTS_KEPT = 500;
+
+export function createStore() {
+  const sessions = new Map<string, Session>();
+  let events: TraceEvent[] = [];
+  let ids = new Set<string>();
+  return {
+    add(message: StatelyMessage): void {
+      if (message.type === '@xstate.event' || !message.twinline) return;
+      const { context } = message.snapshot;
+      if (message.type === '@xstate.actor') {
+        const { actor } = message.twinline;
+        if (!sessions.has(actor)) sessions.set(actor, { ...message.twinline, context, ended: false, at: 0, seen: 0 });
+        return;
+      }
+      const event: TraceEvent = { ...message.twinline, context };
+      if (ids.has(event.id)) return;
+      ids.add(event.id);
+      events.push(event);
+      if (events.length > EVENTS_KEPT) ids.delete(events.shift()!.id);
+      const before = sessions.get(event.actor);
+      sessions.delete(event.actor);
+      sessions.set(event.actor, { ...before, ...event, seen: (before?.seen ?? 0) + 1 });
+    },
+    /** Those with the latest event first. */
+    sessions: (): readonly Session[] => [...sessions.values()].reverse(),
+    session: (actor: string): Session | undefined => sessions.get(actor),
+    /** The events of a session, or of all sessions of a machine. */
+    events: ({ actor, machine }: { actor?: string | undefined; machine?: string | undefined }): readonly TraceEvent[] =>
+      events.filter((one) => (actor === undefined ? one.machine === machine : one.actor === actor)),
+    /** For a stream that begins again, with all that it knows. */
+    clear(): void {
+      sessions.clear();
+      events = [];
+      ids = new Set();
+    },
+  };
 }
 
-const AGAIN_MS = 2_000;
+export interface StreamListeners {
+  /** It begins, and first brings all that the server knows. */
+  readonly onStart: () => void;
+  readonly onMessage: (message: StatelyMessage) => void;
+}
+
+const RETRY_MS = 2_000;
 
 /** Listens for as long as the page is open; a stream that broke is opened again. */
-export function stream({ onStart, onMessage }: StreamEnds): void {
+export function openStream({ onStart, onMessage }: StreamListeners): void {
   const source = new EventSource('/inspector/stream');
   source.onopen = () => {
-    say('live', 'Live');
+    showState('live', 'Live');
     onStart();
   };
-  source.onmessage = ({ data }: MessageEvent<string>) => onMessage(JSON.parse(data) as Message);
+  source.onmessage = ({ data }: MessageEvent<string>) => onMessage(JSON.parse(data) as StatelyMessage);
   source.onerror = () => {
-    say('gone', 'Not connected; trying again …');
+    showState('gone', 'Not connected; trying again …');
     if (source.readyState !== EventSource.CLOSED) return;
-    setTimeout(() => stream({ onStart, onMessage }), AGAIN_MS);
+    setTimeout(() => openStream({ onStart, onMessage }), RETRY_MS);
   };
   addEventListener('pagehide', () => source.close(), { once: true });
 }
 
-function say(state: 'live' | 'gone', words: string): void {
-  found('state').replaceChildren(element('span', { class: `dot ${state}` }), words);
+function showState(state: 'live' | 'gone', words: string): void {
+  findElement('state').replaceChildren(element('span', { class: `dot ${state}` }), words);
 }

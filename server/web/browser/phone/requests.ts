@@ -8,12 +8,14 @@ export interface Fields {
 }
 
 /** What came back, or why nothing did. */
-export type Answer =
-  | { readonly kind: 'continue' | 'end'; readonly text: string; readonly status: number; readonly raw: string }
-  | { readonly kind: 'trouble'; readonly text: string; readonly status: number; readonly raw: string };
+export interface Answer {
+  readonly kind: 'continue' | 'end' | 'trouble';
+  readonly text: string;
+  readonly raw: string;
+}
 
-/** Where a session stands, as the server tells operators; undefined when it does not, or the session is over. */
-export interface Standing {
+/** The state of a session, as the server answers operators; undefined when the session is over. */
+export interface SessionState {
   /** Path of the screen. */
   readonly screen: string;
   readonly secret: boolean;
@@ -25,31 +27,31 @@ export interface Standing {
 const ENDPOINT = '/simulator/dial';
 
 /** Posts a request; never rejects. */
-export async function post(fields: Fields): Promise<Answer> {
+export async function sendRequest(fields: Fields): Promise<Answer> {
   try {
     const headers = { 'Content-Type': 'application/json' };
     const answer = await fetch(ENDPOINT, { method: 'POST', headers, body: JSON.stringify(fields) });
-    return read(answer.status, await answer.text());
+    return readAnswer(answer.status, await answer.text());
   } catch {
-    return { kind: 'trouble', text: 'The server did not answer. Is it running?', status: 0, raw: '' };
+    return { kind: 'trouble', text: 'The server did not answer. Is it running?', raw: '' };
   }
 }
 
-function read(status: number, raw: string): Answer {
+function readAnswer(status: number, raw: string): Answer {
   const [, word, text = ''] = /^(CON|END) ?([\s\S]*)$/.exec(raw) ?? [];
   if (word === undefined)
-    return { kind: 'trouble', text: `Status ${status}, and neither CON nor END.`, status, raw: raw.slice(0, 500) };
-  return { kind: word === 'CON' ? 'continue' : 'end', text, status, raw };
+    return { kind: 'trouble', text: `Status ${status}, and neither CON nor END.`, raw: raw.slice(0, 500) };
+  return { kind: word === 'CON' ? 'continue' : 'end', text, raw };
 }
 
-/** Asks where a session stands. */
-export async function standing(sessionId: string): Promise<Standing | undefined> {
+/** Asks for the state of a session. */
+export async function readSessionState(sessionId: string): Promise<SessionState | undefined> {
   const answer = await fetch(`/simulator/sessions/${encodeURIComponent(sessionId)}`).catch(() => undefined);
-  return answer?.ok ? ((await answer.json().catch(() => undefined)) as Standing | undefined) : undefined;
+  return answer?.ok ? ((await answer.json().catch(() => undefined)) as SessionState | undefined) : undefined;
 }
 
 /** A dialogue as a file of flow tests; rejects with the reason in words. */
-export async function flowTest(dialogue: {
+export async function saveFlowTest(dialogue: {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly inputs: readonly string[];
@@ -59,9 +61,9 @@ export async function flowTest(dialogue: {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(dialogue),
   });
-  const said = (await answer.json()) as { name: string; text: string; error?: string };
-  if (answer.ok) return said;
-  throw new Error(said.error ?? `Status ${answer.status}`);
+  const result = (await answer.json()) as { name: string; text: string; error?: string };
+  if (answer.ok) return result;
+  throw new Error(result.error ?? `Status ${answer.status}`);
 }
 
 export interface Typed {
@@ -73,23 +75,23 @@ export interface Typed {
 const HIDDEN = '••••';
 
 /** The field `text` of a request; '' when nothing was typed yet. */
-export function sentText(typed: readonly Typed[], mode: TextMode): string {
+export function requestText(typed: readonly Typed[], mode: TextMode): string {
   return mode === 'latest' ? (typed.at(-1)?.text ?? '') : typed.map(({ text }) => text).join('*');
 }
 
 /** The same without its secrets; not even their length is told. */
-export function shownText(typed: readonly Typed[], mode: TextMode): string {
+export function maskedText(typed: readonly Typed[], mode: TextMode): string {
   const shown = typed.map(({ text, secret }) => ({ text: secret ? HIDDEN : text, secret }));
-  return sentText(shown, mode);
+  return requestText(shown, mode);
 }
 
 /** The inputs with another secret in the place of each: as long, of as many digits, and the same wherever it is the same. */
-export function withoutSecrets(typed: readonly Typed[]): string[] {
+export function replaceSecrets(typed: readonly Typed[]): string[] {
   const others = new Map<string, string>();
   const taken = new Set(typed.map(({ text }) => text));
   return typed.map(({ text, secret }) => {
     if (!secret || text === '') return text;
-    const other = others.get(text) ?? firstOther(text, taken);
+    const other = others.get(text) ?? unusedText(text, taken);
     others.set(text, other);
     taken.add(other);
     return other;
@@ -97,16 +99,16 @@ export function withoutSecrets(typed: readonly Typed[]): string[] {
 }
 
 // One that was typed as well would be a secret again, and short ones are soon all taken.
-function firstOther(text: string, taken: ReadonlySet<string>): string {
+function unusedText(text: string, taken: ReadonlySet<string>): string {
   for (let start = 0; start < 100; start++) {
-    const other = [...text].map((letter, at) => standIn(letter, start + at)).join('');
+    const other = [...text].map((letter, at) => replacementFor(letter, start + at)).join('');
     if (!taken.has(other)) return other;
   }
   return [...text].map((letter) => (/\d/.test(letter) ? '0' : 'x')).join('');
 }
 
 // Neighbours differ by three, so that nobody calls it a PIN that is easy to guess.
-function standIn(letter: string, at: number): string {
+function replacementFor(letter: string, at: number): string {
   if (/\d/.test(letter)) return String((1 + 3 * at + Math.floor(at / 10)) % 10);
   return /\p{L}/u.test(letter) ? String.fromCharCode(97 + ((3 * at) % 26)) : letter;
 }

@@ -3,7 +3,7 @@
 import { room } from '../../../../lib/flow/run/gsm7.ts';
 import { button, element } from '../element.ts';
 import type { Phone } from './phone.ts';
-import { sentText } from './requests.ts';
+import { requestText } from './requests.ts';
 
 /** A part of a drawn phone. */
 export interface DevicePart {
@@ -39,7 +39,8 @@ export function screenPart(phone: Phone, { named, textChars }: PartDeps): Device
     meter.value = Math.min(used, limit);
     meter.classList.toggle('over', used > limit);
     taken.textContent = `${used} of ${limit} ${UNITS[encoding]}${shown?.kind === 'end' ? ' · end' : ''}`;
-    sent.textContent = textChars > 0 ? `text ${sentText(session?.typed ?? [], 'cumulative').length}/${textChars}` : '';
+    sent.textContent =
+      textChars > 0 ? `text ${requestText(session?.typed ?? [], 'cumulative').length}/${textChars}` : '';
   }
   return { elements: [screen, meter, element('p', { class: 'count' }, [taken, sent])], show };
 }
