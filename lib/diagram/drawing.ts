@@ -78,6 +78,11 @@ export function arrowsOf(steps: readonly Step[]): Arrow[] {
   return [...arrows.values()];
 }
 
+/** `from→to`, the name of an arrow. */
+export function arrowKey({ from, to }: { readonly from: string; readonly to: string }): string {
+  return `${from}→${to}`;
+}
+
 /** `text` in at most `most` characters, on one line; what was cut shows as `…`. */
 export function cutLine(text: string, most: number): string {
   const characters = [...text.replace(/\s+/g, ' ').trim()];

@@ -3,10 +3,8 @@
 import { findExitScreen, isInteractive } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
-import { arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
-import { arrowKey } from './overlay.ts';
-import { stepsOf } from './screen-steps.ts';
-import { screenLines } from './screen-words.ts';
+import { arrowKey, arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
+import { screenLines, stepsOf } from './screens.ts';
 
 const GOODBYE = '$goodbye';
 

@@ -3,21 +3,20 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Json, JsonObject } from '../store/store.ts';
 import { arrowsOf, type Chip, cutLine, type Drawing, type DrawnState, type StateKind, type Step } from './drawing.ts';
-import { eventWords, guardWords, namesOf } from './machine-words.ts';
 
 const LINE_CHARS = 34;
 const INSIDE_LINES = 6;
 
 /** Draws a machine. States inside others are drawn in them; what leads nowhere is a line of its state. */
 export function machineDrawing(machine: AnyStateMachine): Drawing {
-  const nodes = inside(machine.root);
+  const nodes = statesIn(machine.root);
   const steps = nodes.flatMap(stepsOf);
   const leaving = new Set(steps.filter(({ from, to }) => from !== to).map(({ from }) => from));
   const everywhere = stepsOf(machine.root);
   const states = nodes.map((node): DrawnState => {
-    const id = idOf(node);
-    const parent = node.parent && node.parent !== machine.root ? idOf(node.parent) : undefined;
-    const chips = [...ownChips(node), ...everywhere.filter(({ to }) => to === id).map(anywhereChip)];
+    const id = pathOf(node);
+    const parent = node.parent && node.parent !== machine.root ? pathOf(node.parent) : undefined;
+    const chips = [...serviceChips(node), ...everywhere.filter(({ to }) => to === id).map(rootStepChip)];
     const kind = kindOf(node, leaving.has(id));
     return { id, kind, title: node.key, lines: linesOf(node), chips, ...(parent !== undefined && { parent }) };
   });
@@ -25,17 +24,17 @@ export function machineDrawing(machine: AnyStateMachine): Drawing {
   return { id: machine.id, title: `Machine ${machine.id}`, states, arrows: arrowsOf(steps), starts: new Set(starts) };
 }
 
-const idOf = (node: AnyStateNode): string => node.path.join('.');
+const pathOf = (node: AnyStateNode): string => node.path.join('.');
 
-function inside(node: AnyStateNode): AnyStateNode[] {
-  return Object.values(node.states).flatMap((state) => [state, ...inside(state)]);
+function statesIn(node: AnyStateNode): AnyStateNode[] {
+  return Object.values(node.states).flatMap((state) => [state, ...statesIn(state)]);
 }
 
 function startsOf(node: AnyStateNode): string[] {
   const children = Object.values(node.states);
   if (children.length === 0) return [];
-  if (node.type === 'parallel') return children.map(idOf);
-  return (node.initial.target ?? []).map(idOf);
+  if (node.type === 'parallel') return children.map(pathOf);
+  return (node.initial.target ?? []).map(pathOf);
 }
 
 /** Every transition of a state, in order; those without a condition or event last in their list. */
@@ -46,12 +45,12 @@ function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
 function stepsOf(node: AnyStateNode): Step[] {
   return transitionsOf(node).flatMap((transition) =>
     (transition.target ?? []).map((target): Step => {
-      const guard = guardWords(transition.guard);
+      const guard = formatGuard(transition.guard);
       const event = transition.eventType === '' ? 'always' : transition.eventType;
-      const words = eventWords(transition);
+      const words = formatEvent(transition);
       return {
-        from: idOf(node),
-        to: idOf(target as AnyStateNode),
+        from: pathOf(node),
+        to: pathOf(target as AnyStateNode),
         event,
         label: guard === undefined ? words || 'else' : `${words} [${guard}]`.trim(),
         role: event.startsWith('xstate.error.') ? 'error' : 'on',
@@ -63,13 +62,13 @@ function stepsOf(node: AnyStateNode): Step[] {
 
 function linesOf(node: AnyStateNode): string[] {
   // As the author wrote them: XState adds the starting and stopping of timers.
-  const entry = namesOf(listOf(node.config.entry));
-  const exit = namesOf(listOf(node.config.exit));
+  const entry = actionNames(listOf(node.config.entry));
+  const exit = actionNames(listOf(node.config.exit));
   const stays = transitionsOf(node)
     .filter(({ target, actions }) => target === undefined && actions.length > 0)
     .map((transition) => {
-      const guard = guardWords(transition.guard);
-      return `${eventWords(transition)}${guard === undefined ? '' : ` [${guard}]`}`;
+      const guard = formatGuard(transition.guard);
+      return `${formatEvent(transition)}${guard === undefined ? '' : ` [${guard}]`}`;
     });
   const lines = [
     ...(entry.length ? [`entry: ${entry.join(', ')}`] : []),
@@ -83,7 +82,7 @@ function linesOf(node: AnyStateNode): string[] {
 const listOf = (actions: unknown): readonly unknown[] =>
   actions === undefined ? [] : Array.isArray(actions) ? actions : [actions];
 
-function ownChips(node: AnyStateNode): Chip[] {
+function serviceChips(node: AnyStateNode): Chip[] {
   const calls = node.invoke.map(
     ({ src }): Chip => ({ sign: 'service', text: typeof src === 'string' ? src : 'actor' }),
   );
@@ -94,7 +93,7 @@ function ownChips(node: AnyStateNode): Chip[] {
   ];
 }
 
-const anywhereChip = ({ label, event, to }: Step): Chip => ({
+const rootStepChip = ({ label, event, to }: Step): Chip => ({
   ...{ sign: 'exit', text: `${cutLine(label, LINE_CHARS - 16)} from any state` },
   ...{ to, events: [event] },
 });
@@ -121,7 +120,7 @@ export function machineConfig({ config }: AnyStateMachine): JsonObject {
 const NAMED = new Set(['actions', 'entry', 'exit', 'guard']);
 
 function jsonOf(value: unknown, key: string | undefined): Json | undefined {
-  if (typeof value === 'function') return key !== undefined && NAMED.has(key) ? { type: nameOf(value) } : undefined;
+  if (typeof value === 'function') return key !== undefined && NAMED.has(key) ? { type: typeName(value) } : undefined;
   if (Array.isArray(value)) return value.map((item) => jsonOf(item, key)).filter((item) => item !== undefined);
   if (typeof value !== 'object' || value === null) return value as Json | undefined;
   if (key !== undefined && VALUES.has(key)) return JSON.parse(JSON.stringify(value)) as Json;
@@ -129,7 +128,59 @@ function jsonOf(value: unknown, key: string | undefined): Json | undefined {
   return Object.fromEntries(entries.filter(([, item]) => item !== undefined)) as JsonObject;
 }
 
-function nameOf(made: unknown): string {
-  const { type, name } = made as { readonly type?: unknown; readonly name?: string };
-  return typeof type === 'string' ? type : name || 'inline';
+/** `CAST`, `execute done`, `execute failed`, `after votingPeriod`; '' for a transition that needs no event. */
+function formatEvent({ eventType, source }: AnyTransitionDefinition): string {
+  const [, kind, name = ''] = /^xstate\.(done\.actor|error\.actor|done\.state|after)\.(.+)$/.exec(eventType) ?? [];
+  switch (kind) {
+    case 'done.actor':
+      return `${callName(name)} done`;
+    case 'error.actor':
+      return `${callName(name)} failed`;
+    case 'done.state':
+      return 'done';
+    case 'after': {
+      const delay = name.endsWith(`.${source.id}`) ? name.slice(0, -source.id.length - 1) : name;
+      return `after ${/^\d+$/.test(delay) ? `${delay} ms` : delay}`;
+    }
+    default:
+      return eventType;
+  }
+}
+
+// XState names a call without an id after its state: `0.machine.state`.
+function callName(name: string): string {
+  return /^\d+\./.test(name) ? 'call' : name;
+}
+
+/** `mayVote`, `outcome voting passes`: a guard with its parameters, or undefined when there is none. */
+function formatGuard(guard: unknown): string | undefined {
+  if (guard === undefined || guard === null) return undefined;
+  if (typeof guard === 'string') return guard;
+  if (typeof guard === 'function') return functionName(guard) ?? 'guard';
+  const { type, params } = guard as { readonly type: string; readonly params?: unknown };
+  const values = params && typeof params === 'object' ? Object.values(params).filter(isShort) : [];
+  return [type, ...values].join(' ');
+}
+
+/** The names of actions; a function without a name is `action`. */
+function actionNames(actions: readonly unknown[]): string[] {
+  return actions.map((action) => {
+    if (typeof action === 'string') return action;
+    if (typeof action === 'function') return functionName(action) ?? 'action';
+    const { type } = action as { readonly type: unknown };
+    return typeof type === 'string' ? type : 'action';
+  });
+}
+
+const isShort = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
+
+/** The name of a function; undefined for one that has none. */
+function functionName(made: unknown): string | undefined {
+  return (made as { readonly name?: string }).name || undefined;
+}
+
+// Actions that XState's helpers make carry their type.
+function typeName(made: unknown): string {
+  const { type } = made as { readonly type?: unknown };
+  return typeof type === 'string' ? type : (functionName(made) ?? 'inline');
 }

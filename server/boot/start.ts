@@ -26,7 +26,7 @@ import { watchMenus } from '../menus/menus.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { toolPages } from '../web/kit/tools.ts';
-import { serviceRecorder } from '../web/simulator/recorder.ts';
+import { serviceRecorder } from '../web/simulator/flow-test.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { ownRoutes } from './route-groups.ts';

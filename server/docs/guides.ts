@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Marked, type Tokens } from 'marked';
-import type { Page } from '../web/kit/frame.ts';
-import { type Html, html, written } from '../web/kit/html.ts';
+import { html, type Markup, trustMarkup } from '../../lib/markup.ts';
+import { linkBar, type Page } from '../web/kit/frame.ts';
 
 /** Guides by name, which is that of their file too, in the order in which they are offered. */
 export const GUIDES = {
@@ -22,9 +22,6 @@ export const GUIDES = {
   architecture: ['Architecture', 'rooms, words, and where to change what'],
 } as const satisfies Readonly<Record<string, readonly [title: string, about: string]>>;
 
-/** Sheets of `/pages/` that guides and references need. */
-export const SHEETS = ['guide.css'];
-
 export type GuideName = keyof typeof GUIDES;
 
 export function isGuide(name: string): name is GuideName {
@@ -39,11 +36,11 @@ export function guideText(name: GuideName): Promise<string> {
 /** A guide as a page; its headings can be linked to. */
 export async function guidePage(name: GuideName): Promise<Page> {
   const [title] = GUIDES[name];
-  const body = written(await reader.parse(await guideText(name)));
+  const body = trustMarkup(await reader.parse(await guideText(name)));
   return {
     title: `${title} · Twinline`,
-    sheets: SHEETS,
-    body: html`${others(name)}<article class="card guide">${body}</article>`,
+    style: 'docs.css',
+    body: html`${otherGuides(name)}<article class="card guide">${body}</article>`,
   };
 }
 
@@ -53,7 +50,7 @@ export function guidesPage(): Page {
     html`<li><a href="${href}">${title}</a><span>${about}</span></li>`;
   return {
     title: 'Guides · Twinline',
-    sheets: SHEETS,
+    style: 'docs.css',
     body: html`<header class="card"><h1>Guides</h1><ul class="guides">
 ${names().map((name) => entry(`/docs/guides/${name}`, GUIDES[name][0], GUIDES[name][1]))}
 ${entry('/docs/flow-format', 'Flow format', 'every key of a flow file, with examples')}
@@ -65,13 +62,13 @@ ${entry('/docs', 'Routes', 'every route of this server, to be tried out')}
 
 const names = () => Object.keys(GUIDES) as GuideName[];
 
-function others(here: GuideName): Html {
-  const links = names().map((name) =>
-    name === here
-      ? html`<a href="/docs/guides/${name}" aria-current="page">${GUIDES[name][0]}</a>`
-      : html`<a href="/docs/guides/${name}">${GUIDES[name][0]}</a>`,
-  );
-  return html`<nav class="tools" aria-label="Guides"><strong><a href="/docs/guides">Guides</a></strong>${links}</nav>`;
+function otherGuides(here: GuideName): Markup {
+  return linkBar({
+    label: 'Guides',
+    title: html`<a href="/docs/guides">Guides</a>`,
+    path: `/docs/guides/${here}`,
+    links: names().map((name) => [`/docs/guides/${name}`, GUIDES[name][0]]),
+  });
 }
 
 const reader = new Marked({

@@ -4,20 +4,16 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from 'koa';
-import helmet from 'koa-helmet';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { html } from '../../lib/markup.ts';
 import { PLAIN_ANSWERS, UNKNOWN } from '../http/common-answers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { messagePage, type Page, sendPage } from '../web/kit/frame.ts';
-import { html, markupOf } from '../web/kit/html.ts';
-import { errorPage, errorsPage } from './errors-page.ts';
-import { flowFormatPage } from './flow-format-page.ts';
 import { guidePage, guidesPage, isGuide } from './guides.ts';
-import { START_SCRIPT } from './start-script.ts';
+import { errorPage, errorsPage, flowFormatPage } from './reference-pages.ts';
 import { SWAGGER_TYPES, swaggerFolder } from './swagger-files.ts';
-import { SWAGGER_STYLE } from './swagger-style.ts';
 
 export interface Served {
   readonly type: string;
@@ -25,51 +21,22 @@ export interface Served {
   readonly etag: string;
 }
 
-const JAVASCRIPT = 'text/javascript; charset=utf-8';
-const CSS = 'text/css; charset=utf-8';
-
-// As strict as Swagger UI bears: its icons are data. Tests open the page and look for breaches.
-const policy = helmet.contentSecurityPolicy({
-  useDefaults: false,
-  directives: {
-    'default-src': ["'none'"],
-    'script-src': ["'self'"],
-    'style-src': ["'self'"],
-    'img-src': ["'self'", 'data:'],
-    'connect-src': ["'self'"],
-    'base-uri': ["'none'"],
-    'form-action': ["'none'"],
-    'frame-ancestors': ["'none'"],
-  },
-});
-
-const DOCS = `<!doctype html>
-${markupOf(html`<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Twinline</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/narrow.css">
+// Swagger UI brings its own script and style; ours start it and mend it.
+const SWAGGER_PAGE: Page = {
+  title: 'Twinline',
+  head: html`<link rel="stylesheet" href="/docs/swagger-ui.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
-<script src="/docs/start.js" defer></script>
-</head>
-<body>
-<div id="docs"></div>
-<noscript>This page needs JavaScript; the document itself is <a href="/openapi.json">/openapi.json</a>.</noscript>
-</body>
-</html>
-`)}`;
+`,
+  script: 'swagger.js',
+  style: 'swagger.css',
+  body: html`<div id="docs"></div>
+<noscript>This page needs JavaScript; the document itself is <a href="/openapi.json">/openapi.json</a>.</noscript>`,
+};
 
-const START = 'start.js';
-const NARROW = 'narrow.css';
-
-/** Whether this path is that of a script or a style sheet of the documentation. */
+/** Whether this path is that of a script or a style sheet of Swagger UI. */
 export function isDocsFile(path: string): boolean {
   const [, folder, name, ...rest] = path.split('/');
-  const isFile = name !== undefined && (name === START || name === NARROW || Object.hasOwn(SWAGGER_TYPES, name));
-  return folder === 'docs' && isFile && rest.length === 0;
+  return folder === 'docs' && name !== undefined && Object.hasOwn(SWAGGER_TYPES, name) && rest.length === 0;
 }
 
 /** What the routes of the documentation serve. */
@@ -83,10 +50,7 @@ export interface Docs {
 export function openDocs(openApi: () => OpenApiDocument): Docs {
   const folder = swaggerFolder();
   let text: Served | undefined;
-  const files = new Map<string, Promise<Served>>([
-    [START, Promise.resolve(served(JAVASCRIPT, START_SCRIPT))],
-    [NARROW, Promise.resolve(served(CSS, SWAGGER_STYLE))],
-  ]);
+  const files = new Map<string, Promise<Served>>();
   return {
     document: () => {
       text ??= served('application/json', JSON.stringify(openApi()));
@@ -207,9 +171,7 @@ async function sendDocsPage(ctx: Context): Promise<void> {
     ctx.status = 503;
     return sendPage(ctx, messagePage('The documentation was not built', html`<p>Run npm run build.</p>`));
   }
-  await policy(ctx, async () => {});
-  ctx.type = 'html';
-  ctx.body = DOCS;
+  await sendPage(ctx, SWAGGER_PAGE);
 }
 
 function unknownPage(ctx: Context): Page {

@@ -1,15 +1,19 @@
-// `npm run build`: makes `dist` unless it is what the source gives already. Built beside it, and swapped when it is whole.
+// `npm run build`: makes `dist` unless it is built from this source already. Built beside it, one build at a time, and
+// swapped when it is whole.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'libsql';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
-import { isBuilt, keyOfDist, publish } from './dist.ts';
-import { withLock } from './lock.ts';
+import { writeAssets } from '../web/kit/assets.ts';
+import { isBuilt, keyOfDist, publish, takeStyleFiles } from './dist.ts';
 
-const PROJECTS = ['tsconfig.json', 'server/web/browser/tsconfig.json'];
 /** A build that was killed leaves its folder; by then nobody writes to it. */
 const ABANDONED_MS = 3_600_000;
+/** Between two tries to get the lock. */
+const RETRY_LOCK_MS = 100;
 
 const root = process.cwd();
 const builds = join(root, 'build');
@@ -26,7 +30,7 @@ async function build(): Promise<number> {
       const begun = performance.now();
       removeAbandoned();
       const folder = mkdtempSync(join(builds, 'dist-'));
-      const code = compile(folder);
+      const code = await compile(folder);
       if (code !== 0) {
         rmSync(folder, { recursive: true });
         return code;
@@ -42,15 +46,20 @@ async function build(): Promise<number> {
   });
 }
 
-function compile(folder: string): number {
+async function compile(folder: string): Promise<number> {
   mkdirSync(folder, { recursive: true });
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  for (const project of PROJECTS) {
-    const args = [compiler, '-p', project, '--outDir', relative(root, folder)];
-    const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  // What browsers run is only checked: esbuild bundles it.
+  for (const args of [
+    ['-p', 'server/web/browser', '--noEmit'],
+    ['--outDir', relative(root, folder)],
+  ]) {
+    const { status, error } = spawnSync(process.execPath, [compiler, ...args], { cwd: root, stdio: 'inherit' });
     if (error) throw error;
     if (status !== 0) return status ?? 1;
   }
+  await writeAssets(join(folder, 'server/web'));
+  takeStyleFiles(root, folder);
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
   return 0;
@@ -61,5 +70,31 @@ function removeAbandoned(): void {
     const path = join(builds, name);
     const isOld = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (name.startsWith('dist-') && isOld() < Date.now() - ABANDONED_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Does the work while no other process works under the same file. Waits for those who came first; `onWait` is told once. */
+async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
+  mkdirSync(dirname(file), { recursive: true });
+  const lock = new Database(file);
+  try {
+    for (let tries = 0; !taken(lock); tries++) {
+      if (tries === 0) onWait();
+      await pause(RETRY_LOCK_MS);
+    }
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+function taken(lock: Database.Database): boolean {
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code?.startsWith('SQLITE_BUSY')) return false;
+    throw error;
   }
 }

@@ -1,9 +1,18 @@
-// The folder `dist`: whether it is what the source would give, and how a new build takes its place.
+// The folder `dist`: the state of the source that it is built from, and how a new build takes its place.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
-import { filesIn, sourceKey } from './source-key.ts';
 
 const FOLDERS = ['lib', 'machines', 'server'];
 const STAMP = '.built';
@@ -14,7 +23,7 @@ export function keyOfDist(root: string): string {
   return sourceKey(root, {
     folders: FOLDERS,
     settings: ['package.json', 'package-lock.json', 'tsconfig.json'],
-    isSource: (path) => /\.(ts|json)$/.test(path) && !NEITHER.test(path),
+    isSource: (path) => /\.(ts|css|json)$/.test(path) && !NEITHER.test(path),
   });
 }
 
@@ -52,6 +61,12 @@ export function publish(built: string, { root, key }: { readonly root: string; r
   rmSync(built, { recursive: true });
 }
 
+/** Copies the style sheets of the library beside the built modules that read them. */
+export function takeStyleFiles(root: string, built: string): void {
+  for (const path of filesIn(root, 'lib').filter((path) => path.endsWith('.css')))
+    copyFileSync(join(root, path), join(built, path));
+}
+
 function outputs(folder: string): string[] {
   return FOLDERS.flatMap((name) => filesIn(folder, name)).sort();
 }
@@ -61,4 +76,34 @@ function stampOf(folder: string, key: string): string {
   const hash = createHash('sha256');
   for (const path of outputs(folder)) hash.update(`${path} ${statSync(join(folder, path)).size}\n`);
   return `${key} ${hash.digest('hex')}\n`;
+}
+
+export interface SourceOptions {
+  /** Folders of the source; a folder that is not there counts as empty. */
+  readonly folders: readonly string[];
+  /** Files beside them that decide what is built, such as package-lock.json. */
+  readonly settings: readonly string[];
+  /** Which files of the folders are read by the compiler; paths from the root. */
+  readonly isSource: (path: string) => boolean;
+  /** What else decides, such as options of the compiler. */
+  readonly options?: readonly string[];
+}
+
+/** 16 hexadecimal digits, others whenever a file was edited, added, renamed or removed. */
+export function sourceKey(root: string, { folders, settings, isSource, options = [] }: SourceOptions): string {
+  const hash = createHash('sha256').update(options.join());
+  const files = folders.flatMap((folder) => filesIn(root, folder)).filter(isSource);
+  for (const path of [...settings, ...files.sort()]) {
+    const text = readFileSync(join(root, path));
+    hash.update(`\n${path} ${text.length}\n`).update(text);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Paths of all files below a folder, from the root. */
+export function filesIn(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(root, '/').length));
 }

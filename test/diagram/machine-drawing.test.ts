@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, type AnyStateNode, createMachine } from 'xstate';
 import { machineConfig, machineDrawing } from '../../lib/diagram/machine-drawing.ts';
-import { LIFECYCLES } from '../../server/web/diagram/lifecycles.ts';
+import { LIFECYCLES } from '../../server/web/diagram/drawings.ts';
 import { everything, nodesOf, shipped } from './machines.ts';
 
 const test = suite('machine drawing');

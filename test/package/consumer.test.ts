@@ -1,12 +1,18 @@
 // A TypeScript project of somebody else that imports every subpath of the packed package, and checks its types too.
 
-import { execFile, spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withFolder } from '../support/process.ts';
+import { takeSwaggerFiles } from '../../server/docs/swagger-files.ts';
+import { takeStyleFiles } from '../../server/packaging/dist.ts';
+import { writeAssets } from '../../server/web/kit/assets.ts';
+import { ask } from '../server/support/serve.ts';
+import { killed } from '../support/process.ts';
+import { addressIn } from './listening.ts';
 import { locked, manifest, ROOT } from './manifest.ts';
 
 const test = suite('a TypeScript project that uses the package', { timeoutMs: 240_000 });
@@ -23,23 +29,61 @@ const SETTINGS = {
   preserveSymlinks: true,
 };
 
-test('all subpaths compile without the packages that only our development needs', () =>
-  withFolder(async (folder) => {
-    await pack(join(folder, 'source'), join(folder, 'node_modules/twinline'));
-    linkDependencies(join(folder, 'node_modules'));
-    assert.not.ok(existsSync(join(folder, 'node_modules/@types/koa')));
-    const names = Object.keys(manifest.exports).map((path) => `twinline${path.slice(1)}`);
-    assert.is(names.length, 14);
-    const lines = names.map(
-      (name, at) => `import * as m${at} from '${name}';\nexport type M${at} = keyof typeof m${at};`,
-    );
-    writeFileSync(join(folder, 'index.ts'), [...lines, USE].join('\n'));
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: SETTINGS, files: ['index.ts'] }));
-    const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', '.'], { cwd: folder, encoding: 'utf8' });
-    assert.is(stdout, '');
-    assert.is(status, 0);
-  }));
+/** A project that has installed the package, without what only our development needs. */
+const folder = mkdtempSync(join(tmpdir(), 'twinline-consumer-'));
+
+test.before(async () => {
+  await pack(join(folder, 'source'), join(folder, 'node_modules/twinline'));
+  linkDependencies(join(folder, 'node_modules'));
+  for (const name of ['esbuild', '@types/koa']) assert.not.ok(existsSync(join(folder, 'node_modules', name)));
+});
+test.after(() => rmSync(folder, { recursive: true }));
+
+test('all subpaths compile without the packages that only our development needs', () => {
+  const names = Object.keys(manifest.exports).map((path) => `twinline${path.slice(1)}`);
+  assert.is(names.length, 14);
+  const lines = names.map(
+    (name, at) => `import * as m${at} from '${name}';\nexport type M${at} = keyof typeof m${at};`,
+  );
+  writeFileSync(join(folder, 'index.ts'), [...lines, USE].join('\n'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: SETTINGS, files: ['index.ts'] }));
+  const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', '.'], { cwd: folder, encoding: 'utf8' });
+  assert.is(stdout, '');
+  assert.is(status, 0);
+});
+
+test('it draws with the style inside, and serves every page with its bundled script and style sheet', async () => {
+  const program = (name: string) => join(folder, 'node_modules/twinline/dist/server', name);
+  const menus = join(folder, 'node_modules/twinline/menus');
+  const drawn = spawnSync(process.execPath, [program('cli/main.js'), 'graph', 'main', '--menus-dir', menus], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  assert.is(drawn.stderr, '');
+  assert.match(drawn.stdout, /<style>\.drawing \{[^<]+\.drawing \.card \{ fill: var\(--card\)[^<]+<\/style>/);
+  const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', DATA_DIR: ':memory:', MENUS_DIR: menus };
+  const child = spawn(process.execPath, [program('main.js')], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    const url = await addressIn(child);
+    for (const page of ['/inspector', '/inspector/stately', '/simulator', '/chat', '/docs', '/docs/guides']) {
+      const { status, text } = await ask(url + page, { headers: { accept: 'text/html' } });
+      assert.is(status, 200, page);
+      const files = [...text.matchAll(/(?:src|href)="(\/pages\/[^"]+)"/g)].map(([, path]) => path!);
+      assert.is(files.length, page === '/docs/guides' ? 1 : 2, `${page}: ${files}`);
+      for (const file of files) {
+        const { status, headers } = await ask(url + file);
+        assert.equal([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'], file);
+      }
+    }
+  } finally {
+    await killed(child);
+  }
+});
 
 /** Types that are there, and are not `any`. */
 const USE = `
@@ -61,6 +105,9 @@ test.run();
 /** Builds into `source`, and copies what `npm pack` would take to `target`. */
 async function pack(source: string, target: string): Promise<void> {
   await promisify(execFile)(process.execPath, [TSC, '--outDir', join(source, 'dist')], { cwd: ROOT });
+  takeStyleFiles(ROOT, join(source, 'dist'));
+  takeSwaggerFiles(join(source, 'dist/server/docs/swagger'));
+  await writeAssets(join(source, 'dist/server/web'));
   for (const name of ['package.json', 'menus', 'server/docs/guides', 'server/templates', 'CHANGELOG.md'])
     cpSync(join(ROOT, name), join(source, name), { recursive: true });
   const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {

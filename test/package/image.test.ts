@@ -1,7 +1,6 @@
 // The image, laid out as its Dockerfile says: what is copied is enough to build it, to start it, and to serve every guide.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { suite } from 'uvu';
@@ -10,6 +9,7 @@ import { GUIDES } from '../../server/docs/guides.ts';
 import { ask } from '../server/support/serve.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { KEYS } from './keys.ts';
+import { addressIn } from './listening.ts';
 import { manifest, ROOT } from './manifest.ts';
 
 const test = suite('image', { timeoutMs: 180_000 });
@@ -79,23 +79,6 @@ test('the image that its Dockerfile lays out builds, starts and serves every gui
 function imageEnv(folder: string): Record<string, string> {
   const pairs = [...served.matchAll(/^ENV (.+)$/gm)].flatMap((match) => match[1]!.split(' '));
   return Object.fromEntries(pairs.map((pair) => pair.replace('/app', folder).split('=')));
-}
-
-async function addressIn(child: ReturnType<typeof spawn>): Promise<string> {
-  let printed = '';
-  const found = new Promise<string>((resolve) => {
-    const listen = (chunk: Buffer) => {
-      printed += chunk;
-      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
-      if (url) resolve(url);
-    };
-    child.stdout!.on('data', listen);
-    child.stderr!.on('data', listen);
-  });
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the server ended with ${code}:\n${printed}`);
-  });
-  return Promise.race([found, ended]);
 }
 
 test.run();

@@ -17,7 +17,8 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { sourceKey } from '../../server/packaging/source-key.ts';
+import { sourceKey, takeStyleFiles } from '../../server/packaging/dist.ts';
+import { writeAssets } from '../../server/web/kit/assets.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Not dist, which others may remove and build meanwhile. */
@@ -71,7 +72,7 @@ async function found(): Promise<string> {
 
 /** Names a state of the source: another one whenever what would be built, or how, is another. */
 export function keyOfSource(root: string = ROOT): string {
-  const isSource = (path: string) => path.endsWith('.ts') && !path.endsWith('.test.ts');
+  const isSource = (path: string) => /\.(ts|css)$/.test(path) && !path.endsWith('.test.ts');
   return sourceKey(root, { folders: SOURCES, settings: SETTINGS, isSource, options: OPTIONS });
 }
 
@@ -83,6 +84,8 @@ async function make(): Promise<string> {
   const args = [tsc, '-p', PROJECT, '--outDir', join(folder, 'dist'), ...OPTIONS];
   // Mistakes are for others to tell: the code is written all the same, and fails where it is wrong.
   await promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch(() => {});
+  takeStyleFiles(ROOT, join(folder, 'dist'));
+  await writeAssets(join(folder, 'dist/server/web'));
   chmodSync(join(folder, 'dist/server/cli/main.js'), 0o755);
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   for (const path of BESIDE) {

@@ -36,8 +36,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/delegation/issuer': room('lib lib/delegation lib/delegation/proof lib/http'),
   'lib/delegation/proof': room('lib/delegation', 'lib/delegation/token'),
   'lib/delegation/token': room('lib/delegation lib/delegation/proof'),
-  'lib/diagram': room('lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
-  'lib/diagram/svg': room('lib/diagram'),
+  'lib/diagram': room('lib lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
   'lib/domain': room(
     'lib lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/json lib/store',
@@ -153,7 +152,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/domain/schema',
   ),
   'server/gateway/answers': room(
-    'lib lib/gateway lib/gateway/channel server/config server/http server/http/middleware',
+    'lib lib/gateway lib/gateway/channel server server/config server/http server/http/middleware',
     'server/gateway',
   ),
   'server/health': room('lib lib/domain/schema server/http server/stores', 'lib/store server/config server/ussd'),
@@ -168,7 +167,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
   'server/openapi/parts': room('lib lib/domain lib/domain/schema server/config server/http'),
-  'server/packaging': room('server/docs'),
+  'server/packaging': room('server/docs server/web/kit'),
   'server/plugins': room(
     'lib lib/flow/expression server/config server/http server/openapi/parts server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
     'lib/agent lib/agent/run lib/delegation lib/domain/schema lib/engine lib/http lib/store server/health',
@@ -200,26 +199,29 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/domain/schema lib/ussd server/config server/health server/http server/http/middleware',
   ),
   'server/web': room(''),
-  'server/web/browser': room(''),
+  'server/web/browser': room('server/web/kit'),
   'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
-  'server/web/browser/inspector': room('server/web/browser'),
+  'server/web/browser/inspector': room('server/web/browser', 'server/web/inspector'),
   'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
   'server/web/chat': room(
     'lib lib/delegation lib/delegation/issuer lib/domain/schema server/http server/web server/web/kit',
   ),
   'server/web/diagram': room(
-    'lib lib/diagram lib/diagram/svg lib/flow/expression machines server/web',
+    'lib lib/diagram lib/flow/expression machines server server/web',
     'lib/flow/run lib/flow/testing',
   ),
   'server/web/inspector': room(
-    'lib lib/diagram/svg lib/domain/schema lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/web server/web/diagram server/web/kit',
+    'lib lib/domain/schema lib/engine lib/flow/run lib/flow/testing lib/store/redis server/config server/http server/web server/web/diagram server/web/kit',
     'lib/store',
   ),
   'server/web/kit': room(
     'lib lib/delegation/issuer server/http server/http/middleware server/web server/web/chat server/web/inspector server/web/proposal server/web/simulator',
     'lib/domain/schema server/config',
   ),
-  'server/web/proposal': room('lib lib/domain lib/domain/voting server/web/kit', 'lib/domain/twin lib/store machines'),
+  'server/web/proposal': room(
+    'lib lib/domain lib/domain/voting server/web server/web/kit',
+    'lib/domain/twin lib/store machines',
+  ),
   'server/web/simulator': room(
     'lib lib/domain/schema lib/flow/run lib/flow/testing lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'lib/engine',

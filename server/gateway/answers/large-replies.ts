@@ -1,6 +1,6 @@
 // Large replies of the node as JSON, one at a time, in a thread with little memory and little time.
 
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { create, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../../../lib/errors.ts';
@@ -8,6 +8,7 @@ import type { StopSignal } from '../../../lib/gateway/channel/channel.ts';
 import { ByteBudget } from '../../../lib/gateway/channel/message-stream.ts';
 import type { JsonForm, Lesson } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
+import { startWorker } from '../../worker.ts';
 import type { Message, Order, Outcome, ThreadData } from './render-thread.ts';
 
 export interface Written {
@@ -87,7 +88,10 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
 
   function start(): Worker {
     taught = 0;
-    const made = threadWith({ workerData, resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+    const made = startWorker(new URL('./render-thread.ts', import.meta.url), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    });
     made.on('message', (outcome: Outcome) => {
       if (made !== thread || !job) return;
       clearTimeout(timer);
@@ -160,16 +164,6 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
 function setOf({ files }: FileRegistry): Uint8Array {
   const file = [...files].map(({ proto }) => proto);
   return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
-}
-
-const IS_BUILT = import.meta.url.endsWith('.js');
-
-function threadWith(options: WorkerOptions): Worker {
-  const script = new URL(`./render-thread.${IS_BUILT ? 'js' : 'ts'}`, import.meta.url);
-  if (IS_BUILT) return new Worker(script, options);
-  // Only where the source runs as it is, and then tsx is there; on Node 20 threads do not inherit it.
-  const boot = `import('${import.meta.resolve('tsx/esm/api')}').then((tsx) => (tsx.register(), import('${script}')))`;
-  return new Worker(boot, { ...options, eval: true });
 }
 
 /** Bytes in memory of their own, which can be handed to a thread. */

@@ -36,8 +36,8 @@ export function button(
 }
 
 /** An element that the server has put into the page. Throws when it has not: then page and script do not fit. */
-export function found<Found extends HTMLElement = HTMLElement>(id: string): Found {
-  const there = document.getElementById(id);
-  if (there) return there as Found;
+export function findElement<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
+  const element = document.getElementById(id);
+  if (element) return element as Kind;
   throw new Error(`The page has no #${id}.`);
 }

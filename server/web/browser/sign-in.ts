@@ -1,16 +1,16 @@
 // The form of operators: shows the token once, and then the page that was asked for.
 
-import { found } from './element.ts';
+import { findElement } from './element.ts';
 
-const token = found<HTMLInputElement>('token');
+const token = findElement<HTMLInputElement>('token');
 
-found('sign-in').addEventListener('submit', async (event) => {
+findElement('sign-in').addEventListener('submit', async (event) => {
   event.preventDefault();
   const headers = { 'Content-Type': 'application/json' };
   const body = JSON.stringify({ token: token.value });
   const answer = await fetch('/operator/sign-in', { method: 'POST', headers, body }).catch(() => undefined);
   if (answer?.ok) return location.reload();
   const said = (await answer?.json().catch(() => undefined)) as { error?: string } | undefined;
-  found('told').textContent = said?.error ?? 'The server did not answer.';
+  findElement('told').textContent = said?.error ?? 'The server did not answer.';
   token.select();
 });

@@ -1,15 +1,17 @@
-// GET /chat and the tokens that its page talks to the agent with, for operators only.
+// GET /chat, and the tokens with which its page talks to the agent, for operators only. Each browser has a key of its own.
 
+import { randomBytes } from 'node:crypto';
+import type { Context } from 'koa';
+import { type OracleKey, oracleKeyOf } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
-import type { Keyring } from '../../../lib/keyring.ts';
+import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
+import { html } from '../../../lib/markup.ts';
 import { JSON_BODY_ANSWERS, jsonTypes, PAGE } from '../../http/common-answers.ts';
 import type { Route } from '../../http/route-table.ts';
-import { sendPage } from '../kit/frame.ts';
+import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { CHAT_PAGE } from './page.ts';
-import { userKey } from './user-key.ts';
 
 export interface ChatDeps {
   readonly keyring: Keyring;
@@ -22,6 +24,35 @@ export interface ChatDeps {
 const CAPABILITY = { can: '*', with: 'ixo:oracle' };
 
 const TEXT: Schema = { type: 'string' };
+
+export const CHAT_PAGE: Page = {
+  title: 'Chat · Twinline',
+  layout: 'wide',
+  style: 'chat.css',
+  script: 'chat.js',
+  body: html`${toolHeader('/chat')}
+<div class="chat card">
+<aside class="side" aria-label="Chats">
+<button id="new" class="primary" type="button">New chat</button>
+<ul id="sessions" class="sessions"></ul>
+<button id="more" type="button" hidden>Older chats</button>
+<p id="user" class="user"></p>
+</aside>
+<section class="thread" aria-label="Messages">
+<h1 id="title" class="title">New chat</h1>
+<div id="messages" class="messages" tabindex="0" aria-label="Messages"></div>
+<p id="trouble" class="trouble" role="alert" hidden></p>
+<p id="state" class="state" role="status"></p>
+<form id="composer" class="composer">
+<label class="unseen" for="message">Your message</label>
+<textarea id="message" rows="1" placeholder="Your message" required></textarea>
+<button id="send" class="primary" type="submit">Send</button>
+<button id="abort" type="button" hidden>Stop</button>
+</form>
+</section>
+</div>
+<noscript><p class="card">Chats need JavaScript. Without it, see <a href="/docs">the routes of the agent</a>.</p></noscript>`,
+};
 
 export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
   {
@@ -58,3 +89,20 @@ export const CHAT_ROUTES: readonly Route<ChatDeps>[] = [
     },
   },
 ];
+
+const COOKIE = 'twinline-chat';
+const USER = /^([\w-]{43})\.([\w.-]{1,32})$/;
+
+/** The key of the browser that asks; one that has none, or one of a key that is gone, becomes a new user. */
+export function userKey(ctx: Context, keyring: Keyring): OracleKey {
+  const [, known, kid] = USER.exec(ctx.cookies.get(COOKIE) ?? '') ?? [];
+  const isKept = known !== undefined && keyring.ids.includes(kid!);
+  const id = isKept ? known : randomBytes(32).toString('base64url');
+  const from = isKept ? kid! : keyring.active;
+  ctx.cookies.set(COOKIE, `${id}.${from}`, {
+    path: '/chat',
+    maxAge: PAGE_LIMITS.chatUserSeconds * 1_000,
+    sameSite: 'strict',
+  });
+  return oracleKeyOf(Buffer.from(hmacSha256(keyring.subkey('chat-user/v1', from)!, id), 'base64url'));
+}

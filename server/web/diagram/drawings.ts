@@ -1,20 +1,24 @@
-// The diagrams of a running server: every flow that is loaded and every lifecycle, kept as SVG while they are the same.
+// The diagrams of flows and lifecycles as SVG; a running server keeps them while their machine is the same.
 
 import { LRUCache } from 'lru-cache';
+import type { AnyStateMachine } from 'xstate';
 import type { Drawing } from '../../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
+import { drawnSvg, type SvgOptions } from '../../../lib/diagram/svg.ts';
 import { type ViewOptions, viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { agentStream } from '../../../machines/agent-stream.ts';
+import { delegationMachine } from '../../../machines/delegation.ts';
+import { domainVerification } from '../../../machines/domain-verification.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { drawSvg } from './draw.ts';
-import { layout } from './layout.ts';
-import { LIFECYCLES } from './lifecycles.ts';
+import { elkGraph, placedBy } from './elk-graph.ts';
+import { type Layout, layout } from './layout.ts';
 
 export interface Diagram {
-  /** For a page that has DRAWING_STYLE in a sheet of its own. */
+  /** For a page that has `drawing.css` in its style sheet. */
   readonly svg: string;
   /** States of the machine, and how many of them are shown. */
   readonly states: number;
@@ -87,3 +91,26 @@ export function drawingOf(machineId: string, flows: ReadonlyMap<string, Compiled
   const words = `There is no flow and no machine "${machineId}".${suggest(machineId, names)}`;
   throw new TwinlineError('ERR_NOT_FOUND', `${words} There are: ${names.join(', ')}.`);
 }
+
+export interface DrawOptions extends SvgOptions {
+  readonly layout: Layout;
+}
+
+/** The drawing as SVG. Rejects as {@link Layout.place} does. */
+export async function drawSvg(drawing: Drawing, { layout, ...options }: DrawOptions): Promise<string> {
+  const laid = await layout.place(elkGraph(drawing, 'neat')).catch((error: unknown) => {
+    if (!(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
+    return layout.place(elkGraph(drawing, 'plain'));
+  });
+  return drawnSvg(placedBy(drawing, laid), options);
+}
+
+// A picture counts no ballots.
+const HANDS = { outcome: () => ({ kind: 'open' }) as const };
+
+/** What each machine is about, and how it is made. */
+export const LIFECYCLES: { readonly [name: string]: { readonly summary: string; machine(): AnyStateMachine } } = {
+  'domain-verification': { summary: 'a proposal about a domain', machine: () => domainVerification(HANDS) },
+  delegation: { summary: 'what a user lets the service do', machine: () => delegationMachine },
+  'agent-stream': { summary: 'a run of an agent', machine: agentStream },
+};

@@ -2,14 +2,12 @@
 
 import { machineConfig } from '../../../lib/diagram/machine-drawing.ts';
 import { mermaidText } from '../../../lib/diagram/mermaid.ts';
-import { coverageOverlay } from '../../../lib/diagram/overlay.ts';
+import { coverageOverlay } from '../../../lib/diagram/svg.ts';
 import { viewOf } from '../../../lib/diagram/view.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
-import { drawSvg } from './draw.ts';
-import { drawingOf } from './drawings.ts';
+import { drawingOf, drawSvg, LIFECYCLES } from './drawings.ts';
 import type { Layout } from './layout.ts';
-import { LIFECYCLES } from './lifecycles.ts';
 
 export type FormName = 'svg' | 'mermaid' | 'xstate';
 

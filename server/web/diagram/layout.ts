@@ -1,11 +1,11 @@
 // Laying out graphs in a worker thread with little memory and little time, so that no graph can hurt the process.
 
-import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { ElkNode } from 'elkjs';
 import { TwinlineError } from '../../../lib/errors.ts';
+import { startWorker } from '../../worker.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { LAYOUT_SCRIPT } from './layout-script.ts';
+import type { LayoutAnswer, LayoutRequest } from './layout-worker.ts';
 
 export interface Layout {
   /**
@@ -24,14 +24,10 @@ export interface LayoutLimits {
   readonly memoryMb?: number;
 }
 
-interface Job {
-  readonly id: number;
-  readonly graph: ElkNode;
+interface Job extends LayoutRequest {
   resolve(laid: ElkNode): void;
   reject(error: TwinlineError): void;
 }
-
-type Answer = { readonly id: number; readonly laid?: ElkNode; readonly problem?: string };
 
 /** One worker that is started when it is needed, and again after it had to be ended; it keeps no process alive at rest. */
 export function layout({
@@ -66,14 +62,13 @@ export function layout({
     }
     worker ??= started();
     worker.ref();
-    worker.postMessage({ id: job.id, graph: job.graph });
+    worker.postMessage({ id: job.id, graph: job.graph } satisfies LayoutRequest);
     timer = setTimeout(() => give(tooSlow(ms)), ms);
   };
   const started = (): Worker => {
-    const elk = createRequire(import.meta.url).resolve('elkjs/lib/elk.bundled.js');
     const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 8 };
-    const made = new Worker(LAYOUT_SCRIPT, { eval: true, workerData: { elk }, resourceLimits });
-    made.on('message', ({ id, laid, problem }: Answer) => {
+    const made = startWorker(new URL('./layout-worker.ts', import.meta.url), { resourceLimits });
+    made.on('message', ({ id, laid, problem }: LayoutAnswer) => {
       if (job?.id !== id) return;
       settle(({ resolve, reject }) => (laid ? resolve(laid) : reject(failed(problem ?? 'no answer'))));
     });

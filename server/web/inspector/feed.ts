@@ -1,10 +1,14 @@
-// What one viewer is sent: the sessions that live, what was kept, and then what happens, in Stately's format.
+// What one viewer is sent in Stately's format: the open sessions, what was kept, and then what happens. Also as a
+// WebSocket, which Stately's own tools read: createWebSocketReceiver({ server: 'ws://…/inspector/stately' }).
 
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import type { Hub } from './hub.ts';
-import type { Machines } from './machines.ts';
-import type { Moment } from './moment.ts';
-import type { Standing } from './sessions.ts';
+import type { Moment, Standing } from './moment.ts';
+import type { Machines } from './open.ts';
 import { momentMessages, newcomer, type StatelyMessage, standingMessage } from './stately.ts';
 
 export interface FeedSource {
@@ -80,4 +84,57 @@ function momentTexts(moment: Moment): string[] {
   const known = texts.get(moment) ?? momentMessages(moment).map((message) => JSON.stringify(message));
   texts.set(moment, known);
   return known;
+}
+
+export interface StatelySocket {
+  /** Takes a request over; the caller has made sure of who asks. */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  close(): void;
+}
+
+export interface StatelySocketOptions {
+  /** Batches of messages as JSON texts, until the signal aborts. */
+  readonly messages: (signal: AbortSignal) => AsyncIterable<readonly string[]>;
+  readonly onProblem: (error: unknown) => void;
+}
+
+const TOO_SLOW = 4008;
+const TRY_AGAIN = 1013;
+/** What a viewer says is not listened to, so there is nothing to say. */
+const SAID_BYTES = 1_024;
+
+/** Serves the messages to everybody who comes; the slow are cut off. */
+export function statelySocket({ messages, onProblem }: StatelySocketOptions): StatelySocket {
+  const server = new WebSocketServer({ noServer: true, maxPayload: SAID_BYTES, perMessageDeflate: false });
+
+  async function serve(socket: WebSocket): Promise<void> {
+    const ended = new AbortController();
+    socket.once('close', () => ended.abort());
+    socket.on('error', () => socket.terminate());
+    const beat = setInterval(() => socket.ping(), SERVER_LIMITS.eventHeartbeatMs);
+    try {
+      for await (const batch of messages(ended.signal)) {
+        for (const text of batch) socket.send(text);
+        if (socket.bufferedAmount > PAGE_LIMITS.inspectorSocketBytes) return socket.close(TOO_SLOW, 'too slow');
+      }
+      socket.close(TRY_AGAIN);
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  return {
+    upgrade(req, socket, head) {
+      if (server.clients.size >= PAGE_LIMITS.inspectorViewers) return refuse(socket);
+      server.handleUpgrade(req, socket, head, (opened) => void serve(opened).catch(onProblem));
+    },
+    close() {
+      for (const socket of server.clients) socket.terminate();
+      server.close();
+    },
+  };
+}
+
+function refuse(socket: Duplex): void {
+  socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
 }

@@ -6,8 +6,7 @@ import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { FlowTest, FlowTestFile, MockAnswer } from '../../../lib/flow/testing/file.ts';
 import { recordFlowTest } from '../../../lib/flow/testing/run.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
-import { DOT } from './mask.ts';
-import type { Moment, Typed } from './moment.ts';
+import { DOT, type Moment, type Typed } from './moment.ts';
 
 /** The file of one test; throws ERR_INPUT where a test cannot be made of what was seen. */
 export async function flowTestOf(compiled: CompiledFlow, moments: readonly Moment[]): Promise<FlowTestFile> {

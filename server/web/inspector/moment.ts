@@ -1,12 +1,13 @@
-// A moment: a stored turn or step as the inspector shows it, already masked, so that it may go to any viewer and instance.
+// Turns, steps and sessions as the inspector shows them: masked, so that they may go to any viewer and instance.
 
 import type { StateValue } from 'xstate';
+import type { Engine } from '../../../lib/engine/engine.ts';
 import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
+import { type SessionView, sessionKeys, viewSession } from '../../../lib/engine/sessions.ts';
 import { pathOf } from '../../../lib/flow/run/scope.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { lifecycleContext, shortened, withoutNumbers, withoutTexts } from './mask.ts';
 
 /** Whose machine it is. */
 export interface Who {
@@ -115,4 +116,84 @@ function shownTurn(
     })),
     ...(reply !== undefined && { reply: shortened(reply) }),
   };
+}
+
+/** Stands for a character that is not shown. */
+export const DOT = '•';
+
+const NUMBER = /(?<![\d.])\+?\d{9,15}(?![\d.])/g;
+const SHOWN_BEFORE = 5;
+const SHOWN_BEHIND = 2;
+
+/** Shortens every phone number in a text: `+2607•••••45`. Any other run of 9 to 15 digits looks like one, too. */
+export function shortened(text: string): string {
+  return text.replace(NUMBER, (number) => {
+    const hidden = number.length - SHOWN_BEFORE - SHOWN_BEHIND;
+    return number.slice(0, SHOWN_BEFORE) + DOT.repeat(hidden) + number.slice(-SHOWN_BEHIND);
+  });
+}
+
+/** A value with all phone numbers shortened, in names, texts and numbers. */
+export function withoutNumbers(value: Json): Json {
+  return mapped(value, shortened);
+}
+
+/** A value without any of its texts: how much of what there is, and nothing that somebody wrote. */
+export function withoutTexts(value: Json): Json {
+  return mapped(value, (text) => DOT.repeat(Math.min(text.length, 8)));
+}
+
+function mapped(value: Json, text: (text: string) => string): Json {
+  if (typeof value === 'string') return text(value);
+  // A phone number that a service gave as a number.
+  if (typeof value === 'number') return Math.abs(value) < 1e8 ? value : text(String(value));
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => mapped(item, text));
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, item]) => [shortened(name), mapped(item, text)]),
+  );
+}
+
+/** Of the lifecycles that keep sealed tokens or what users say: the fields that may be seen. Others are shown whole. */
+const SEEN: { readonly [machine: string]: readonly string[] } = {
+  delegation: ['expiresAt', 'storedAt'],
+  'agent-stream': ['session', 'turn', 'inLine', 'fence', 'leaseUntil', 'claims', 'abortRequested', 'endedAt', 'sealed'],
+};
+
+/** The context of a lifecycle as it may be shown. */
+export function lifecycleContext(machine: string, context: JsonObject): JsonObject {
+  const seen = Object.hasOwn(SEEN, machine) ? SEEN[machine] : undefined;
+  return seen ? Object.fromEntries(Object.entries(context).filter(([name]) => seen.includes(name))) : context;
+}
+
+/** A session without its last events: nobody saw them. */
+export type Standing = Pick<
+  Moment,
+  'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'born'
+>;
+
+/** Living sessions of phones and chats in key order, at most PAGE_LIMITS.inspectorSessions. */
+export async function* livingSessions(
+  engine: Engine,
+  { secret, signal }: { secret: Buffer; signal: AbortSignal },
+): AsyncGenerator<Standing> {
+  const keys = await sessionKeys(engine, { prefix: '', limit: PAGE_LIMITS.inspectorSessions });
+  for (const key of keys) {
+    if (signal.aborted) return;
+    const view = await viewSession(engine, key);
+    if (view) yield standingOf(key, view, secret);
+  }
+}
+
+/** A stored session as it may be shown. */
+export function standingOf(
+  key: string,
+  { conversation, version, startedAt: born, rest, door }: SessionView,
+  secret: Buffer,
+) {
+  const who = whoIs(key, door, secret);
+  const masked = isChat(who) ? withoutTexts : withoutNumbers;
+  const state = pathOf(rest.state);
+  const context = masked(rest.context) as JsonObject;
+  return { ...who, machine: conversation, version, state, value: rest.state, context, born };
 }

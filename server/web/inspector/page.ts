@@ -1,8 +1,8 @@
-// The page of the inspector; its script fills it with what the server tells.
+// The page of the inspector, which its script fills; and the page that hands the same to the inspector of stately.ai.
 
-import type { Page } from '../kit/frame.ts';
-import { html } from '../kit/html.ts';
-import { toolHeader } from '../kit/tool-header.ts';
+import type { Context } from 'koa';
+import { html } from '../../../lib/markup.ts';
+import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
 
 const TABS = [
   ['side', 'Sessions'],
@@ -14,8 +14,8 @@ export function inspectorPage(): Page {
   return {
     title: 'Inspector · Twinline',
     layout: 'wide',
-    sheets: ['inspector.css'],
-    modules: ['inspector.js'],
+    style: 'inspector.css',
+    script: 'inspector.js',
     body: html`${toolHeader('/inspector')}
 <header class="inspector-head"><h1>Inspector</h1>
 <p id="state" class="live-state" role="status">Connecting …</p>
@@ -53,4 +53,27 @@ export function inspectorPage(): Page {
 <p class="keys"><kbd>j</kbd> <kbd>k</kbd> session · <kbd>←</kbd> <kbd>→</kbd> time · <kbd>space</kbd> pause · <kbd>h</kbd> heat · <kbd>f</kbd> fit · <kbd>/</kbd> search</p>
 <noscript><p class="card">The inspector needs JavaScript.</p></noscript>`,
   };
+}
+
+/** Answers with the page; nothing leaves this server before its button is pressed. */
+export async function sendStatelyPage(ctx: Context): Promise<void> {
+  await sendPage(ctx, {
+    title: 'Open in Stately · Twinline',
+    layout: 'wide',
+    // The only page that may show one of another site.
+    frames: ['https://stately.ai'],
+    style: 'inspector.css',
+    script: 'stately.js',
+    body: html`${toolHeader('/inspector/stately')}
+<section id="notice" class="card hand-off"><h1>Open in Stately’s inspector</h1>
+<p><strong>What you see there is shown by a page of stately.ai.</strong> Your browser loads it from the internet and hands it
+what this server tells the inspector: the flows with their texts, states, events, and the variables of sessions. Secrets are
+left out and phone numbers are shortened here, before. Twinline itself sends nothing, and what that page does with what it
+is handed is up to Stately.</p>
+<p><button id="send" class="primary" type="button">Show it at stately.ai</button>
+<a href="/inspector">Back to the inspector of this server</a></p></section>
+<p id="told" role="status"></p>
+<div id="frame" class="stately"></div>
+<noscript><p>This page needs JavaScript.</p></noscript>`,
+  });
 }

@@ -13,12 +13,10 @@ import { takeUpgrade } from '../../http/upgrades.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { type FeedSource, feed } from './feed.ts';
+import { type FeedSource, feed, type StatelySocket } from './feed.ts';
 import { flowTestOf } from './flow-test.ts';
-import type { Machines } from './machines.ts';
-import { inspectorPage } from './page.ts';
-import { sendStatelyPage } from './stately-page.ts';
-import type { StatelySocket } from './stately-socket.ts';
+import type { Machines } from './open.ts';
+import { inspectorPage, sendStatelyPage } from './page.ts';
 
 export interface InspectorDoor extends FeedSource {
   readonly machines: Machines;

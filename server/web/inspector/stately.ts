@@ -4,8 +4,7 @@
 
 import type { StateValue } from 'xstate';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import type { Moment } from './moment.ts';
-import type { Standing } from './sessions.ts';
+import type { Moment, Standing } from './moment.ts';
 
 /** The release of @statelyai/inspect whose messages these are. */
 const FORMAT = '0.7.2';

@@ -1,10 +1,10 @@
 // The way in for Koa's doors. Requests beyond what a client may ask are refused: a page with a countdown for people, the door's own form for programs.
 
 import type { Context, Middleware } from 'koa';
+import { html } from '../../../lib/markup.ts';
 import { REFUSALS, Refusal } from '../../http/errors.ts';
 import type { Admit, Exceptions } from '../../http/fast-path.ts';
 import { messagePage, sendPage } from './frame.ts';
-import { html } from './html.ts';
 
 export interface AdmitOptions {
   readonly admit: Admit;
@@ -34,5 +34,5 @@ async function sendWaitPage(ctx: Context, seconds: number): Promise<void> {
 <p>Try again in <time data-until="${until}" data-now="${new Date(now).toISOString()}">${left}</time>.</p>`;
   ctx.status = 429;
   ctx.set('Cache-Control', 'no-store');
-  await sendPage(ctx, { ...messagePage('Too many requests', words), scripts: ['countdown.js'] });
+  await sendPage(ctx, { ...messagePage('Too many requests', words), script: 'countdown.js' });
 }

@@ -1,45 +1,52 @@
-// What every page has around its content, and how it is sent: strict, never kept by others.
+// What every page has around its content, and the policy that it is sent with: nothing inline, nothing of others.
 
 import type { Context } from 'koa';
 import helmet from 'koa-helmet';
-import { type Html, html, markupOf, type Part } from './html.ts';
-import { moduleAddress, type PageModule } from './page-modules.ts';
+import { html, type Markup, markupText, type Part } from '../../../lib/markup.ts';
+import { assetAddress, type ScriptName, type StyleName } from './assets.ts';
 
 export interface Page {
   readonly title: string;
   readonly body: Part;
-  /** Names of scripts of `/pages/`. @default none */
-  readonly scripts?: readonly string[];
-  /** Names of modules of `/pages/`, which may ask this server. @default none */
-  readonly modules?: readonly PageModule[];
-  /** Names of sheets of `/pages/` beside the one that all pages have. @default none */
-  readonly sheets?: readonly string[];
+  /** @default none */
+  readonly script?: ScriptName;
+  /** Holds what all pages share, but for the page of Swagger UI. @default 'page.css' */
+  readonly style?: StyleName;
+  /** What its script and style stand on: elements of the head, before theirs. @default none */
+  readonly head?: Part;
   /** `wide`: a tool that fills the window. @default 'text' */
   readonly layout?: 'text' | 'wide';
+  /** Origins of other sites that the page may show in frames. @default none */
+  readonly frames?: readonly string[];
 }
 
-const policy = helmet.contentSecurityPolicy({
-  useDefaults: false,
-  directives: {
-    'default-src': ["'none'"],
-    'script-src': ["'self'"],
-    'style-src': ["'self'"],
-    'img-src': ["'self'", 'data:'],
-    'connect-src': ["'self'"],
-    'base-uri': ["'none'"],
-    'form-action': ["'none'"],
-    'frame-ancestors': ["'none'"],
-  },
-});
+function contentPolicy(frames: readonly string[]) {
+  return helmet.contentSecurityPolicy({
+    useDefaults: false,
+    directives: {
+      'default-src': ["'none'"],
+      'script-src': ["'self'"],
+      'style-src': ["'self'"],
+      'img-src': ["'self'", 'data:'],
+      'connect-src': ["'self'"],
+      ...(frames.length > 0 && { 'frame-src': frames }),
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
+    },
+  });
+}
+
+const policy = contentPolicy([]);
 
 /** Answers with a page; the status is set before. */
 export async function sendPage(ctx: Context, page: Page): Promise<void> {
-  await policy(ctx, async () => {});
+  await (page.frames ? contentPolicy(page.frames) : policy)(ctx, async () => {});
   ctx.type = 'html';
-  ctx.body = `<!doctype html>\n${markupOf(framed(page))}`;
+  ctx.body = `<!doctype html>\n${markupText(await framePage(page))}`;
 }
 
-function framed({ title, body, scripts = [], modules = [], sheets = [], layout = 'text' }: Page): Html {
+async function framePage({ title, body, script, style = 'page.css', head, layout = 'text' }: Page): Promise<Markup> {
   return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -48,7 +55,8 @@ function framed({ title, body, scripts = [], modules = [], sheets = [], layout =
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-${['page.css', ...sheets].map((name) => html`<link rel="stylesheet" href="/pages/${name}">\n`)}${scripts.map((name) => html`<script src="/pages/${name}" defer></script>\n`)}${modules.map((name) => html`<script type="module" src="${moduleAddress(name)}"></script>\n`)}</head>
+${head}<link rel="stylesheet" href="${await assetAddress(style)}">
+${script && html`<script src="${await assetAddress(script)}" type="module"></script>\n`}</head>
 <body class="${layout}">
 <main>
 ${body}
@@ -61,4 +69,32 @@ ${body}
 /** A page that says one thing, such as that something is not there. */
 export function messagePage(title: string, words: Part): Page {
   return { title, body: html`<section class="card message"><h1>${title}</h1>${words}</section>` };
+}
+
+const TOOLS = [
+  ['/simulator', 'Phones'],
+  ['/chat', 'Chat'],
+  ['/inspector', 'Inspector'],
+  ['/docs', 'Docs'],
+] as const;
+
+/** The links above every tool; `path` is the one that is open. */
+export function toolHeader(path: string): Markup {
+  return linkBar({ label: 'Tools', title: 'Twinline', path, links: TOOLS });
+}
+
+export interface LinkBar {
+  readonly label: string;
+  readonly title: Part;
+  /** Where the reader is. */
+  readonly path: string;
+  readonly links: readonly (readonly [path: string, name: string])[];
+}
+
+/** A line of links, of which the present one is marked. */
+export function linkBar({ label, title, path, links }: LinkBar): Markup {
+  return html`<nav class="tools" aria-label="${label}"><strong>${title}</strong>
+${links.map(
+  ([href, name]) => html`<a href="${href}"${href === path && html` aria-current="page"`}>${name}</a>\n`,
+)}</nav>`;
 }

@@ -8,14 +8,12 @@ import type { Keyring } from '../../../lib/keyring.ts';
 import type { Config } from '../../config/config.ts';
 import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { ClientOf } from '../../http/middleware/client.ts';
-import { ownOriginOnly } from '../../http/middleware/own-origin.ts';
+import { ownOriginOnly, ownPagesOnly } from '../../http/middleware/own-origin.ts';
 import { addRoutes, type RouteGroup } from '../../http/route-table.ts';
 import { CHAT_ROUTES, type ChatDeps } from '../chat/routes.ts';
 import { INSPECTOR_ROUTES, type InspectorDoor } from '../inspector/routes.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from '../simulator/routes.ts';
-import { operatorPasses } from './operator-pass.ts';
-import { browserOperators, SIGN_IN_ROUTE, type SignInDeps } from './operators.ts';
-import { ownPagesOnly } from './same-origin.ts';
+import { browserOperators, operatorPasses, SIGN_IN_ROUTE, type SignInDeps } from './operators.ts';
 
 export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SignInDeps> = {
   tag: 'Pages of operators',

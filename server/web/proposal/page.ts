@@ -3,10 +3,10 @@
 import type { Domain } from '../../../lib/domain/twin/record.ts';
 import type { Proposal } from '../../../lib/domain/voting/proposal.ts';
 import { type Count, countVotes, resultAtClose } from '../../../lib/domain/voting/tally.ts';
+import { html, type Markup, type Part } from '../../../lib/markup.ts';
 import type { Choice, ProposalState, Voter } from '../../../machines/proposal.ts';
-import { moment, span } from '../kit/countdown.ts';
 import type { Page } from '../kit/frame.ts';
-import { type Html, html, type Part } from '../kit/html.ts';
+import { formatMoment, formatSpan } from '../kit/time-words.ts';
 import { KIND_WORDS, reasonWords, ruleWords, STATE_WORDS } from './rule-words.ts';
 import { percent, tallyChart } from './tally-chart.ts';
 
@@ -27,12 +27,13 @@ export function proposalPage(facts: ProposalFacts): Page {
   const count = countVotes(proposal.context.voters);
   return {
     title: `${title} · Proposal`,
-    scripts: ['countdown.js'],
+    script: 'countdown.js',
+    style: 'proposal.css',
     body: html`${heading(facts, title)}${standing(proposal, count)}${ballots(facts)}${rules(proposal)}`,
   };
 }
 
-function heading({ proposal, domain, now }: ProposalFacts, title: string): Html {
+function heading({ proposal, domain, now }: ProposalFacts, title: string): Markup {
   const { body, context } = proposal;
   const state = proposal.state as ProposalState;
   const { badge, means } = STATE_WORDS[state];
@@ -43,28 +44,30 @@ function heading({ proposal, domain, now }: ProposalFacts, title: string): Html 
 <p class="did">${body.subject}</p>
 ${timeLine(proposal, now)}
 <p class="means">${means}${reason !== '' && html` <strong>${reason}</strong>`}</p>
-<p class="by">Proposed by <span class="did">${body.proposer}</span> on ${moment(context.openedAt)}</p>
+<p class="by">Proposed by <span class="did">${body.proposer}</span> on ${formatMoment(context.openedAt)}</p>
 </header>
 `;
 }
 
 function timeLine({ state, context }: Proposal, now: number): Part {
   const left = (until: number, words: string) =>
-    html`<p class="time"><strong><time datetime="${iso(until)}" data-until="${iso(until)}" data-now="${iso(now)}">${span(
+    html`<p class="time"><strong><time datetime="${iso(until)}" data-until="${iso(until)}" data-now="${iso(now)}">${formatSpan(
       Math.max(0, Math.ceil((until - now) / 1_000)),
-    )}</time></strong> ${words} <span class="at">${moment(until)}</span></p>`;
+    )}</time></strong> ${words} <span class="at">${formatMoment(until)}</span></p>`;
   if (state === 'open') return left(context.closesAt, 'left to vote, until');
   if (state === 'timelock' && context.passesAt !== undefined)
     return left(context.passesAt, 'until it takes effect, on');
   const { decidedAt } = context;
   return html`<p class="time">${
-    decidedAt === undefined ? html`The vote is over.` : html`Decided on <span class="at">${moment(decidedAt)}</span>`
+    decidedAt === undefined
+      ? html`The vote is over.`
+      : html`Decided on <span class="at">${formatMoment(decidedAt)}</span>`
   }</p>`;
 }
 
 const CHOICES = { yes: 'Yes', no: 'No', abstain: 'Abstain' } as const satisfies { readonly [choice in Choice]: string };
 
-function standing(proposal: Proposal, count: Count): Html {
+function standing(proposal: Proposal, count: Count): Markup {
   const { rules } = proposal.context;
   const result = resultAtClose(count, rules);
   const forecast =
@@ -92,7 +95,7 @@ ${forecast}
 `;
 }
 
-function ballots({ proposal, rationales }: ProposalFacts): Html {
+function ballots({ proposal, rationales }: ProposalFacts): Markup {
   const { voters } = proposal.context;
   const cast = voters.filter(({ vote }) => vote !== undefined).sort((a, b) => (b.at ?? 0) - (a.at ?? 0));
   const silent = voters.filter(({ vote }) => vote === undefined);
@@ -112,24 +115,24 @@ ${
 `;
 }
 
-function ballot({ did, power, vote, at }: Voter, rationale: string | undefined): Html {
+function ballot({ did, power, vote, at }: Voter, rationale: string | undefined): Markup {
   return html`<li><span class="chip ${vote!}">${CHOICES[vote!]}</span><div><span class="did">${did}</span>${weight(power)}
-${at !== undefined && html`<span class="at">${moment(at)}</span>`}
+${at !== undefined && html`<span class="at">${formatMoment(at)}</span>`}
 ${rationale !== undefined && html`<blockquote>${rationale}</blockquote>`}</div></li>
 `;
 }
 
 const weight = (power: string) => power !== '1' && html` <span class="power">power ${power}</span>`;
 
-function rules({ id, body, context }: Proposal): Html {
+function rules({ id, body, context }: Proposal): Markup {
   return html`<section class="card">
 <h2>The rules of this vote</h2>
 <ul class="rules">${ruleWords(context.rules).map((line) => html`<li>${line}</li>`)}</ul>
 <details><summary>For the record</summary>
 <dl class="record">
 <dt>Proposal</dt><dd class="did">${id}</dd>
-<dt>Opened</dt><dd>${moment(context.openedAt)}</dd>
-<dt>Closes</dt><dd>${moment(context.closesAt)}</dd>
+<dt>Opened</dt><dd>${formatMoment(context.openedAt)}</dd>
+<dt>Closes</dt><dd>${formatMoment(context.closesAt)}</dd>
 <dt>Revision of the domain</dt><dd>${context.subjectRevision}</dd>
 <dt>Package</dt><dd>${body.package ? 'sent with the proposal' : 'none'}, sealed as <span class="did">${context.packageHash}</span></dd>
 </dl></details>

@@ -1,5 +1,7 @@
-// The pages of proposals over HTTP: for keys that ask for HTML, and for browsers that come by a signed link.
+// The pages of proposals over HTTP: for keys that ask for HTML, and for browsers with a signed link. Nothing is stored of
+// links: their signature says what they open.
 
+import { timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
@@ -8,12 +10,12 @@ import { findDomain } from '../../../lib/domain/find.ts';
 import { PROPOSAL } from '../../../lib/domain/kinds.ts';
 import type { VerificationService } from '../../../lib/domain/verification.ts';
 import type { Proposal, StoredProposal } from '../../../lib/domain/voting/proposal.ts';
-import type { Keyring } from '../../../lib/keyring.ts';
+import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
+import { html } from '../../../lib/markup.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
-import { html } from '../kit/html.ts';
-import { type PageView, pagePasses } from '../kit/page-pass.ts';
+import { PAGE_LIMITS } from '../limits.ts';
 import { proposalPage } from './page.ts';
 
 export interface ProposalPages {
@@ -112,4 +114,43 @@ async function turnedAway(ctx: Context, why: keyof typeof TITLES, id = '{id}'): 
 // Whoever holds a pass reads what the tenant reads, and does nothing.
 function readerOf(tenant: string): Caller {
   return { principal: 'did:ixo:reader', roles: new Set(), tenant };
+}
+
+/** What the holder of a pass may see of a proposal. */
+export interface PageView {
+  readonly rationales: boolean;
+}
+
+export type PassReading = ({ readonly kind: 'valid' } & PageView) | { readonly kind: 'expired' | 'wrong' };
+
+export interface PagePasses {
+  /** A pass for the page of one proposal; `expiresAt` in milliseconds since 1970. */
+  issue(id: string, view: PageView): { readonly pass: string; readonly expiresAt: number };
+  read(id: string, pass: string): PassReading;
+}
+
+const PASS = /^([1-9]\d{0,11})\.([rn])\.([\w-]{43})\.([\w.-]{1,32})$/;
+
+/** Passes under the keys of this ring; those of an earlier key stay good until they expire. */
+export function pagePasses({ keyring, clock }: { keyring: Keyring; clock: Pick<Clock, 'now'> }): PagePasses {
+  const keys = new Map(keyring.ids.map((id) => [id, keyring.subkey('page-pass/v1', id)!]));
+  const mac = (kid: string, parts: readonly (string | number)[]) => {
+    const key = keys.get(kid);
+    return key && hmacSha256(key, JSON.stringify(parts));
+  };
+  return {
+    issue(id, { rationales }) {
+      const until = Math.ceil((clock.now() + PAGE_LIMITS.pagePassMs) / 1_000);
+      const flag = rationales ? 'r' : 'n';
+      const kid = keyring.active;
+      const pass = `${until}.${flag}.${mac(kid, [id, until, flag])}.${kid}`;
+      return { pass, expiresAt: until * 1_000 };
+    },
+    read(id, pass) {
+      const [, until, flag, given, kid] = PASS.exec(pass) ?? [];
+      const expected = kid !== undefined && mac(kid, [id, Number(until), flag!]);
+      if (!expected || !timingSafeEqual(Buffer.from(expected), Buffer.from(given!))) return { kind: 'wrong' };
+      return clock.now() < Number(until) * 1_000 ? { kind: 'valid', rationales: flag === 'r' } : { kind: 'expired' };
+    },
+  };
 }

@@ -3,7 +3,7 @@
 import type { Rules } from '../../../lib/domain/voting/governance.ts';
 import type { ProposalKind } from '../../../lib/domain/voting/proposal.ts';
 import type { ProposalState } from '../../../machines/proposal.ts';
-import { span } from '../kit/countdown.ts';
+import { formatSpan } from '../kit/time-words.ts';
 import { fractionWords, percentOf } from './tally-chart.ts';
 
 /** What a proposal of each kind would do. */
@@ -50,12 +50,12 @@ export function ruleWords(rules: Rules): string[] {
     percentOf(quorum) > 0
       ? `At least ${fractionWords(quorum)} of all voting power must take part; abstentions count as taking part.`
       : 'It does not matter how many take part.',
-    `The vote is open for ${span(votingPeriodSeconds)}.`,
+    `The vote is open for ${formatSpan(votingPeriodSeconds)}.`,
     allowRevoting
       ? 'Voters may change their vote until it closes, so nothing is decided before.'
       : 'A vote cannot be changed. The vote ends early when the votes still missing cannot change the result.',
     timelockSeconds > 0
-      ? `What has passed takes effect after ${span(timelockSeconds)}; until then an operator can stop it.`
+      ? `What has passed takes effect after ${formatSpan(timelockSeconds)}; until then an operator can stop it.`
       : 'What has passed takes effect at once.',
     ...(recuseController ? ['Who controls the domain does not vote on it.'] : []),
   ];

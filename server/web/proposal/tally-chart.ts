@@ -3,7 +3,7 @@
 
 import type { Rules } from '../../../lib/domain/voting/governance.ts';
 import { type Count, parseFraction } from '../../../lib/domain/voting/tally.ts';
-import { type Html, html } from '../kit/html.ts';
+import { html, type Markup } from '../../../lib/markup.ts';
 
 interface Segment {
   readonly kind: 'yes' | 'no' | 'abstain';
@@ -21,7 +21,7 @@ interface Bar {
 }
 
 /** Both bars. */
-export function tallyChart(count: Count, rules: Rules): Html {
+export function tallyChart(count: Count, rules: Rules): Markup {
   return html`${drawn(participation(count, rules))}${drawn(approval(count, rules))}`;
 }
 
@@ -66,7 +66,7 @@ function approval({ yes, no, totalPower }: Count, { threshold }: Rules): Bar {
   };
 }
 
-function drawn({ title, label, whole, segments, line }: Bar): Html {
+function drawn({ title, label, whole, segments, line }: Bar): Markup {
   let from = 0;
   const rects = segments.map(({ kind, power }) => {
     const width = share(power, whole);

@@ -1,10 +1,12 @@
-// GET /simulator and what its page asks for, for operators only.
+// GET /simulator, its page with the phones, and what that page asks for, for operators only.
 
 import type { Middleware } from 'koa';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { asksForSecret } from '../../../lib/flow/run/scope.ts';
+import { html } from '../../../lib/markup.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
@@ -14,11 +16,8 @@ import { JSON_BODY_ANSWERS, jsonTypes, PAGE } from '../../http/common-answers.ts
 import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
-import { sendPage } from '../kit/frame.ts';
-import { readDialogue, savedTest } from './flow-test.ts';
-import { simulatorPage } from './page.ts';
-import type { ServiceRecorder } from './recorder.ts';
-import { standingOf } from './standing.ts';
+import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
+import { readDialogue, type ServiceRecorder, savedTest } from './flow-test.ts';
 
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, whoever asks. */
@@ -103,3 +102,53 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     },
   },
 ];
+
+const MODES = {
+  cumulative: html`<code>text</code> holds all answers, joined by <code>*</code>`,
+  latest: html`<code>text</code> holds the last answer only, so a request that is repeated later counts as a new answer`,
+} as const satisfies { readonly [mode in TextMode]: object };
+
+export function simulatorPage({ mode, flow }: { readonly mode: TextMode; readonly flow: string }): Page {
+  return {
+    title: 'Phones · Twinline',
+    layout: 'wide',
+    style: 'simulator.css',
+    script: 'simulator.js',
+    body: html`${toolHeader('/simulator')}
+<header class="tool">
+<div><h1>Phones</h1>
+<p class="lead">They dial the flow <code>${flow}</code> as telecoms do with <code>POST /api/ussd</code>: ${MODES[mode]}.
+Type no PIN of yours: this tab keeps what was typed until you close it.</p>
+<p id="told" role="status"></p></div>
+<button id="add" class="primary" type="button">Add a phone</button>
+</header>
+<div id="phones" class="phones" data-mode="${mode}" data-code="*2233#" data-text-chars="${SHARED_LIMITS.ussdTextChars}"></div>
+<p id="none" class="none" hidden>There is no phone. Add one.</p>
+<noscript><p class="card">Phones need JavaScript. Without it there is <code>npx twinline chat</code>.</p></noscript>`,
+  };
+}
+
+/** What the page reads. */
+export interface Standing {
+  /** Path of the screen. */
+  readonly screen: string;
+  /** The answer to it is a secret. */
+  readonly secret: boolean;
+  /** Answers that lead somewhere from every screen of its flow, such as `0` and `*`: they are no secrets. */
+  readonly keys: readonly string[];
+}
+
+/** Undefined when there is no such session, or it is over. */
+export async function standingOf(
+  gateway: Pick<UssdService<CompiledFlow>, 'locate'>,
+  sessionId: string,
+): Promise<Standing | undefined> {
+  const found = await gateway.locate(sessionId);
+  if (!found) return undefined;
+  const { path, conversation } = found;
+  const node = conversation.screens.get(path);
+  // What nobody knows may be a secret.
+  if (!node) return { screen: path, secret: true, keys: [] };
+  const keys = Object.values(node.scope.keys).filter((key) => typeof key === 'string');
+  return { screen: path, secret: asksForSecret(node), keys };
+}

@@ -7,14 +7,13 @@ import { arrowsOf, type Box, type Drawing, type Placed } from '../../../lib/diag
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { DIAGRAM_LIMITS } from '../../../lib/diagram/limits.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
-import { drawnSvg } from '../../../lib/diagram/svg/svg.ts';
+import { drawnSvg } from '../../../lib/diagram/svg.ts';
 import { viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
-import { drawSvg } from '../../../server/web/diagram/draw.ts';
+import { drawSvg, LIFECYCLES } from '../../../server/web/diagram/drawings.ts';
 import { elkGraph, placedBy } from '../../../server/web/diagram/elk-graph.ts';
 import { type Layout, layout } from '../../../server/web/diagram/layout.ts';
-import { LIFECYCLES } from '../../../server/web/diagram/lifecycles.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { everything, largeFlow, shipped } from '../../diagram/machines.ts';
 import { smallFlow } from '../../flow/lint-cases/walk.ts';

@@ -105,7 +105,7 @@ test('what pages are made of is not counted, and neither are names that only loo
       '/pages/page.css',
       '/pages/countdown.js',
       '/pages/simulator.js',
-      '/docs/start.js',
+      '/pages/swagger.js',
       '/docs/swagger-ui.css',
     ];
     for (let at = 0; at < 3; at++) for (const file of files) assert.is((await server.ask(file)).status, 200, file);
@@ -138,7 +138,7 @@ test('people get a page with a countdown, programs get JSON', () =>
       assert.match(page.headers['content-security-policy']!, /script-src 'self'/);
       const [, until, now] = /<time data-until="([^"]+)" data-now="([^"]+)">\d+ seconds?<\/time>/.exec(page.text)!;
       assert.is((Date.parse(until!) - Date.parse(now!)) / 1_000, Number(page.headers['retry-after']));
-      assert.match(page.text, /src="\/pages\/countdown\.js"/);
+      assert.match(page.text, /src="\/pages\/countdown\.js\?v=[\w-]{16}"/);
     }
     for (const accept of ['application/json', '*/*', '']) {
       const answer = await server.ask('/', { headers: { accept } });

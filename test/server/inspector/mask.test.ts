@@ -5,8 +5,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
 import type { Json } from '../../../lib/store/store.ts';
-import { lifecycleContext, shortened, withoutNumbers, withoutTexts } from '../../../server/web/inspector/mask.ts';
-import { momentOf } from '../../../server/web/inspector/moment.ts';
+import {
+  lifecycleContext,
+  momentOf,
+  shortened,
+  withoutNumbers,
+  withoutTexts,
+} from '../../../server/web/inspector/moment.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 
 const test = suite('inspector masks');

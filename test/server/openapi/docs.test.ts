@@ -76,8 +76,8 @@ test('what pages are made of is not sent twice, and nothing else of the disk is 
   for (const file of [
     '/docs/swagger-ui-bundle.js',
     '/docs/swagger-ui.css',
-    '/docs/narrow.css',
-    '/docs/start.js',
+    '/pages/swagger.css',
+    '/pages/swagger.js',
     '/openapi.json',
   ]) {
     const first = await server().ask(file);

@@ -16,10 +16,10 @@ import { agentDoor } from '../../../server/agent/door.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { jsonBody } from '../../../server/http/middleware/json-body.ts';
+import { ownPagesOnly } from '../../../server/http/middleware/own-origin.ts';
 import { addRoutes } from '../../../server/http/route-table.ts';
 import { CHAT_ROUTES } from '../../../server/web/chat/routes.ts';
 import { PAGE_FILE_ROUTES } from '../../../server/web/kit/routes.ts';
-import { ownPagesOnly } from '../../../server/web/kit/same-origin.ts';
 import { scripted } from '../../agent/ground.ts';
 
 const PIN_KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';

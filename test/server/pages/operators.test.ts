@@ -1,11 +1,14 @@
 // Who may open the pages of operators, how one signs in there, and that no other site makes a browser do anything there.
 
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { inspectToken } from '../../../lib/delegation/tokens.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { operatorPasses } from '../../../server/web/kit/operator-pass.ts';
+import { operatorPasses } from '../../../server/web/kit/operators.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { browser } from '../support/browser.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
@@ -80,31 +83,31 @@ test('a browser signs in once, and no script can read how', () =>
 test('a pass is good until its time is over, and under the same token and key', async () => {
   const clock = new SimulatedClock();
   const passes = (token = TOKEN, key = KEY) => operatorPasses({ token, keyring: parseKeyring(key), clock });
-  let cookie = '';
-  const ctx = {
-    secure: false,
-    append: (_name: string, value: string) => {
-      cookie = value;
-    },
-    cookies: { get: () => cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf(';')) },
-  } as never;
-  assert.is(passes().signIn(ctx, 'another'), false);
-  assert.is(cookie, '');
-  assert.is(passes().signIn(ctx, TOKEN), true);
-  assert.match(cookie, /; HttpOnly; SameSite=Strict$/);
-  assert.is(passes().holds(ctx), true);
-  assert.is(passes('another').holds(ctx), false);
-  assert.is(passes(TOKEN, [...KEY].reverse().join('')).holds(ctx), false);
-  const good = cookie;
-  for (const at of [good.indexOf('=') + 1, good.indexOf('.') + 1, good.indexOf(';') - 2]) {
-    cookie = `${good.slice(0, at)}${good[at] === '1' ? '2' : '1'}${good.slice(at + 1)}`;
-    assert.is(passes().holds(ctx), false, cookie);
+  const opened = (cookie: string) => {
+    const req = new IncomingMessage(new Socket());
+    req.headers = { host: 'localhost', cookie };
+    return new Koa().createContext(req, new ServerResponse(req));
+  };
+  const isHeld = (cookie: string, ...by: Parameters<typeof passes>) => passes(...by).holds(opened(cookie));
+  const refused = opened('');
+  assert.is(passes().signIn(refused, 'another'), false);
+  assert.is(refused.res.getHeader('set-cookie'), undefined);
+  const welcomed = opened('');
+  assert.is(passes().signIn(welcomed, TOKEN), true);
+  const [given] = [welcomed.res.getHeader('set-cookie')].flat() as string[];
+  assert.match(given!, /; path=\/; expires=[^;]+ GMT; samesite=strict; httponly$/);
+  const cookie = given!.slice(0, given!.indexOf(';'));
+  assert.is(isHeld(cookie), true);
+  assert.is(isHeld(cookie, 'another'), false);
+  assert.is(isHeld(cookie, TOKEN, [...KEY].reverse().join('')), false);
+  for (const at of [cookie.indexOf('=') + 1, cookie.indexOf('.') + 1, cookie.length - 2]) {
+    const forged = `${cookie.slice(0, at)}${cookie[at] === '1' ? '2' : '1'}${cookie.slice(at + 1)}`;
+    assert.is(isHeld(forged), false, forged);
   }
-  cookie = good;
   await clock.advance(PAGE_LIMITS.operatorPassSeconds * 1_000 - 1);
-  assert.is(passes().holds(ctx), true);
+  assert.is(isHeld(cookie), true);
   await clock.advance(1_001);
-  assert.is(passes().holds(ctx), false);
+  assert.is(isHeld(cookie), false);
 });
 
 test('only a page of this server makes a browser do something there', () =>

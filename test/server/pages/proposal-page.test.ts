@@ -4,10 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { span } from '../../../server/web/kit/countdown.ts';
-import { html, markupOf } from '../../../server/web/kit/html.ts';
-import { pagePasses } from '../../../server/web/kit/page-pass.ts';
+import { html, markupText } from '../../../lib/markup.ts';
+import { formatSpan } from '../../../server/web/kit/time-words.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
+import { pagePasses } from '../../../server/web/proposal/routes.ts';
 import { ruleWords } from '../../../server/web/proposal/rule-words.ts';
 import { percent } from '../../../server/web/proposal/tally-chart.ts';
 import { created, didOf, type Name, type Place, place, view } from '../domain/place.ts';
@@ -116,7 +116,7 @@ test('names and rationales are text, whatever they hold', async () => {
   const { text } = await server().ask(await link('?rationales=show'));
   assert.is(text.split('&lt;script&gt;alert(1)&lt;/script&gt;').length, 4, 'in the title, the heading and the reason');
   assert.not.match(text, /<script>|<img|onerror="/);
-  const escaped = markupOf(html`<b title="${EVIL}">${[EVIL, html`<i>${'<'}</i>`]}</b>`);
+  const escaped = markupText(html`<b title="${EVIL}">${[EVIL, html`<i>${'<'}</i>`]}</b>`);
   assert.not.match(escaped.slice(3), /<script|<img|"alert/);
   assert.match(escaped, '<i>&lt;</i>');
 });
@@ -203,7 +203,7 @@ test('a pass is good for an hour, also after a new key was put before the old on
 });
 
 test('spans, rules and shares are told in words, and almost all is not all', () => {
-  const spans = [0, 1, 59, 60, 3_599, 3_600, 90_061, 604_800].map(span);
+  const spans = [0, 1, 59, 60, 3_599, 3_600, 90_061, 604_800].map(formatSpan);
   assert.equal(spans, [
     ...['0 seconds', '1 second', '59 seconds', '1 minute', '59 minutes 59 seconds', '1 hour', '1 day 1 hour', '7 days'],
   ]);

@@ -94,7 +94,8 @@ test('a retry shows the same, two at once count once, and a lost answer is asked
   await phone.press('Send twice');
   await phone.say('1');
   const second = await phone.shows('Know more');
-  await seen.page.waitForFunction("document.querySelectorAll('.log li').length === 4");
+  await seen.page.locator('.log li').nth(3).waitFor();
+  assert.is(await seen.page.locator('.log li').count(), 4);
   const bodies = await phone.whole.locator('.log pre:not(.sent)').allTextContents();
   assert.is(bodies[0], bodies[1], 'byte for byte');
   assert.is(bodies[2], bodies[3]);
@@ -117,7 +118,7 @@ test('a session that the network forgets has ended, and a new one begins', async
   await phone.press('Dial');
   await phone.shows('Welcome to Twinline');
   await phone.press('Time out');
-  await seen.page.waitForFunction("document.querySelector('.log').textContent.includes('time-out')");
+  await seen.page.locator('.log', { hasText: 'time-out' }).waitFor();
   await phone.say('1');
   await phone.shows('Your session has ended. Please dial again.');
   assert.match(await phone.room(), 'end');

@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readFrames } from '../../../server/web/browser/chat/chat-frames.ts';
-import { textParts } from '../../../server/web/browser/chat/numbered.ts';
-import { sentText, shownText, withoutSecrets } from '../../../server/web/browser/phone/phone-typed.ts';
+import { textParts } from '../../../server/web/browser/chat/choices.ts';
+import { readFrames } from '../../../server/web/browser/chat/service.ts';
+import { maskedText, replaceSecrets, requestText } from '../../../server/web/browser/phone/requests.ts';
 
 const test = suite('typed');
 
@@ -19,14 +19,14 @@ test('what is sent is all answers or the last one, and what is shown is the same
     { text: '48291', secret: true },
     { text: 'a*b', secret: false },
   ];
-  assert.is(sentText(one, 'cumulative'), '2*48291*a*b');
-  assert.is(sentText(one, 'latest'), 'a*b');
-  assert.is(shownText(one, 'cumulative'), '2*••••*a*b');
-  assert.is(shownText(one.slice(0, 2), 'latest'), '••••');
-  assert.equal([sentText([], 'cumulative'), sentText([], 'latest')], ['', '']);
+  assert.is(requestText(one, 'cumulative'), '2*48291*a*b');
+  assert.is(requestText(one, 'latest'), 'a*b');
+  assert.is(maskedText(one, 'cumulative'), '2*••••*a*b');
+  assert.is(maskedText(one.slice(0, 2), 'latest'), '••••');
+  assert.equal([requestText([], 'cumulative'), requestText([], 'latest')], ['', '']);
   fc.assert(
     fc.property(typed, fc.constantFrom('cumulative', 'latest'), (all, mode) => {
-      const shown = shownText(all, mode);
+      const shown = maskedText(all, mode);
       for (const { text, secret: isSecret } of all) if (isSecret) assert.not.ok(shown.includes(text));
     }),
   );
@@ -35,7 +35,7 @@ test('what is sent is all answers or the last one, and what is shown is the same
 test('in a test another secret stands for each: as long, of digits, the same for the same, and never a real one', () => {
   fc.assert(
     fc.property(typed, (all) => {
-      const others = withoutSecrets(all);
+      const others = replaceSecrets(all);
       const real = new Set(all.filter((one) => one.secret).map(({ text }) => text));
       const pairs = new Map<string, string>();
       for (const [at, one] of all.entries()) {

@@ -2,38 +2,38 @@
 
 import type { RunView } from '../../../../lib/agent/run/run.ts';
 import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
-import { found } from '../element.ts';
-import { runFrames } from './chat-frames.ts';
-import type { ReplyView } from './chat-reply.ts';
+import { findElement } from '../element.ts';
+import type { ReplyView } from './reply.ts';
 import {
   abortRun,
   messageIdOf,
   messagePage,
   newSession,
   openRun,
+  runFrames,
   ServiceError,
   sendMessage,
   user,
-} from './chat-service.ts';
-import { side } from './chat-side.ts';
-import { thread } from './chat-thread.ts';
+} from './service.ts';
+import { side } from './side.ts';
+import { thread } from './thread.ts';
 
-const composer = found<HTMLFormElement>('composer');
-const message = found<HTMLTextAreaElement>('message');
-const stop = found<HTMLButtonElement>('abort');
-const send = found<HTMLButtonElement>('send');
-const state = found('state');
-const trouble = found('trouble');
+const composer = findElement<HTMLFormElement>('composer');
+const message = findElement<HTMLTextAreaElement>('message');
+const stop = findElement<HTMLButtonElement>('abort');
+const send = findElement<HTMLButtonElement>('send');
+const state = findElement('state');
+const trouble = findElement('trouble');
 
 /** The chat that is open, and the run of it that is read. */
 let open: string | undefined;
 let run: string | undefined;
 let reading = new AbortController();
 
-const shown = thread(found('messages'), (key) => void say(key));
+const shown = thread(findElement('messages'), (key) => void say(key));
 const list = side({
-  list: found('sessions'),
-  more: found('more'),
+  list: findElement('sessions'),
+  more: findElement('more'),
   onDeleted: (session) => {
     if (session === open) location.hash = '';
     void refresh();
@@ -177,7 +177,7 @@ async function refresh(): Promise<void> {
 }
 
 function title(): void {
-  found('title').textContent = (open !== undefined && list.titleOf(open)) || 'New chat';
+  findElement('title').textContent = (open !== undefined && list.titleOf(open)) || 'New chat';
 }
 
 const fromAddress = () => (/^#[0-9a-f]{32}$/.test(location.hash) ? location.hash.slice(1) : undefined);
@@ -197,7 +197,7 @@ message.addEventListener('keydown', (event) => {
 stop.addEventListener('click', () => {
   if (open !== undefined && run) abortRun(open, run).catch(tellTrouble);
 });
-found('new').addEventListener('click', () => {
+findElement('new').addEventListener('click', () => {
   location.hash = '';
   message.focus();
 });
@@ -206,7 +206,7 @@ addEventListener('hashchange', () => {
 });
 
 user().then((did) => {
-  found('user').textContent = `You are ${did}`;
+  findElement('user').textContent = `You are ${did}`;
 }, tellTrouble);
 void refresh();
 void show(fromAddress());

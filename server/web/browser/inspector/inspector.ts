@@ -1,74 +1,72 @@
 // The page of the inspector: the stream goes into the store, and what is looked at is drawn from it.
 
-import { element, found } from '../element.ts';
-import { detail } from './inspector-detail.ts';
-import { drawingView } from './inspector-drawing.ts';
-import { keys } from './inspector-keys.ts';
-import { fits, lists } from './inspector-lists.ts';
-import { keepPlace, readPlace } from './inspector-place.ts';
-import { createStore, type Moment } from './inspector-store.ts';
-import { stream } from './inspector-stream.ts';
-import { timeline } from './inspector-time.ts';
-import type { Machine } from './inspector-wire.ts';
+import { element, findElement } from '../element.ts';
+import { sessionDetail, timeline } from './detail.ts';
+import { drawingView } from './drawing.ts';
+import { matchesWords, sideLists } from './lists.ts';
+import { listenForKeys, readView, writeView } from './navigation.ts';
+import { createStore, type Machine, openStream, type TraceEvent } from './store.ts';
 
 const store = createStore();
-const { session: named, ...place } = readPlace();
+const { session: named, ...view } = readView();
 let machines: readonly Machine[] = [];
 /** Sessions are followed as they come, until one is chosen. */
-let looksFor = place.actor === undefined && place.at === undefined ? (named ?? '') : undefined;
-const search = found<HTMLInputElement>('search');
+let followedLabel = view.actor === undefined && view.at === undefined ? (named ?? '') : undefined;
+const search = findElement<HTMLInputElement>('search');
 const drawing = drawingView();
-const side = lists({ onMachine: chooseMachine, onSession: chooseSession });
-const told = detail({ onMoment: goTo });
+const side = sideLists({ onMachine: chooseMachine, onSession: chooseSession });
+const detail = sessionDetail({ onEvent: goTo });
 const time = timeline({ onGo: goTo, onLive: goLive });
 
 function chooseMachine(machine: string): void {
-  looksFor = undefined;
-  Object.assign(place, { machine, actor: undefined, at: undefined });
+  followedLabel = undefined;
+  Object.assign(view, { machine, actor: undefined, at: undefined });
   open('stage');
-  soon();
+  scheduleRender();
 }
 
 function chooseSession(actor: string): void {
-  looksFor = undefined;
-  Object.assign(place, { machine: store.session(actor)?.machine, actor, at: undefined });
+  followedLabel = undefined;
+  Object.assign(view, { machine: store.session(actor)?.machine, actor, at: undefined });
   open('stage');
-  soon();
+  scheduleRender();
 }
 
 function goTo(id: string): void {
-  looksFor = undefined;
-  place.at = id;
-  soon();
+  followedLabel = undefined;
+  view.at = id;
+  scheduleRender();
 }
 
 function goLive(): void {
-  place.at = undefined;
-  soon();
+  view.at = undefined;
+  scheduleRender();
 }
 
-const shownSessions = () =>
+const matchingSessions = () =>
   store
     .sessions()
-    .filter(({ label, caller, machine, state, door }) => fits(search.value, [label, caller, machine, state, door]));
+    .filter(({ label, caller, machine, state, door }) =>
+      matchesWords(search.value, [label, caller, machine, state, door]),
+    );
 
-function seen(): { moments: readonly Moment[]; moment: Moment | undefined } {
-  const moments = store.moments(place);
-  return { moments, moment: place.at === undefined ? moments.at(-1) : moments.find(({ id }) => id === place.at) };
+function selectEvents(): { events: readonly TraceEvent[]; event: TraceEvent | undefined } {
+  const events = store.events(view);
+  return { events, event: view.at === undefined ? events.at(-1) : events.find(({ id }) => id === view.at) };
 }
 
 function follow(): void {
-  if (looksFor === undefined) return;
-  const wanted = looksFor;
+  if (followedLabel === undefined) return;
+  const wanted = followedLabel;
   const session = store.sessions().find(({ label, seen }) => (wanted === '' ? seen > 0 : label === wanted));
   if (!session) return;
-  Object.assign(place, { machine: session.machine, actor: session.actor });
-  looksFor = undefined;
+  Object.assign(view, { machine: session.machine, actor: session.actor });
+  followedLabel = undefined;
 }
 
 let isPlanned = false;
 
-function soon(): void {
+function scheduleRender(): void {
   if (isPlanned) return;
   isPlanned = true;
   requestAnimationFrame(() => {
@@ -79,70 +77,70 @@ function soon(): void {
 
 function render(): void {
   follow();
-  const sessions = shownSessions();
-  const machine = machines.find(({ id }) => id === place.machine) ?? machines[0];
-  place.machine ??= machine?.id;
-  const session = place.actor === undefined ? undefined : store.session(place.actor);
-  const { moments, moment } = seen();
-  const listed = machines.filter(({ id, title }) => fits(search.value, [id, title]));
-  side.show({ machines: listed, sessions, machine: place.machine, actor: place.actor });
-  told.show({ session, moments, moment });
-  time.show({ moments, moment, isLive: place.at === undefined });
-  found('heat').setAttribute('aria-pressed', String(place.heat));
-  found('machine').textContent = place.machine ?? 'No machine';
-  if (place.machine !== undefined) {
-    const heat = place.heat ? store.moments({ machine: place.machine }) : undefined;
-    const state = moment?.state ?? session?.state;
-    drawing.show({ machine: place.machine, version: machine?.version ?? 0, state, edges: moment?.edges ?? [], heat });
+  const sessions = matchingSessions();
+  const machine = machines.find(({ id }) => id === view.machine) ?? machines[0];
+  view.machine ??= machine?.id;
+  const session = view.actor === undefined ? undefined : store.session(view.actor);
+  const { events, event } = selectEvents();
+  const listed = machines.filter(({ id, title }) => matchesWords(search.value, [id, title]));
+  side.show({ machines: listed, sessions, machine: view.machine, actor: view.actor });
+  detail.show({ session, events, event });
+  time.show({ events, event, isLive: view.at === undefined });
+  findElement('heat').setAttribute('aria-pressed', String(view.heat));
+  findElement('machine').textContent = view.machine ?? 'No machine';
+  if (view.machine !== undefined) {
+    const heat = view.heat ? store.events({ machine: view.machine }) : undefined;
+    const state = event?.state ?? session?.state;
+    drawing.show({ machine: view.machine, version: machine?.version ?? 0, state, edges: event?.edges ?? [], heat });
   }
-  if (looksFor === undefined) keepPlace(place);
+  if (followedLabel === undefined) writeView(view);
 }
 
 function open(part: string): void {
-  found('inspector').dataset.part = part;
+  findElement('inspector').dataset.part = part;
   for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
     tab.setAttribute('aria-pressed', String(tab.dataset.part === part));
 }
 
 function step(by: number): void {
-  const { moments, moment } = seen();
-  const at = moments.findIndex(({ id }) => id === moment?.id);
-  const next = moments[Math.min(moments.length - 1, Math.max(0, at + by))];
+  const { events, event } = selectEvents();
+  const at = events.findIndex(({ id }) => id === event?.id);
+  const next = events[Math.min(events.length - 1, Math.max(0, at + by))];
   if (next) goTo(next.id);
 }
 
-function neighbour(by: number): void {
-  const sessions = shownSessions();
-  const at = sessions.findIndex(({ actor }) => actor === place.actor);
+function chooseNeighbour(by: number): void {
+  const sessions = matchingSessions();
+  const at = sessions.findIndex(({ actor }) => actor === view.actor);
   const next = sessions[at < 0 ? 0 : Math.min(sessions.length - 1, Math.max(0, at + by))];
   if (next) chooseSession(next.actor);
 }
 
 const pause = () => {
-  const { moment } = seen();
-  if (place.at === undefined && moment) goTo(moment.id);
+  const { event } = selectEvents();
+  if (view.at === undefined && event) goTo(event.id);
   else goLive();
 };
 const heat = () => {
-  place.heat = !place.heat;
-  soon();
+  view.heat = !view.heat;
+  scheduleRender();
 };
 
-found('heat').addEventListener('click', heat);
-found('fit').addEventListener('click', drawing.fit);
-found('larger').addEventListener('click', () => drawing.zoom(1.25));
-found('smaller').addEventListener('click', () => drawing.zoom(0.8));
-found('pause').addEventListener('click', pause);
-found('earlier').addEventListener('click', () => step(-1));
-found('later').addEventListener('click', () => step(1));
-search.addEventListener('input', soon);
+findElement('heat').addEventListener('click', heat);
+findElement('fit').addEventListener('click', drawing.fit);
+findElement('larger').addEventListener('click', () => drawing.zoom(1.25));
+findElement('smaller').addEventListener('click', () => drawing.zoom(0.8));
+findElement('pause').addEventListener('click', pause);
+findElement('earlier').addEventListener('click', () => step(-1));
+findElement('later').addEventListener('click', () => step(1));
+search.addEventListener('input', scheduleRender);
 for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
   tab.addEventListener('click', () => open(tab.dataset.part ?? 'stage'));
-keys({
-  j: () => neighbour(1),
-  k: () => neighbour(-1),
-  ArrowDown: () => neighbour(1),
-  ArrowUp: () => neighbour(-1),
+listenForKeys({
+  j: () => chooseNeighbour(1),
+  k: () => chooseNeighbour(-1),
+  ArrowDown: () => chooseNeighbour(1),
+  ArrowUp: () => chooseNeighbour(-1),
   ArrowRight: () => step(1),
   ArrowLeft: () => step(-1),
   ' ': pause,
@@ -157,21 +155,21 @@ async function readMachines(): Promise<void> {
   const answer = await fetch('/inspector/machines');
   if (answer.status === 401) location.reload();
   machines = ((await answer.json()) as { machines: readonly Machine[] }).machines;
-  soon();
+  scheduleRender();
 }
 
 open('stage');
-stream({
+openStream({
   onStart: () => {
-    store.restart();
+    store.clear();
     readMachines().catch(() => {
-      found('state').replaceChildren(element('span', { class: 'dot gone' }), 'The machines cannot be read.');
+      findElement('state').replaceChildren(element('span', { class: 'dot gone' }), 'The machines cannot be read.');
     });
   },
   onMessage: (message) => {
-    store.take(message);
-    soon();
+    store.add(message);
+    scheduleRender();
   },
 });
 // Ages go on also where nothing happens.
-setInterval(soon, 5_000);
+setInterval(scheduleRender, 5_000);

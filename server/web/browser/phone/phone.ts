@@ -1,8 +1,16 @@
 // One phone: its number, its session, what it has sent, and the ways in which a network makes that go wrong.
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
-import { type Answer, type Fields, post, type Standing, standing } from './phone-line.ts';
-import { sentText, shownText, type Typed } from './phone-typed.ts';
+import {
+  type Answer,
+  type Fields,
+  maskedText,
+  readSessionState,
+  requestText,
+  type SessionState,
+  sendRequest,
+  type Typed,
+} from './requests.ts';
 
 /** How the next request travels. */
 export type Fault = 'none' | 'twice' | 'drop';
@@ -23,7 +31,7 @@ export interface Session {
   /** What the screen shows; undefined before the first answer. */
   readonly screen?: { readonly kind: Answer['kind']; readonly text: string };
   /** Undefined when nobody knows: then whatever is typed counts as a secret. */
-  readonly standing?: Standing | undefined;
+  readonly standing?: SessionState | undefined;
   /** How much was typed when the server was told to forget it: what comes after is no part of the dialogue. */
   readonly forgottenAt?: number;
 }
@@ -106,14 +114,14 @@ export class Phone {
 
   #fields({ id, typed }: Session): Fields & { readonly text: string } {
     const { number, code } = this.state;
-    return { sessionId: id, serviceCode: code, phoneNumber: number, text: sentText(typed, this.#mode) };
+    return { sessionId: id, serviceCode: code, phoneNumber: number, text: requestText(typed, this.#mode) };
   }
 
   async #send(what: 'dial' | 'answer' | 'retry'): Promise<void> {
     const { session } = this.state;
     if (!session || this.busy) return;
     const fields = this.#fields(session);
-    const request = { what, fields, shown: { ...fields, text: shownText(session.typed, this.#mode) } };
+    const request = { what, fields, shown: { ...fields, text: maskedText(session.typed, this.#mode) } };
     const fault = what === 'retry' ? 'none' : this.fault;
     this.fault = 'none';
     // Of a page that is left now, the answer is lost.
@@ -121,7 +129,7 @@ export class Phone {
     const requests = fault === 'twice' ? [request, { ...request, what: `${what}, its copy` }] : [request];
     const { kind, text } = await this.#travel(requests);
     if (fault === 'drop') return this.#rest();
-    const known = kind === 'continue' ? await standing(session.id) : undefined;
+    const known = kind === 'continue' ? await readSessionState(session.id) : undefined;
     this.busy = false;
     this.set({ session: { ...session, screen: { kind, text }, standing: known } });
   }
@@ -142,7 +150,7 @@ export class Phone {
 
   async #exchange({ what, fields, shown }: Request): Promise<Answer> {
     const at = Date.now();
-    const answer = await post(fields);
+    const answer = await sendRequest(fields);
     const exchange = { what, at, ms: Date.now() - at, fields: shown, answer: answer.raw || answer.text };
     this.set({ log: [...this.state.log, exchange].slice(-LOG_KEPT) });
     return answer;

@@ -1,0 +1,18 @@
+// Keeps the words of `<time data-until="…">` true, and reads the page again when its time has come.
+
+import { formatSpan } from '../kit/time-words.ts';
+
+const RELOAD_AFTER_MS = 1_500;
+
+for (const element of document.querySelectorAll<HTMLElement>('[data-until]')) {
+  const until = Date.parse(element.dataset.until!);
+  // The clock of the reader may be wrong: only the time since the page was made counts.
+  const ahead = Date.now() - Date.parse(element.dataset.now!);
+  const timer = setInterval(() => {
+    const seconds = Math.ceil((until - Date.now() + ahead) / 1_000);
+    element.textContent = formatSpan(Math.max(0, seconds));
+    if (seconds > 0) return;
+    clearInterval(timer);
+    setTimeout(() => location.reload(), RELOAD_AFTER_MS);
+  }, 1_000);
+}

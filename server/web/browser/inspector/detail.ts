@@ -1,0 +1,156 @@
+// One session in detail: its screen, events and variables, its timeline, and the flow test that is made of it.
+
+import { button, element, findElement } from '../element.ts';
+import type { Session, TraceEvent } from './store.ts';
+
+interface DetailContent {
+  readonly session: Session | undefined;
+  readonly events: readonly TraceEvent[];
+  /** The one that is looked at; undefined when none was seen. */
+  readonly event: TraceEvent | undefined;
+}
+
+const EVENTS_SHOWN = 150;
+
+export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => void }) {
+  const list = findElement('events');
+  const copy = findElement<HTMLButtonElement>('copy');
+  let chosen: Session | undefined;
+  let shown = '';
+  copy.addEventListener('click', () => {
+    if (chosen) void copyTest(chosen.actor);
+  });
+  return {
+    show({ session, events, event }: DetailContent): void {
+      if (chosen?.actor !== session?.actor) showStatus('');
+      chosen = session;
+      findElement('who').textContent = session
+        ? (session.caller ?? session.label)
+        : event
+          ? event.machine
+          : 'No session chosen';
+      copy.hidden = session?.door !== 'ussd';
+      findElement('screen').textContent = event?.reply ?? '–';
+      // Drawn anew only when there is something new: a list that moves cannot be read.
+      const state = JSON.stringify([session?.actor, events.length, events.at(-1)?.id, event?.id]);
+      if (state === shown) return;
+      shown = state;
+      const { scrollTop } = list;
+      const isAtEnd = scrollTop + list.clientHeight >= list.scrollHeight - 8;
+      list.replaceChildren(...events.slice(-EVENTS_SHOWN).map((one) => eventLine(one, one.id === event?.id, onEvent)));
+      const context = event?.context ?? session?.context ?? {};
+      findElement('context').replaceChildren(...Object.entries(context).flatMap(variableEntry));
+      const here = list.querySelector('[aria-current]');
+      if (here) here.scrollIntoView({ block: 'nearest' });
+      else list.scrollTop = isAtEnd ? list.scrollHeight : scrollTop;
+    },
+  };
+}
+
+function eventLine(traced: TraceEvent, isHere: boolean, onEvent: (id: string) => void): HTMLElement {
+  const { id, at, edges, typed = [], state, waiting } = traced;
+  const said = typed.map(({ text }) => (text === null ? 'a secret' : text === '' ? 'nothing' : `“${text}”`)).join(', ');
+  const press = button('', () => onEvent(id), { class: 'line', is: { 'aria-current': isHere && 'true' } });
+  press.append(
+    element('time', { text: new Date(at).toTimeString().slice(0, 8) }),
+    ...edges.map(({ event }) => element('code', { text: eventName(event) })),
+    element('span', { class: 'to', text: `→ ${state}${waiting ? ' (waiting)' : ''}` }),
+    ...(said ? [element('span', { class: 'typed', text: `typed ${said}` })] : []),
+  );
+  return element('li', {}, [press]);
+}
+
+const NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^xstate\.init$/, 'begin'],
+  [/^xstate\.done\.actor\.(.*)$/, '✓ $1'],
+  [/^xstate\.error\.actor\.(.*)$/, '⚠ $1'],
+  [/^xstate\.after\.(.*)$/, '⏱ $1'],
+  [/^xstate\.done\.state\.(.*)$/, '✓ $1'],
+];
+
+/** An event of a machine in few words. */
+function eventName(event: string): string {
+  const [pattern, name] = NAMES.find(([one]) => one.test(event)) ?? [];
+  return pattern && name !== undefined ? event.replace(pattern, name) : event;
+}
+
+// What the engine keeps beside the variables of a flow: its name here, and when there is nothing to say of it.
+const OWN: { readonly [name: string]: readonly [string, (value: unknown) => boolean] } = {
+  $stack: ['way back', (value) => Array.isArray(value) && value.length === 0],
+  $page: ['page', (value) => value === 0],
+  $bad: ['refused', (value) => value === 0],
+  $frames: ['called from', (value) => Array.isArray(value) && value.length === 0],
+  $proofs: ['proofs', () => true],
+};
+
+const formatValue = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function variableEntry([name, value]: readonly [string, unknown]): HTMLElement[] {
+  const [called = name, isIdle] = OWN[name] ?? [];
+  if (value === null || isIdle?.(value)) return [];
+  const text = Array.isArray(value) && name === '$stack' ? value.join(' › ') : formatValue(value);
+  return [element('dt', { text: called }), element('dd', { text })];
+}
+
+async function copyTest(actor: string): Promise<void> {
+  const answer = await fetch(`/inspector/sessions/${encodeURIComponent(actor)}/flow-test`).catch(() => undefined);
+  const body = (await answer?.json().catch(() => undefined)) as
+    | { text?: string; name?: string; error?: string }
+    | undefined;
+  if (!answer?.ok || body?.text === undefined) return showStatus(body?.error ?? 'The server did not answer.');
+  try {
+    await navigator.clipboard.writeText(body.text);
+    showStatus(`Copied: put it beside the flow as ${body.name}. Dummies stand for its secrets.`);
+  } catch {
+    downloadTest(body.text, body.name ?? 'flow.test.json');
+  }
+}
+
+// Where the page may not write to the clipboard.
+function downloadTest(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = element('a', { is: { href: url, download: name } });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  showStatus(`Saved as ${name}: this page may not use the clipboard.`);
+}
+
+function showStatus(text: string): void {
+  findElement('told').textContent = text;
+}
+
+export interface TimeChoices {
+  readonly onGo: (id: string) => void;
+  readonly onLive: () => void;
+}
+
+export function timeline({ onGo, onLive }: TimeChoices) {
+  const slider = findElement<HTMLInputElement>('time');
+  const pause = findElement('pause');
+  const output = findElement('moment');
+  let shown: readonly TraceEvent[] = [];
+  slider.addEventListener('input', () => {
+    const at = Number(slider.value);
+    const event = shown[at];
+    if (event) onGo(event.id);
+    else onLive();
+  });
+  return {
+    show({ events, event, isLive }: { isLive: boolean } & Omit<DetailContent, 'session'>): void {
+      shown = events;
+      const at = event ? events.indexOf(event) : -1;
+      slider.max = String(Math.max(0, events.length - 1));
+      slider.value = String(Math.max(0, at));
+      slider.disabled = events.length === 0;
+      pause.textContent = isLive ? 'Pause' : 'Go live';
+      pause.classList.toggle('live', isLive);
+      const words = event
+        ? `${at + 1} of ${events.length} · ${new Date(event.at).toTimeString().slice(0, 8)}`
+        : events.length
+          ? 'no longer kept'
+          : 'nothing yet';
+      output.textContent = words;
+      slider.setAttribute('aria-valuetext', event ? `${words}, ${event.state}` : words);
+    },
+  };
+}

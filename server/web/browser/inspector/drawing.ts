@@ -1,0 +1,229 @@
+// The drawing of a machine: fetched once, then only its marks change: where a session is, what it took, how often.
+
+import { findElement } from '../element.ts';
+import type { Edge, TraceEvent } from './store.ts';
+
+/** What the drawing is to show. */
+export interface Picture {
+  readonly machine: string;
+  readonly version: number;
+  /** The path of the state that is active. */
+  readonly state: string | undefined;
+  /** What led there. */
+  readonly edges: TraceEvent['edges'];
+  /** All that was seen of the machine, for the heat. */
+  readonly heat: readonly TraceEvent[] | undefined;
+}
+
+interface LoadedDrawing {
+  readonly key: string;
+  readonly svg: SVGSVGElement;
+  readonly marks: EdgeMarks;
+  readonly width: number;
+  readonly height: number;
+  readonly isPart: boolean;
+}
+
+const HEATS = ['heat-0', 'heat-1', 'heat-2', 'heat-3', 'heat-4', 'heat-5'];
+const SCALE = { least: 0.25, most: 3, fitted: 1.25, readable: 0.85 };
+
+export function drawingView() {
+  const box = findElement('drawing');
+  const part = findElement('part-shown');
+  let loaded: LoadedDrawing | undefined;
+  let requested = '';
+  let wanted: Picture | undefined;
+  let size: 'readable' | 'whole' | number = 'readable';
+
+  async function draw({ machine, version, state }: Picture, around: boolean): Promise<void> {
+    const key = JSON.stringify([machine, version, around ? state : undefined]);
+    if (key === requested) return;
+    requested = key;
+    if (!around) clear('Drawing …');
+    const query = around && state !== undefined ? `?focus=${encodeURIComponent(state)}` : '';
+    const answer = await fetch(`/inspector/machines/${encodeURIComponent(machine)}.svg${query}`).catch(() => undefined);
+    const text = answer?.ok ? await answer.text() : undefined;
+    if (key !== requested) return;
+    const svg = text === undefined ? undefined : parseSvg(text);
+    if (!svg || !answer) {
+      requested = '';
+      return clear('This machine cannot be loaded now. Its sessions are shown all the same.');
+    }
+    const [states, shown] = ['x-states', 'x-shown'].map((name) => answer.headers.get(name) ?? '');
+    const isPart = states !== shown;
+    part.textContent = isPart ? `${shown} of ${states} states, around ${answer.headers.get('x-focus')}` : '';
+    const natural = (name: string) => Number(svg.getAttribute(name));
+    loaded = { key, svg, marks: readMarks(svg), width: natural('width'), height: natural('height'), isPart };
+    box.replaceChildren(svg);
+    resize();
+    if (wanted) mark(wanted);
+  }
+
+  function clear(words: string): void {
+    loaded = undefined;
+    part.textContent = '';
+    box.textContent = words;
+  }
+
+  function resize(): void {
+    if (!loaded) return;
+    const room = (all: number, needed: number) => (all - 24) / needed;
+    const whole = Math.min(room(box.clientWidth, loaded.width), room(box.clientHeight, loaded.height), SCALE.fitted);
+    const scale = typeof size === 'number' ? size : size === 'whole' ? whole : Math.max(whole, SCALE.readable);
+    loaded.svg.setAttribute('width', String(Math.round(loaded.width * scale)));
+    loaded.svg.setAttribute('height', String(Math.round(loaded.height * scale)));
+    findElement('fit').setAttribute('aria-pressed', String(size === 'whole'));
+    const active = loaded.svg.querySelector('.state.active') ?? loaded.svg.querySelector('.state.start');
+    if (active) bringIntoView(box, active, 'auto');
+  }
+
+  function mark({ state, edges, heat, ...picture }: Picture): void {
+    if (!loaded) return;
+    const { svg, marks } = loaded;
+    const marked = new Set(edges.flatMap((edge) => marks.find(edge)));
+    for (const old of svg.querySelectorAll('.taken')) if (!marked.has(old)) old.classList.remove('taken');
+    for (const way of marked) way.classList.add('taken');
+    const active = state === undefined ? null : svg.querySelector(`.state[data-state="${CSS.escape(state)}"]`);
+    for (const old of svg.querySelectorAll('.state.active')) if (old !== active) old.classList.remove('active');
+    if (active && !active.classList.contains('active')) {
+      active.classList.add('active');
+      bringIntoView(box, active, REDUCED_MOTION.matches ? 'auto' : 'smooth');
+    }
+    if (!active && state !== undefined && loaded.isPart) void draw({ state, edges, heat, ...picture }, true);
+    markHeat(marks, heat);
+  }
+
+  addEventListener('resize', resize);
+  return {
+    show(picture: Picture): void {
+      wanted = picture;
+      const isDrawn =
+        loaded && JSON.parse(loaded.key)[0] === picture.machine && JSON.parse(loaded.key)[1] === picture.version;
+      if (isDrawn) mark(picture);
+      else void draw(picture, false);
+    },
+    zoom(by: number): void {
+      if (!loaded) return;
+      const now = Number(loaded.svg.getAttribute('width')) / loaded.width;
+      size = Math.min(SCALE.most, Math.max(SCALE.least, now * by));
+      resize();
+    },
+    fit(): void {
+      size = size === 'whole' ? 'readable' : 'whole';
+      resize();
+    },
+  };
+}
+
+function parseSvg(text: string): SVGSVGElement | undefined {
+  const { documentElement } = new DOMParser().parseFromString(text, 'image/svg+xml');
+  return documentElement instanceof SVGSVGElement
+    ? (document.importNode(documentElement, true) as SVGSVGElement)
+    : undefined;
+}
+
+/** How often each way was taken, in five steps of the one that was taken most. */
+function markHeat(marks: EdgeMarks, events: readonly TraceEvent[] | undefined): void {
+  const counts = new Map<Element, number>();
+  for (const edge of (events ?? []).flatMap(({ edges }) => edges))
+    for (const way of marks.find(edge)) counts.set(way, (counts.get(way) ?? 0) + 1);
+  const most = Math.max(1, ...counts.values());
+  for (const arrow of marks.arrows) {
+    const count = counts.get(arrow) ?? 0;
+    arrow.classList.remove(...HEATS);
+    arrow.removeAttribute('data-count');
+    if (!events) continue;
+    arrow.classList.add(`heat-${Math.ceil((5 * count) / most)}`);
+    arrow.setAttribute('data-count', String(count));
+  }
+}
+
+const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
+
+function bringIntoView(box: HTMLElement, active: Element, behavior: ScrollBehavior): void {
+  const outer = box.getBoundingClientRect();
+  const inner = active.getBoundingClientRect();
+  const isIn =
+    inner.top >= outer.top && inner.bottom <= outer.bottom && inner.left >= outer.left && inner.right <= outer.right;
+  if (isIn) return;
+  box.scrollBy({
+    left: inner.left + inner.width / 2 - outer.left - outer.width / 2,
+    top: inner.top + inner.height / 2 - outer.top - outer.height / 2,
+    behavior,
+  });
+}
+
+/** One arrow of a drawing, or one of the words on a card that lead somewhere. */
+interface Way {
+  readonly mark: Element;
+  readonly from: string;
+  readonly to: string;
+  readonly events: ReadonlySet<string>;
+}
+
+export interface EdgeMarks {
+  /** What stands for an edge; several when it leads over states that nobody stays in; none when it is not loaded. */
+  find(edge: Edge): readonly Element[];
+  /** All arrows. */
+  readonly arrows: readonly Element[];
+}
+
+/** Reads a drawing. */
+export function readMarks(svg: Element): EdgeMarks {
+  const arrows = [...svg.querySelectorAll('.edge')].map((mark) => readWay(mark, mark.getAttribute('data-from') ?? ''));
+  const chips = [...svg.querySelectorAll('.chip[data-to]')].map((mark) =>
+    readWay(mark, mark.closest('.state')?.getAttribute('data-state') ?? ''),
+  );
+  const passing = new Set(
+    [...svg.querySelectorAll('.state[data-kind="branch"], .state[data-kind="call"], .state[data-kind="flow"]')].map(
+      (state) => state.getAttribute('data-state') ?? '',
+    ),
+  );
+  const find = ({ event, from, to }: Edge): readonly Element[] => {
+    if (from === null) return [];
+    const leaving = (ways: readonly Way[]) => ways.filter((way) => contains(way.from, from));
+    const direct = bestMatch(
+      leaving([...arrows, ...chips]).filter((way) => contains(way.to, to)),
+      event,
+    );
+    if (direct) return [direct.mark];
+    for (const first of leaving(arrows)) {
+      const rest = passing.has(first.to) ? findPath(arrows, { from: first.to, to, passing }) : undefined;
+      if (rest && (first.events.has(event) || !leaving(arrows).some(({ events }) => events.has(event))))
+        return [first.mark, ...rest];
+    }
+    return [];
+  };
+  return { find, arrows: arrows.map(({ mark }) => mark) };
+}
+
+function readWay(mark: Element, from: string): Way {
+  const events = new Set((mark.getAttribute('data-events') ?? '').split(' '));
+  return { mark, from, to: mark.getAttribute('data-to') ?? '', events };
+}
+
+// A state, or one that it stands in.
+const contains = (outer: string, inner: string) => inner === outer || inner.startsWith(`${outer}.`);
+
+function bestMatch(ways: readonly Way[], event: string): Way | undefined {
+  const named = ways.filter(({ events }) => events.has(event));
+  const length = ({ from, to }: Way) => from.length + to.length;
+  return [...(named.length ? named : ways)].sort((a, b) => length(b) - length(a))[0];
+}
+
+const STEPS_MAX = 8;
+
+function findPath(
+  arrows: readonly Way[],
+  { from, to, passing, steps = 0 }: { from: string; to: string; passing: ReadonlySet<string>; steps?: number },
+): readonly Element[] | undefined {
+  if (steps > STEPS_MAX) return undefined;
+  for (const arrow of arrows.filter((one) => one.from === from)) {
+    if (contains(arrow.to, to)) return [arrow.mark];
+    const rest = passing.has(arrow.to)
+      ? findPath(arrows, { from: arrow.to, to, passing, steps: steps + 1 })
+      : undefined;
+    if (rest) return [arrow.mark, ...rest];
+  }
+  return undefined;
+}

@@ -1,0 +1,105 @@
+// The two lists at the side: machines, and the sessions that are in them.
+
+import { button, element, findElement } from '../element.ts';
+
+import type { Machine, Session } from './store.ts';
+
+export interface ListContent {
+  readonly machines: readonly Machine[];
+  readonly sessions: readonly Session[];
+  /** The ones that are looked at. */
+  readonly machine: string | undefined;
+  readonly actor: string | undefined;
+}
+
+export interface Choices {
+  readonly onMachine: (id: string) => void;
+  readonly onSession: (actor: string) => void;
+}
+
+export function sideLists({ onMachine, onSession }: Choices) {
+  const machineList = findElement('machines');
+  const sessionList = findElement('sessions');
+  return {
+    show({ machines, sessions, machine, actor }: ListContent): void {
+      updateList(machineList, machines, {
+        key: ({ id }) => id,
+        make: ({ id }) => button('', () => onMachine(id), { class: 'line' }),
+        update: (line, one) => {
+          line.replaceChildren(
+            element('span', { class: `dot ${one.kind}` }),
+            element('strong', { text: one.id }),
+            one.kind === 'flow'
+              ? element('small', { text: `v${one.version}` })
+              : element('span', { class: 'hidden', text: 'lifecycle' }),
+          );
+          line.title = one.title;
+          setCurrent(line, actor === undefined && one.id === machine);
+        },
+      });
+      updateList(sessionList, sessions, {
+        key: (one) => one.actor,
+        make: (one) => button('', () => onSession(one.actor), { class: 'line session' }),
+        update: (line, one) => {
+          line.replaceChildren(
+            element('span', { class: `dot ${one.ended ? 'gone' : 'live'}` }),
+            element('strong', { text: one.caller ?? one.label }),
+            element('small', { text: formatAge(one) }),
+            element('span', { class: 'where', text: formatPlace(one) }),
+          );
+          line.title = `${one.door} ${one.label}`;
+          setCurrent(line, one.actor === actor);
+        },
+      });
+      findElement('count').textContent = sessions.length ? String(sessions.length) : '';
+      findElement('quiet').hidden = sessions.length > 0;
+    },
+  };
+}
+
+/** Whether a machine or a session has all the words that are searched for. */
+export function matchesWords(words: string, texts: readonly (string | undefined)[]): boolean {
+  const all = texts.join(' ').toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
+function setCurrent(line: Element, isCurrent: boolean): void {
+  if (isCurrent) line.setAttribute('aria-current', 'true');
+  else line.removeAttribute('aria-current');
+}
+
+function formatPlace({ caller, label, machine, state, ended }: Session): string {
+  return [...(caller === undefined ? [] : [label]), machine, state, ...(ended ? ['ended'] : [])].join(' · ');
+}
+
+function formatAge({ born, at }: Session): string {
+  const since = born ?? at;
+  if (!since) return '';
+  const seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+}
+
+interface ListUpdate<Item> {
+  readonly key: (item: Item) => string;
+  readonly make: (item: Item) => HTMLButtonElement;
+  readonly update: (line: HTMLButtonElement, item: Item) => void;
+}
+
+// Lines stay what they are, so that the one that has the focus keeps it.
+function updateList<Item>(list: HTMLElement, items: readonly Item[], { key, make, update }: ListUpdate<Item>): void {
+  const before = new Map([...list.children].map((line) => [(line as HTMLElement).dataset.key, line]));
+  let place = list.firstElementChild;
+  for (const item of items) {
+    const name = key(item);
+    const line = before.get(name) ?? element('li', { is: { 'data-key': name } }, [make(item)]);
+    before.delete(name);
+    update(line.firstElementChild as HTMLButtonElement, item);
+    if (line === place) place = place.nextElementSibling;
+    else list.insertBefore(line, place);
+  }
+  for (const line of before.values()) line.remove();
+}

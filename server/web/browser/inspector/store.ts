@@ -1,0 +1,96 @@
+// What the page of the inspector knows, read from the stream of the server: the sessions, and the last events of all.
+
+import type { Edge } from '../../inspector/moment.ts';
+import type { MomentMessage, StandingMessage, StatelyMessage } from '../../inspector/stately.ts';
+import { element, findElement } from '../element.ts';
+
+export type { Edge };
+
+interface WithContext {
+  readonly context: { readonly [name: string]: unknown };
+}
+
+export type TraceEvent = MomentMessage & WithContext;
+
+export interface Session extends StandingMessage, WithContext {
+  readonly ended: boolean;
+  /** Of its last event; 0 when none was seen. */
+  readonly at: number;
+  /** Events that were seen. */
+  readonly seen: number;
+}
+
+/** A machine as the server lists it. */
+export interface Machine {
+  readonly id: string;
+  readonly kind: 'flow' | 'lifecycle';
+  readonly version: number;
+  readonly title: string;
+}
+
+const EVENTS_KEPT = 500;
+
+export function createStore() {
+  const sessions = new Map<string, Session>();
+  let events: TraceEvent[] = [];
+  let ids = new Set<string>();
+  return {
+    add(message: StatelyMessage): void {
+      if (message.type === '@xstate.event' || !message.twinline) return;
+      const { context } = message.snapshot;
+      if (message.type === '@xstate.actor') {
+        const { actor } = message.twinline;
+        if (!sessions.has(actor)) sessions.set(actor, { ...message.twinline, context, ended: false, at: 0, seen: 0 });
+        return;
+      }
+      const event: TraceEvent = { ...message.twinline, context };
+      if (ids.has(event.id)) return;
+      ids.add(event.id);
+      events.push(event);
+      if (events.length > EVENTS_KEPT) ids.delete(events.shift()!.id);
+      const before = sessions.get(event.actor);
+      sessions.delete(event.actor);
+      sessions.set(event.actor, { ...before, ...event, seen: (before?.seen ?? 0) + 1 });
+    },
+    /** Those with the latest event first. */
+    sessions: (): readonly Session[] => [...sessions.values()].reverse(),
+    session: (actor: string): Session | undefined => sessions.get(actor),
+    /** The events of a session, or of all sessions of a machine. */
+    events: ({ actor, machine }: { actor?: string | undefined; machine?: string | undefined }): readonly TraceEvent[] =>
+      events.filter((one) => (actor === undefined ? one.machine === machine : one.actor === actor)),
+    /** For a stream that begins again, with all that it knows. */
+    clear(): void {
+      sessions.clear();
+      events = [];
+      ids = new Set();
+    },
+  };
+}
+
+export interface StreamListeners {
+  /** It begins, and first brings all that the server knows. */
+  readonly onStart: () => void;
+  readonly onMessage: (message: StatelyMessage) => void;
+}
+
+const RETRY_MS = 2_000;
+
+/** Listens for as long as the page is open; a stream that broke is opened again. */
+export function openStream({ onStart, onMessage }: StreamListeners): void {
+  const source = new EventSource('/inspector/stream');
+  source.onopen = () => {
+    showState('live', 'Live');
+    onStart();
+  };
+  source.onmessage = ({ data }: MessageEvent<string>) => onMessage(JSON.parse(data) as StatelyMessage);
+  source.onerror = () => {
+    showState('gone', 'Not connected; trying again …');
+    if (source.readyState !== EventSource.CLOSED) return;
+    setTimeout(() => openStream({ onStart, onMessage }), RETRY_MS);
+  };
+  addEventListener('pagehide', () => source.close(), { once: true });
+}
+
+function showState(state: 'live' | 'gone', words: string): void {
+  findElement('state').replaceChildren(element('span', { class: `dot ${state}` }), words);
+}

@@ -1,0 +1,154 @@
+// A phone as it is seen and touched: screen, keypad, dialler, faults of the network, and the log of its requests.
+
+import { button, element } from '../element.ts';
+import type { Exchange, Fault, Phone } from './phone.ts';
+import { answerPart, type DevicePart, type PartDeps, screenPart } from './screen.ts';
+
+export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
+  readonly name: string;
+  readonly save: (phone: Phone) => Promise<void>;
+  readonly remove: () => void;
+}
+
+export interface Device {
+  readonly element: HTMLElement;
+  /** Shows the phone as it is now. */
+  update(): void;
+}
+
+/** Draws a phone. */
+export function device(phone: Phone, { name, textChars, save, remove }: DeviceDeps): Device {
+  const deps = { textChars, named: (what: string) => `${what}, ${name}` };
+  const screen = screenPart(phone, deps);
+  const answer = answerPart(phone, deps);
+  const faults = faultsPart(phone, deps);
+  const dialler = diallerPart(phone, answer.focus);
+  const saving = button('Save as flow test', () => void save(phone));
+  const log = element('ol', { class: 'log', is: { 'aria-label': deps.named('Requests') } });
+  const noLog = element('p', { class: 'none', text: 'Nothing was sent so far.' });
+  const removal = button('Remove', remove, { is: { 'aria-label': deps.named('Remove') } });
+
+  const whole = element('section', { class: 'phone card', is: { 'aria-label': name }, on: { keydown: answer.type } }, [
+    element('header', {}, [element('h2', { text: name }), removal]),
+    ...dialler.elements,
+    element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
+    ...faults.elements,
+    element('div', { class: 'over-log' }, [element('h3', { text: 'On the wire' }), saving]),
+    noLog,
+    log,
+  ]);
+
+  function update(): void {
+    for (const part of [screen, answer, faults, dialler]) part.show();
+    saving.disabled = !phone.state.session || phone.busy;
+    noLog.hidden = phone.state.log.length > 0;
+    showLog(log, phone.state.log);
+  }
+  update();
+  return { element: whole, update };
+}
+
+interface Field {
+  readonly label: string;
+  readonly value: string;
+  readonly pattern: string;
+  readonly title: string;
+}
+
+export function diallerPart(phone: Phone, onDialled: () => void): DevicePart {
+  const [number, numberLabel] = field({
+    label: 'Number',
+    value: phone.state.number,
+    pattern: String.raw`\+[1-9][0-9]{6,14}`,
+    title: 'With + and the country, such as +260971230001',
+  });
+  const [code, codeLabel] = field({
+    label: 'Code',
+    value: phone.state.code,
+    pattern: String.raw`\*[0-9]+(\*[0-9]+)*#`,
+    title: 'Such as *2233#',
+  });
+  const dial = element('button', {
+    class: 'primary',
+    text: 'Dial',
+    is: { type: 'submit', title: 'Begins a new session' },
+  });
+  const begin = (event: Event) => {
+    event.preventDefault();
+    phone.set({ number: number.value, code: code.value });
+    void phone.dial().then(onDialled);
+  };
+  return {
+    elements: [element('form', { class: 'dialler', on: { submit: begin } }, [numberLabel, codeLabel, dial])],
+    show: () => {
+      dial.disabled = phone.busy;
+    },
+  };
+}
+
+function field({ label, ...is }: Field): [HTMLInputElement, HTMLLabelElement] {
+  const input = element('input', { is: { ...is, required: true, autocomplete: 'off', spellcheck: 'false' } });
+  return [input, element('label', {}, [label, input])];
+}
+
+const DELAY_MS = { min: 0, max: 10_000, step: 250 } as const;
+
+export function faultsPart(phone: Phone, { named }: PartDeps): DevicePart {
+  const retry = button('Retry', () => void phone.retry(), { is: { title: 'Sends the last request once more' } });
+  const expire = button('Time out', () => void phone.expire(), {
+    is: { title: 'The network says that the session is over, and the phone does not know' },
+  });
+  const anew = button('New session', () => void phone.dial(), {
+    is: { title: 'Dials again under another session id' },
+  });
+  const toggle = (label: string, fault: Fault, title: string) =>
+    button(label, () => phone.setFault(phone.fault === fault ? 'none' : fault), { is: { title } });
+  const twice = toggle('Send twice', 'twice', 'The next request leaves two times at once');
+  const drop = toggle('Lose answer', 'drop', 'The answer to the next request is thrown away');
+  const delay = element('input', { is: { type: 'range', ...DELAY_MS, value: phone.state.delay } });
+  delay.addEventListener('input', () => phone.set({ delay: Number(delay.value) }));
+  const seconds = element('output');
+  const group = { role: 'group', 'aria-label': named('What goes wrong') };
+
+  return {
+    elements: [
+      element('div', { class: 'faults', is: group }, [retry, twice, drop, expire, anew]),
+      element('label', { class: 'delay' }, ['Delay', delay, seconds]),
+    ],
+    show: () => {
+      const { state, busy, fault } = phone;
+      for (const one of [retry, expire, anew]) one.disabled = !state.session || busy;
+      twice.setAttribute('aria-pressed', String(fault === 'twice'));
+      drop.setAttribute('aria-pressed', String(fault === 'drop'));
+      seconds.textContent = `${state.delay / 1_000} s`;
+    },
+  };
+}
+
+/** Shows exchanges in the list; what is shown already stays as it is, opened or not. */
+export function showLog(list: HTMLOListElement, log: readonly Exchange[]): void {
+  const keys = new Set(log.map(keyOf));
+  for (const item of [...list.children]) if (!keys.has((item as HTMLElement).dataset.key!)) item.remove();
+  const shown = new Set([...list.children].map((item) => (item as HTMLElement).dataset.key));
+  for (const exchange of log) if (!shown.has(keyOf(exchange))) list.prepend(entry(exchange));
+}
+
+const keyOf = ({ at, what, answer }: Exchange) => `${at} ${what} ${answer.length}`;
+
+function entry(exchange: Exchange): HTMLLIElement {
+  const { what, at, ms, fields, answer } = exchange;
+  const parts = [
+    element('span', { class: 'what', text: what }),
+    element('code', { text: fields.text === undefined ? '' : `text=${fields.text}` }),
+    element('span', { class: 'at', text: `${ms} ms` }),
+  ];
+  const sent = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
+  return element('li', { is: { 'data-key': keyOf(exchange) } }, [
+    element('details', {}, [
+      element('summary', {}, parts),
+      element('p', { class: 'at', text: new Date(at).toLocaleTimeString() }),
+      element('pre', { class: 'sent', text: sent.join('\n') }),
+      element('pre', { text: answer }),
+    ]),
+  ]);
+}

@@ -1,0 +1,94 @@
+// The screen of a phone, how much of its room is taken, and how it is answered: input line, keypad, keyboard.
+
+import { room } from '../../../../lib/flow/run/gsm7.ts';
+import { button, element } from '../element.ts';
+import type { Phone } from './phone.ts';
+import { requestText } from './requests.ts';
+
+/** A part of a drawn phone. */
+export interface DevicePart {
+  readonly elements: readonly HTMLElement[];
+  /** Shows the phone as it is now. */
+  show(): void;
+}
+
+/** What the parts of one phone are made with. */
+export interface PartDeps {
+  /** A label of its own for every phone: `Screen, Phone 2`. */
+  readonly named: (what: string) => string;
+  /** Characters of a cumulative `text` that the server accepts; 0 where it is not cumulative. */
+  readonly textChars: number;
+}
+
+const UNITS = { gsm7: 'septets · GSM-7', ucs2: 'characters · UCS-2' } as const;
+
+export function screenPart(phone: Phone, { named, textChars }: PartDeps): DevicePart {
+  const screen = element('pre', { is: { role: 'status', 'aria-label': named('Screen'), tabindex: 0 } });
+  const meter = element('progress', { is: { 'aria-label': named('Room on the screen') } });
+  const taken = element('span');
+  const sent = element('span');
+
+  function show(): void {
+    const { state, busy } = phone;
+    const { session } = state;
+    const shown = busy ? undefined : session?.screen;
+    screen.textContent = busy ? 'USSD code running…' : (shown?.text ?? 'Dial a code.');
+    screen.className = `screen ${busy ? 'busy' : (shown?.kind ?? 'idle')}`;
+    const { encoding, used, limit } = room(shown === undefined || shown.kind === 'trouble' ? '' : shown.text);
+    meter.max = limit;
+    meter.value = Math.min(used, limit);
+    meter.classList.toggle('over', used > limit);
+    taken.textContent = `${used} of ${limit} ${UNITS[encoding]}${shown?.kind === 'end' ? ' · end' : ''}`;
+    sent.textContent =
+      textChars > 0 ? `text ${requestText(session?.typed ?? [], 'cumulative').length}/${textChars}` : '';
+  }
+  return { elements: [screen, meter, element('p', { class: 'count' }, [taken, sent])], show };
+}
+
+const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#'];
+const NAMES: { readonly [key: string]: string } = { '*': 'star', '#': 'hash' };
+
+export interface AnswerPart extends DevicePart {
+  focus(): void;
+  /** Takes a key of the machine's keyboard, unless it has a meaning where it was pressed. */
+  type(event: KeyboardEvent): void;
+}
+
+export function answerPart(phone: Phone, { named }: PartDeps): AnswerPart {
+  const line = element('input', {
+    is: { 'aria-label': named('Your answer'), placeholder: 'Your answer', autocomplete: 'off', spellcheck: 'false' },
+  });
+  const send = element('button', { class: 'primary', text: 'Send', is: { type: 'submit' } });
+  const press = (key: string) => {
+    if (phone.isOpen && !phone.busy) line.value += key;
+  };
+  const keys = KEYS.map((key) =>
+    button(key, () => press(key), { is: { 'aria-label': named(`Key ${NAMES[key] ?? key}`) } }),
+  );
+  const clear = button('⌫', () => erase(), { is: { 'aria-label': named('Erase the last character') } });
+  const erase = () => {
+    line.value = [...line.value].slice(0, -1).join('');
+  };
+  const answer = (event: Event) => {
+    event.preventDefault();
+    if (!phone.isOpen || phone.busy) return;
+    const text = line.value;
+    line.value = '';
+    void phone.answer(text).then(() => line.focus());
+  };
+  const form = element('form', { class: 'answer', on: { submit: answer } }, [line, clear, send]);
+
+  return {
+    elements: [form, element('div', { class: 'keypad', is: { role: 'group', 'aria-label': named('Keypad') } }, keys)],
+    focus: () => line.focus(),
+    type: ({ key, target, ctrlKey, metaKey, altKey }) => {
+      if ((target as Element).matches('input') || ctrlKey || metaKey || altKey) return;
+      if (KEYS.includes(key)) press(key);
+      else if (key === 'Backspace') erase();
+    },
+    show: () => {
+      for (const one of [line, send, clear, ...keys]) one.disabled = !phone.isOpen || phone.busy;
+      line.classList.toggle('secret', phone.asksForSecret);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// The script and the style sheet of each page, bundled with all that they import: into files at build, and in memory on
+// demand where the source runs as it is.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where each begins, from the folder of pages. */
+const ENTRIES = {
+  'chat.css': 'chat/chat.css',
+  'chat.js': 'browser/chat/chat.ts',
+  'countdown.js': 'browser/countdown.ts',
+  'docs.css': '../docs/docs.css',
+  'inspector.css': 'inspector/inspector.css',
+  'inspector.js': 'browser/inspector/inspector.ts',
+  'page.css': 'kit/page.css',
+  'proposal.css': 'proposal/proposal.css',
+  'sign-in.js': 'browser/sign-in.ts',
+  'simulator.css': 'simulator/simulator.css',
+  'simulator.js': 'browser/phone/simulator.ts',
+  'stately.js': 'browser/inspector/stately.ts',
+  'swagger.css': '../docs/swagger.css',
+  'swagger.js': 'browser/swagger.ts',
+} as const;
+
+export type AssetName = keyof typeof ENTRIES;
+export type ScriptName = Extract<AssetName, `${string}.js`>;
+export type StyleName = Extract<AssetName, `${string}.css`>;
+
+export interface Asset {
+  readonly text: string;
+  /** Of its content. */
+  readonly hash: string;
+}
+
+const PAGES = new URL('../', import.meta.url);
+const IS_BUILT = import.meta.url.endsWith('.js');
+const NAMES = Object.keys(ENTRIES) as AssetName[];
+
+export function isAsset(name: string): name is AssetName {
+  return Object.hasOwn(ENTRIES, name);
+}
+
+/** Reads or bundles an asset. Rejects with what esbuild or the file system says. */
+export function readAsset(name: AssetName): Promise<Asset> {
+  return IS_BUILT ? readBuilt(name) : bundleAsset(name);
+}
+
+/** The address of an asset; another one for each content, so that browsers may keep what they find there. */
+export async function assetAddress(name: AssetName): Promise<string> {
+  return `/pages/${name}?v=${(await readAsset(name)).hash}`;
+}
+
+/** Writes all assets below a folder of built pages, `dist/server/web`. */
+export async function writeAssets(folder: string): Promise<void> {
+  mkdirSync(join(folder, 'assets'), { recursive: true });
+  const write = async (name: AssetName) => writeFileSync(join(folder, 'assets', name), (await bundle(name)).text);
+  await Promise.all(NAMES.map(write));
+}
+
+const built = new Map<AssetName, Promise<Asset>>();
+
+function readBuilt(name: AssetName): Promise<Asset> {
+  const read = async () => assetOf(await readFile(new URL(`assets/${name}`, PAGES), 'utf8'));
+  const asset = built.get(name) ?? read();
+  built.set(name, asset);
+  return asset;
+}
+
+interface Bundle {
+  readonly text: string;
+  /** The files that it was made of, and a hash of what they held. */
+  readonly inputs: readonly string[];
+  readonly key: string;
+}
+
+const bundles = new Map<AssetName, Promise<Bundle>>();
+
+// The same files make the same bundle; an edited one makes another.
+async function bundleAsset(name: AssetName): Promise<Asset> {
+  const last = await bundles.get(name)?.catch(() => undefined);
+  if (last && (await hashFiles(last.inputs).catch(() => '')) === last.key) return assetOf(last.text);
+  const next = bundle(name);
+  bundles.set(name, next);
+  return assetOf((await next).text);
+}
+
+// Only a build and a running source bundle: an installed package has no esbuild, and needs none.
+async function bundle(name: AssetName): Promise<Bundle> {
+  const { build } = await import('esbuild');
+  const { outputFiles, metafile } = await build({
+    entryPoints: [fileURLToPath(new URL(ENTRIES[name], PAGES))],
+    absWorkingDir: fileURLToPath(PAGES),
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'silent',
+    metafile: true,
+    write: false,
+  });
+  const inputs = Object.keys(metafile.inputs).map((path) => fileURLToPath(new URL(path, PAGES)));
+  return { text: outputFiles[0]!.text, inputs, key: await hashFiles(inputs) };
+}
+
+async function hashFiles(paths: readonly string[]): Promise<string> {
+  return hashText((await Promise.all(paths.map((path) => readFile(path, 'utf8')))).join('\0'));
+}
+
+function assetOf(text: string): Asset {
+  return { text, hash: hashText(text) };
+}
+
+function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}

@@ -1,0 +1,33 @@
+// Spans of time and moments in words, for pages and their scripts.
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** The two greatest units of a span: `6 days 23 hours`. */
+export function formatSpan(seconds: number): string {
+  const first = UNITS.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return '0 seconds';
+  let rest = seconds;
+  const parts = UNITS.slice(first, first + 2).map(([name, size]) => {
+    const count = Math.floor(rest / size);
+    rest %= size;
+    return count > 0 ? `${count} ${name}${count === 1 ? '' : 's'}` : '';
+  });
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+// Scripts of pages that need no moments leave this out.
+const MOMENT = /* @__PURE__ */ new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'long',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+
+/** A moment, in milliseconds since 1970: `21 November 2026 at 23:45 UTC`. */
+export function formatMoment(ms: number): string {
+  return `${MOMENT.format(ms)} UTC`;
+}

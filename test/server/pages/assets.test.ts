@@ -1,0 +1,58 @@
+// The scripts and style sheets of pages: one bundle each, kept by browsers for as long as its content is the same.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { assetAddress, readAsset, writeAssets } from '../../../server/web/kit/assets.ts';
+import { sharedServer } from '../support/serve.ts';
+
+const test = suite('assets');
+const server = sharedServer(test, {});
+
+test('a page names one script and one style sheet by their content, and these may be kept for ever', async () => {
+  const { text } = await server().ask('/inspector', { headers: { accept: 'text/html' } });
+  const files = [...text.matchAll(/(?:src|href)="(\/pages\/[^"]+)"/g)].map(([, path]) => path!);
+  assert.equal(files, [await assetAddress('inspector.css'), await assetAddress('inspector.js')]);
+  for (const file of files) {
+    const { status, headers } = await server().ask(file);
+    assert.equal([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'], file);
+    assert.match(headers['content-type']!, file.includes('.css') ? /^text\/css; charset=utf-8$/ : /^text\/javascript;/);
+  }
+});
+
+test('another content, or none that is named, is asked for anew', async () => {
+  for (const query of ['', '?v=', '?v=another', '?v=a&v=b']) {
+    const { headers } = await server().ask(`/pages/chat.js${query}`);
+    assert.is(headers['cache-control'], 'no-cache', query);
+    const again = await server().ask(`/pages/chat.js${query}`, { headers: { 'if-none-match': headers.etag! } });
+    assert.equal([again.status, again.text], [304, '']);
+  }
+  for (const name of ['constructor', 'chat.ts', '..%2fkit%2fpage.css'])
+    assert.is((await server().ask(`/pages/${name}`)).status, 404, name);
+});
+
+test('a build writes the same files as a running source serves, and none imports another', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'twinline-assets-'));
+  try {
+    await writeAssets(folder);
+    const names = readdirSync(join(folder, 'assets'));
+    assert.ok(names.length > 10);
+    for (const name of names) {
+      const text = readFileSync(join(folder, 'assets', name), 'utf8');
+      assert.is(text, (await server().ask(`/pages/${name}`)).text, name);
+      assert.not.match(text, /(^|[;}\n])(import|export)\b|@import|sourceMappingURL/, name);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the same sources are the same bundle, however often they are read', async () => {
+  const [one, other] = await Promise.all([readAsset('chat.css'), readAsset('chat.css')]);
+  assert.equal(one, other);
+  assert.equal(await readAsset('chat.css'), one);
+});
+
+test.run();
