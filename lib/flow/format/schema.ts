@@ -50,7 +50,7 @@ export function schemaErrors(value: unknown): readonly ErrorObject[] {
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
-/** What the schema says about the place at `pointer` in `value`; empty where it knows nothing. */
+/** What the schema says about the place at `pointer` in `value`; empty where it says nothing. */
 export function schemaAt(pointer: string, value: unknown): SchemaPart {
   let part = resolvePart(load().schema, value);
   let here: unknown = value;
@@ -214,7 +214,7 @@ function badValue(fault: Fault, why: string): SchemaFinding {
   return { code: 'bad-value', pointer: fault.pointer, message, fix: adviseValue(fault) };
 }
 
-// "3" where 3 is meant is the commonest slip.
+// A number in quotes is the most frequent mistake.
 function adviseUnquoted({ value, part }: Fault): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const types = [part.type ?? []].flat();

@@ -96,7 +96,7 @@ function formatJson(value: Json, indent: string, taken: number): string {
   return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
 }
 
-/** A value in one line, as it stands in such a file. */
+/** A value in one line, formatted as in test files. */
 export function valueText(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;

@@ -1,4 +1,4 @@
-// `twinline inspect`: the inspector of a running server, at an address of this machine that only its caller knows.
+// `twinline inspect`: the inspector of a running server, on an address of this machine with a token in it.
 //
 // A proxy for the inspector alone, behind a token of this run. The operators' token stays in this process. A page of another site knows
 // neither the port nor the token, and is turned away by the headers that its browser sends.
@@ -151,7 +151,7 @@ export async function inspectDoor({ server, token, port = 0 }: InspectDoorOption
   const door = createServer((req, res) => {
     const refusal = findRefusal(req);
     if (refusal !== undefined) return respond(res, 403, refusal);
-    // Without the steps up that a proxy on the way might take.
+    // Normalised, so that no proxy on the way resolves `..` itself.
     const { pathname, search, searchParams } = new URL(req.url!, server);
     const given = searchParams.get('token');
     if (given !== null) {
@@ -190,7 +190,7 @@ export async function inspectDoor({ server, token, port = 0 }: InspectDoorOption
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  // Stately's tools send no cookie: for them the token stands in the address.
+  // Stately's tools send no cookie: their token is in the URL.
   door.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const url = new URL(req.url!, server);

@@ -46,7 +46,7 @@ function* checkFlow(lint: Lint): Iterable<RuleFinding> {
   const shared = paths.get('') ?? [];
   const crowded = [...checkNavigation(room, longestScope(shared, vars))];
   yield* crowded;
-  // Without room for a text there is no way to cut one into pages.
+  // When navigation alone fills a screen, no text can be cut into pages.
   if (crowded.length) return;
   for (const [id, screen] of graph.screens) {
     if (broken.has(id)) continue;
