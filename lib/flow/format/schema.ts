@@ -51,7 +51,7 @@ export function schemaErrors(value: unknown): readonly ErrorObject[] {
 }
 
 /** What the schema says about the place at `pointer` in `value`; empty where it says nothing. */
-export function schemaAt(pointer: string, value: unknown): SchemaPart {
+function schemaAt(pointer: string, value: unknown): SchemaPart {
   let part = resolvePart(load().schema, value);
   let here: unknown = value;
   for (const step of parsePointer(pointer)) {
@@ -97,7 +97,7 @@ function load(): Loaded {
   return loaded;
 }
 
-export interface SchemaFinding extends Finding {
+interface SchemaFinding extends Finding {
   readonly code: 'unknown-key' | 'missing-key' | 'wrong-type' | 'bad-value' | 'too-many-screens';
 }
 

@@ -105,13 +105,13 @@ function rawOffset(text: string, quote: number, character: number): number {
   return at - quote;
 }
 
-export interface SyntaxFault extends Position {
+interface SyntaxFault extends Position {
   readonly message: string;
   readonly fix: string;
 }
 
 /** What one scan of the brackets and quotes of a text finds, before it is parsed. */
-export interface Outline {
+interface Outline {
   /** Most levels of objects and lists. */
   readonly depth: number;
   /** Offset of the innermost bracket or quote that is never closed. */

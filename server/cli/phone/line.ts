@@ -142,7 +142,7 @@ export interface Recorder {
   close(): void;
 }
 
-export interface RecordedLine {
+interface RecordedLine {
   readonly host: Host;
   readonly phone: Phone;
   readonly flow: string;

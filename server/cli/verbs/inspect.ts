@@ -92,13 +92,13 @@ async function checkServer(server: string, token: string | undefined): Promise<v
     throw serviceError(`${server} refuses: ${WHY[answer.status] ?? `it answered ${answer.status}`}.`, false);
 }
 
-export interface InspectDoor {
+interface InspectDoor {
   /** With the token in it. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-export interface InspectDoorOptions {
+interface InspectDoorOptions {
   /** The running server, without a slash at its end. */
   readonly server: string;
   /** Its OPERATOR_TOKEN, where it has one. */
@@ -124,7 +124,7 @@ const HOP = new Set([
 ]);
 
 /** Opens the door on 127.0.0.1. Rejects when the port cannot be had. */
-export async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Promise<InspectDoor> {
+async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Promise<InspectDoor> {
   const secret = randomBytes(24).toString('base64url');
   const sockets = new Set<Duplex>();
 

@@ -188,7 +188,7 @@ const CHARACTERS_MAX = 1_000;
 type Scope = { [name: string]: Json };
 
 /** Variables for rendering: whatever these paths print is as long as it may become. */
-export function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<string, Variable>): Scope {
+function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<string, Variable>): Scope {
   const scope: Scope = {};
   for (const { path, root, filters } of paths) {
     const steps = path.match(/\w+/g)!;
