@@ -26,7 +26,7 @@ export type Adapter = {
 /** The dialects that we speak; `africastalking` is also the plain endpoint. */
 export type AdapterName = 'africastalking' | 'hubtel' | 'nalo' | 'arkesel' | 'infobip' | 'comviva';
 
-/** Every adapter by name. `textMode` says how the plain endpoint's `text` is meant; the others know it themselves. */
+/** Every adapter by name. `textMode` is that of the plain endpoint; the other dialects have a fixed one. */
 export function createAdapters(textMode: TextMode): Readonly<Record<AdapterName, Adapter>> {
   return { africastalking: africasTalking(textMode), hubtel, nalo, arkesel, infobip, comviva };
 }

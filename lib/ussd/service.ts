@@ -78,7 +78,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     return toReply(await takeTurn(engine, { key, turnKey, decide, deadlineMs, requestId }));
   };
 
-  // Without message numbers a repeated answer looks like a new one; only while the first is being worked on is it known.
+  // Without message numbers a repeated answer cannot be told from a new one, except while the first is still in progress.
   const shared = (asked: Asked): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(asked);

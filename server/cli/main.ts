@@ -73,7 +73,7 @@ export interface Invocation {
 }
 
 /** Reads the files that the arguments name; the first that sets a variable wins. Throws {@link Usage}. */
-export function readEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): Invocation {
+function readEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): Invocation {
   const files: string[] = [];
   const rest: string[] = [];
   for (let at = 0; at < args.length; at++) {

@@ -7,7 +7,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { Usage } from './verb.ts';
 
 export interface Remote {
-  /** Rejects with ERR_SERVICE, in words for people; `retry` tells whether the same may succeed in a moment. */
+  /** Rejects with ERR_SERVICE, with a message for people; `retry` is true where the same request may succeed later. */
   send(path: string, options?: SendOptions): Promise<IncomingMessage>;
 }
 
@@ -37,7 +37,7 @@ export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.Pr
     throw new Usage(`"${url}" is no address such as ${DEFAULT_URL}.`);
   const secret = key ?? env.TWINLINE_API_KEY?.trim();
   if (!secret) throw new Usage('An API key is needed: set TWINLINE_API_KEY, or give --key.');
-  // What is said of a header that cannot be sent would show the key.
+  // Node's error about an invalid header value would show the key.
   if (!/^[\x21-\x7e]{1,1024}$/.test(secret)) throw new Usage('The API key has characters that no API key has.');
   const base = url.replace(/\/+$/, '');
   return {
@@ -76,7 +76,7 @@ async function readText(answer: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** ERR_SERVICE about a server; unlike the code itself, it knows whether trying again can help. */
+/** ERR_SERVICE about a server, with `retry` set for this failure instead of by the code. */
 export function serviceError(message: string, retry: boolean): TwinlineError {
   return Object.defineProperty(new TwinlineError('ERR_SERVICE', message), 'retry', { value: retry });
 }

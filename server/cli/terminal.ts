@@ -8,7 +8,7 @@ export interface Progress {
 }
 
 export interface ProgressOptions {
-  /** Undefined: nobody knows; then there is no bar and no time to go. */
+  /** Undefined: unknown; then there is no bar and no time to go. */
   readonly total: number | undefined;
   readonly stream: NodeJS.WriteStream;
   /** What is counted. @default 'lines' */

@@ -1,4 +1,4 @@
-// What a verb of the command line is, and what help says of it: all verbs, one verb, and which flag may have been meant.
+// The type of a verb of the command line, and its help: all verbs, one verb, and the flag that a misspelt one is near to.
 
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 
@@ -55,7 +55,7 @@ export function listFlags({ options }: Verb): string[] {
   return Object.keys(options).flatMap((words) => (words.startsWith('--') ? [words.split(/[ =]/)[0]!] : []));
 }
 
-/** What node:util says about arguments that it cannot read, with the flag that may have been meant. */
+/** The message of parseArgs about arguments that it cannot read, with the nearest flag of the verb. */
 export function describeParseError(error: Error, verb: Verb): string {
   const [said = ''] = error.message.split(/\. (?=To specify)/);
   const unknown = /^Unknown option '(--[^']+)'/.exec(said)?.[1];

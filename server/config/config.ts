@@ -41,7 +41,7 @@ export interface Config {
     readonly max: number;
     readonly windowMs: number;
     readonly exempt: readonly string[];
-    /** Whether requests of this machine itself count: not in development, unless somebody has set a limit. */
+    /** Whether requests of this machine itself count: not in development, unless RATE_LIMIT_MAX is set. */
     readonly countsLoopback: boolean;
   };
   /** An absolute path. */
@@ -49,7 +49,7 @@ export interface Config {
   readonly services: readonly string[];
   readonly serviceHosts: readonly string[];
   readonly ussd: {
-    /** Networks and `<dialect>:<secret>`; `*`: everybody. */
+    /** Networks and `<dialect>:<secret>`; `*`: any client. */
     readonly gateways: '*' | readonly string[];
     readonly flow: string;
     readonly textMode: Values['USSD_TEXT_MODE'];
@@ -80,7 +80,7 @@ export interface Config {
     | {
         readonly baseUrl: string;
         readonly apiKey: string | undefined;
-        /** The one that answers when nobody asks for another. */
+        /** The one that answers where a message asks for no other. */
         readonly name: string;
         readonly others: readonly string[];
         readonly systemPrompt: string | undefined;

@@ -124,7 +124,7 @@ export const GATEWAY_SECRET = /^([a-z][a-z0-9-]{0,31}):([\x21-\x2b\x2d-\x7e]{16,
 
 export type Format = keyof typeof FORMATS;
 
-/** Why these are no PIN keys, without any part of them; undefined when they are. */
+/** Why these are not PIN keys, without any part of the text; undefined when they are. */
 export function keyProblem(text: string): string | undefined {
   try {
     parseKeyring(text);

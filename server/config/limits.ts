@@ -70,7 +70,7 @@ export const SERVER_LIMITS = {
   socketWaitingBytes: 1_048_576,
   /** Milliseconds that a connection may exist before it says to whom it belongs. */
   socketConnectMs: 5_000,
-  /** Milliseconds between two looks whether the token of a socket still counts. */
+  /** Milliseconds between two checks whether the token of a socket is still valid. */
   socketCheckMs: 60_000,
   /** Milliseconds for which a client that lost its connection may come back for what it missed, and events kept for that. */
   socketRecoveryMs: 120_000,
@@ -87,7 +87,7 @@ export const SERVER_LIMITS = {
   // --- server -----------------------------------------------------------------------------------------------------------
   /** Requests that are worked on at the same time; more are turned away. */
   requestsAtOnce: 1_000,
-  /** The same while the event loop is late: fewer, for they are what makes it late; one stall alone turns nobody away. */
+  /** The same while the event loop is late: fewer, for they are what makes it late; a single stall refuses no request. */
   requestsWhenLate: 100,
   /** Milliseconds that the event loop may be late (99th percentile of a second) before requests are turned away. */
   loopDelayMs: 250,

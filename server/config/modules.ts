@@ -1,4 +1,4 @@
-// Modules that a deployment brings along: found by path or package name, and what they export by default.
+// Modules of a deployment, such as services and plugins: found by path or package name, and what they export by default.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// What a check of `twinline doctor` is, what it may look at, and what it can find.
+// The type of a check of `twinline doctor`: what it reads, and what it finds.
 
 import type { MongoConnection } from '../../lib/store/mongo/connection.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -15,7 +15,7 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** What checks look at. Each store is asked once, however many checks want it. */
+/** What checks read. Each store is asked once, however many checks use its answer. */
 export interface CheckContext {
   readonly config: Config;
   readonly entries: ConfigReading['entries'];
@@ -33,9 +33,9 @@ export interface StoreProbe<C, F> {
 
 /** One row of a table of checks. What it throws counts as broken. */
 export interface Check {
-  /** What it looks at. */
+  /** Its subject, as findings name it. */
   readonly name: string;
-  /** Whether there is anything to look at here. @default always */
+  /** Whether it applies to this configuration. @default always */
   readonly when?: (context: CheckContext) => boolean;
   readonly run: (context: CheckContext) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 }

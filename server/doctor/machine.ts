@@ -71,7 +71,7 @@ function openFilesMax(): number | undefined {
   return Number.isFinite(soft) ? soft : undefined;
 }
 
-/** A network this large holds strangers. */
+/** A network with at most so many prefix bits holds addresses of others. */
 const WIDE_BITS = { ipv4: 7, ipv6: 16 } as const;
 /** Fewer turns a second than this for all callers behind one address are soon used up. */
 const TURNS_PER_SECOND = 20;
@@ -121,7 +121,7 @@ export function isWide(network: string): boolean {
 
 type Limited = { readonly production: boolean; readonly rateLimit: Omit<Config['rateLimit'], 'countsLoopback'> };
 
-/** What is to be said of RATE_LIMIT_MAX and RATE_LIMIT_EXEMPT. */
+/** The finding about RATE_LIMIT_MAX and RATE_LIMIT_EXEMPT. */
 export function limitFinding({ rateLimit, production }: Limited): Finding {
   const { max, windowMs, exempt } = rateLimit;
   const wide = exempt.filter(isWide);

@@ -98,7 +98,7 @@ export function watchMenus({ menus, library, log, onProblem, quietMs = 100 }: Wa
       ...refused,
       ...orphans.map((flow) => `flow "${flow}": its file is gone; the last version is served until the next start`),
     ];
-    // One edit changes one file: what is wrong with the others was said before.
+    // One edit changes one file: the problems of the others have been logged before.
     if (words.join('\n') === logged) return;
     logged = words.join('\n');
     for (const line of words) log.warn(line);

@@ -62,7 +62,7 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     const subject = path === '' ? await byDid(did) : await byName(did + path, tenant ?? publicTenant);
     if (!subject || (tenant !== undefined && subject.body.tenant !== tenant))
       return failed('NOT_FOUND', `There is nothing under ${identifier}.`);
-    const version = await readVersion(subject, options);
+    const version = await versionOf(subject, options);
     if (!version) return failed('NOT_FOUND', `${subject.id} has no such version.`);
     return follow(resolved(subject, version), options, fragment);
   };
@@ -89,7 +89,7 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     return (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
   }
 
-  async function readVersion(
+  async function versionOf(
     subject: Subject,
     { versionId, versionTime }: ResolutionOptions,
   ): Promise<Revision<Resolvable> | undefined> {

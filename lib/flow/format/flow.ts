@@ -39,7 +39,7 @@ export interface Option extends Omit<Way, 'track'> {
 }
 
 interface AnyScreen {
-  /** `false`: nobody goes back from or behind this screen. A screen id: back leads there. */
+  /** `false`: back leads neither from this screen nor past it. A screen id: back leads there. */
   readonly back?: false | string;
   readonly track?: string;
   readonly note?: string;

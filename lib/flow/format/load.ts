@@ -112,7 +112,7 @@ async function readText(file: string): Promise<string | ParsedFlow> {
   let bytes: Buffer;
   try {
     const { size } = await stat(file);
-    // Too large to be read at all; what is a little too large is told by its exact size.
+    // Far too large to be read at all; a file that is a little too large is read, and reported with its exact size.
     if (size > FLOW_LIMITS.flowFileBytes * 2) {
       const message = `The file has ${size} bytes, and ${FLOW_LIMITS.flowFileBytes} is the most.`;
       return fault({ code: 'too-large', message, fix: 'Split it into several flows.' });

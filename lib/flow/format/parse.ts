@@ -36,7 +36,7 @@ export function parseFlow(text: string, file: string): ParsedFlow {
   }
   let document: DocumentNode;
   try {
-    // JSON.parse is the judge; the other parser knows where things are.
+    // JSON.parse decides what is JSON; the other parser gives the positions.
     document = parse(plain);
     JSON.parse(plain);
   } catch (error) {

@@ -28,7 +28,7 @@ export function problemLine(problem: Problem): string {
 export interface Finding {
   /** JSON pointer into the flow. */
   readonly pointer: string;
-  /** What of the value is meant: its key, or a character of a text. @default the whole value */
+  /** Which part of the value: its key, or the character of a text at this offset. @default the whole value */
   readonly at?: 'key' | number;
   readonly message: string;
   readonly fix: string;

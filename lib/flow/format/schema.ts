@@ -50,8 +50,8 @@ export function schemaErrors(value: unknown): readonly ErrorObject[] {
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
-/** What the schema says about the place at `pointer` in `value`; empty where it knows nothing. */
-export function schemaAt(pointer: string, value: unknown): SchemaPart {
+/** What the schema says about the place at `pointer` in `value`; empty where it says nothing. */
+function schemaAt(pointer: string, value: unknown): SchemaPart {
   let part = resolvePart(load().schema, value);
   let here: unknown = value;
   for (const step of parsePointer(pointer)) {
@@ -97,7 +97,7 @@ function load(): Loaded {
   return loaded;
 }
 
-export interface SchemaFinding extends Finding {
+interface SchemaFinding extends Finding {
   readonly code: 'unknown-key' | 'missing-key' | 'wrong-type' | 'bad-value' | 'too-many-screens';
 }
 
@@ -214,7 +214,7 @@ function badValue(fault: Fault, why: string): SchemaFinding {
   return { code: 'bad-value', pointer: fault.pointer, message, fix: adviseValue(fault) };
 }
 
-// "3" where 3 is meant is the commonest slip.
+// A number in quotes is the most frequent mistake.
 function adviseUnquoted({ value, part }: Fault): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const types = [part.type ?? []].flat();

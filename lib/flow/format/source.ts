@@ -25,7 +25,7 @@ interface Found {
   readonly key?: Position | undefined;
 }
 
-/** The positions in `text`; in a text that is no JSON everything stands at the beginning. */
+/** The positions in `text`; where it is not JSON, every position is its beginning. */
 export function flowSource(file: string, text: string): FlowSource {
   try {
     return sourceOf(file, text, parse(text).body);
@@ -95,7 +95,7 @@ function readElements(node: ArrayNode): Map<string, Found> {
 
 const ESCAPE = /\\(?:u[0-9a-fA-F]{4}|.)/y;
 
-// How far behind its opening quote the given character of a text stands in the file, where escapes are longer.
+// Offset of a character of a string from its opening quote in the file, where escapes take more than one character.
 function rawOffset(text: string, quote: number, character: number): number {
   let at = quote + 1;
   for (let seen = 0; seen < character; seen++) {
@@ -105,13 +105,13 @@ function rawOffset(text: string, quote: number, character: number): number {
   return at - quote;
 }
 
-export interface SyntaxFault extends Position {
+interface SyntaxFault extends Position {
   readonly message: string;
   readonly fix: string;
 }
 
-/** What one look at the brackets and quotes of a text shows, before it is parsed. */
-export interface Outline {
+/** What one scan of the brackets and quotes of a text finds, before it is parsed. */
+interface Outline {
   /** Most levels of objects and lists. */
   readonly depth: number;
   /** Offset of the innermost bracket or quote that is never closed. */

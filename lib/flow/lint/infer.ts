@@ -17,7 +17,7 @@ export interface Slip {
 }
 
 export interface Reading {
-  /** The shape of a variable or of what rows and failures bring along. */
+  /** The shape of a variable, of `row` in a list, or of `error` after a failed call. */
   shapeOf(name: string): Shape;
   nearest(name: string, known: readonly string[]): string | undefined;
   report(slip: Slip): void;

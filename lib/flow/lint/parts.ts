@@ -35,7 +35,7 @@ export interface ExpressionPart extends Part {
 }
 
 /** A plain text where an expression could stand: in `with`, `set` or `output`. */
-export interface LiteralPart extends Part {
+interface LiteralPart extends Part {
   readonly source: string;
 }
 

@@ -5,7 +5,7 @@ import type { Node } from '../expression/parse.ts';
 import type { Flow, Variable } from '../format/flow.ts';
 
 /**
- * The kind of a value, as far as a flow tells. `isSure` is true when the flow declares it (a type, an output of a called
+ * The kind of a value, as far as a flow declares it. `isSure` is true when the flow declares it (a type, an output of a called
  * flow) and false when it is read off a sample or default, which may be incomplete.
  */
 export type Shape =
@@ -39,7 +39,7 @@ export const FAILURE: Shape = {
 };
 
 /**
- * The shapes of all variables of a flow, by declared type and sample. A default tells the fields of a variable too when
+ * The shapes of all variables of a flow, by declared type and sample. A default gives the fields of a variable too when
  * `isWritten` says that nothing else is ever kept there.
  */
 export function declaredShapes(flow: Flow, isWritten: (name: string) => boolean = () => true): Map<string, Shape> {
@@ -113,7 +113,7 @@ export function outputShape(called: Flow, shapeOf: (source: string, vars: Readon
   return whole;
 }
 
-/** A path as its author wrote it: `tx[0].label`; undefined for anything that is no path. */
+/** A path as its author wrote it: `tx[0].label`; undefined for anything else. */
 export function formatPath(node: Node): string | undefined {
   if (node.kind === 'name') return node.name;
   if (node.kind !== 'member' && node.kind !== 'index') return undefined;

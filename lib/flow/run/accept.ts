@@ -126,7 +126,7 @@ function oneOfRule(setting: Json, refuse: Refuse): Check {
   return (text) => canonical.get(text.toLowerCase());
 }
 
-// ITU-T E.164: at most 15 digits, the country code first and never 0. Fewer than 8 are no subscriber anywhere.
+// ITU-T E.164: at most 15 digits, the country code first and never 0. No country has subscriber numbers of fewer than 8.
 const INTERNATIONAL = /^[1-9][0-9]{7,14}$/;
 
 function msisdnRule(setting: Json, refuse: Refuse): Check {

@@ -152,3 +152,8 @@ export function keepsSecret({ screen, scope }: ScreenNode): boolean {
 export function asksForSecret(node: ScreenNode | undefined): boolean {
   return node?.screen.type === 'input' && keepsSecret(node);
 }
+
+/** Whether the last answer on the present screen was refused: the error of the screen stands above its text. */
+export function isRefused(context: JsonObject): boolean {
+  return (context.$bad as number) > 0;
+}

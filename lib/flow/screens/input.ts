@@ -3,11 +3,11 @@
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
+import { isRefused } from '../run/scope.ts';
 import {
   type Answering,
   entryTrack,
   interactiveEvents,
-  isRefused,
   meta,
   type ScreenKind,
   type StateConfig,

@@ -3,7 +3,8 @@
 import type { Json, JsonObject } from '../../store/store.ts';
 import type { ListScreen } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { entryTrack, interactiveEvents, isRefused, meta, type ScreenKind, transitionTo } from './screen.ts';
+import { isRefused } from '../run/scope.ts';
+import { entryTrack, interactiveEvents, meta, type ScreenKind, transitionTo } from './screen.ts';
 
 export const list: ScreenKind<ListScreen> = {
   state: (screen, place) => ({

@@ -3,16 +3,8 @@
 import type { JsonObject } from '../../store/store.ts';
 import { truthy } from '../expression/expression.ts';
 import type { MenuScreen } from '../format/flow.ts';
-import type { FlowScope } from '../run/scope.ts';
-import {
-  entryTrack,
-  interactiveEvents,
-  isRefused,
-  meta,
-  type ScreenKind,
-  type StateConfig,
-  transitionTo,
-} from './screen.ts';
+import { type FlowScope, isRefused } from '../run/scope.ts';
+import { entryTrack, interactiveEvents, meta, type ScreenKind, type StateConfig, transitionTo } from './screen.ts';
 
 export const menu: ScreenKind<MenuScreen> = {
   state: (screen, place) => {

@@ -100,6 +100,3 @@ export function interactiveEvents(screen: Screen): { readonly [event: string]: S
 export const meta = (place: Place, screen: Screen) => ({ screen: place.path, type: screen.type });
 export const entryTrack = (screen: Screen) =>
   screen.track === undefined ? {} : { entry: [trackAction(screen.track)] };
-
-/** Error line above the text after a refused answer. */
-export const isRefused = (context: JsonObject) => (context.$bad as number) > 0;

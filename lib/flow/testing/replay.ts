@@ -83,7 +83,7 @@ export interface RecordedCall {
   readonly fail?: string;
 }
 
-/** One turn, as it stands in a line. */
+/** One turn: one line of a recording. */
 export interface RecordedTurn {
   /** Names the dialogue among those of its file. */
   readonly session: string;

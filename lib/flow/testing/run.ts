@@ -126,7 +126,7 @@ async function runTest({ compiled, marked, test, pointer }: Run): Promise<FlowTe
 
 function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: Taken): Miss[] {
   const { text } = reply;
-  // What follows from one of the first two is no news.
+  // A missing answer or another screen explains every further difference: only it is reported.
   if (unanswered.length) return unanswered.map((message) => ({ message }));
   const lines = text.split('\n');
   if (step.screen !== undefined && step.screen !== screen)

@@ -26,7 +26,7 @@ export interface Taken {
   readonly unanswered: readonly string[];
 }
 
-export interface TestSession {
+interface TestSession {
   /** Takes a turn; the first one dials. Rejects as the engine does. */
   take(input: string): Promise<Taken>;
   /** How messages show an input that is typed now: not at all where a secret is asked for. */
@@ -129,7 +129,7 @@ export function drivenClock(): DrivenClock {
   };
 }
 
-export interface MockedServices {
+interface MockedServices {
   readonly services: Services;
   /** Calls since the last time that had no answer, in words. */
   unanswered(): string[];
@@ -137,7 +137,7 @@ export interface MockedServices {
   unused(): { readonly pointer: string; readonly message: string }[];
 }
 
-export interface MockPlace {
+interface MockPlace {
   /** Names of the services that the flow calls. */
   readonly names: readonly string[];
   readonly clock: Clock;
@@ -146,7 +146,7 @@ export interface MockPlace {
 }
 
 /** Services that answer as `answers` say. Messages name the keys of an input, never its values. */
-export function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace): MockedServices {
+function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace): MockedServices {
   const left = new Map(Object.values(answers).flatMap((list) => list.map((answer) => [answer, answer.times ?? 1])));
   let problems: string[] = [];
   const answerTo =

@@ -8,7 +8,7 @@ import { markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestStep } from './file.ts';
 import { openTestSession, type Taken } from './session.ts';
 
-export interface TestUpdate {
+interface TestUpdate {
   /** The file with its new expectations; everything else in it is as it was. */
   readonly text: string;
   /** How many expectations are new. */
@@ -96,8 +96,8 @@ function formatJson(value: Json, indent: string, taken: number): string {
   return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
 }
 
-/** A value in one line, as it stands in such a file. */
-export function valueText(value: Json): string {
+/** A value in one line, formatted as in test files. */
+function valueText(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
   const members = Object.entries(value as JsonObject).map(

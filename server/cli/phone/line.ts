@@ -35,7 +35,7 @@ export interface Call {
   type(answer: string): Promise<Shown>;
   /** Sends what was typed last once more, byte by byte, as a telecom does that got no answer. */
   again(): Promise<Shown>;
-  /** The telecom ends the session; false where nobody can be told. */
+  /** The telecom ends the session; false where the server has no such message. */
   hangUp(): Promise<boolean>;
 }
 
@@ -142,7 +142,7 @@ export interface Recorder {
   close(): void;
 }
 
-export interface RecordedLine {
+interface RecordedLine {
   readonly host: Host;
   readonly phone: Phone;
   readonly flow: string;
@@ -212,7 +212,7 @@ function noteAnswers(services: Services, note: (call: RecordedCall) => void): Se
   return Object.fromEntries(entries);
 }
 
-// What is kept as a secret is no less one in a recording.
+// Services whose answers are kept as secrets: a recording leaves their answers out.
 function secretServices({ screens }: CompiledFlow): Set<string> {
   const found = [...screens.values()].flatMap((node) =>
     node.screen.type === 'call' && keepsSecret(node) ? [node.screen.service] : [],

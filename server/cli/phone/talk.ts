@@ -13,7 +13,7 @@ export interface TalkOptions {
   readonly output: Writable;
 }
 
-/** Talks until the input ends, or somebody types /quit; then the exit code. */
+/** Talks until the input ends or `/quit` is typed; then the exit code. */
 export async function talk({ line, input, output }: TalkOptions): Promise<0> {
   const keyboard = openKeyboard(input, output);
   const say = (text: string) => void output.write(`${text}\n`);
@@ -38,7 +38,7 @@ interface Talking {
   say(text: string): void;
 }
 
-// One session: until it ends, the phone dials anew, or nobody types any more.
+// One session: until it ends, the phone dials again, or the input ends.
 async function session(call: Call, { keyboard, phone, say }: Talking): Promise<'ended' | 'again' | 'left'> {
   let screen = await call.type('');
   say(formatFrame(screen.text, screen.kind));
@@ -66,7 +66,7 @@ const PROMPT = '> ';
 function openKeyboard(input: Readable, output: Writable): Keyboard {
   const isTerminal = (input as { isTTY?: boolean }).isTTY === true;
   let hidden = false;
-  // readline echoes what is typed by itself; here it writes through something that can look away.
+  // readline echoes what is typed; this stream drops the echo while a secret is typed.
   const echo = new Writable({
     write: (chunk, _encoding, done) => {
       if (!hidden) output.write(chunk);

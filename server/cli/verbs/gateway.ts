@@ -77,7 +77,7 @@ async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly Se
   }
 }
 
-// What is left out is told below, with the other warnings.
+// Routes that are left out are printed below, with the other warnings.
 function formatRows(rows: readonly Row[]): string[] {
   return rows.filter(({ use }) => use !== 'left-out').map(formatRow);
 }

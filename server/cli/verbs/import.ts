@@ -107,7 +107,7 @@ async function sendChunk(server: Remote, { first, bytes }: Chunk, report: Import
   }
 }
 
-// In one piece, for nothing of one piece would be there when the next is tried.
+// In one request: a dry run writes nothing, so that a second request would not see the lines of the first.
 async function dryRun(server: Remote, input: AsyncIterable<Buffer>, report: ImportReport): Promise<void> {
   const body = async function* () {
     for await (const chunk of readChunks(input)) {
@@ -132,7 +132,7 @@ async function readRows(answer: IncomingMessage, onRow: (row: Row) => void): Pro
   }
 }
 
-/** What has become of the lines so far, and tells it. */
+/** Counts the outcomes of lines, and prints them. */
 type ImportReport = ReturnType<typeof importReport>;
 
 function importReport(progress: Progress, tellsUnchanged: boolean) {

@@ -1,4 +1,4 @@
-// `twinline inspect`: the inspector of a running server, at an address of this machine that only its caller knows.
+// `twinline inspect`: the inspector of a running server, on an address of this machine with a token in it.
 //
 // A proxy for the inspector alone, behind a token of this run. The operators' token stays in this process. A page of another site knows
 // neither the port nor the token, and is turned away by the headers that its browser sends.
@@ -92,13 +92,13 @@ async function checkServer(server: string, token: string | undefined): Promise<v
     throw serviceError(`${server} refuses: ${WHY[answer.status] ?? `it answered ${answer.status}`}.`, false);
 }
 
-export interface InspectDoor {
+interface InspectDoor {
   /** With the token in it. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-export interface InspectDoorOptions {
+interface InspectDoorOptions {
   /** The running server, without a slash at its end. */
   readonly server: string;
   /** Its OPERATOR_TOKEN, where it has one. */
@@ -124,7 +124,7 @@ const HOP = new Set([
 ]);
 
 /** Opens the door on 127.0.0.1. Rejects when the port cannot be had. */
-export async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Promise<InspectDoor> {
+async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Promise<InspectDoor> {
   const secret = randomBytes(24).toString('base64url');
   const sockets = new Set<Duplex>();
 
@@ -151,7 +151,7 @@ export async function inspectDoor({ server, token, port = 0 }: InspectDoorOption
   const door = createServer((req, res) => {
     const refusal = findRefusal(req);
     if (refusal !== undefined) return respond(res, 403, refusal);
-    // Without the steps up that a proxy on the way might take.
+    // Normalised, so that no proxy on the way resolves `..` itself.
     const { pathname, search, searchParams } = new URL(req.url!, server);
     const given = searchParams.get('token');
     if (given !== null) {
@@ -190,7 +190,7 @@ export async function inspectDoor({ server, token, port = 0 }: InspectDoorOption
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  // Stately's tools send no cookie: for them the token stands in the address.
+  // Stately's tools send no cookie: their token is in the URL.
   door.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const url = new URL(req.url!, server);

@@ -70,7 +70,7 @@ function printLines(lines: readonly string[]): 0 {
 
 const isError = ({ severity }: Problem) => severity === 'error';
 
-/** The folder to look at, and the one file in it that is meant, if only one is. Throws {@link Usage}. */
+/** The folder of the arguments, and the one file in it where they name a file. Throws {@link Usage}. */
 export function readPlace(positionals: readonly string[], env: NodeJS.ProcessEnv): { folder: string; file?: string } {
   if (positionals.length > 1) throw new Usage('Only one folder or file can be given.');
   const place = positionals[0] ?? (env.MENUS_DIR?.trim() || './menus');
@@ -92,7 +92,7 @@ function colorProblem(problem: Problem): string {
 
 export interface SarifOptions {
   readonly version: string;
-  /** Paths in it are told from here, where they can be. */
+  /** Paths are relative to this folder where they lie inside it. */
   readonly folder: string;
   /** What went wrong in no line of a file. */
   readonly failures: readonly string[];

@@ -1,4 +1,4 @@
-// `twinline replay`: dialogues of yesterday on the flow of today, and where they would go otherwise.
+// `twinline replay`: recorded dialogues on the present version of a flow, and the turns that differ.
 
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

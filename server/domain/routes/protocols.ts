@@ -62,7 +62,7 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
   router.get(`${PATH}/:did`, async (ctx) => {
     const present = await protocols.get(callerOf(ctx), ctx.params.did!);
     const { at, view } = readView(ctx.query);
-    const protocol = at === undefined ? present : await readVersion(protocols, present, { at, now: clock.now() });
+    const protocol = at === undefined ? present : await versionOf(protocols, present, { at, now: clock.now() });
     if (view === 'composed') {
       ctx.body = await composed(protocols, protocol);
       return;
@@ -93,7 +93,7 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
   });
 }
 
-async function readVersion(
+async function versionOf(
   protocols: Protocols,
   { body }: Protocol,
   { at, now }: { at: string; now: number },

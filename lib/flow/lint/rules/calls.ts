@@ -152,7 +152,7 @@ function findCycles(ids: readonly string[], next: (id: string) => readonly strin
   const done = new Set<string>();
   const reported = new Set<string>();
   for (const first of ids) {
-    // Depth first without recursion: each entry of the trail knows which of its ways come next.
+    // Depth first without recursion: each entry of the trail keeps the position of its next way.
     const trail: { id: string; ways: readonly string[]; at: number }[] = [];
     const place = new Map<string, number>();
     const enter = (id: string): void => {

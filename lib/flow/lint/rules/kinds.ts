@@ -34,7 +34,7 @@ interface Slips {
   readonly 'not-a-list': readonly RuleFinding[];
 }
 
-// One look at a flow serves all three rules.
+// The three rules share one pass over a flow.
 const found = new WeakMap<Lint, Slips>();
 
 function slipsFound(lint: Lint, code: keyof Slips): readonly RuleFinding[] {

@@ -13,7 +13,7 @@ interface Named {
   readonly isKey: boolean;
 }
 
-// Words of the expression language, and the names that rows and failures bring along.
+// Words of the expression language, and the names that list rows (`row`) and failed calls (`error`) define.
 const WORDS = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 const BROUGHT = new Set(['row', 'error']);
 

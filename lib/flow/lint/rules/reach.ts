@@ -67,7 +67,7 @@ function findTraps(lint: Lint): Traps {
   const good = findEnding(lint);
   const bad = [...graph.reached].filter((id) => !good.has(id));
   const deadEnds = bad.filter((id) => isInteractive(graph.screens.get(id)!) && leavesNowhere(lint, id));
-  // What only leads to a dead end is no second mistake.
+  // Screens that lead only to a dead end are not reported again.
   const blamed = reachFrom(deadEnds, previousScreens(graph));
   const inside = bad.filter((id) => !blamed.has(id));
   const start = inside.includes(lint.flow.start) ? [lint.flow.start] : undefined;

@@ -67,7 +67,7 @@ export const secretRules: readonly Rule[] = [
       for (const part of lint.parts.expressions) {
         const { pointer, screen, compiled } = part;
         if (screen === undefined || !compiled.ok) continue;
-        // What shows or keeps a secret is told already.
+        // Expressions that show or keep a secret are reported by the rules above.
         if (part.role === 'items' || (findKeeper(lint, part) && findSecret(lint, part))) continue;
         for (const name of compiled.value.names) {
           if (!isSecret(lint, name)) continue;
@@ -118,7 +118,7 @@ function findKeeper(lint: Lint, { into }: ExpressionPart): string | undefined {
   return isKept ? `"${name}" of the flow "${of}"` : undefined;
 }
 
-/** The secret variable whose value the expression can give, or undefined when it only tells something about one. */
+/** The secret variable whose value the expression can give, or undefined when it gives only a fact about one, such as its length. */
 function findSecret(lint: Lint, { source, compiled }: ExpressionPart): string | undefined {
   if (!compiled.ok || !compiled.value.names.some((name) => isSecret(lint, name))) return undefined;
   return listGiven(parseExpression(source).root).find((name) => isSecret(lint, name));

@@ -44,7 +44,7 @@ function* checkFlow(lint: Lint): Iterable<RuleFinding> {
   const shared = paths.get('') ?? [];
   const crowded = [...checkNavigation(room, longestScope(shared, vars))];
   yield* crowded;
-  // Without room for a text there is no way to cut one into pages.
+  // When navigation alone fills a screen, no text can be cut into pages.
   if (crowded.length) return;
   for (const [id, screen] of graph.screens) {
     if (broken.has(id)) continue;
@@ -186,7 +186,7 @@ const CHARACTERS_MAX = 1_000;
 type Scope = { [name: string]: Json };
 
 /** Variables for rendering: whatever these paths print is as long as it may become. */
-export function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<string, Variable>): Scope {
+function longestScope(paths: Iterable<TemplatePath>, vars: ReadonlyMap<string, Variable>): Scope {
   const scope: Scope = {};
   for (const { path, root, filters } of paths) {
     const steps = path.match(/\w+/g)!;
