@@ -1,4 +1,4 @@
-// Finding twins: one by DID, alias or external id within a tenant, if it is visible; or the pages of a query.
+// Finding twins: one by DID, alias or external id within a tenant, if it is visible; the pages of a query; foreign names.
 
 import { timeSlice } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';

@@ -1,4 +1,4 @@
-// Domain cards: what a registry says of a domain, as a verifiable credential (W3C VC 2.0), before it is signed.
+// Domain cards: what the registry says of a domain as a verifiable credential (W3C VC 2.0), and the key that signs credentials.
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { TwinlineError } from '../../errors.ts';
