@@ -1,4 +1,4 @@
-// The agent service without HTTP: sessions, messages that are answered by runs, and everything that can be asked of them.
+// The agent service without HTTP: sessions, messages, the runs that answer them, and calls to the user's side.
 
 import { type Clock, systemClock } from '../clock.ts';
 import type { Inspector } from '../engine/inspection.ts';

@@ -39,7 +39,7 @@ export async function findSettled(
   return found && (await settleVotes({ domain: found.id })) ? findDomain(documents, tenant, found.id) : found;
 }
 
-/** Whether a document can have this id; what is longer is nobody's. */
+/** Whether this may be the id of a document: it is not empty, and not too long. */
 export function mayBeId(text: string): boolean {
   return text !== '' && text.length <= SHARED_LIMITS.keyChars;
 }

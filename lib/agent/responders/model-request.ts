@@ -73,7 +73,7 @@ function inTurns(said: readonly Said[]): Said[] {
     else turns.push(one);
   }
   if (turns[0]?.role === 'ai') turns.unshift({ role: 'human', text: '(what was said before is left out)' });
-  // The message that is to be answered comes next: one that nobody has answered stands before it.
+  // The new message comes next, and two messages of the user may not follow each other.
   if (turns.at(-1)?.role === 'human') turns.push({ role: 'ai', text: '(no answer)' });
   return turns;
 }

@@ -39,8 +39,8 @@ export interface WebhookOptions extends AttemptDeps {
   readonly resolve?: Resolve;
 }
 
-/** A webhook with what is only told once, and how far it has come. */
-export interface Shown {
+/** A webhook with its progress, and the secret that is shown once. */
+export interface WebhookState {
   readonly webhook: Webhook;
   readonly progress: Progress | undefined;
   /** The secret, where the service has just made or taken one. */
@@ -75,7 +75,7 @@ export function webhooks(options: WebhookOptions) {
 
   const isKept = ({ body }: DeadLetter) => body.dueAt > clock.now();
 
-  async function shown(webhook: Webhook, secret?: string): Promise<Shown> {
+  async function withProgress(webhook: Webhook, secret?: string): Promise<WebhookState> {
     const progress = await documents.get<StoredProgress>(DELIVERY, webhook.id);
     return { webhook, progress, ...(secret !== undefined && { secret }) };
   }
@@ -98,7 +98,7 @@ export function webhooks(options: WebhookOptions) {
   }
 
   return {
-    async create(caller: Caller, given: unknown): Promise<Shown> {
+    async create(caller: Caller, given: unknown): Promise<WebhookState> {
       requireRole(caller, 'manage webhooks');
       const body = checked<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
       await check(body);
@@ -124,15 +124,15 @@ export function webhooks(options: WebhookOptions) {
       return { webhook, progress, secret };
     },
 
-    get: async (caller: Caller, id: string): Promise<Shown> => shown(await require(caller, id)),
+    get: async (caller: Caller, id: string): Promise<WebhookState> => withProgress(await require(caller, id)),
 
     /** The oldest first. */
-    async list(caller: Caller, { limit, cursor }: PageOf): Promise<{ items: Shown[]; next?: string }> {
+    async list(caller: Caller, { limit, cursor }: PageOf): Promise<{ items: WebhookState[]; next?: string }> {
       requireRole(caller, 'manage webhooks');
       const { tenant } = caller;
       const query = { index: 'created', where: { tenant }, limit, ...(cursor !== undefined && { cursor }) };
       const page = await documents.find<StoredWebhook>(WEBHOOK, query);
-      const items = await Promise.all(page.items.map((webhook) => shown(webhook)));
+      const items = await Promise.all(page.items.map((webhook) => withProgress(webhook)));
       return { items, ...(page.next !== undefined && { next: page.next }) };
     },
 
@@ -141,7 +141,7 @@ export function webhooks(options: WebhookOptions) {
       caller: Caller,
       id: string,
       { body: given, expected }: { body: unknown; expected?: number | undefined },
-    ): Promise<Shown> {
+    ): Promise<WebhookState> {
       const old = await require(caller, id);
       if (expected !== undefined && expected !== old.revision)
         throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
@@ -155,11 +155,11 @@ export function webhooks(options: WebhookOptions) {
         throw refuse('revision-changed', 'The webhook was changed by somebody else just now. Read it again.');
       await tryNow(documents, id);
       await deliveries.look();
-      return shown({ id, revision: result.revision, body }, secret);
+      return withProgress({ id, revision: result.revision, body }, secret);
     },
 
-    async remove(caller: Caller, id: string): Promise<Shown> {
-      const old = await shown(await require(caller, id));
+    async remove(caller: Caller, id: string): Promise<WebhookState> {
+      const old = await withProgress(await require(caller, id));
       await documents.remove(WEBHOOK, id);
       await documents.remove(DELIVERY, id);
       for (let more = true; more; ) {
