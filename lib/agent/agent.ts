@@ -1,4 +1,4 @@
-// The agent service without HTTP: sessions, messages that are answered by runs, and everything that can be asked of them.
+// The agent service without HTTP: sessions, messages, the runs that answer them, and calls to the user's side.
 
 import { type Clock, systemClock } from '../clock.ts';
 import type { Inspector } from '../engine/inspection.ts';
@@ -12,7 +12,7 @@ import { AGENT_LIMITS } from './limits.ts';
 import type { Responder, ResponderTurn, TurnSecrets } from './responder.ts';
 import { type Offers, openOffers, type Room, type RunRoomEvent, rooms } from './room.ts';
 import { recovery, runQueue } from './run/claims.ts';
-import { type Follower, follower } from './run/follow.ts';
+import { type Follower, follower } from './run/frames.ts';
 import { isEnded, type NewRun, openRuns, type Run, type RunRequest, type RunView, runView } from './run/run.ts';
 import { makeRunner, newHolder, type RunReport } from './run/runner.ts';
 import { openTranscript, type Transcript } from './session/message.ts';

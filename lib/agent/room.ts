@@ -1,11 +1,12 @@
-// The room of a session: the events that its sockets get, on every instance, and that listeners in this process get.
+// The room of a session: the events that its sockets get, on every instance, and the calls that are offered to its clients.
 
 import type { RunCall } from '../../machines/agent-stream.ts';
 import { TwinlineError } from '../errors.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
 import type { Json, JsonObject } from '../store/store.ts';
-import type { Run, Runs } from './run/run.ts';
+import type { Run } from './run/run.ts';
+import type { RunnerOptions } from './run/runner.ts';
 
 /** The typed events that sockets get, by their documented names. */
 export const ROOM_EVENTS = [
@@ -58,8 +59,8 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
 const topicOf = (session: string) => `session/${session}`;
 
 /**
- * The payload without its output when it is longer than SHARED_LIMITS.channelMessageBytes: who needs that reads it in the log or the
- * transcript. Throws ERR_INPUT when it is still too long.
+ * The payload, without its output when it is longer than SHARED_LIMITS.channelMessageBytes; the log and the transcript have
+ * the output. Throws ERR_INPUT when it is still too long.
  */
 export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject {
   if (fits(event, payload)) return payload;
@@ -85,14 +86,11 @@ export interface RunRoomEvent {
   readonly payload: JsonObject;
 }
 
-export interface RunRoomOptions {
-  readonly room: Room;
-  readonly onEvent?: ((told: RunRoomEvent) => void) | undefined;
-  readonly onProblem: (error: unknown) => void;
-}
-
 /** The room of one run's session, with the listener. */
-export function runRoom({ room, onEvent, onProblem }: RunRoomOptions, { id: runId, body }: Run): Room {
+export function runRoom(
+  { room, onEvent, onProblem }: Pick<RunnerOptions, 'room' | 'onEvent' | 'onProblem'>,
+  { id: runId, body }: Run,
+): Room {
   if (!onEvent) return room;
   const { owner, requestId } = body;
   const note: Room['note'] = (session, event, payload) => {
@@ -128,32 +126,34 @@ export interface Offers {
   close: Unsubscribe;
 }
 
-export interface OfferOptions {
-  readonly runs: Pick<Runs, 'open' | 'handOut'>;
-  readonly channel: Channel;
-  readonly room: Pick<Room, 'tell' | 'isHeard'>;
-  readonly onProblem: (error: unknown) => void;
-}
-
 const TOPIC = 'agent/calls';
 
-/** Begins to listen for calls that other processes announce. */
-export async function openOffers({ runs, channel, room, onProblem }: OfferOptions): Promise<Offers> {
+/**
+ * Calls of tools that run at the client. Clients act on every event of a call that they get, so a call is offered once: to
+ * the room when a client is in it, and otherwise to the next client that connects, on any instance. A compare-and-set in
+ * the store decides which instance offers it.
+ */
+export async function openOffers({
+  runs,
+  channel,
+  room,
+  onProblem,
+}: Pick<RunnerOptions, 'runs' | 'room' | 'onProblem'> & { readonly channel: Channel }): Promise<Offers> {
   async function take(session: string): Promise<CallEvent[]> {
     const taken: CallEvent[] = [];
     for (const run of await runs.open(session))
-      for (const call of run.context.calls.filter(isUntold))
+      for (const call of run.context.calls.filter(isNotOffered))
         if (await runs.handOut(run.id, call.id)) taken.push(callEvent(run, call));
     return taken;
   }
 
-  async function tellRoom(session: string): Promise<void> {
+  async function offerToRoom(session: string): Promise<void> {
     if (!room.isHeard(session)) return;
     for (const { event, payload } of await take(session)) await room.tell(session, event, payload);
   }
 
   const close = await channel.subscribe(TOPIC, {
-    onMessage: (session) => void tellRoom(session).catch(onProblem),
+    onMessage: (session) => void offerToRoom(session).catch(onProblem),
   });
   return {
     take,
@@ -161,16 +161,16 @@ export async function openOffers({ runs, channel, room, onProblem }: OfferOption
       const calls = (await runs.open(session)).flatMap(({ context }) => context.calls);
       return calls.filter((call) => isOpen(call) && call.args === undefined).map(({ id }) => id);
     },
-    // Somebody may have come here while the call was being stored.
+    // A client may have connected here while the call was being stored.
     announce: async (session) => {
-      await Promise.all([tellRoom(session), channel.publish(TOPIC, session)]).catch(onProblem);
+      await Promise.all([offerToRoom(session), channel.publish(TOPIC, session)]).catch(onProblem);
     },
     close,
   };
 }
 
 const isOpen = ({ result }: RunCall) => result === undefined;
-const isUntold = (call: RunCall) => isOpen(call) && call.args !== undefined;
+const isNotOffered = (call: RunCall) => isOpen(call) && call.args !== undefined;
 
 /** The event by which a call of this run is offered. */
 export function callEvent(
@@ -179,8 +179,8 @@ export function callEvent(
 ): CallEvent {
   const { session: sessionId, requestId } = body;
   const { id: toolCallId, name: toolName, args = {} } = call;
-  const told = { sessionId, requestId, toolCallId, toolName, args: args as JsonObject };
+  const payload = { sessionId, requestId, toolCallId, toolName, args: args as JsonObject };
   return call.kind === 'browser'
-    ? { event: 'browser_tool_call', payload: told }
-    : { event: 'action_call', payload: { ...told, status: 'isRunning' } };
+    ? { event: 'browser_tool_call', payload }
+    : { event: 'action_call', payload: { ...payload, status: 'isRunning' } };
 }

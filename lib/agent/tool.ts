@@ -1,7 +1,7 @@
 // The tools of one turn: those of this server's plugins, of the user's browser, and actions of the user's interface.
 //
-// What the user's side is asked for is stored on the run before it is asked, and so is the result: the call ends with
-// whatever was stored first, an answer or that its time was up. Another process finds both.
+// A call to the user's side is stored on the run before it is offered, and so is its result: the call ends with what was
+// stored first, an answer or the timeout. A process that takes the run over finds both.
 
 import type { CallResult } from '../../machines/agent-stream.ts';
 import { TwinlineError } from '../errors.ts';

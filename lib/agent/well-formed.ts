@@ -3,7 +3,7 @@
 import type { Json } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
 
-// ES2024, in every Node that we run on; the compiler's library is one edition behind.
+// ES2024: in every supported Node, and not yet in the library that the compiler uses.
 type Text = string & { toWellFormed(): string };
 
 export function wellFormedText(text: string): string {
@@ -39,6 +39,12 @@ export function shortJson(value: Json): string {
   const text = JSON.stringify(wellFormed(value));
   const bytes = Buffer.byteLength(text);
   return bytes <= AGENT_LIMITS.frameJsonBytes ? text : JSON.stringify({ tooLong: true, bytes });
+}
+
+/** The beginning of a result that is too long, with its length. */
+export function cutResult(text: string, chars: number): Json {
+  const beginning = wellFormedText(text.slice(0, chars));
+  return { cut: `The result has ${text.length} characters; these are the first.`, beginning };
 }
 
 /** Whether the value is nested at most so many levels deep: deeper ones could overflow the stack of recursive code. */

@@ -1,4 +1,4 @@
-// Finding twins: one by DID, alias or external id within a tenant, if it is visible; or the pages of a query.
+// Finding twins: one by DID, alias or external id within a tenant, if it is visible; the pages of a query; foreign names.
 
 import { timeSlice } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
@@ -39,7 +39,7 @@ export async function findSettled(
   return found && (await settleVotes({ domain: found.id })) ? findDomain(documents, tenant, found.id) : found;
 }
 
-/** Whether a document can have this id; what is longer is nobody's. */
+/** Whether this may be the id of a document: it is not empty, and not too long. */
 export function mayBeId(text: string): boolean {
   return text !== '' && text.length <= SHARED_LIMITS.keyChars;
 }

@@ -62,7 +62,7 @@ export const CREDIT: Kind = {
   indexes: { domain: { fields: ['tenant', 'did', 'created'] }, created: { fields: ['tenant', 'created'] } },
 };
 
-/** Who wants to be told of events, and by which address. */
+/** Webhooks: addresses, and the events that are sent there. */
 export const WEBHOOK: Kind = { name: 'webhook', indexes: { created: { fields: ['tenant', 'created'] } } };
 
 /** How far each webhook has come, and what could not be delivered. */

@@ -1,4 +1,4 @@
-// One MCP server: connected to when it is needed, its tools listed and kept, its absence borne.
+// The connection to one MCP server: made when it is needed, and made anew when the server has dropped it.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
@@ -24,24 +24,7 @@ export interface McpCall {
   readonly signal: AbortSignal;
 }
 
-export interface McpConnection {
-  readonly server: McpServer;
-  /** The tools as they were listed last; none until it has answered once. Lists them anew when that was long ago. */
-  tools(): readonly McpTool[];
-  /** Lists the tools now. Never rejects. */
-  look(): Promise<void>;
-  /** Resolves when the server answers. Rejects with ERR_SERVICE when it does not: then nothing was asked of it. */
-  ready(): Promise<void>;
-  /** What the server answers, which may be anything. Rejects with ERR_SERVICE when it cannot be had. */
-  call(call: McpCall): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-export interface McpConnectionOptions {
-  readonly sdk: McpSdk;
-  readonly clock: Clock;
-  readonly onProblem: (error: unknown) => void;
-}
+export type McpConnection = ReturnType<typeof mcpConnection>;
 
 type Client = InstanceType<McpSdk['Client']>;
 type Transport = InstanceType<McpSdk['StreamableHTTPClientTransport']>;
@@ -50,7 +33,11 @@ interface Live {
   readonly transport: Transport;
 }
 
-export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpConnectionOptions): McpConnection {
+/** One MCP server: connected to when it is needed, its tools listed and cached. */
+export function mcpConnection(
+  server: McpServer,
+  { sdk, clock, onProblem }: { sdk: McpSdk; clock: Clock; onProblem: (error: unknown) => void },
+) {
   const only = new AsyncLocalStorage<McpCall['headers']>();
   const fetch = fetchFor(clock, only);
   let live: Promise<Live> | undefined;
@@ -139,14 +126,20 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
 
   return {
     server,
-    tools() {
+    /** The tools as they were last listed; none until the server has answered once. Lists them anew after a while. */
+    tools(): readonly McpTool[] {
       if (clock.now() >= freshUntil && !isClosed) void look();
       return tools;
     },
+    /** Lists the tools now. Never rejects. */
     look,
-    // Twice: a connection that was kept may have been closed meanwhile, and asking this again does no harm.
+    /**
+     * Resolves when the server answers. Rejects with ERR_SERVICE when it does not: then nothing was asked of it. Pings twice:
+     * a connection that was kept may have been closed meanwhile, and a ping does no harm.
+     */
     ready: () => ping().catch(ping),
-    async call({ tool, args, headers, signal }) {
+    /** The result of the tool, not validated. Rejects with ERR_SERVICE when the server cannot be asked. */
+    async call({ tool, args, headers, signal }: McpCall): Promise<unknown> {
       const request = { method: 'tools/call' as const, params: { name: tool, arguments: args } };
       const own = signalUntilDone(signal);
       // The caller has a time limit of its own; this one is for requests that ignore its signal.
@@ -159,7 +152,7 @@ export function mcpConnection(server: McpServer, { sdk, clock, onProblem }: McpC
         own.leave();
       }
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       const found = await live?.catch(() => undefined);
       if (!found) return;

@@ -1,4 +1,4 @@
-// The token with which a protected tool is called: one that the user sent for it, checked and used once, or one that this
+// The token with which a protected tool is called: one that the user sent for it, verified and used once, or one that this
 // service makes from what the user has delegated to it.
 
 import type { Clock } from '../../clock.ts';
@@ -15,7 +15,7 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { ToolContext } from '../tool.ts';
 import type { McpServer } from './servers.ts';
 
-/** Everybody may name it, with the ability `*`, as in tokens for this service. */
+/** The resource that tokens of every user may name, with the ability `*`, as in tokens for this service. */
 const IDENTITY = 'ixo:oracle';
 
 /** A tool of a server, and the names by which a user may mean it. */
@@ -52,17 +52,17 @@ export function passes(options: PassOptions): Pass {
     return guard;
   }
 
-  /** True: it may be sent. False: it was used before. */
-  async function take(
+  /** Verifies the token and marks it as used; false when it was used before. */
+  async function spend(
     token: string,
     audience: string,
     { tool, owner }: { tool: string; owner: string },
   ): Promise<boolean> {
     const checked = await guardOf(audience).checkInvocation(token);
-    if (!checked.ok) throw refused(tool, TOKEN_REASONS[checked.reason]);
-    if (checked.issuer !== owner) throw refused(tool, `it was issued by ${checked.issuer}, and ${owner} sent it`);
+    if (!checked.ok) throw refuseToken(tool, TOKEN_REASONS[checked.reason]);
+    if (checked.issuer !== owner) throw refuseToken(tool, `it was issued by ${checked.issuer}, and ${owner} sent it`);
     const { can } = checked.capability;
-    if (!abilitiesOf(tool).includes(can)) throw refused(tool, `its capability ${can} is not for this tool`);
+    if (!abilitiesOf(tool).includes(can)) throw refuseToken(tool, `its capability ${can} is not for this tool`);
     return options.spent.spend(checked.revocationKeys[0]!, checked.expiresAt * 1000);
   }
 
@@ -71,7 +71,7 @@ export function passes(options: PassOptions): Pass {
     const given = secrets.mcpInvocations ?? {};
     const name = names.find((one) => Object.hasOwn(given, one));
     const token = name === undefined ? undefined : given[name]!;
-    if (token !== undefined && (await take(token, audience, { tool, owner }))) return headersOf(token);
+    if (token !== undefined && (await spend(token, audience, { tool, owner }))) return headersOf(token);
     const minted = await mint(delegations, owner, audience);
     if (minted !== undefined) return headersOf(minted);
     const why = token === undefined ? 'it needs one' : 'the one that was sent was used already, and it needs another';
@@ -88,7 +88,7 @@ function abilitiesOf(tool: string): string[] {
   return ['*', 'mcp/call', `mcp/${tool.toLowerCase()}`];
 }
 
-// The least that a delegation to this service can cover, of either of its two kinds.
+// The narrowest capabilities that a delegation to this service can cover, one for each of its two kinds.
 const DOWNSTREAM: readonly ((owner: string) => Capability)[] = [
   () => ({ can: 'mcp/call', with: IDENTITY }),
   (owner) => ({ can: 'oracle/mcp', with: owner }),
@@ -110,7 +110,7 @@ function headersOf(token: string) {
   return { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
 }
 
-function refused(tool: string, why: string): TwinlineError {
+function refuseToken(tool: string, why: string): TwinlineError {
   return new TwinlineError('ERR_REFUSED', `The invocation for "${tool}" does not count: ${why}.`, {
     reason: 'mcp-invocation',
   });
@@ -129,18 +129,19 @@ export function audiences(clock: Clock): AudienceOf {
     if (server.did !== undefined) return server.did;
     const before = known.get(server.name);
     if (before && before.until > clock.now()) return before.did;
-    const did = find(server, fetch);
+    const did = findDid(server, fetch);
     known.set(server.name, { did, until: clock.now() + AGENT_LIMITS.mcpFreshMs });
     did.catch(() => known.delete(server.name));
     return did;
   };
 }
 
-// A host that could name any DID could take tokens for others: without the operator's word only its own name counts.
-async function find(server: McpServer, fetch: typeof globalThis.fetch): Promise<string> {
+// A host that could name any DID could collect tokens for others: unless the operator configures one, only the DID of the
+// host's own name is accepted.
+async function findDid(server: McpServer, fetch: typeof globalThis.fetch): Promise<string> {
   const { origin, host } = new URL(server.url);
   const expected = `did:web:${encodeURIComponent(host)}`;
-  const document = await read(`${origin}/.well-known/did.json`, fetch);
+  const document = await readJson(`${origin}/.well-known/did.json`, fetch);
   if (isObject(document) && document.id === expected) return expected;
   const how = 'Set its "did" in the file of MCP servers';
   const words = `has no document of ${expected} at ${origin}/.well-known/did.json. ${how}.`;
@@ -150,7 +151,7 @@ async function find(server: McpServer, fetch: typeof globalThis.fetch): Promise<
   );
 }
 
-async function read(url: string, fetch: typeof globalThis.fetch): Promise<unknown> {
+async function readJson(url: string, fetch: typeof globalThis.fetch): Promise<unknown> {
   try {
     const answer = await fetch(url, { headers: { accept: 'application/did+json, application/json' } });
     return answer.ok ? await answer.json() : undefined;

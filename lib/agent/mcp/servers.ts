@@ -1,4 +1,4 @@
-// The tools of all MCP servers, as tools of this server: named apart where they would be taken for each other.
+// The tools of all MCP servers as tools of this server, prefixed where their names clash, and what their results become.
 
 import type { Clock } from '../../clock.ts';
 import { optionalPackage, TwinlineError } from '../../errors.ts';
@@ -6,7 +6,7 @@ import { isObject } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { HostTool } from '../tool.ts';
-import { fitsJson, wellFormedText } from '../well-formed.ts';
+import { cutResult, fitsJson, wellFormedText } from '../well-formed.ts';
 import { type McpConnection, type McpTool, mcpConnection } from './connection.ts';
 import type { Pass } from './invocation.ts';
 
@@ -14,7 +14,7 @@ export interface McpOptions {
   readonly servers: readonly McpServer[];
   readonly pass: Pass;
   readonly clock: Clock;
-  /** Told when a server cannot be asked; its tools are missed, and those of others are not. */
+  /** Called when a server cannot be reached; only its own tools are missing then. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -25,8 +25,8 @@ export interface Mcp {
 }
 
 /**
- * Connects to the servers, and waits for them for AGENT_LIMITS.mcpReadyMs at most: who is late or away is asked again when
- * tools are. Throws ERR_CONFIG when the package for it is not installed.
+ * Connects to the servers, and waits for AGENT_LIMITS.mcpReadyMs at most: a server that is late or away is tried again
+ * when tools are asked for. Throws ERR_CONFIG when the package for it is not installed.
  */
 export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): Promise<Mcp> {
   const sdk = await mcpSdk();
@@ -64,10 +64,10 @@ function hostTool(
     handler: async (args, context) => {
       const passing = { server, tool: tool.name, names: [...new Set([name, apart, tool.name])] };
       const needsToken = isProtected(server, tool.name);
-      // A token counts once: it is not used up for a server that is away.
+      // A token can be used once: it is not spent on a server that is away.
       if (needsToken) await connection.ready();
       const headers = needsToken ? await pass(passing, context) : {};
-      return resultOf(await connection.call({ tool: tool.name, args, headers, signal: context.signal }), server.name);
+      return toResult(await connection.call({ tool: tool.name, args, headers, signal: context.signal }), server.name);
     },
   };
 }
@@ -104,34 +104,28 @@ async function load() {
     import('@modelcontextprotocol/sdk/types.js'),
   ]);
   const { CallToolResultSchema, ListToolsResultSchema, McpError, ToolListChangedNotificationSchema } = types;
-  return {
-    Client,
-    StreamableHTTPClientTransport,
-    CallToolResultSchema,
-    ListToolsResultSchema,
-    McpError,
-    ToolListChangedNotificationSchema,
-  };
+  const schemas = { CallToolResultSchema, ListToolsResultSchema, ToolListChangedNotificationSchema };
+  return { Client, StreamableHTTPClientTransport, McpError, ...schemas };
 }
 
 /** Throws ERR_REFUSED with the server's words when the tool says that it failed. */
-export function resultOf(answer: unknown, server: string): Json {
+function toResult(answer: unknown, server: string): Json {
   const { content, structuredContent, isError } = isObject(answer) ? answer : {};
-  const text = (Array.isArray(content) ? content : []).map(shown).filter(Boolean).join('\n');
+  const text = (Array.isArray(content) ? content : []).map(partText).filter(Boolean).join('\n');
   if (isError === true) {
     const words = wellFormedText(text.slice(0, 1_000)) || 'it gave no reason';
     throw new TwinlineError('ERR_REFUSED', `The MCP server "${server}" says: ${words}`, { reason: 'tool-failed' });
   }
   if (isObject(structuredContent) && fitsJson(structuredContent as Json, AGENT_LIMITS.mcpResultChars))
     return structuredContent as Json;
-  if (text.length <= AGENT_LIMITS.mcpResultChars) return wellFormedText(text);
-  const beginning = wellFormedText(text.slice(0, AGENT_LIMITS.mcpResultChars));
-  return { cut: `The result has ${text.length} characters; these are the first.`, beginning };
+  return text.length <= AGENT_LIMITS.mcpResultChars
+    ? wellFormedText(text)
+    : cutResult(text, AGENT_LIMITS.mcpResultChars);
 }
 
-type Shown = (part: { readonly [name: string]: unknown }) => string;
+type PartText = (part: { readonly [name: string]: unknown }) => string;
 
-const SHOWN: { readonly [type: string]: Shown } = {
+const PART_TEXT: { readonly [type: string]: PartText } = {
   text: ({ text }) => String(text),
   image: sized,
   audio: sized,
@@ -146,8 +140,8 @@ function sized({ type, mimeType, data }: { readonly [name: string]: unknown }): 
   return `[${String(type)} ${String(mimeType)}, ${String(data ?? '').length} characters of base64]`;
 }
 
-function shown(part: unknown): string {
+function partText(part: unknown): string {
   if (!isObject(part)) return '';
   const type = String(part.type);
-  return Object.hasOwn(SHOWN, type) ? SHOWN[type]!(part) : `[${type}]`;
+  return Object.hasOwn(PART_TEXT, type) ? PART_TEXT[type]!(part) : `[${type}]`;
 }

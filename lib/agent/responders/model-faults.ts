@@ -45,9 +45,9 @@ export function failureOf(thrown: unknown): ModelFailure {
   if (error instanceof TwinlineError)
     return { kind: error.code === 'ERR_TIMEOUT' ? 'timeout' : 'server', why: error.message };
   if (!isObject(error)) return { kind: 'unknown' };
-  const told = isObject(error.data) && isObject(error.data.error) ? error.data.error : error;
-  const word = wordOf(told);
-  const status = statusOf(error.statusCode) ?? statusOf(told.code);
+  const reported = isObject(error.data) && isObject(error.data.error) ? error.data.error : error;
+  const word = wordOf(reported);
+  const status = statusOf(error.statusCode) ?? statusOf(reported.code);
   const kind = kindOf(error, { status, word });
   return { kind, ...(status !== undefined && { status }), ...(word !== undefined && { word }) };
 }
@@ -57,7 +57,7 @@ export function isRejected({ status }: ModelFailure): boolean {
   return status === 400 || status === 422;
 }
 
-const TOLD: { readonly [kind in FaultKind]: readonly [status: number, retryable: boolean, words: string] } = {
+const FAULTS: { readonly [kind in FaultKind]: readonly [status: number, retryable: boolean, words: string] } = {
   rate_limit: [429, true, 'The model is asked too much at the moment. Try again in a minute.'],
   timeout: [504, true, 'The model did not answer in time.'],
   server: [502, true, 'The model failed.'],
@@ -71,11 +71,11 @@ const OPERATORS: ReadonlySet<FaultKind> = new Set(['billing', 'auth', 'byo_fallb
 
 /** As users may read it. */
 export function faultOf({ kind }: ModelFailure): RunFault {
-  const [status, retryable, error] = TOLD[kind];
+  const [status, retryable, error] = FAULTS[kind];
   return { error, kind: OPERATORS.has(kind) ? 'unknown' : kind, source: 'platform', status, retryable };
 }
 
-/** As the operator may read it: what strangers wrote can hold keys, so it is left out. */
+/** As the operator may read it: the words of the provider may hold keys, so they are left out. */
 export function problemOf({ kind, status, word, why }: ModelFailure): TwinlineError {
   const answer = status === undefined ? '' : `, status ${status}`;
   const said = word === undefined ? '' : `, "${word}"`;

@@ -1,4 +1,4 @@
-// What a model is told: who it is and for whom, what was said so far within a budget, and the message with what is attached.
+// What a model gets: the system prompt, the history within a budget, the message with its attachments, and the tools.
 
 import type { ModelMessage, ToolSet, UserContent } from 'ai';
 import { isObject } from '../../shape.ts';
@@ -7,7 +7,7 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { RunRequest } from '../run/run.ts';
 import type { Message } from '../session/message.ts';
 import type { ToolBox, ToolDescription, ToolOutcome } from '../tool.ts';
-import { wellFormedText } from '../well-formed.ts';
+import { cutResult, wellFormedText } from '../well-formed.ts';
 
 export interface SystemWords {
   /** What the operator wants every model to know. */
@@ -73,7 +73,7 @@ function inTurns(said: readonly Said[]): Said[] {
     else turns.push(one);
   }
   if (turns[0]?.role === 'ai') turns.unshift({ role: 'human', text: '(what was said before is left out)' });
-  // The message that is to be answered comes next: one that nobody has answered stands before it.
+  // The new message comes next, and two messages of the user may not follow each other.
   if (turns.at(-1)?.role === 'human') turns.push({ role: 'ai', text: '(no answer)' });
   return turns;
 }
@@ -103,19 +103,19 @@ function imageUrl({ mimetype, mxcUri }: JsonObject): URL | undefined {
   return isShown && URL.canParse(String(mxcUri)) ? new URL(String(mxcUri)) : undefined;
 }
 
-/** `open`: any object will do, for endpoints that refuse what stands in the schemas of clients. */
+/** `open`: any object is allowed, for endpoints that reject the schemas of clients. */
 export type Schemas = 'given' | 'open';
 
 export interface ModelToolsOptions {
   readonly box: ToolBox;
   readonly schemas: Schemas;
-  /** Resolves once readers have seen what the model said before this call. */
-  readonly told: (call: string) => Promise<void>;
+  /** Resolves when the text before this call has been yielded. */
+  readonly afterText: (call: string) => Promise<void>;
   readonly sdk: Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
 }
 
 /** The tools by the names that the model calls them by. */
-export function modelTools({ box, schemas, told, sdk }: ModelToolsOptions): ToolSet {
+export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions): ToolSet {
   // Models may ask for a tool called `constructor`.
   const tools = Object.create(null) as ToolSet;
   for (const tool of box.tools) {
@@ -126,7 +126,7 @@ export function modelTools({ box, schemas, told, sdk }: ModelToolsOptions): Tool
       inputSchema: sdk.jsonSchema(schema as Parameters<typeof sdk.jsonSchema>[0]),
       // Calls get ids of our own: those of models are not always different.
       execute: async (args, { toolCallId }) => {
-        await told(toolCallId);
+        await afterText(toolCallId);
         return outcomeOf(await box.call(tool.name, isObject(args) ? (args as JsonObject) : {}));
       },
     });
@@ -134,7 +134,7 @@ export function modelTools({ box, schemas, told, sdk }: ModelToolsOptions): Tool
   return tools;
 }
 
-// What endpoints take for a name.
+// Names as endpoints accept them, each once.
 function aliasOf(name: string, taken: ToolSet): string {
   const plain =
     name
@@ -146,7 +146,7 @@ function aliasOf(name: string, taken: ToolSet): string {
 
 const OPEN: JsonObject = { type: 'object', properties: {}, additionalProperties: true };
 
-/** The schema of an object: what is bare, of another type, or not a schema at all becomes one that takes any object. */
+/** The schema of an object. A schema that is empty, of another type, or invalid becomes one that allows any object. */
 function soundSchema({ schema }: ToolDescription): JsonObject {
   const { $schema: _, $id: __, ...rest } = schema;
   const isSound = isObject(rest.properties) && (rest.type ?? 'object') === 'object' && areSchemas(rest.properties);
@@ -171,7 +171,5 @@ function areSchemas(properties: { readonly [name: string]: unknown }): boolean {
 function outcomeOf(outcome: ToolOutcome): Json {
   if (!outcome.ok) return { error: outcome.error };
   const text = JSON.stringify(outcome.output);
-  if (text.length <= AGENT_LIMITS.modelToolChars) return outcome.output;
-  const beginning = wellFormedText(text.slice(0, AGENT_LIMITS.modelToolChars));
-  return { cut: `The result has ${text.length} characters; these are the first.`, beginning };
+  return text.length <= AGENT_LIMITS.modelToolChars ? outcome.output : cutResult(text, AGENT_LIMITS.modelToolChars);
 }

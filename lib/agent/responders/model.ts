@@ -1,7 +1,7 @@
 // The responder that asks a model, at any endpoint that speaks OpenAI's chat completions.
 //
-// One reply is a few requests: the model calls tools, hears what came of them, and goes on. The SDK makes the requests;
-// bounds, order and the words for what goes wrong are ours.
+// One reply takes a few requests: the model calls tools, gets their results, and goes on. The SDK makes the requests;
+// limits, order and error messages are defined here.
 
 import type { TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -22,7 +22,7 @@ export interface ModelOptions {
   readonly systemPrompt?: string;
   /** @default the system's clock */
   readonly clock?: Clock;
-  /** Told why a model failed, in words that hold nothing of what was sent or of the endpoint. */
+  /** Called when a model failed; the message holds nothing of what was sent or of the endpoint. */
   readonly onProblem?: (error: TwinlineError) => void;
 }
 
@@ -49,15 +49,14 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
 
   async function* respond(turn: ResponderTurn): AsyncGenerator<Part> {
     const { request } = turn;
-    const asked = request.model && known.has(request.model) ? request.model : options.model;
+    const model = request.model && known.has(request.model) ? request.model : options.model;
     const [history, about = []] = await Promise.all([turn.history(), turn.instructions?.()]);
     const system = systemText({ prompt: options.systemPrompt, about, request, now: clock.now() });
     for (const how of ['given', 'plain'] as const) {
       const images: Images = how === 'given' ? 'shown' : 'described';
       const schemas: Schemas = how === 'given' ? 'given' : 'open';
       const messages = messagesOf(history, request, images);
-      const attempt = ask(sdk, turn, { model: provider(asked), system, messages, schemas });
-      const thrown = yield* attempt;
+      const thrown = yield* ask(sdk, turn, { model: provider(model), system, messages, schemas });
       if (!thrown || turn.signal.aborted) return;
       const failure = failureOf(thrown.error);
       // An endpoint may refuse images, or what stands in the schemas of clients: then it is asked without.
@@ -77,10 +76,10 @@ type Asking = Pick<Parameters<Sdk['streamText']>[0], 'model' | 'system'> & {
   readonly schemas: Schemas;
 };
 
-/** Why a reply broke off, and whether anything of it was shown. */
-type Thrown = { readonly error: unknown; readonly hasBegun: boolean };
+/** Why a reply broke off, and whether any part of it was yielded. */
+type Interruption = { readonly error: unknown; readonly hasBegun: boolean };
 
-async function* ask(sdk: Sdk, turn: ResponderTurn, asking: Asking): AsyncGenerator<Part, Thrown | undefined> {
+async function* ask(sdk: Sdk, turn: ResponderTurn, asking: Asking): AsyncGenerator<Part, Interruption | undefined> {
   const { schemas, ...prompt } = asking;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -91,7 +90,7 @@ async function* ask(sdk: Sdk, turn: ResponderTurn, asking: Asking): AsyncGenerat
   try {
     const { fullStream } = sdk.streamText({
       ...prompt,
-      tools: modelTools({ box: turn.tools, schemas, told: order.told, sdk }),
+      tools: modelTools({ box: turn.tools, schemas, afterText: order.afterText, sdk }),
       stopWhen: sdk.stepCountIs(AGENT_LIMITS.modelSteps),
       // The last request is for an answer, whatever the model would still like to do.
       prepareStep: ({ stepNumber }) => (stepNumber === AGENT_LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
@@ -129,7 +128,7 @@ function shownPart(part: TextStreamPart<ToolSet>): Part | undefined {
   return { type: 'usage', usage: { inputTokens, outputTokens } };
 }
 
-// Tools tell readers of themselves at once, and the SDK is ahead of its reader: a call waits for what was said before it.
+// Tools write their frames at once, and the SDK is ahead of its reader: a call waits until the text before it was read.
 function callsInOrder(signal: AbortSignal) {
   const seen = new Set<string>();
   const waiting = new Map<string, () => void>();
@@ -139,7 +138,7 @@ function callsInOrder(signal: AbortSignal) {
       seen.add(call);
       waiting.get(call)?.();
     },
-    told: async (call: string): Promise<void> => {
+    afterText: async (call: string): Promise<void> => {
       if (seen.has(call) || signal.aborted) return;
       const before = waiting.get(call);
       await new Promise<void>((go) => {
@@ -152,7 +151,7 @@ function callsInOrder(signal: AbortSignal) {
   };
 }
 
-/** What to ask, and as whom. */
+/** An OpenAI-compatible endpoint. */
 export interface ModelEndpoint {
   /** With its `/v1`; may hold a user and a password, and a query that goes along with every request. */
   readonly baseUrl: string;

@@ -1,14 +1,8 @@
-// A store on which imports can be tried: what they write is seen by what comes after, and goes nowhere.
+// A store on which imports are tried: later lines see what earlier lines have written, and nothing reaches the real store.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { DocumentStore, JsonObject, Kind, Query, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import { DOMAIN, PROTOCOL } from '../kinds.ts';
-
-/** Trying the lines of an import one by one. */
-export interface DryRun {
-  /** A store for one line; `end` is called when the line was taken, so that later lines see what it has made. */
-  line(): { readonly documents: DocumentStore; end(): void };
-}
 
 // The unique names by which lines refer to each other.
 const NAMED: readonly { readonly index: string; readonly field: string; readonly path: string }[] = [
@@ -16,7 +10,8 @@ const NAMED: readonly { readonly index: string; readonly field: string; readonly
   { index: 'external', field: 'externalId', path: 'externalId' },
 ];
 
-// What later lines ask of a twin that a line has made, where it differs from this; of a protocol, everything.
+// Usual values of the fields of a new twin that later lines read: of a twin only differences from these are kept, of a
+// protocol everything.
 const USUAL: JsonObject = {
   status: 'Created',
   parent: null,
@@ -69,10 +64,12 @@ function layer<Kept>({ keep, show }: Form<Kept>): Layer {
   };
 }
 
-export function dryRun(base: DocumentStore): DryRun {
+/** Tries the lines of an import one by one, on a store that writes nothing. */
+export function dryRun(base: DocumentStore) {
   const shared = layer(BRIEF);
   return {
-    line() {
+    /** A store for one line; `end` is called when the line was accepted, so that later lines see what it has made. */
+    line(): { readonly documents: DocumentStore; end(): void } {
       const own = layer(WHOLE);
       const made: { kind: Kind; document: StoredDocument }[] = [];
       const put = (kind: Kind, document: StoredDocument) => {

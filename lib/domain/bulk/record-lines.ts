@@ -1,4 +1,4 @@
-// Records as exports carry them: taken as they are, with their DIDs, times, statuses, revisions and what they were before.
+// Records as lines of an export, and how an import takes them back: with their DIDs, times, statuses and earlier revisions.
 
 import { isDeepStrictEqual } from 'node:util';
 import { TwinlineError } from '../../errors.ts';
@@ -72,7 +72,7 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
   return { did, created };
 }
 
-// What a record was before comes before the record itself, which is not there yet.
+// Earlier revisions come before the record itself, which is not there yet.
 async function takeEarlier(documents: DocumentStore, { kind, id, revision, body }: Wanted): Promise<boolean> {
   const kept = await keptRevision(documents, { kind, id, revision });
   if (kept) return same(kept, body, { id, revision });
@@ -84,8 +84,8 @@ async function takeEarlier(documents: DocumentStore, { kind, id, revision, body 
   return true;
 }
 
-// The store counts revisions itself, so the record is written until it has the right one. Until then it has no events:
-// those of its earlier revisions are told from what was kept of them.
+// The store counts revisions itself, so the record is written until it has the right one. Until then it has no events, for
+// the feed reads those of earlier revisions from the journal.
 async function takePresent(documents: DocumentStore, { kind, id, revision, body }: Wanted): Promise<boolean> {
   const quiet = { ...body, journal: { ...body.journal, events: [] } };
   const at = (count: number) => (count === revision ? body : quiet);
@@ -110,7 +110,7 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
   return true;
 }
 
-// Checked against the form of its kind: of proposals and credits there are none.
+// Proposals and credits have none.
 function namesIn({ alsoKnownAs }: Journaled): readonly string[] {
   return (alsoKnownAs ?? []) as readonly string[];
 }
@@ -142,25 +142,30 @@ function busy(id: string): TwinlineError {
 
 type Document = StoredDocument<Journaled>;
 
-/** The lines of an export, for operators. Holds a page of documents at a time, and the names of all protocols. */
+/**
+ * The lines of an export, for operators; an import takes them back unchanged. Every record that was there when the export
+ * began is in it, as it was then or as it became while the export ran; what came later may be in it. A protocol comes
+ * before what is made from it, and earlier revisions come right before their record. Webhooks, remembered requests and
+ * places in status lists are left out. Holds a page of documents at a time, and the names of all protocols.
+ */
 export async function* exportLines({ documents, settleVotes }: Reading, caller: Caller): AsyncGenerator<RecordLine> {
   requireRole(caller, 'export');
   const { tenant } = caller;
   await settleVotes({ tenant });
   const versions = new Map<string, number>();
-  for await (const protocol of walk(documents, CARRIED.protocol, tenant))
+  for await (const protocol of allDocuments(documents, CARRIED.protocol, tenant))
     yield* protocolLines(documents, protocol as StoredDocument<StoredProtocol>, versions);
-  for await (const domain of walk(documents, CARRIED.domain, tenant)) {
+  for await (const domain of allDocuments(documents, CARRIED.domain, tenant)) {
     if (!(await isVisible(documents, domain as StoredDocument<StoredDomain>))) continue;
-    const bound = await boundTo(documents, domain, versions);
+    const bound = await exportedRevision(documents, domain, versions);
     if (bound) yield* recordLines(documents, 'domain', bound);
   }
   for (const carried of ['proposal', 'credit'] as const)
-    for await (const document of walk(documents, CARRIED[carried], tenant))
+    for await (const document of allDocuments(documents, CARRIED[carried], tenant))
       yield* recordLines(documents, carried, document);
 }
 
-async function* walk(documents: DocumentStore, kind: Kind, tenant: string): AsyncGenerator<Document> {
+async function* allDocuments(documents: DocumentStore, kind: Kind, tenant: string): AsyncGenerator<Document> {
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
     const query = { index: 'created', where: { tenant }, limit: DOMAIN_LIMITS.exportPage, cursor };
     const page = await findPage<Journaled>(documents, kind, query);
@@ -169,7 +174,7 @@ async function* walk(documents: DocumentStore, kind: Kind, tenant: string): Asyn
   }
 }
 
-// Ancestors first; a protocol that has been told is not told again.
+// Ancestors first, and each protocol once.
 async function* protocolLines(
   documents: DocumentStore,
   protocol: StoredDocument<StoredProtocol>,
@@ -186,8 +191,8 @@ async function* protocolLines(
   yield* recordLines(documents, 'protocol', protocol);
 }
 
-// While the export runs a twin may have moved on to a version that it has no more room for: then as it was before.
-async function boundTo(
+// While the export runs, a twin may be bound to a version of its protocol that was not exported: then an earlier revision.
+async function exportedRevision(
   documents: DocumentStore,
   domain: Document,
   versions: ReadonlyMap<string, number>,
@@ -203,12 +208,12 @@ async function* recordLines(documents: DocumentStore, carried: Carried, present:
   const { id, revision } = present;
   for (let before = 1; before < revision; before++) {
     const found = await revisionOf(documents, { kind: CARRIED[carried], id, revision: before });
-    if (found) yield { ...lineOf('revision', { id, ...found }), of: carried };
+    if (found) yield { ...recordLine('revision', { id, ...found }), of: carried };
   }
-  yield lineOf(carried, present);
+  yield recordLine(carried, present);
 }
 
-function lineOf(kind: RecordLine['kind'], { id, revision, body }: Document): RecordLine {
+function recordLine(kind: RecordLine['kind'], { id, revision, body }: Document): RecordLine {
   const { tenant: _tenant, ...carried } = body;
   const did = String(body.subject ?? body.did ?? id);
   return { import: true, kind, id, did, revision, body: carried };

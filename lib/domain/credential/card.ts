@@ -1,4 +1,4 @@
-// Domain cards: what a registry says of a domain, as a verifiable credential (W3C VC 2.0), before it is signed.
+// Domain cards: what the registry says of a domain as a verifiable credential (W3C VC 2.0), and the key that signs credentials.
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { TwinlineError } from '../../errors.ts';
@@ -10,8 +10,8 @@ import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-
 
 const JSON_TYPE = '@json';
 
-/** What people say about a domain in its metadata, and what of it goes onto the card. */
-const TOLD: { readonly [field: string]: 'texts' | 'addresses' | 'json' } = {
+/** Fields of the metadata that go onto the card, and what is read from each. */
+const METADATA_FIELDS: { readonly [field: string]: 'texts' | 'addresses' | 'json' } = {
   alternateName: 'texts',
   keywords: 'texts',
   knowsAbout: 'texts',
@@ -28,7 +28,7 @@ const CARD_CONTEXT: JsonObject = {
   schema: 'https://schema.org/',
   DomainVerification: 'ixo:DomainVerification',
   ...Object.fromEntries(
-    Object.entries(TOLD).map(([field, kind]) => [
+    Object.entries(METADATA_FIELDS).map(([field, kind]) => [
       field,
       kind === 'json' ? { '@id': `schema:${field}`, '@type': JSON_TYPE } : `schema:${field}`,
     ]),
@@ -93,7 +93,7 @@ function subjectOf({ revision, body }: Domain): JsonObject {
     type: [`ixo:${body.type}`],
     ...(typeof metadata.name === 'string' && { name: metadata.name }),
     ...(typeof metadata.description === 'string' && { description: metadata.description }),
-    ...told(metadata),
+    ...pickMetadata(metadata),
     additionalType: canonicalClass(body.type),
     class: body.class,
     classVersion: body.classVersion,
@@ -117,12 +117,12 @@ function verificationIn(body: StoredDomain): JsonObject {
   };
 }
 
-function told(metadata: JsonObject): JsonObject {
-  const found = Object.entries(TOLD).map(([field, kind]) => [field, READ[kind](metadata[field])] as const);
+function pickMetadata(metadata: JsonObject): JsonObject {
+  const found = Object.entries(METADATA_FIELDS).map(([field, kind]) => [field, READ[kind](metadata[field])] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-const READ: { readonly [kind in (typeof TOLD)[string]]: (value: Json | undefined) => Json | undefined } = {
+const READ: { readonly [kind in (typeof METADATA_FIELDS)[string]]: (value: Json | undefined) => Json | undefined } = {
   texts: (value) => textsIn(value, () => true),
   addresses: (value) => textsIn(value, (text) => URL.canParse(text)),
   json: (value) => (typeof value === 'object' && value !== null ? value : undefined),
@@ -161,7 +161,7 @@ export interface Issuer {
 export function issuer(key: string): Issuer {
   const privateKey = readKey(key);
   let loading: Promise<Loaded> | undefined;
-  // On first use: loading takes a third of a second and 20 MB, and not everybody wants cards.
+  // Loaded on first use: it takes a third of a second and 20 MB, and cards may never be asked for.
   const loaded = () => {
     loading ??= load(privateKey);
     return loading;

@@ -16,17 +16,18 @@ import type { Issuer } from './card.ts';
 
 const compressed = promisify(gzip);
 
-export interface StatusLists {
-  /** The signed list at `url`, up to date; undefined when no place of it has been given away. */
-  credential(asked: { list: number; purpose: StatusPurpose; url: string }): Promise<JsonObject | undefined>;
-}
-
 export interface StatusListOptions {
   readonly documents: DocumentStore;
   readonly issuer: Issuer;
   readonly clock: Pick<Clock, 'now'>;
   /** @default nobody votes */
   readonly settleVotes?: SettleVotes;
+}
+
+interface StatusListRequest {
+  readonly list: number;
+  readonly purpose: StatusPurpose;
+  readonly url: string;
 }
 
 type Bits = { readonly [purpose in StatusPurpose]: Buffer };
@@ -45,8 +46,10 @@ interface Signed {
   readonly credential: JsonObject;
 }
 
+export type StatusLists = ReturnType<typeof statusLists>;
+
 /** Lists over a store: read whole once, then kept up to date by the store's changes. */
-export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }: StatusListOptions): StatusLists {
+export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }: StatusListOptions) {
   const lists = new Map<number, Promise<Loaded | undefined>>();
   const signed = new Map<string, Signed>();
 
@@ -61,7 +64,8 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
   }
 
   return {
-    async credential({ list, purpose, url }) {
+    /** The signed list at `url`, up to date; undefined when no place of it has been given away. */
+    async credential({ list, purpose, url }: StatusListRequest): Promise<JsonObject | undefined> {
       // A list tells of domains of all tenants.
       await settleVotes('all');
       const loaded = await fresh(list);

@@ -1,4 +1,4 @@
-// DIDs of twins: which texts are one, which are a DID URL, and how the service makes new ones.
+// DIDs, DID URLs and other URIs (RFC 3986): which texts are one, and how the service makes new DIDs.
 
 import { randomBytes } from 'node:crypto';
 import formats from 'ajv-formats';

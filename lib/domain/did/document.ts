@@ -1,4 +1,4 @@
-// DID documents of twins and protocols, as the method did:ixo describes them. Nothing inherited, nothing made up.
+// DID documents of twins and protocols, as the method did:ixo describes them, and the parts that a DID URL selects in them.
 
 import { isPublicUrl } from '../../http/hosts.ts';
 import type { Json, JsonObject } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-// Exact history: before a document is overwritten, the revision that it had is kept for good.
+// Exact history: every revision of a document is kept before it is overwritten. Also the types of events, and first inserts.
 
 import type { Clock } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';

@@ -1,4 +1,5 @@
-// New twins. An organisation comes with its first membership group; it is never visible without one.
+// New twins, and the parts of a twin: the document of the parent alone decides who belongs to it. An organisation comes with
+// its first membership group; it is never visible without one.
 
 import { createHash } from 'node:crypto';
 import { SHARED_LIMITS } from '../../shared-limits.ts';

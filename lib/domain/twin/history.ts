@@ -88,8 +88,8 @@ async function* newestFirst(
   { id, before }: { id: string; before: number | undefined },
 ): AsyncGenerator<Revision<StoredDomain>> {
   for (let next = before; ; ) {
-    const asked = { kind: DOMAIN, id, limit: REVISIONS_AT_ONCE, ...(next !== undefined && { before: next }) };
-    const found = await revisionsOf<StoredDomain>(documents, asked);
+    const query = { kind: DOMAIN, id, limit: REVISIONS_AT_ONCE, ...(next !== undefined && { before: next }) };
+    const found = await revisionsOf<StoredDomain>(documents, query);
     yield* found;
     next = found.at(-1)?.revision;
     if (next === undefined) return;

@@ -83,7 +83,7 @@ async function equalitiesOf(
   const { type, status, controller, name, externalId } = query;
   const protocol = query.class === undefined ? undefined : await protocols.find(tenant, query.class);
   if (query.class !== undefined && !protocol) return undefined;
-  const asked = {
+  const equalities = {
     type,
     status,
     'controllers[]': controller,
@@ -92,7 +92,7 @@ async function equalitiesOf(
     class: protocol?.body.did,
   };
   const filter = query.filter === undefined ? {} : pinned(parseFilter(query.filter));
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const given = Object.entries(equalities).filter(([, value]) => value !== undefined);
   return { ...filter, ...Object.fromEntries(given) } as Equalities;
 }
 
@@ -178,8 +178,8 @@ function findFrom(documents: DocumentStore, plan: Query, page: { limit: number; 
 
 // A cursor belongs to the query that gave it; how long its pages are may change.
 function printOf({ limit: _limit, cursor: _cursor, ...query }: ListQuery): string {
-  const asked = JSON.stringify(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return createHash('sha256').update(asked).digest('base64url').slice(0, 8);
+  const text = JSON.stringify(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
 function readCursor(cursor: string, print: string): string {

@@ -1,4 +1,4 @@
-// What a twin must keep to: the protocol's properties and roles, its validity, its references. Used for new and changed ones.
+// The rules of new and changed twins: properties and roles of the protocol and its ancestors, validity, references.
 
 import { type Clock, timeSlice } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';

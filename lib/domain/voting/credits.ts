@@ -1,4 +1,4 @@
-// Carbon credits: the activity that only verified domains may take part in.
+// Carbon credits, and the check of eligibility: which domains may take part in guarded activities, and why not.
 
 import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';

@@ -110,7 +110,11 @@ export function executionServices(deps: ExecutionDeps) {
       if (changed !== undefined) return { changed };
       if (about.kind !== 'verify' || verification.review?.proposal === about.id) return {};
       const review = { proposal: about.id, from: statusBeneath(body) };
-      return shown(body, { status: 'UnderReview', verification: { ...verification, review }, action: 'review' });
+      return withStatusEvent(body, {
+        status: 'UnderReview',
+        verification: { ...verification, review },
+        action: 'review',
+      });
     }),
 
     /** Gives the domain its new status. */
@@ -144,7 +148,11 @@ export function executionServices(deps: ExecutionDeps) {
       const from = statusBeneath(body);
       const status = about.outcome === 'rejected' ? (REJECTED[from] ?? from) : from;
       const caused = status === 'Rejected' ? { proposal: about.id } : {};
-      return shown(body, { status, verification: { ...verification, ...caused, settled }, action: 'end review' });
+      return withStatusEvent(body, {
+        status,
+        verification: { ...verification, ...caused, settled },
+        action: 'end review',
+      });
     }),
   };
 }
@@ -160,7 +168,7 @@ function settledBy(body: StoredDomain, { id, kind, subjectRevision }: About): No
   return { ...verificationOf(body).settled, [kind]: { proposal: id, revision: subjectRevision } };
 }
 
-function shown(body: StoredDomain, change: Change): Change {
+function withStatusEvent(body: StoredDomain, change: Change): Change {
   const { status, verification } = change;
   if (status === body.status) return change;
   const data: JsonObject = {

@@ -139,6 +139,7 @@ export interface DueVotesOptions {
   readonly note: NoteOnDomain;
 }
 
+/** Does the work of the sweep by the same writes, so it is done once however many readers and processes do it. */
 export function dueVotes({ documents, clock, proposals, note }: DueVotesOptions): SettleVotes {
   async function settleOne(found: StoredDocument): Promise<boolean> {
     try {

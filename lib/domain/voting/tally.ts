@@ -1,4 +1,4 @@
-// Counting: what the ballots of a proposal amount to, now and at the close. Pure and exact.
+// Counting votes, now and at the close, by exact arithmetic: fractions of big integers, no floating point.
 
 import type { Outcome, Voter } from '../../../machines/proposal.ts';
 import type { Rules } from './governance.ts';

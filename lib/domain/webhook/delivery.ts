@@ -33,22 +33,14 @@ export interface DeliveryOptions extends AttemptDeps {
   readonly onProblem?: (error: unknown) => void;
 }
 
-export interface Deliveries {
-  /** Call it after a webhook was created or changed, so that its delivery starts at once. */
-  look(): Promise<void>;
-  /** Reads what others have changed, goes on with what is due, removes expired dead letters; how many of these. */
-  sweep(now: number, limit: number): Promise<number>;
-  /** Resolves when nothing is being delivered. */
-  idle(): Promise<void>;
-  /** Gives up what is being delivered, so that another process can go on, and resolves when that is stored. */
-  close(): Promise<void>;
-}
-
 /** Events that are not for a webhook after which its cursor is stored all the same. */
 const NOTED_AFTER = 100_000;
 const RETRY_MS = 1_000;
 
-export function deliveries(options: DeliveryOptions): Deliveries {
+export type Deliveries = ReturnType<typeof deliveries>;
+
+/** Delivers to the webhooks of all tenants until it is closed. */
+export function deliveries(options: DeliveryOptions) {
   const { documents, clock, feed, onProblem = () => {} } = options;
   const self = randomBytes(9).toString('base64url');
   const ending = new AbortController();
@@ -208,8 +200,10 @@ export function deliveries(options: DeliveryOptions): Deliveries {
   }
 
   return {
+    /** Call it after a webhook was created or changed, so that its delivery starts at once. */
     look,
-    async sweep(now, limit) {
+    /** Reads what others have changed, goes on with what is due, removes expired dead letters; how many of these. */
+    async sweep(now: number, limit: number): Promise<number> {
       await look();
       const waitedFor = [...held];
       held.clear();
@@ -221,10 +215,12 @@ export function deliveries(options: DeliveryOptions): Deliveries {
       await Promise.all(letters.map(({ id, revision }) => documents.remove(DELIVERY, id, revision)));
       return letters.length;
     },
-    async idle() {
+    /** Resolves when nothing is being delivered. */
+    async idle(): Promise<void> {
       while (running.size > 0) await Promise.all(running.values());
     },
-    async close() {
+    /** Gives up what is being delivered, so that another process can go on, and resolves when that is stored. */
+    async close(): Promise<void> {
       ending.abort();
       waiting.clear();
       again.clear();

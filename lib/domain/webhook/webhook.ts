@@ -11,7 +11,7 @@ import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 
-/** Who wants to be told of which events. Times are milliseconds since 1970. */
+/** An address and the events that are sent there. Times are milliseconds since 1970. */
 export type StoredWebhook = {
   readonly tenant: string;
   readonly url: string;
@@ -43,7 +43,7 @@ export type StoredProgress = {
   readonly attempts: number;
   /** The process that delivers now. */
   readonly holder: string | null;
-  /** When somebody must look again: the next try, or the end of the holder's time. */
+  /** When the next try is due, or the lease of the holder ends. */
   readonly dueAt: number | null;
   readonly delivered: number;
   readonly dead: number;

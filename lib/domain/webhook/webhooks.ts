@@ -39,8 +39,8 @@ export interface WebhookOptions extends AttemptDeps {
   readonly resolve?: Resolve;
 }
 
-/** A webhook with what is only told once, and how far it has come. */
-export interface Shown {
+/** A webhook with its progress, and the secret that is shown once. */
+export interface WebhookState {
   readonly webhook: Webhook;
   readonly progress: Progress | undefined;
   /** The secret, where the service has just made or taken one. */
@@ -55,28 +55,15 @@ interface Changes {
   readonly status?: StoredWebhook['status'];
 }
 
-/** Every function needs the role to manage webhooks, and throws refusals of problems.ts. */
-export interface Webhooks {
-  create(caller: Caller, body: unknown): Promise<Shown>;
-  get(caller: Caller, id: string): Promise<Shown>;
-  /** The oldest first. */
-  list(
-    caller: Caller,
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: Shown[]; next?: string }>;
-  /** `expected` is the revision that the caller has seen. */
-  change(caller: Caller, id: string, change: { body: unknown; expected?: number | undefined }): Promise<Shown>;
-  remove(caller: Caller, id: string): Promise<Shown>;
-  /** What could not be delivered, the newest first. */
-  letters(
-    caller: Caller,
-    query: { id: string; limit: number; cursor?: string | undefined },
-  ): Promise<{ items: DeadLetter[]; next?: string }>;
-  /** Tries once more to deliver one of them, now. */
-  retry(caller: Caller, deadLetter: { id: string; seq: string }): Promise<DeadLetter>;
+export type Webhooks = ReturnType<typeof webhooks>;
+
+interface PageOf {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
 }
 
-export function webhooks(options: WebhookOptions): Webhooks {
+/** The webhooks of tenants. Every function needs the role to manage webhooks, and throws refusals of problems.ts. */
+export function webhooks(options: WebhookOptions) {
   const { documents, clock, keyring, feed, deliveries, resolve } = options;
 
   async function require(caller: Caller, id: string): Promise<Webhook> {
@@ -88,7 +75,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
 
   const isKept = ({ body }: DeadLetter) => body.dueAt > clock.now();
 
-  async function shown(webhook: Webhook, secret?: string): Promise<Shown> {
+  async function withProgress(webhook: Webhook, secret?: string): Promise<WebhookState> {
     const progress = await documents.get<StoredProgress>(DELIVERY, webhook.id);
     return { webhook, progress, ...(secret !== undefined && { secret }) };
   }
@@ -111,7 +98,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
   }
 
   return {
-    async create(caller, given) {
+    async create(caller: Caller, given: unknown): Promise<WebhookState> {
       requireRole(caller, 'manage webhooks');
       const body = checked<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
       await check(body);
@@ -120,7 +107,7 @@ export function webhooks(options: WebhookOptions): Webhooks {
       const { tenant, principal: by } = caller;
       const secret = body.secret ?? makeSecret();
       const now = clock.now();
-      // Where it begins comes first: a webhook without it would not be delivered to.
+      // The progress is written first: nothing would be delivered to a webhook without it.
       const progress = await insertNew(documents, DELIVERY, { id, body: newProgress(await feed.end()) });
       const stored: StoredWebhook = {
         tenant,
@@ -137,23 +124,24 @@ export function webhooks(options: WebhookOptions): Webhooks {
       return { webhook, progress, secret };
     },
 
-    get: async (caller, id) => shown(await require(caller, id)),
+    get: async (caller: Caller, id: string): Promise<WebhookState> => withProgress(await require(caller, id)),
 
-    async list(caller, { limit, cursor }) {
+    /** The oldest first. */
+    async list(caller: Caller, { limit, cursor }: PageOf): Promise<{ items: WebhookState[]; next?: string }> {
       requireRole(caller, 'manage webhooks');
       const { tenant } = caller;
-      const from = cursor === undefined ? {} : { cursor };
-      const page = await documents.find<StoredWebhook>(WEBHOOK, {
-        index: 'created',
-        where: { tenant },
-        limit,
-        ...from,
-      });
-      const items = await Promise.all(page.items.map((webhook) => shown(webhook)));
+      const query = { index: 'created', where: { tenant }, limit, ...(cursor !== undefined && { cursor }) };
+      const page = await documents.find<StoredWebhook>(WEBHOOK, query);
+      const items = await Promise.all(page.items.map((webhook) => withProgress(webhook)));
       return { items, ...(page.next !== undefined && { next: page.next }) };
     },
 
-    async change(caller, id, { body: given, expected }) {
+    /** `expected` is the revision that the caller has seen. */
+    async change(
+      caller: Caller,
+      id: string,
+      { body: given, expected }: { body: unknown; expected?: number | undefined },
+    ): Promise<WebhookState> {
       const old = await require(caller, id);
       if (expected !== undefined && expected !== old.revision)
         throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
@@ -167,11 +155,11 @@ export function webhooks(options: WebhookOptions): Webhooks {
         throw refuse('revision-changed', 'The webhook was changed by somebody else just now. Read it again.');
       await tryNow(documents, id);
       await deliveries.look();
-      return shown({ id, revision: result.revision, body }, secret);
+      return withProgress({ id, revision: result.revision, body }, secret);
     },
 
-    async remove(caller, id) {
-      const old = await shown(await require(caller, id));
+    async remove(caller: Caller, id: string): Promise<WebhookState> {
+      const old = await withProgress(await require(caller, id));
       await documents.remove(WEBHOOK, id);
       await documents.remove(DELIVERY, id);
       for (let more = true; more; ) {
@@ -183,16 +171,18 @@ export function webhooks(options: WebhookOptions): Webhooks {
       return old;
     },
 
-    async letters(caller, { id, limit, cursor }) {
+    /** The events that could not be delivered, the newest first. */
+    async letters(caller: Caller, { id, limit, cursor }: PageOf & { readonly id: string }) {
       await require(caller, id);
       const from = cursor === undefined ? {} : { cursor };
       const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, ...from };
       const { items, ...next } = await documents.find<StoredDeadLetter>(DELIVERY, query);
-      // What has expired is gone before it is swept; a page may be short, and still have a next one.
+      // What has expired is left out also before the sweep removes it; so a page may be short, and still have a next one.
       return { items: items.filter(isKept), ...next };
     },
 
-    async retry(caller, { id, seq }) {
+    /** Tries once more to deliver one of them, now. */
+    async retry(caller: Caller, { id, seq }: { id: string; seq: string }): Promise<DeadLetter> {
       const webhook = await require(caller, id);
       const isNumber = /^[1-9]\d{0,15}$/.test(seq);
       const deadLetter = isNumber

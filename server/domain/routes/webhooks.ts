@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import { deadLetterView, webhookView } from '../../../lib/domain/webhook/webhook.ts';
-import type { Shown, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
+import type { WebhookState, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { callerOf } from '../authenticate.ts';
 import { JSON_TYPES, readBody } from '../body.ts';
@@ -18,7 +18,7 @@ const CHANGE_TYPES = ['application/merge-patch+json', ...JSON_TYPES];
 
 /** Adds the routes; `ctx.state.caller` is known. */
 export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks }): void {
-  const show = (ctx: Context, { webhook, progress, secret }: Shown) => {
+  const show = (ctx: Context, { webhook, progress, secret }: WebhookState) => {
     ctx.set('ETag', `"${webhook.revision}"`);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { ...webhookView(webhook, progress?.body), ...(secret !== undefined && { secret }) };
