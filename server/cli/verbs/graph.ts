@@ -10,7 +10,7 @@ import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
 import { makeFolder } from '../../config/folder.ts';
 import { type CheckedMenus, checkMenus, flowNameOf } from '../../menus/menus.ts';
-import { LIFECYCLES, drawingOf } from '../../web/diagram/drawings.ts';
+import { drawingOf, LIFECYCLES } from '../../web/diagram/drawings.ts';
 import { type Asked, FORMS, type FormName } from '../../web/diagram/forms.ts';
 import { layout } from '../../web/diagram/layout.ts';
 import { codeOf } from '../remote.ts';

@@ -8,19 +8,19 @@ import { randomBytes } from 'node:crypto';
 import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
 import type { Channel } from '../../../lib/store/channel.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { type Moment, momentOf } from './moment.ts';
+import { maskEvent, type TraceEvent } from './trace.ts';
 
-/** Is given moments in the order in which they are stored. It must not throw. */
-export type Viewer = (moments: readonly Moment[]) => void;
+/** Is given events in the order in which they are stored. It must not throw. */
+export type Viewer = (moments: readonly TraceEvent[]) => void;
 
 export interface Hub extends Inspector {
-  /** The last moments, the oldest first. */
-  moments(): readonly Moment[];
+  /** The last events, the oldest first. */
+  events(): readonly TraceEvent[];
   /** Hands on what happens from now on, of all instances; the function ends that. */
   attach(viewer: Viewer): () => void;
   readonly viewers: number;
-  /** Moments of other instances. */
-  receive(moments: readonly Moment[]): void;
+  /** Events of other instances. */
+  receive(moments: readonly TraceEvent[]): void;
   /** Somebody watches on another instance, for so many milliseconds from now. */
   watchedElsewhere(ms: number): void;
   close(): void;
@@ -31,8 +31,8 @@ export interface HubOptions {
   readonly secret: Buffer;
   /** The first viewer has come, or the last one has left. */
   readonly onPresence?: (isWatched: boolean) => void;
-  /** Own moments while somebody watches on another instance. */
-  readonly onForOthers?: (moments: readonly Moment[]) => void;
+  /** Own events while somebody watches on another instance. */
+  readonly onForOthers?: (moments: readonly TraceEvent[]) => void;
   readonly onProblem?: (error: unknown) => void;
 }
 
@@ -41,7 +41,7 @@ export function createHub(options: HubOptions): Hub {
   const { secret, onPresence = () => {}, onForOthers = () => {}, onProblem = () => {} } = options;
   const instance = randomBytes(6).toString('base64url');
   const viewers = new Set<Viewer>();
-  const ring: Moment[] = [];
+  const ring: TraceEvent[] = [];
   let pending: InspectionEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
   let leaving: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export function createHub(options: HubOptions): Hub {
 
   const isElsewhere = () => performance.now() < elsewhereUntil;
 
-  function keep(moments: readonly Moment[]): void {
+  function keep(moments: readonly TraceEvent[]): void {
     ring.push(...moments);
     ring.splice(0, ring.length - PAGE_LIMITS.inspectorMoments);
     for (const viewer of viewers) viewer(moments);
@@ -65,7 +65,7 @@ export function createHub(options: HubOptions): Hub {
     pending = [];
     const moments = events.flatMap((event) => {
       try {
-        return [momentOf(event, { id: `${instance}.${++number}`, secret })];
+        return [maskEvent(event, { id: `${instance}.${++number}`, secret })];
       } catch (error) {
         onProblem(error);
         return [];
@@ -90,7 +90,7 @@ export function createHub(options: HubOptions): Hub {
       pending.push(event);
       timer ??= setTimeout(flush, PAGE_LIMITS.inspectorBatchMs);
     },
-    moments: () => ring,
+    events: () => ring,
     attach(viewer) {
       clearTimeout(leaving);
       viewers.add(viewer);
@@ -134,7 +134,7 @@ export interface Instances {
   /** Somebody watches here, or nobody any more. */
   presence(isWatched: boolean): void;
   /** To those who watch elsewhere. */
-  tell(moments: readonly Moment[]): void;
+  tell(moments: readonly TraceEvent[]): void;
   close(): Promise<void>;
 }
 
@@ -155,7 +155,7 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
     if (from !== self) hub().watchedElsewhere(PAGE_LIMITS.inspectorAbsenceMs);
   };
   const onMoments = (message: string) => {
-    const { from, moments } = JSON.parse(message) as { from: string; moments: Moment[] };
+    const { from, moments } = JSON.parse(message) as { from: string; moments: TraceEvent[] };
     if (from !== self) hub().receive(moments);
   };
   const stopPresence = await channel.subscribe(PRESENCE, { onMessage: onPresence });

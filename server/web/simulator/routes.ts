@@ -11,7 +11,7 @@ import type { UssdService } from '../../../lib/ussd/service.ts';
 import { Refusal } from '../../http/errors.ts';
 import { ownPagesOnly } from '../../http/middleware/own-origin.ts';
 import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
-import { readDialogue, type ServiceRecorder, savedTest } from './flow-test.ts';
+import { makeFlowTest, readDialogue, type ServiceRecorder } from './flow-test.ts';
 
 export interface SimulatorDeps {
   readonly operators: Middleware;
@@ -34,15 +34,15 @@ export function simulatorRoutes(
   router.post('/simulator/dial', operators, ownPagesOnly(), dial);
 
   router.get('/simulator/sessions/:sessionId', operators, async (ctx) => {
-    const standing = await standingOf(gateway, ctx.params.sessionId!);
-    if (!standing) throw new Refusal('not-found');
-    ctx.body = standing;
+    const state = await readSessionState(gateway, ctx.params.sessionId!);
+    if (!state) throw new Refusal('not-found');
+    ctx.body = state;
   });
 
   router.post('/simulator/flow-test', operators, ownPagesOnly(), async (ctx) => {
     const dialogue = readDialogue(ctx.request.body);
     const compiled = flows.current(ussd.flow) as CompiledFlow;
-    ctx.body = await savedTest(compiled, dialogue, recorder.answers(dialogue.sessionId));
+    ctx.body = await makeFlowTest(compiled, dialogue, recorder.answers(dialogue.sessionId));
   });
 }
 
@@ -72,7 +72,7 @@ Type no PIN of yours: this tab keeps what was typed until you close it.</p>
 }
 
 /** What the page reads. */
-export interface Standing {
+export interface SessionState {
   /** Path of the screen. */
   readonly screen: string;
   /** The answer to it is a secret. */
@@ -82,10 +82,10 @@ export interface Standing {
 }
 
 /** Undefined when there is no such session, or it is over. */
-export async function standingOf(
+export async function readSessionState(
   gateway: Pick<UssdService, 'locate'>,
   sessionId: string,
-): Promise<Standing | undefined> {
+): Promise<SessionState | undefined> {
   const found = await gateway.locate(sessionId);
   if (!found) return undefined;
   const { path, conversation } = found;
