@@ -2,7 +2,7 @@
 // watches, it records nothing.
 //
 // A turn only puts what it stored on a list; masking and sending come later, off the turn's way. A viewer is handed each
-// moment and keeps its own bounded queue, so that a slow one delays nobody.
+// event and keeps its own bounded queue, so that a slow one delays nobody.
 
 import { randomBytes } from 'node:crypto';
 import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
@@ -11,7 +11,7 @@ import { PAGE_LIMITS } from '../limits.ts';
 import { maskEvent, type TraceEvent } from './trace.ts';
 
 /** Is given events in the order in which they are stored. It must not throw. */
-export type Viewer = (moments: readonly TraceEvent[]) => void;
+export type Viewer = (events: readonly TraceEvent[]) => void;
 
 export interface Hub extends Inspector {
   /** The last events, the oldest first. */
@@ -20,7 +20,7 @@ export interface Hub extends Inspector {
   attach(viewer: Viewer): () => void;
   readonly viewers: number;
   /** Events of other instances. */
-  receive(moments: readonly TraceEvent[]): void;
+  receive(events: readonly TraceEvent[]): void;
   /** Somebody watches on another instance, for so many milliseconds from now. */
   watchedElsewhere(ms: number): void;
   close(): void;
@@ -32,7 +32,7 @@ export interface HubOptions {
   /** The first viewer has come, or the last one has left. */
   readonly onPresence?: (isWatched: boolean) => void;
   /** Own events while somebody watches on another instance. */
-  readonly onForOthers?: (moments: readonly TraceEvent[]) => void;
+  readonly onForOthers?: (events: readonly TraceEvent[]) => void;
   readonly onProblem?: (error: unknown) => void;
 }
 
@@ -53,17 +53,17 @@ export function createHub(options: HubOptions): Hub {
 
   const isElsewhere = () => performance.now() < elsewhereUntil;
 
-  function keep(moments: readonly TraceEvent[]): void {
-    ring.push(...moments);
+  function keep(events: readonly TraceEvent[]): void {
+    ring.push(...events);
     ring.splice(0, ring.length - PAGE_LIMITS.inspectorMoments);
-    for (const viewer of viewers) viewer(moments);
+    for (const viewer of viewers) viewer(events);
   }
 
   function flush(): void {
     timer = undefined;
     const events = pending;
     pending = [];
-    const moments = events.flatMap((event) => {
+    const masked = events.flatMap((event) => {
       try {
         return [maskEvent(event, { id: `${instance}.${++number}`, secret })];
       } catch (error) {
@@ -71,8 +71,8 @@ export function createHub(options: HubOptions): Hub {
         return [];
       }
     });
-    if (isHere) keep(moments);
-    if (isElsewhere()) onForOthers(moments);
+    if (isHere) keep(masked);
+    if (isElsewhere()) onForOthers(masked);
     watched = isHere || isElsewhere();
   }
 
@@ -106,8 +106,8 @@ export function createHub(options: HubOptions): Hub {
     get viewers() {
       return viewers.size;
     },
-    receive: (moments) => {
-      if (isHere) keep(moments);
+    receive: (events) => {
+      if (isHere) keep(events);
     },
     watchedElsewhere(ms) {
       elsewhereUntil = performance.now() + ms;
@@ -128,13 +128,14 @@ export function createHub(options: HubOptions): Hub {
 }
 
 const PRESENCE = 'inspector/presence';
-const MOMENTS = 'inspector/moments';
+// Instances of earlier versions listen to this topic, too.
+const EVENTS = 'inspector/moments';
 
 export interface Instances {
   /** Somebody watches here, or nobody any more. */
   presence(isWatched: boolean): void;
   /** To those who watch elsewhere. */
-  tell(moments: readonly TraceEvent[]): void;
+  tell(events: readonly TraceEvent[]): void;
   close(): Promise<void>;
 }
 
@@ -154,7 +155,7 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
   const onPresence = (from: string) => {
     if (from !== self) hub().watchedElsewhere(PAGE_LIMITS.inspectorAbsenceMs);
   };
-  const onMoments = (message: string) => {
+  const onEvents = (message: string) => {
     const { from, moments } = JSON.parse(message) as { from: string; moments: TraceEvent[] };
     if (from !== self) hub().receive(moments);
   };
@@ -162,7 +163,7 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
   const publish = (topic: string, message: string) => channel.publish(topic, message).catch(onProblem);
 
   async function begin(): Promise<void> {
-    const stop = await channel.subscribe(MOMENTS, { onMessage: onMoments });
+    const stop = await channel.subscribe(EVENTS, { onMessage: onEvents });
     if (wanted && !stopListening) stopListening = stop;
     else stop();
     await publish(PRESENCE, self);
@@ -181,8 +182,8 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
       }
     },
     // One message for each: a batch may be larger than a channel carries.
-    tell(moments) {
-      for (const moment of moments) void publish(MOMENTS, JSON.stringify({ from: self, moments: [moment] }));
+    tell(events) {
+      for (const event of events) void publish(EVENTS, JSON.stringify({ from: self, moments: [event] }));
     },
     async close() {
       clearInterval(beat);

@@ -39,7 +39,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
   const hub = createHub({
     secret,
     onPresence: (isWatched) => instances?.presence(isWatched),
-    onForOthers: (moments) => instances?.tell(moments),
+    onForOthers: (events) => instances?.tell(events),
     onProblem,
   });
   const most = { all: PAGE_LIMITS.inspectorViewers, perOwner: PAGE_LIMITS.inspectorViewers };
