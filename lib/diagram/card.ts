@@ -1,6 +1,6 @@
 // The size of cards and labels of a diagram, and the position of the text in them. All lengths are pixels.
 
-import { type Arrow, type Chip, type ChipSign, cutLine, type DrawnState } from './drawing.ts';
+import { type Arrow, type Chip, type ChipSign, cutLine, type DiagramState } from './drawing.ts';
 
 export const SIZES = {
   title: 13,
@@ -49,7 +49,7 @@ export interface Card {
 }
 
 /** The card of a state: its title, its lines, its chips, one below the other. */
-export function cardOf({ title, lines, chips }: DrawnState): Card {
+export function measureCard({ title, lines, chips }: DiagramState): Card {
   const contents: readonly (string | PlacedChip[])[] = [...lines, ...chipRows(chips)];
   const rows = contents.map((content, at) => ({ content, y: TITLE_BASE + 2 + (at + 1) * LINE_STEP }));
   const ends = contents.map((content) => (typeof content === 'string' ? lineEnd(content) : chipEnd(content.at(-1)!)));
@@ -83,7 +83,7 @@ export interface Label {
 }
 
 /** What stands at an arrow: its ways, one below the other; of many, the first and how many more there are. */
-export function labelOf({ ways }: Arrow): Label {
+export function measureLabel({ ways }: Arrow): Label {
   const all = [...new Set(ways.map(({ label }) => cutLine(label, LABEL_CHARS)))];
   const rest = all.length - LABEL_LINES + 1;
   const lines = rest > 1 ? [...all.slice(0, LABEL_LINES - 1), `+ ${rest} more`] : all;
@@ -99,11 +99,11 @@ const UPPER = /[A-Z0-9_=+<>#$&?~*]/;
 /** Pixels that a line takes at a font size in pixels; bold letters are wider. */
 function textWidth(text: string, size: number, weight: 'normal' | 'bold' = 'normal'): number {
   let em = 0;
-  for (const character of text) em += emOf(character);
+  for (const character of text) em += characterWidth(character);
   return Math.ceil(em * size * (weight === 'bold' ? 1.12 : 1));
 }
 
-function emOf(character: string): number {
+function characterWidth(character: string): number {
   if (NARROW.test(character)) return 0.33;
   if (SLIM.test(character)) return 0.42;
   if (WIDE.test(character)) return 0.98;

@@ -17,7 +17,7 @@ export interface Chip {
   readonly events?: readonly string[];
 }
 
-export interface DrawnState {
+export interface DiagramState {
   /** Its path: `pin`, or `login.pin` inside the state `login`. */
   readonly id: string;
   readonly kind: StateKind;
@@ -53,7 +53,7 @@ export interface Drawing {
   readonly id: string;
   readonly title: string;
   /** Each after the one that it stands in. */
-  readonly states: readonly DrawnState[];
+  readonly states: readonly DiagramState[];
   /** One for each pair of states and direction. */
   readonly arrows: readonly Arrow[];
   /** The states that the machine begins in, and those that its compound states do. */
@@ -67,7 +67,7 @@ export interface Step extends Way {
 }
 
 /** Steps between the same two states as one arrow, in the order of the first of each. */
-export function arrowsOf(steps: readonly Step[]): Arrow[] {
+export function groupArrows(steps: readonly Step[]): Arrow[] {
   const arrows = new Map<string, { from: string; to: string; ways: Way[] }>();
   for (const { from, to, ...way } of steps) {
     const key = JSON.stringify([from, to]);
@@ -90,8 +90,8 @@ export function cutLine(text: string, most: number): string {
 }
 
 /** The states inside each state that has some; those of the machine itself under `undefined`. */
-export function childrenOf({ states }: Drawing): ReadonlyMap<string | undefined, readonly DrawnState[]> {
-  const children = new Map<string | undefined, DrawnState[]>();
+export function groupByParent({ states }: Drawing): ReadonlyMap<string | undefined, readonly DiagramState[]> {
+  const children = new Map<string | undefined, DiagramState[]>();
   for (const state of states) {
     const list = children.get(state.parent) ?? [];
     list.push(state);

@@ -3,36 +3,36 @@
 import { findExitScreen, isInteractive } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
-import { arrowKey, arrowsOf, type Chip, type Drawing, type DrawnState, type Step } from './drawing.ts';
-import { screenLines, stepsOf } from './screens.ts';
+import { arrowKey, type Chip, type DiagramState, type Drawing, groupArrows, type Step } from './drawing.ts';
+import { screenLines, screenSteps } from './screens.ts';
 
 const GOODBYE = '$goodbye';
 
 /** Draws a flow and, inside the screens that call them, the flows that it calls. */
 export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
   const nodes = [...screens.values()].filter((node) => node.path !== GOODBYE || hasExit(screens));
-  const steps = nodes.flatMap((node) => stepsOf(node, flow.flow));
-  const { drawn, chipped } = shared(steps);
+  const steps = nodes.flatMap((node) => screenSteps(node, flow.flow));
+  const { drawn, chipped } = splitSteps(steps);
   const inner = nodes.filter(({ scope, path }) => path === scope.path + scope.flow.start);
   const entered = inner.map(({ path, scope }) => ({ from: scope.path.slice(0, -1), to: path }));
   const before = interactiveBefore(screens, [...steps, ...entered]);
   const exit = hasExit(screens) ? (findExitScreen(flow) ?? GOODBYE) : undefined;
-  const states = nodes.map((node): DrawnState => {
+  const states = nodes.map((node): DiagramState => {
     const failures = chipped.filter(({ from }) => from === node.path).map(failureChip);
     const ways = keyChips(node, { before: before.get(node.path) ?? new Set(), start: flow.start });
     const exits: Chip[] = node.path === exit ? [{ sign: 'exit', text: 'from any screen', events: ['exit'] }] : [];
-    return { ...cardOf(node), chips: [...serviceChips(node), ...failures, ...ways, ...exits] };
+    return { ...describeScreen(node), chips: [...serviceChips(node), ...failures, ...ways, ...exits] };
   });
   return {
     id: flow.flow,
     title: `Flow ${flow.flow}, version ${flow.version}`,
     states,
-    arrows: arrowsOf(drawn),
+    arrows: groupArrows(drawn),
     starts: new Set(inner.map(({ path }) => path)),
   };
 }
 
-function cardOf({ path, screen, scope }: ScreenNode): Omit<DrawnState, 'chips'> {
+function describeScreen({ path, screen, scope }: ScreenNode): Omit<DiagramState, 'chips'> {
   const title = path === GOODBYE ? 'Goodbye' : path.slice(scope.path.length);
   const parent = scope.path.slice(0, -1);
   const lines = screenLines(scope.flow, screen);
@@ -40,7 +40,7 @@ function cardOf({ path, screen, scope }: ScreenNode): Omit<DrawnState, 'chips'> 
 }
 
 // Many calls fail to the same screen: where an arrow leads there anyway, or from another screen, a chip says enough.
-function shared(steps: readonly Step[]): { drawn: Step[]; chipped: Step[] } {
+function splitSteps(steps: readonly Step[]): { drawn: Step[]; chipped: Step[] } {
   const usual = steps.filter(({ role, from, to }) => role === 'on' && from !== to);
   const found = new Set(usual.map(({ to }) => to));
   const pairs = new Set(usual.map(arrowKey));
@@ -54,7 +54,7 @@ function shared(steps: readonly Step[]): { drawn: Step[]; chipped: Step[] } {
   return { drawn: [...drawn], chipped: steps.filter((step) => !drawn.has(step)) };
 }
 
-const failureChip = ({ to, event }: Step): Chip => ({ sign: 'error', text: lastOf(to), to, events: [event] });
+const failureChip = ({ to, event }: Step): Chip => ({ sign: 'error', text: lastPart(to), to, events: [event] });
 
 function serviceChips({ screen }: ScreenNode): Chip[] {
   if (screen.type === 'list') return [{ sign: 'more', text: 'pages', events: ['more'] }];
@@ -74,7 +74,7 @@ function keyChips(
   const [only] = before;
   const back: Chip =
     before.size === 1 && only !== undefined
-      ? { sign: 'back', text: lastOf(only), to: only, events: [`back.${only}`] }
+      ? { sign: 'back', text: lastPart(only), to: only, events: [`back.${only}`] }
       : { sign: 'back', text: 'back', events: [...before].map((id) => `back.${id}`) };
   const isFar = scope.keys.home !== false && path !== start && !(before.size === 1 && only === start);
   return isFar ? [back, { sign: 'home', text: start, to: start, events: ['home'] }] : [back];
@@ -107,4 +107,4 @@ function interactiveBefore(
 const hasExit = (screens: CompiledFlow['screens']): boolean =>
   [...screens.values()].some(({ screen, scope }) => isInteractive(screen) && scope.keys.exit !== false);
 
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+const lastPart = (path: string): string => path.slice(path.lastIndexOf('.') + 1);

@@ -2,7 +2,15 @@
 
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Json, JsonObject } from '../store/store.ts';
-import { arrowsOf, type Chip, cutLine, type Drawing, type DrawnState, type StateKind, type Step } from './drawing.ts';
+import {
+  type Chip,
+  cutLine,
+  type DiagramState,
+  type Drawing,
+  groupArrows,
+  type StateKind,
+  type Step,
+} from './drawing.ts';
 
 const LINE_CHARS = 34;
 const INSIDE_LINES = 6;
@@ -13,7 +21,7 @@ export function machineDrawing(machine: AnyStateMachine): Drawing {
   const steps = nodes.flatMap(stepsOf);
   const leaving = new Set(steps.filter(({ from, to }) => from !== to).map(({ from }) => from));
   const everywhere = stepsOf(machine.root);
-  const states = nodes.map((node): DrawnState => {
+  const states = nodes.map((node): DiagramState => {
     const id = pathOf(node);
     const parent = node.parent && node.parent !== machine.root ? pathOf(node.parent) : undefined;
     const chips = [...serviceChips(node), ...everywhere.filter(({ to }) => to === id).map(rootStepChip)];
@@ -21,7 +29,13 @@ export function machineDrawing(machine: AnyStateMachine): Drawing {
     return { id, kind, title: node.key, lines: linesOf(node), chips, ...(parent !== undefined && { parent }) };
   });
   const starts = [machine.root, ...nodes].flatMap(startsOf);
-  return { id: machine.id, title: `Machine ${machine.id}`, states, arrows: arrowsOf(steps), starts: new Set(starts) };
+  return {
+    id: machine.id,
+    title: `Machine ${machine.id}`,
+    states,
+    arrows: groupArrows(steps),
+    starts: new Set(starts),
+  };
 }
 
 const pathOf = (node: AnyStateNode): string => node.path.join('.');

@@ -1,6 +1,6 @@
 // A drawing as Mermaid text: a stateDiagram-v2, which GitHub and many editors show.
 
-import { type Arrow, childrenOf, cutLine, type Drawing, type DrawnState } from './drawing.ts';
+import { type Arrow, cutLine, type DiagramState, type Drawing, groupByParent } from './drawing.ts';
 
 const LABEL_CHARS = 60;
 const LABELS = 4;
@@ -13,25 +13,25 @@ const TAKEN =
 export function mermaidText(drawing: Drawing): string {
   const isPlain = (id: string) => /^[A-Za-z]\w*$/.test(id) && !TAKEN.test(id);
   const ids = new Map(drawing.states.map(({ id }, at) => [id, isPlain(id) ? id : `s${at + 1}`]));
-  const held = childrenOf(drawing);
-  const write = (state: DrawnState, depth: number): string[] => {
+  const held = groupByParent(drawing);
+  const write = (state: DiagramState, depth: number): string[] => {
     const id = ids.get(state.id)!;
     const name = id === state.title ? id : `state "${plain(state.title)}" as ${id}`;
     const inside = held.get(state.id);
-    const begin = drawing.starts.has(state.id) ? [indented(`[*] --> ${id}`, depth)] : [];
-    const end = state.kind === 'end' ? [indented(`${id} --> [*]`, depth)] : [];
-    if (!inside) return [indented(name, depth), ...begin, ...end];
+    const begin = drawing.starts.has(state.id) ? [indent(`[*] --> ${id}`, depth)] : [];
+    const end = state.kind === 'end' ? [indent(`${id} --> [*]`, depth)] : [];
+    if (!inside) return [indent(name, depth), ...begin, ...end];
     const body = inside.flatMap((one) => write(one, depth + 1));
-    return [indented(name, depth), indented(`state ${id} {`, depth), ...body, indented('}', depth), ...begin, ...end];
+    return [indent(name, depth), indent(`state ${id} {`, depth), ...body, indent('}', depth), ...begin, ...end];
   };
   const states = (held.get(undefined) ?? []).flatMap((state) => write(state, 1));
-  const arrows = [...drawing.arrows, ...failuresOf(drawing)].map((arrow) => indented(arrowLine(arrow, ids), 1));
+  const arrows = [...drawing.arrows, ...failureArrows(drawing)].map((arrow) => indent(arrowLine(arrow, ids), 1));
   const title = ['---', `title: ${JSON.stringify(drawing.title)}`, '---'];
   return `${[...title, 'stateDiagram-v2', ...states, ...arrows].join('\n')}\n`;
 }
 
 // A picture has chips in place of these.
-function failuresOf({ states }: Drawing): Arrow[] {
+function failureArrows({ states }: Drawing): Arrow[] {
   return states.flatMap(({ id, chips }) =>
     chips.flatMap(({ sign, to, events = [] }) => {
       if (sign !== 'error' || to === undefined || !states.some((state) => state.id === to)) return [];
@@ -52,6 +52,6 @@ function plain(text: string): string {
   return cutLine(text, 200).replace(/["#;:%<>{}\\]/g, (character) => `#${character.codePointAt(0)};`);
 }
 
-function indented(line: string, depth: number): string {
+function indent(line: string, depth: number): string {
   return '  '.repeat(depth) + line;
 }

@@ -7,7 +7,7 @@ const HEAD = { length: 8, half: 4 };
 
 /** The line, ending where its head begins. */
 export function linePath(points: readonly Point[]): string {
-  const line = [...points.slice(0, -1), backed(points)];
+  const line = [...points.slice(0, -1), arrowFoot(points)];
   const parts = [`M${at(line[0]!)}`];
   for (const [index, corner] of line.entries()) {
     if (index === 0) continue;
@@ -24,13 +24,13 @@ export function linePath(points: readonly Point[]): string {
 /** The head: a triangle with its tip at the last point. */
 export function headPath(points: readonly Point[]): string {
   const tip = points.at(-1)!;
-  const foot = backed(points);
+  const foot = arrowFoot(points);
   const [dx, dy] = direction(foot, tip);
   const side = (sign: number) => ({ x: foot.x - dy * HEAD.half * sign, y: foot.y + dx * HEAD.half * sign });
   return `M${at(tip)}L${at(side(1))}L${at(side(-1))}Z`;
 }
 
-const backed = (points: readonly Point[]): Point => {
+const arrowFoot = (points: readonly Point[]): Point => {
   const [before, tip] = [points.at(-2)!, points.at(-1)!];
   return toward(tip, before, Math.min(HEAD.length, distance(before, tip)));
 };

@@ -41,14 +41,14 @@ function optionLines({ options }: MenuScreen, lang: string): string[] {
 function textLines(text: Text, lang: string): string[] {
   const lines = plain(text, lang)
     .split('\n')
-    .flatMap((line) => wrapped(line.trim()));
+    .flatMap((line) => wrapLine(line.trim()));
   if (lines.length <= TEXT_LINES) return lines.filter((line) => line !== '');
   const words = lines[TEXT_LINES - 1]!.split(' ');
   while (words.length > 1 && words.join(' ').length + 2 > LINE_CHARS) words.pop();
   return [...lines.slice(0, TEXT_LINES - 1), `${words.join(' ')} …`];
 }
 
-function wrapped(line: string): string[] {
+function wrapLine(line: string): string[] {
   const lines: string[] = [];
   let at = '';
   for (const word of line.split(/\s+/)) {
@@ -67,10 +67,10 @@ function plain(text: Text, lang: string): string {
 }
 
 /** Every way on of one screen; `machine` is the name of the outermost flow. */
-export function stepsOf(node: ScreenNode, machine: string): Step[] {
+export function screenSteps(node: ScreenNode, machine: string): Step[] {
   const { screen, scope, path } = node;
   const own = scope.path === '' ? `${path}.` : undefined;
-  const steps = STEPS[screen.type] as (screen: Screen, where: Where) => readonly Given[];
+  const steps = STEPS[screen.type] as (screen: Screen, where: StateContext) => readonly StepTarget[];
   return steps(screen, { path, machine }).map(({ to, mark, ...step }) => ({
     ...step,
     from: path,
@@ -80,14 +80,14 @@ export function stepsOf(node: ScreenNode, machine: string): Step[] {
   }));
 }
 
-type Given = Omit<Step, 'from'>;
-interface Where {
+type StepTarget = Omit<Step, 'from'>;
+interface StateContext {
   readonly path: string;
   readonly machine: string;
 }
 
 const STEPS: {
-  readonly [type in Screen['type']]: (screen: Screen & { type: type }, where: Where) => readonly Given[];
+  readonly [type in Screen['type']]: (screen: Screen & { type: type }, where: StateContext) => readonly StepTarget[];
 } = {
   menu: ({ options }) =>
     options.map(({ id, to, when }) => ({
@@ -102,21 +102,21 @@ const STEPS: {
   ],
   list: ({ pick }) => (pick ? [{ to: pick.to, event: 'pick', label: 'pick', mark: 'pick', role: 'on' }] : []),
   call: ({ done, fail, save }, { path }) => [
-    ...waysOf(done, { slot: 'done', event: `xstate.done.actor.${path}`, word: 'done', role: 'on' }, save),
-    ...waysOf(fail, { slot: 'fail', event: `xstate.error.actor.${path}`, word: 'fail', role: 'error' }, 'error'),
+    ...waySteps(done, { slot: 'done', event: `xstate.done.actor.${path}`, word: 'done', role: 'on' }, save),
+    ...waySteps(fail, { slot: 'fail', event: `xstate.error.actor.${path}`, word: 'fail', role: 'error' }, 'error'),
   ],
-  branch: ({ branch }) => waysOf(branch, { slot: 'branch', event: 'always', word: '', role: 'on' }),
+  branch: ({ branch }) => waySteps(branch, { slot: 'branch', event: 'always', word: '', role: 'on' }),
   flow: ({ done, save }, { path, machine }) =>
-    waysOf(done, { slot: 'done', event: `xstate.done.state.${machine}.${path}`, word: 'done', role: 'on' }, save),
+    waySteps(done, { slot: 'done', event: `xstate.done.state.${machine}.${path}`, word: 'done', role: 'on' }, save),
   end: () => [],
 };
 
 // Conditions are mostly about what was answered: its name is left out of labels.
-function waysOf(
+function waySteps(
   ways: string | readonly FlowWay[],
   { slot, word, ...step }: { slot: string; event: string; word: string; role: 'on' | 'error' },
   answer?: string,
-): Given[] {
+): StepTarget[] {
   const list: readonly FlowWay[] = typeof ways === 'string' ? [{ to: ways }] : ways;
   const short = (when: string) =>
     answer === undefined ? when : when.replaceAll(new RegExp(`\\b${answer}\\.`, 'g'), '');

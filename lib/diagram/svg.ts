@@ -3,16 +3,16 @@
 import { readFileSync } from 'node:fs';
 import type { Coverage } from '../flow/testing/coverage.ts';
 import { markupText, type Markup as Svg, html as svg, trustMarkup } from '../markup.ts';
-import { type CardRow, CHIP_INSET, cardOf, type Label, labelOf, SIZES } from './card.ts';
+import { type CardRow, CHIP_INSET, type Label, measureCard, measureLabel, SIZES } from './card.ts';
 import {
   type Arrow,
   arrowKey,
   type Box,
   type Chip,
   type ChipSign,
-  childrenOf,
+  type DiagramState,
   type Drawing,
-  type DrawnState,
+  groupByParent,
   type Placed,
   type PlacedArrow,
   type Point,
@@ -37,9 +37,9 @@ export interface SvgOptions extends Overlay {
 }
 
 /** The drawing as one `<svg>` element. Every text in it is escaped. */
-export function drawnSvg(placed: Placed, { dress = 'standalone', ...overlay }: SvgOptions = {}): string {
+export function renderSvg(placed: Placed, { dress = 'standalone', ...overlay }: SvgOptions = {}): string {
   const { drawing, width, height, boxes } = placed;
-  const holders = childrenOf(drawing);
+  const holders = groupByParent(drawing);
   const size = `${short(width)} ${short(height)}`;
   const most = Math.max(0, ...(overlay.counts?.values() ?? []));
   const framed = drawing.states.filter(({ id }) => holders.has(id));
@@ -47,7 +47,7 @@ export function drawnSvg(placed: Placed, { dress = 'standalone', ...overlay }: S
   const label = `${drawing.title}: ${drawing.states.length} states, ${drawing.arrows.length} arrows`;
   return markupText(svg`<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 ${size}" width="${short(width)}" height="${short(height)}" role="img" aria-label="${label}">
 <title>${drawing.title}</title>
-<desc>${described(drawing)}</desc>
+<desc>${describeDrawing(drawing)}</desc>
 ${dress === 'standalone' && svg`<style>${trustMarkup(drawingStyle())}</style>\n`}<rect class="ground" width="100%" height="100%"/>
 <g class="frames">
 ${framed.map((state) => frame(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
@@ -70,15 +70,15 @@ function drawingStyle(): string {
   return style;
 }
 
-interface Where {
+interface StateContext {
   readonly box: Box;
   readonly drawing: Drawing;
   readonly overlay: Overlay;
 }
 
-function card(state: DrawnState, where: Where): Svg {
+function card(state: DiagramState, where: StateContext): Svg {
   const { width, height } = where.box;
-  const { titleY, rows } = cardOf(state);
+  const { titleY, rows } = measureCard(state);
   const bar = `M${SIZES.bar} 0H${SIZES.radius / 2}Q0 0 0 ${SIZES.radius / 2}V${short(height - SIZES.radius / 2)}Q0 ${short(height)} ${SIZES.radius / 2} ${short(height)}H${SIZES.bar}Z`;
   return stateGroup(
     state,
@@ -87,7 +87,7 @@ function card(state: DrawnState, where: Where): Svg {
   );
 }
 
-function frame(state: DrawnState, where: Where): Svg {
+function frame(state: DiagramState, where: StateContext): Svg {
   const { width, height } = where.box;
   const words = [state.title, ...state.lines].join(' · ');
   return stateGroup(
@@ -97,7 +97,7 @@ function frame(state: DrawnState, where: Where): Svg {
   );
 }
 
-function stateGroup(state: DrawnState, { box, drawing, overlay }: Where, inside: Svg): Svg {
+function stateGroup(state: DiagramState, { box, drawing, overlay }: StateContext, inside: Svg): Svg {
   const isStart = drawing.starts.has(state.id);
   const isMissing = overlay.covered !== undefined && !overlay.covered.has(state.id);
   const classes = ['state', isStart && 'start', isMissing && 'uncovered'].filter(Boolean).join(' ');
@@ -138,7 +138,7 @@ function edge(arrow: Arrow, placed: PlacedArrow, { overlay, most }: { overlay: O
   const counted = count !== undefined && svg` data-count="${count}"`;
   return svg`<g class="${classes.filter(Boolean).join(' ')}" data-from="${arrow.from}" data-to="${arrow.to}" data-events="${events}"${counted}>
 <title>${[`${arrow.from} → ${arrow.to}`, ...told, ...(count === undefined ? [] : [`taken ${count} times`])].join('\n')}</title>
-<path class="track" d="${linePath(placed.points)}"/><path class="head" d="${headPath(placed.points)}"/>${words(labelOf(arrow), placed.label)}</g>
+<path class="track" d="${linePath(placed.points)}"/><path class="head" d="${headPath(placed.points)}"/>${words(measureLabel(arrow), placed.label)}</g>
 `;
 }
 
@@ -147,7 +147,7 @@ function words({ lines, step }: Label, { x, y, width }: Box): Svg {
   return svg`<text class="label" y="${short(y)}">${lines.map((line) => svg`<tspan x="${middle}" dy="${step}">${line}</tspan>`)}</text>`;
 }
 
-function described({ states, arrows, starts }: Drawing): string {
+function describeDrawing({ states, arrows, starts }: Drawing): string {
   const [start] = starts;
   const ways = arrows.map(({ from, to, ways }) => `${from} to ${to} (${ways.map(({ label }) => label).join(', ')})`);
   const names = states.map(({ id }) => id).join(', ');

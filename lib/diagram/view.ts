@@ -1,6 +1,6 @@
 // As much of a drawing as can be laid out and read: all of it, one state's surroundings, or one called flow.
 
-import type { Arrow, Chip, Drawing, DrawnState } from './drawing.ts';
+import type { Arrow, Chip, DiagramState, Drawing } from './drawing.ts';
 import { DIAGRAM_LIMITS } from './limits.ts';
 
 export interface ViewOptions {
@@ -34,7 +34,7 @@ export function viewOf(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptio
   const held = drawing.states.filter(({ id }) => id.startsWith(`${centre}.`));
   const isWhole = held.length > 0 && held.length < DIAGRAM_LIMITS.drawnStates;
   const around = isWhole ? [centre, ...held.map(({ id }) => id)] : nearest(drawing, centre);
-  return { drawing: only(drawing, new Set(around)), focus: centre };
+  return { drawing: keepStates(drawing, new Set(around)), focus: centre };
 }
 
 function firstOf({ starts, states }: Drawing): string | undefined {
@@ -53,7 +53,7 @@ function nearest(drawing: Drawing, centre: string): string[] {
     if (found.has(id) || refused.has(id)) return false;
     const before = [...found];
     let added = 0;
-    for (const one of withHolders(id).filter((holder) => !found.has(holder))) {
+    for (const one of withParents(id).filter((holder) => !found.has(holder))) {
       found.add(one);
       added += (near.get(one) ?? []).filter((other) => found.has(other)).length;
     }
@@ -61,7 +61,7 @@ function nearest(drawing: Drawing, centre: string): string[] {
       arrows += added;
       return true;
     }
-    for (const one of withHolders(id)) if (!before.includes(one)) found.delete(one);
+    for (const one of withParents(id)) if (!before.includes(one)) found.delete(one);
     refused.add(id);
     return false;
   };
@@ -72,7 +72,7 @@ function nearest(drawing: Drawing, centre: string): string[] {
 }
 
 /** `a.b.c` → `a`, `a.b`, `a.b.c` */
-function withHolders(id: string): string[] {
+function withParents(id: string): string[] {
   const parts = id.split('.');
   return parts.map((_, at) => parts.slice(0, at + 1).join('.'));
 }
@@ -89,13 +89,13 @@ function neighbours({ states, arrows, starts }: Drawing): Map<string, string[]> 
   return near;
 }
 
-function only(drawing: Drawing, shown: ReadonlySet<string>): Drawing {
+function keepStates(drawing: Drawing, shown: ReadonlySet<string>): Drawing {
   const isShown = ({ from, to }: Arrow) => shown.has(from) && shown.has(to);
   const hidden = new Map<string, number>();
   for (const arrow of drawing.arrows)
     if (!isShown(arrow))
       for (const id of [arrow.from, arrow.to]) if (shown.has(id)) hidden.set(id, (hidden.get(id) ?? 0) + 1);
-  const withHidden = (state: DrawnState): DrawnState => {
+  const withHidden = (state: DiagramState): DiagramState => {
     const count = hidden.get(state.id);
     if (count === undefined) return state;
     const chip: Chip = { sign: 'hidden', text: `${count} not shown` };

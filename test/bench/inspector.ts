@@ -75,8 +75,8 @@ async function latencies(): Promise<number[]> {
   const server = createServer(async (_req, res) => {
     const ended = new AbortController();
     res.once('close', () => ended.abort());
-    const living = async function* () {};
-    const source = { hub, machines: { definition: () => '{}' }, living, now: Date.now };
+    const openSessions = async function* () {};
+    const source = { hub, machines: { definition: () => '{}' }, openSessions, now: Date.now };
     res.writeHead(200);
     for await (const batch of feed(source, { signal: ended.signal })) res.write(batch.join('\n'));
   });

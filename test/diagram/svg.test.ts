@@ -3,11 +3,11 @@
 import { parseXml, type XmlDocument, XmlElement } from '@rgrove/parse-xml';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cardOf } from '../../lib/diagram/card.ts';
+import { measureCard } from '../../lib/diagram/card.ts';
 import type { Drawing, Placed } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
 import { mermaidText } from '../../lib/diagram/mermaid.ts';
-import { coverageOverlay, drawnSvg, heat } from '../../lib/diagram/svg.ts';
+import { coverageOverlay, heat, renderSvg } from '../../lib/diagram/svg.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 import { everything } from './machines.ts';
@@ -19,7 +19,7 @@ function stacked(drawing: Drawing): Placed {
   let y = 0;
   const boxes = new Map(
     drawing.states.map((state) => {
-      const { width, height } = cardOf(state);
+      const { width, height } = measureCard(state);
       y += height + 40;
       return [state.id, { x: 10, y, width, height }];
     }),
@@ -60,7 +60,7 @@ const hostile = flowDrawing(
 
 test('every state is a group with its path and kind, every arrow one with its ends and events', () => {
   const drawing = flowDrawing(everything);
-  const xml = parseXml(drawnSvg(stacked(drawing)));
+  const xml = parseXml(renderSvg(stacked(drawing)));
   const states = elements(xml, 'g', 'state').map(({ attributes }) => [
     attributes['data-state'],
     attributes['data-kind'],
@@ -86,7 +86,7 @@ test('every state is a group with its path and kind, every arrow one with its en
 
 test('no text becomes markup, and what XML cannot say is replaced', () => {
   for (const dress of ['standalone', 'embedded'] as const) {
-    const svg = drawnSvg(stacked(hostile), { dress });
+    const svg = renderSvg(stacked(hostile), { dress });
     assert.not.match(svg, /<script|<\/title><\/svg>/);
     assert.not.ok(svg.includes('\u0000'));
     assert.is(elements(parseXml(svg), 'g', 'state').length, hostile.states.length);
@@ -96,8 +96,8 @@ test('no text becomes markup, and what XML cannot say is replaced', () => {
 
 test('no style and no script stands in attributes; for pages there is no sheet inside either', () => {
   const placed = stacked(flowDrawing(everything));
-  assert.match(drawnSvg(placed), /<style>[^<]*prefers-color-scheme: dark/);
-  const embedded = drawnSvg(placed, { dress: 'embedded' });
+  assert.match(renderSvg(placed), /<style>[^<]*prefers-color-scheme: dark/);
+  const embedded = renderSvg(placed, { dress: 'embedded' });
   assert.not.match(embedded, /<style|\sstyle=|\son\w+=|<script|https?:\/\/(?!www\.w3\.org\/2000\/svg")/);
 });
 
@@ -109,7 +109,7 @@ test('counts show as heat, what was never reached as uncovered', () => {
     ['rows→which', 0],
   ]);
   const covered = new Set(drawing.states.map(({ id }) => id).filter((id) => id !== 'lost'));
-  const xml = parseXml(drawnSvg(stacked(drawing), { counts, covered }));
+  const xml = parseXml(renderSvg(stacked(drawing), { counts, covered }));
   const edge = (from: string, to: string) =>
     elements(xml, 'g', 'edge').find(({ attributes: all }) => all['data-from'] === from && all['data-to'] === to)!
       .attributes;

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { arrowsOf, type Drawing } from '../../lib/diagram/drawing.ts';
+import { type Drawing, groupArrows } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
 import { DIAGRAM_LIMITS } from '../../lib/diagram/limits.ts';
 import { viewOf } from '../../lib/diagram/view.ts';
@@ -19,7 +19,7 @@ function drawingOf(count: number, pairs: readonly (readonly [number, number])[])
   const steps = pairs.map(([from, to]) => ({
     ...{ from: `s${from % count}`, to: `s${to % count}`, event: 'E', label: 'E', role: 'on' as const },
   }));
-  return { id: 'any', title: 'Any', states, arrows: arrowsOf(steps), starts: new Set(['s0']) };
+  return { id: 'any', title: 'Any', states, arrows: groupArrows(steps), starts: new Set(['s0']) };
 }
 
 const ids = ({ states }: Drawing) => states.map(({ id }) => id);

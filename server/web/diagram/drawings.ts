@@ -5,7 +5,7 @@ import type { AnyStateMachine } from 'xstate';
 import type { Drawing } from '../../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
-import { drawnSvg, type SvgOptions } from '../../../lib/diagram/svg.ts';
+import { renderSvg, type SvgOptions } from '../../../lib/diagram/svg.ts';
 import { type ViewOptions, viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
@@ -14,7 +14,7 @@ import { agentStream } from '../../../machines/agent-stream.ts';
 import { delegationMachine } from '../../../machines/delegation.ts';
 import { domainVerification } from '../../../machines/domain-verification.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { elkGraph, placedBy } from './elk-graph.ts';
+import { elkGraph, readPlaces } from './elk-graph.ts';
 import { type Layout, layout } from './layout.ts';
 
 export interface Diagram {
@@ -102,7 +102,7 @@ export async function drawSvg(drawing: Drawing, { layout, ...options }: DrawOpti
     if (!(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
     return layout.place(elkGraph(drawing, 'plain'));
   });
-  return drawnSvg(placedBy(drawing, laid), options);
+  return renderSvg(readPlaces(drawing, laid), options);
 }
 
 // A picture counts no ballots.

@@ -1,12 +1,12 @@
 // A drawing as the graph that elkjs lays out, and what it answers as places.
 
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs';
-import { cardOf, labelOf } from '../../../lib/diagram/card.ts';
+import { measureCard, measureLabel } from '../../../lib/diagram/card.ts';
 import {
   type Box,
-  childrenOf,
+  type DiagramState,
   type Drawing,
-  type DrawnState,
+  groupByParent,
   type Placed,
   type Point,
 } from '../../../lib/diagram/drawing.ts';
@@ -64,12 +64,12 @@ export function elkGraph(drawing: Drawing, asked: Manner = 'neat'): ElkNode {
   const crosses = hasCrossing(drawing);
   const isLarge = drawing.states.length > PLACED_STATES;
   const options = { ...MANNERS[crosses ? 'plain' : asked], ...(isLarge && QUICK) };
-  const held = childrenOf({ ...drawing, states: nearestFirst(drawing) });
+  const held = groupByParent({ ...drawing, states: nearestFirst(drawing) });
   const reached = new Set(drawing.arrows.filter(({ from, to }) => from !== to).map(({ to }) => to));
-  const node = (state: DrawnState): ElkNode => {
+  const node = (state: DiagramState): ElkNode => {
     const inside = held.get(state.id);
     if (inside) return { id: `s:${state.id}`, children: inside.map(node), layoutOptions: { ...options, ...HOLDER } };
-    const { width, height } = cardOf(state);
+    const { width, height } = measureCard(state);
     const layer = drawing.starts.has(state.id) ? 'FIRST' : reached.has(state.id) ? undefined : 'LAST';
     return {
       ...{ id: `s:${state.id}`, width, height },
@@ -77,7 +77,7 @@ export function elkGraph(drawing: Drawing, asked: Manner = 'neat'): ElkNode {
     };
   };
   const edges = drawing.arrows.map((arrow, at): ElkExtendedEdge => {
-    const { width, height, lines } = labelOf(arrow);
+    const { width, height, lines } = measureLabel(arrow);
     const label = { id: `l:${at}`, text: lines.join(' '), width, height };
     return { id: `a:${at}`, sources: [`s:${arrow.from}`], targets: [`s:${arrow.to}`], labels: [label] };
   });
@@ -95,18 +95,18 @@ function hasCrossing({ states, arrows }: Drawing): boolean {
  * The states in the order of how many arrows lead to them from a start, and last those that lead nowhere: arrows against
  * this order are drawn upwards.
  */
-function nearestFirst({ states, arrows, starts }: Drawing): DrawnState[] {
+function nearestFirst({ states, arrows, starts }: Drawing): DiagramState[] {
   const next = new Map<string, string[]>();
   for (const { from, to } of arrows) if (from !== to) next.set(from, [...(next.get(from) ?? []), to]);
   const order = new Set(starts);
   for (const id of order) for (const to of next.get(id) ?? []) order.add(to);
   const places = new Map([...order].map((id, at) => [id, at]));
-  const place = ({ id }: DrawnState) => (next.has(id) ? 0 : order.size + 1) + (places.get(id) ?? order.size);
+  const place = ({ id }: DiagramState) => (next.has(id) ? 0 : order.size + 1) + (places.get(id) ?? order.size);
   return [...states].sort((one, other) => place(one) - place(other));
 }
 
 /** What elkjs made of the graph of this drawing. */
-export function placedBy(drawing: Drawing, laid: ElkNode): Placed {
+export function readPlaces(drawing: Drawing, laid: ElkNode): Placed {
   const boxes = new Map<string, Box>();
   const note = (node: ElkNode): void => {
     if (node.id !== ROOT) boxes.set(node.id.slice(2), boxOf(node));

@@ -7,15 +7,15 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import type { Hub } from './hub.ts';
-import type { Moment, Standing } from './moment.ts';
 import type { Machines } from './open.ts';
-import { momentMessages, newcomer, type StatelyMessage, standingMessage } from './stately.ts';
+import { eventMessages, newActorMessage, type StatelyMessage, sessionMessage } from './stately.ts';
+import type { OpenSession, TraceEvent } from './trace.ts';
 
 export interface FeedSource {
   readonly hub: Hub;
   readonly machines: Pick<Machines, 'definition'>;
   /** Sessions as they are stored now. */
-  readonly living: (signal: AbortSignal) => AsyncIterable<Standing>;
+  readonly openSessions: (signal: AbortSignal) => AsyncIterable<OpenSession>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -27,18 +27,18 @@ export interface FeedOptions {
 }
 
 /**
- * Batches of messages as JSON texts, until the signal aborts or PAGE_LIMITS.inspectorQueue moments wait: then the viewer is too
+ * Batches of messages as JSON texts, until the signal aborts or PAGE_LIMITS.inspectorQueue events wait: then the viewer is too
  * slow, and it ends.
  */
 export async function* feed(
-  { hub, machines, living, now }: FeedSource,
+  { hub, machines, openSessions, now }: FeedSource,
   { signal, definitions = 'once' }: FeedOptions,
 ): AsyncGenerator<readonly string[]> {
-  let waiting: Moment[] = [...hub.moments()];
+  let waiting: TraceEvent[] = [...hub.events()];
   let wake = () => {};
   let isSlow = false;
-  const detach = hub.attach((moments) => {
-    waiting.push(...moments);
+  const detach = hub.attach((events) => {
+    waiting.push(...events);
     isSlow ||= waiting.length > PAGE_LIMITS.inspectorQueue;
     wake();
   });
@@ -51,22 +51,22 @@ export async function* feed(
     defined.add(name);
     return machines.definition(machine);
   };
-  const textsOf = (moment: Moment): string[] => {
-    const { actor, machine, version } = moment;
-    if (actors.has(actor)) return momentTexts(moment);
+  const formatEvent = (event: TraceEvent): string[] => {
+    const { actor, machine, version } = event;
+    if (actors.has(actor)) return eventTexts(event);
     actors.add(actor);
-    return [JSON.stringify(newcomer(moment, definition(machine, version))), ...momentTexts(moment)];
+    return [JSON.stringify(newActorMessage(event, definition(machine, version))), ...eventTexts(event)];
   };
   try {
-    for await (const standing of living(signal)) {
-      actors.add(standing.actor);
-      const told: StatelyMessage = standingMessage(standing, definition(standing.machine, standing.version), now());
-      yield [JSON.stringify(told)];
+    for await (const session of openSessions(signal)) {
+      actors.add(session.actor);
+      const message: StatelyMessage = sessionMessage(session, definition(session.machine, session.version), now());
+      yield [JSON.stringify(message)];
     }
     while (!signal.aborted && !isSlow) {
       const batch = waiting;
       waiting = [];
-      if (batch.length) yield batch.flatMap(textsOf);
+      if (batch.length) yield batch.flatMap(formatEvent);
       else
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -78,11 +78,11 @@ export async function* feed(
 }
 
 // Ten viewers are sent the same texts.
-const texts = new WeakMap<Moment, string[]>();
+const texts = new WeakMap<TraceEvent, string[]>();
 
-function momentTexts(moment: Moment): string[] {
-  const known = texts.get(moment) ?? momentMessages(moment).map((message) => JSON.stringify(message));
-  texts.set(moment, known);
+function eventTexts(event: TraceEvent): string[] {
+  const known = texts.get(event) ?? eventMessages(event).map((message) => JSON.stringify(message));
+  texts.set(event, known);
   return known;
 }
 
@@ -101,11 +101,11 @@ export interface StatelySocketOptions {
 const TOO_SLOW = 4008;
 const TRY_AGAIN = 1013;
 /** What a viewer says is not listened to, so there is nothing to say. */
-const SAID_BYTES = 1_024;
+const VIEWER_BYTES = 1_024;
 
 /** Serves the messages to everybody who comes; the slow are cut off. */
 export function statelySocket({ messages, onProblem }: StatelySocketOptions): StatelySocket {
-  const server = new WebSocketServer({ noServer: true, maxPayload: SAID_BYTES, perMessageDeflate: false });
+  const server = new WebSocketServer({ noServer: true, maxPayload: VIEWER_BYTES, perMessageDeflate: false });
 
   async function serve(socket: WebSocket): Promise<void> {
     const ended = new AbortController();

@@ -6,36 +6,36 @@ import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { FlowTest, FlowTestFile, MockAnswer } from '../../../lib/flow/testing/file.ts';
 import { recordFlowTest } from '../../../lib/flow/testing/run.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
-import { DOT, type Moment, type Typed } from './moment.ts';
+import { DOT, type TraceEvent, type Typed } from './trace.ts';
 
 /** The file of one test; throws ERR_INPUT where a test cannot be made of what was seen. */
-export async function flowTestOf(compiled: CompiledFlow, moments: readonly Moment[]): Promise<FlowTestFile> {
+export async function makeFlowTest(compiled: CompiledFlow, events: readonly TraceEvent[]): Promise<FlowTestFile> {
   const { flow } = compiled.flow;
-  const turns = lastDial(moments);
+  const turns = eventsSinceDial(events);
   const first = turns[0];
   if (!first) throw refused('Its beginning was not seen. Keep this page open and dial again');
-  const services = answersOf(compiled, turns);
+  const services = listAnswers(compiled, turns);
   const name = `as ${first.label} went on ${new Date(first.at).toISOString().slice(0, 16).replace('T', ' ')}`;
   const test = await recordFlowTest(compiled, {
     name,
-    inputs: ['', ...inputsOf(compiled, turns)],
+    inputs: ['', ...listInputs(compiled, turns)],
     ...(Object.keys(services).length && { services }),
   });
-  return { $schema: './test.schema.json', flow, tests: [noted(test, turns)] };
+  return { $schema: './test.schema.json', flow, tests: [withNote(test, turns)] };
 }
 
 const refused = (why: string) => new TwinlineError('ERR_INPUT', `No test can be made of this session: ${why}.`);
 
-function lastDial(moments: readonly Moment[]): readonly Moment[] {
-  const at = moments.findLastIndex(isDial);
-  return at < 0 ? [] : moments.slice(at);
+function eventsSinceDial(events: readonly TraceEvent[]): readonly TraceEvent[] {
+  const at = events.findLastIndex(isDial);
+  return at < 0 ? [] : events.slice(at);
 }
 
-const isDial = ({ kind, edges }: Moment) => kind === 'turn' && edges[0]?.from === null;
+const isDial = ({ kind, edges }: TraceEvent) => kind === 'turn' && edges[0]?.from === null;
 
 // While a call lasts, callers send something to hear more; in a test no call lasts.
-function inputsOf(compiled: CompiledFlow, turns: readonly Moment[]): string[] {
-  const secrets = stand(compiled);
+function listInputs(compiled: CompiledFlow, turns: readonly TraceEvent[]): string[] {
+  const secrets = secretReplacer(compiled);
   return turns.flatMap(({ typed = [], edges }, at) => {
     const waited = turns[at - 1]?.waiting === true && !edges.some(({ event }) => event === 'exit');
     return waited ? [] : typed.map((one) => one.text?.replaceAll(DOT, '0') ?? secrets(one, edges));
@@ -46,7 +46,7 @@ const CANDIDATES = ['24680', '2468', '246802', '2468024', '24680246', '246', '24
 const REFUSED = ['?', '2', '0123456789012345678901234567890'];
 
 /** What stands for secrets: something that the screen takes, or refuses where it was refused. */
-function stand({ screens }: CompiledFlow): (typed: Typed, edges: Moment['edges']) => string {
+function secretReplacer({ screens }: CompiledFlow): (typed: Typed, edges: TraceEvent['edges']) => string {
   const given = new Map<string, string>();
   return ({ at }, edges) => {
     const node = screens.get(at);
@@ -68,7 +68,7 @@ function stand({ screens }: CompiledFlow): (typed: Typed, edges: Moment['edges']
   };
 }
 
-function answersOf({ callPolicy }: CompiledFlow, turns: readonly Moment[]): Record<string, MockAnswer[]> {
+function listAnswers({ callPolicy }: CompiledFlow, turns: readonly TraceEvent[]): Record<string, MockAnswer[]> {
   const services: Record<string, MockAnswer[]> = {};
   for (const { call, service, outcome } of turns.flatMap(({ answers = [] }) => answers)) {
     services[service] ??= [];
@@ -77,20 +77,20 @@ function answersOf({ callPolicy }: CompiledFlow, turns: readonly Moment[]): Reco
   return services;
 }
 
-const given = (output: Json): MockAnswer => ({ return: inDigits(output) });
+const given = (output: Json): MockAnswer => ({ return: replaceDots(output) });
 
 function failure(code: string, retries: number): MockAnswer {
   const fail = Object.hasOwn(ERROR_CODES, code) ? code : 'ERR_SERVICE';
   return retries ? { fail, times: retries + 1 } : { fail };
 }
 
-// A shortened number is no number: rules and texts would take it for something else.
-function inDigits(output: Json): Json {
+// A maskNumbers number is no number: rules and texts would take it for something else.
+function replaceDots(output: Json): Json {
   return JSON.parse(JSON.stringify(output).replaceAll(DOT, '0')) as Json;
 }
 
 // What rests on a secret or a hidden number may have gone another way.
-function noted(test: FlowTest, turns: readonly Moment[]): FlowTest {
+function withNote(test: FlowTest, turns: readonly TraceEvent[]): FlowTest {
   const seen = turns.filter(({ waiting, reply }) => !waiting && reply !== undefined).at(-1)?.state;
   const last = test.steps.at(-1)?.screen;
   if (seen === undefined || seen === last) return test;

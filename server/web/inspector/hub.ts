@@ -2,25 +2,25 @@
 // watches, it records nothing.
 //
 // A turn only puts what it stored on a list; masking and sending come later, off the turn's way. A viewer is handed each
-// moment and keeps its own bounded queue, so that a slow one delays nobody.
+// event and keeps its own bounded queue, so that a slow one delays nobody.
 
 import { randomBytes } from 'node:crypto';
 import type { InspectionEvent, Inspector } from '../../../lib/engine/inspection.ts';
 import type { Channel } from '../../../lib/store/channel.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { type Moment, momentOf } from './moment.ts';
+import { maskEvent, type TraceEvent } from './trace.ts';
 
-/** Is given moments in the order in which they are stored. It must not throw. */
-export type Viewer = (moments: readonly Moment[]) => void;
+/** Is given events in the order in which they are stored. It must not throw. */
+export type Viewer = (events: readonly TraceEvent[]) => void;
 
 export interface Hub extends Inspector {
-  /** The last moments, the oldest first. */
-  moments(): readonly Moment[];
+  /** The last events, the oldest first. */
+  events(): readonly TraceEvent[];
   /** Hands on what happens from now on, of all instances; the function ends that. */
   attach(viewer: Viewer): () => void;
   readonly viewers: number;
-  /** Moments of other instances. */
-  receive(moments: readonly Moment[]): void;
+  /** Events of other instances. */
+  receive(events: readonly TraceEvent[]): void;
   /** Somebody watches on another instance, for so many milliseconds from now. */
   watchedElsewhere(ms: number): void;
   close(): void;
@@ -31,8 +31,8 @@ export interface HubOptions {
   readonly secret: Buffer;
   /** The first viewer has come, or the last one has left. */
   readonly onPresence?: (isWatched: boolean) => void;
-  /** Own moments while somebody watches on another instance. */
-  readonly onForOthers?: (moments: readonly Moment[]) => void;
+  /** Own events while somebody watches on another instance. */
+  readonly onForOthers?: (events: readonly TraceEvent[]) => void;
   readonly onProblem?: (error: unknown) => void;
 }
 
@@ -41,7 +41,7 @@ export function createHub(options: HubOptions): Hub {
   const { secret, onPresence = () => {}, onForOthers = () => {}, onProblem = () => {} } = options;
   const instance = randomBytes(6).toString('base64url');
   const viewers = new Set<Viewer>();
-  const ring: Moment[] = [];
+  const ring: TraceEvent[] = [];
   let pending: InspectionEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
   let leaving: NodeJS.Timeout | undefined;
@@ -53,26 +53,26 @@ export function createHub(options: HubOptions): Hub {
 
   const isElsewhere = () => performance.now() < elsewhereUntil;
 
-  function keep(moments: readonly Moment[]): void {
-    ring.push(...moments);
+  function keep(events: readonly TraceEvent[]): void {
+    ring.push(...events);
     ring.splice(0, ring.length - PAGE_LIMITS.inspectorMoments);
-    for (const viewer of viewers) viewer(moments);
+    for (const viewer of viewers) viewer(events);
   }
 
   function flush(): void {
     timer = undefined;
     const events = pending;
     pending = [];
-    const moments = events.flatMap((event) => {
+    const masked = events.flatMap((event) => {
       try {
-        return [momentOf(event, { id: `${instance}.${++number}`, secret })];
+        return [maskEvent(event, { id: `${instance}.${++number}`, secret })];
       } catch (error) {
         onProblem(error);
         return [];
       }
     });
-    if (isHere) keep(moments);
-    if (isElsewhere()) onForOthers(moments);
+    if (isHere) keep(masked);
+    if (isElsewhere()) onForOthers(masked);
     watched = isHere || isElsewhere();
   }
 
@@ -90,7 +90,7 @@ export function createHub(options: HubOptions): Hub {
       pending.push(event);
       timer ??= setTimeout(flush, PAGE_LIMITS.inspectorBatchMs);
     },
-    moments: () => ring,
+    events: () => ring,
     attach(viewer) {
       clearTimeout(leaving);
       viewers.add(viewer);
@@ -106,8 +106,8 @@ export function createHub(options: HubOptions): Hub {
     get viewers() {
       return viewers.size;
     },
-    receive: (moments) => {
-      if (isHere) keep(moments);
+    receive: (events) => {
+      if (isHere) keep(events);
     },
     watchedElsewhere(ms) {
       elsewhereUntil = performance.now() + ms;
@@ -128,13 +128,14 @@ export function createHub(options: HubOptions): Hub {
 }
 
 const PRESENCE = 'inspector/presence';
-const MOMENTS = 'inspector/moments';
+// Instances of earlier versions listen to this topic, too.
+const EVENTS = 'inspector/moments';
 
 export interface Instances {
   /** Somebody watches here, or nobody any more. */
   presence(isWatched: boolean): void;
   /** To those who watch elsewhere. */
-  tell(moments: readonly Moment[]): void;
+  tell(events: readonly TraceEvent[]): void;
   close(): Promise<void>;
 }
 
@@ -154,15 +155,15 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
   const onPresence = (from: string) => {
     if (from !== self) hub().watchedElsewhere(PAGE_LIMITS.inspectorAbsenceMs);
   };
-  const onMoments = (message: string) => {
-    const { from, moments } = JSON.parse(message) as { from: string; moments: Moment[] };
+  const onEvents = (message: string) => {
+    const { from, moments } = JSON.parse(message) as { from: string; moments: TraceEvent[] };
     if (from !== self) hub().receive(moments);
   };
   const stopPresence = await channel.subscribe(PRESENCE, { onMessage: onPresence });
   const publish = (topic: string, message: string) => channel.publish(topic, message).catch(onProblem);
 
   async function begin(): Promise<void> {
-    const stop = await channel.subscribe(MOMENTS, { onMessage: onMoments });
+    const stop = await channel.subscribe(EVENTS, { onMessage: onEvents });
     if (wanted && !stopListening) stopListening = stop;
     else stop();
     await publish(PRESENCE, self);
@@ -181,8 +182,8 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
       }
     },
     // One message for each: a batch may be larger than a channel carries.
-    tell(moments) {
-      for (const moment of moments) void publish(MOMENTS, JSON.stringify({ from: self, moments: [moment] }));
+    tell(events) {
+      for (const event of events) void publish(EVENTS, JSON.stringify({ from: self, moments: [event] }));
     },
     async close() {
       clearInterval(beat);

@@ -11,8 +11,8 @@ import { type Drawings, drawings, LIFECYCLES } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type FeedSource, feed, type StatelySocket, statelySocket } from './feed.ts';
 import { createHub, type Hub, type Instances, joinInstances } from './hub.ts';
-import { livingSessions } from './moment.ts';
 import type { InspectorDoor } from './routes.ts';
+import { listOpenSessions } from './trace.ts';
 
 export interface Inspector {
   readonly hub: Hub;
@@ -39,7 +39,7 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
   const hub = createHub({
     secret,
     onPresence: (isWatched) => instances?.presence(isWatched),
-    onForOthers: (moments) => instances?.tell(moments),
+    onForOthers: (events) => instances?.tell(events),
     onProblem,
   });
   const most = { all: PAGE_LIMITS.inspectorViewers, perOwner: PAGE_LIMITS.inspectorViewers };
@@ -53,8 +53,8 @@ export function createInspector({ keyring, onProblem }: InspectorOptions): Inspe
     open(engine) {
       const machines = inspectedMachines(engine.library);
       diagrams = drawings({ flows: machines.flows });
-      const living = (signal: AbortSignal) => livingSessions(engine, { secret, signal });
-      const source: FeedSource = { hub, machines, living, now: systemClock.now };
+      const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
+      const source: FeedSource = { hub, machines, openSessions, now: systemClock.now };
       socket = statelySocket({ messages: (signal) => feed(source, { signal, definitions: 'always' }), onProblem });
       return { ...source, machines, drawings: diagrams, streams, socket };
     },

@@ -14,7 +14,7 @@ import type { Drawings } from '../diagram/drawings.ts';
 import { sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type FeedSource, feed, type StatelySocket } from './feed.ts';
-import { flowTestOf } from './flow-test.ts';
+import { makeFlowTest } from './flow-test.ts';
 import type { Machines } from './open.ts';
 import { inspectorPage, sendStatelyPage } from './page.ts';
 
@@ -169,10 +169,10 @@ async function diagram(ctx: Context, { drawings }: InspectorDoor): Promise<void>
 }
 
 async function flowTest(ctx: Context, { hub, machines }: InspectorDoor): Promise<void> {
-  const moments = hub.moments().filter(({ actor }) => actor === ctx.params.actor);
-  const machine = moments.at(-1)?.machine;
+  const events = hub.events().filter(({ actor }) => actor === ctx.params.actor);
+  const machine = events.at(-1)?.machine;
   const compiled = machine === undefined ? undefined : machines.flows().get(machine);
   if (!compiled) throw new Refusal('not-found', 'Nothing of this session was seen: keep the inspector open, and dial');
-  const file = await flowTestOf(compiled, moments);
+  const file = await makeFlowTest(compiled, events);
   ctx.body = { name: `${compiled.id}.test.json`, text: writeFlowTests(file) };
 }

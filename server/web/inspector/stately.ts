@@ -4,7 +4,7 @@
 
 import type { StateValue } from 'xstate';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import type { Moment, Standing } from './moment.ts';
+import type { OpenSession, TraceEvent } from './trace.ts';
 
 /** The release of @statelyai/inspect whose messages these are. */
 const FORMAT = '0.7.2';
@@ -24,9 +24,9 @@ interface Snapshot {
   readonly context: JsonObject;
 }
 
-/** What a page shows of a moment beside its snapshot. */
-export type MomentMessage = Omit<Moment, 'context' | 'value'>;
-export type StandingMessage = Omit<Standing, 'context' | 'value'>;
+/** What a page shows of a traced beside its snapshot. */
+export type TraceMessage = Omit<TraceEvent, 'context' | 'value'>;
+export type SessionMessage = Omit<OpenSession, 'context' | 'value'>;
 
 export type StatelyMessage = Common &
   (
@@ -37,14 +37,14 @@ export type StatelyMessage = Common &
         /** The machine's config as JSON; the first actor of each version brings it. */
         readonly definition: string | undefined;
         readonly snapshot: Snapshot;
-        readonly twinline?: StandingMessage;
+        readonly twinline?: SessionMessage;
       }
     | { readonly type: '@xstate.event'; readonly event: { readonly type: string }; readonly sourceId: undefined }
     | {
         readonly type: '@xstate.snapshot';
         readonly event: { readonly type: string };
         readonly snapshot: Snapshot;
-        readonly twinline: MomentMessage;
+        readonly twinline: TraceMessage;
       }
   );
 
@@ -53,18 +53,18 @@ function common(actor: string, id: string, at: number): Common {
 }
 
 /** Of a session as it stood when somebody began to watch. */
-export function standingMessage(standing: Standing, definition: string | undefined, at: number): StatelyMessage {
-  const { context, value, ...told } = standing;
-  return { ...actorMessage(standing, { status: 'active', value, context }, { definition, at }), twinline: told };
+export function sessionMessage(session: OpenSession, definition: string | undefined, at: number): StatelyMessage {
+  const { context, value, ...twinline } = session;
+  return { ...actorMessage(session, { status: 'active', value, context }, { definition, at }), twinline };
 }
 
-/** Of a session that was not known before: as it is after its first moment. */
-export function newcomer(moment: Moment, definition: string | undefined): StatelyMessage {
-  return actorMessage(moment, snapshotOf(moment), { definition, at: moment.at });
+/** Of a session that was not known before: as it is after its first event. */
+export function newActorMessage(traced: TraceEvent, definition: string | undefined): StatelyMessage {
+  return actorMessage(traced, snapshotOf(traced), { definition, at: traced.at });
 }
 
 function actorMessage(
-  { actor, machine, label }: Pick<Moment, 'actor' | 'machine' | 'label'>,
+  { actor, machine, label }: Pick<TraceEvent, 'actor' | 'machine' | 'label'>,
   snapshot: Snapshot,
   { definition, at }: { definition: string | undefined; at: number },
 ) {
@@ -79,10 +79,10 @@ function actorMessage(
   } as const;
 }
 
-/** The events of a moment, and where they led. */
-export function momentMessages(moment: Moment): StatelyMessage[] {
-  const { context: _, value: __, ...told } = moment;
-  const { actor, id, at, edges } = moment;
+/** The events of a turn or step, and where they led. */
+export function eventMessages(traced: TraceEvent): StatelyMessage[] {
+  const { context: _, value: __, ...twinline } = traced;
+  const { actor, id, at, edges } = traced;
   const events = edges.map(({ event }, place) => ({
     ...common(actor, `${id}.${place}`, at),
     type: '@xstate.event' as const,
@@ -93,12 +93,12 @@ export function momentMessages(moment: Moment): StatelyMessage[] {
     ...common(actor, id, at),
     type: '@xstate.snapshot' as const,
     event: { type: edges.at(-1)?.event ?? 'xstate.init' },
-    snapshot: snapshotOf(moment),
-    twinline: told,
+    snapshot: snapshotOf(traced),
+    twinline,
   };
   return [...events, snapshot];
 }
 
-function snapshotOf({ ended, value, context }: Moment): Snapshot {
+function snapshotOf({ ended, value, context }: TraceEvent): Snapshot {
   return { status: ended ? 'done' : 'active', value, context };
 }

@@ -7,8 +7,8 @@ import { html, type Markup, type Part } from '../../../lib/markup.ts';
 import type { Choice, ProposalState, Voter } from '../../../machines/proposal.ts';
 import type { Page } from '../kit/frame.ts';
 import { formatMoment, formatSpan } from '../kit/time-words.ts';
-import { KIND_WORDS, reasonWords, ruleWords, STATE_WORDS } from './rule-words.ts';
-import { percent, tallyChart } from './tally-chart.ts';
+import { describeReason, describeRules, KIND_WORDS, STATE_WORDS } from './rule-words.ts';
+import { formatPercent, tallyChart } from './tally-chart.ts';
 
 export interface ProposalFacts {
   readonly proposal: Proposal;
@@ -22,7 +22,7 @@ export interface ProposalFacts {
 
 export function proposalPage(facts: ProposalFacts): Page {
   const { proposal, domain } = facts;
-  const name = nameOf(domain) ?? proposal.body.subject;
+  const name = domainName(domain) ?? proposal.body.subject;
   const title = `${KIND_WORDS[proposal.body.kind]} ${name}`;
   const count = countVotes(proposal.context.voters);
   return {
@@ -37,7 +37,7 @@ function heading({ proposal, domain, now }: ProposalFacts, title: string): Marku
   const { body, context } = proposal;
   const state = proposal.state as ProposalState;
   const { badge, means } = STATE_WORDS[state];
-  const reason = context.reason === undefined ? '' : reasonWords(context.reason);
+  const reason = context.reason === undefined ? '' : describeReason(context.reason);
   return html`<header class="card">
 <p class="over"><span class="badge ${state}">${badge}</span>${domain && html`<span>${domain.body.type}</span>`}</p>
 <h1>${title}</h1>
@@ -73,11 +73,11 @@ function standing(proposal: Proposal, count: Count): Markup {
   const forecast =
     proposal.state === 'open' &&
     html`<p class="forecast ${result.kind}">If the vote closed now, it would ${
-      result.kind === 'fails' ? html`be rejected: ${reasonWords(result.reason).toLowerCase()}` : 'pass.'
+      result.kind === 'fails' ? html`be rejected: ${describeReason(result.reason).toLowerCase()}` : 'pass.'
     }</p>`;
   const tiles = Object.entries(CHOICES).map(([choice, name]) => {
     const power = count[choice as Choice];
-    return html`<div class="tile ${choice}"><dt>${name}</dt><dd>${String(power)} <small>${percent(
+    return html`<div class="tile ${choice}"><dt>${name}</dt><dd>${String(power)} <small>${formatPercent(
       power,
       count.totalPower,
     )}</small></dd></div>`;
@@ -85,7 +85,7 @@ function standing(proposal: Proposal, count: Count): Markup {
   const open = count.totalPower - count.cast;
   return html`<section class="card">
 <h2>${proposal.state === 'open' ? 'How it stands' : 'How it went'}</h2>
-<dl class="tiles">${tiles}<div class="tile"><dt>Not voted</dt><dd>${String(open)} <small>${percent(
+<dl class="tiles">${tiles}<div class="tile"><dt>Not voted</dt><dd>${String(open)} <small>${formatPercent(
     open,
     count.totalPower,
   )}</small></dd></div></dl>
@@ -127,7 +127,7 @@ const weight = (power: string) => power !== '1' && html` <span class="power">pow
 function rules({ id, body, context }: Proposal): Markup {
   return html`<section class="card">
 <h2>The rules of this vote</h2>
-<ul class="rules">${ruleWords(context.rules).map((line) => html`<li>${line}</li>`)}</ul>
+<ul class="rules">${describeRules(context.rules).map((line) => html`<li>${line}</li>`)}</ul>
 <details><summary>For the record</summary>
 <dl class="record">
 <dt>Proposal</dt><dd class="did">${id}</dd>
@@ -140,7 +140,7 @@ function rules({ id, body, context }: Proposal): Markup {
 `;
 }
 
-function nameOf(domain: Domain | undefined): string | undefined {
+function domainName(domain: Domain | undefined): string | undefined {
   const name = domain?.body.metadata.name;
   return typeof name === 'string' && name.trim() !== '' ? name : undefined;
 }

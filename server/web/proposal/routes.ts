@@ -48,14 +48,14 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
   const show: ProposalPages['show'] = async (ctx, proposal, { rationales }) => {
     const { tenant, subject } = proposal.body;
     const domain = await findDomain(documents, tenant, subject);
-    const given = rationales ? await rationalesOf(proposal) : undefined;
+    const given = rationales ? await readRationales(proposal) : undefined;
     ctx.set('Cache-Control', 'private, no-store');
     await sendPage(ctx, proposalPage({ proposal, domain, rationales: given, now: clock.now() }));
   };
 
-  async function rationalesOf({ id, body, context }: Proposal): Promise<Map<string, string>> {
+  async function readRationales({ id, body, context }: Proposal): Promise<Map<string, string>> {
     const query = { id, limit: SHARED_LIMITS.pageSizeMax };
-    const { items } = await verification.votes(readerOf(body.tenant), query);
+    const { items } = await verification.votes(tenantReader(body.tenant), query);
     const last = new Map(context.voters.map(({ did, at }) => [did, at]));
     // Of a voter who has voted twice, only the reason for the vote that counts.
     const counting = items.filter(({ voter, at }) => Date.parse(at) === last.get(voter));
@@ -64,21 +64,21 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
     );
   }
 
-  async function byPass(ctx: Context, id: string, pass: unknown): Promise<void> {
+  async function showByPass(ctx: Context, id: string, pass: unknown): Promise<void> {
     ctx.set('Cache-Control', 'private, no-store');
     const reading = typeof pass === 'string' ? passes.read(id, pass) : ({ kind: 'wrong' } as const);
-    if (reading.kind !== 'valid') return turnedAway(ctx, reading.kind);
+    if (reading.kind !== 'valid') return sendRefusal(ctx, reading.kind);
     const stored = await documents.get<StoredProposal>(PROPOSAL, id);
-    if (!stored) return turnedAway(ctx, 'wrong');
-    await show(ctx, await verification.get(readerOf(stored.body.tenant), id), reading);
+    if (!stored) return sendRefusal(ctx, 'wrong');
+    await show(ctx, await verification.get(tenantReader(stored.body.tenant), id), reading);
   }
 
   const router = new Router({ sensitive: true, strict: true });
   router.get('/v1/proposals/:id', (ctx, next) => {
     const { pass } = ctx.query;
-    if (pass !== undefined) return byPass(ctx, ctx.params.id!, pass);
+    if (pass !== undefined) return showByPass(ctx, ctx.params.id!, pass);
     if (ctx.get('authorization') !== '' || !prefersHtml(ctx)) return next();
-    return turnedAway(ctx, 'none', ctx.params.id);
+    return sendRefusal(ctx, 'none', ctx.params.id);
   });
 
   return {
@@ -98,7 +98,7 @@ const TITLES = {
   wrong: 'This link leads nowhere',
 } as const;
 
-async function turnedAway(ctx: Context, why: keyof typeof TITLES, id = '{id}'): Promise<void> {
+async function sendRefusal(ctx: Context, why: keyof typeof TITLES, id = '{id}'): Promise<void> {
   ctx.status = 401;
   ctx.set('WWW-Authenticate', 'Bearer realm="twinline"');
   ctx.set('Cache-Control', 'private, no-store');
@@ -112,7 +112,7 @@ async function turnedAway(ctx: Context, why: keyof typeof TITLES, id = '{id}'): 
 }
 
 // Whoever holds a pass reads what the tenant reads, and does nothing.
-function readerOf(tenant: string): Caller {
+function tenantReader(tenant: string): Caller {
   return { principal: 'did:ixo:reader', roles: new Set(), tenant };
 }
 

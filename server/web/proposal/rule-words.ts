@@ -4,7 +4,7 @@ import type { Rules } from '../../../lib/domain/voting/governance.ts';
 import type { ProposalKind } from '../../../lib/domain/voting/proposal.ts';
 import type { ProposalState } from '../../../machines/proposal.ts';
 import { formatSpan } from '../kit/time-words.ts';
-import { fractionWords, percentOf } from './tally-chart.ts';
+import { formatFraction, parsePercent } from './tally-chart.ts';
 
 /** What a proposal of each kind would do. */
 export const KIND_WORDS: { readonly [Kind in ProposalKind]: string } = {
@@ -38,17 +38,17 @@ const REASON_WORDS: { readonly [reason: string]: string } = {
 };
 
 /** A reason that the service gives, in words; one that a person gave, as it is. */
-export function reasonWords(reason: string): string {
+export function describeReason(reason: string): string {
   return Object.hasOwn(REASON_WORDS, reason) ? REASON_WORDS[reason]! : reason;
 }
 
 /** The rules, a sentence each. */
-export function ruleWords(rules: Rules): string[] {
+export function describeRules(rules: Rules): string[] {
   const { quorum, votingPeriodSeconds, allowRevoting, timelockSeconds, recuseController } = rules;
   return [
-    thresholdWords(rules),
-    percentOf(quorum) > 0
-      ? `At least ${fractionWords(quorum)} of all voting power must take part; abstentions count as taking part.`
+    describeThreshold(rules),
+    parsePercent(quorum) > 0
+      ? `At least ${formatFraction(quorum)} of all voting power must take part; abstentions count as taking part.`
       : 'It does not matter how many take part.',
     `The vote is open for ${formatSpan(votingPeriodSeconds)}.`,
     allowRevoting
@@ -61,12 +61,12 @@ export function ruleWords(rules: Rules): string[] {
   ];
 }
 
-function thresholdWords({ threshold }: Rules): string {
+function describeThreshold({ threshold }: Rules): string {
   switch (threshold.kind) {
     case 'majority':
       return 'More than half of the yes and no votes must say yes; a tie is a rejection.';
     case 'percent':
-      return `At least ${fractionWords(threshold.value)} of the yes and no votes must say yes.`;
+      return `At least ${formatFraction(threshold.value)} of the yes and no votes must say yes.`;
     case 'count':
       return `A voting power of at least ${threshold.value} must say yes, however many say no.`;
   }

@@ -22,22 +22,22 @@ interface Bar {
 
 /** Both bars. */
 export function tallyChart(count: Count, rules: Rules): Markup {
-  return html`${drawn(participation(count, rules))}${drawn(approval(count, rules))}`;
+  return html`${drawBar(participation(count, rules))}${drawBar(approval(count, rules))}`;
 }
 
 function participation(count: Count, rules: Rules): Bar {
   const { yes, no, abstain, cast, totalPower } = count;
-  const quorum = percentOf(rules.quorum);
+  const quorum = parsePercent(rules.quorum);
   return {
     title: 'Taken part',
-    label: `${percent(cast, totalPower)} of all voting power has voted; the quorum is ${fractionWords(rules.quorum)}`,
+    label: `${formatPercent(cast, totalPower)} of all voting power has voted; the quorum is ${formatFraction(rules.quorum)}`,
     whole: totalPower,
     segments: [
       { kind: 'yes', power: yes },
       { kind: 'no', power: no },
       { kind: 'abstain', power: abstain },
     ],
-    line: quorum > 0 ? { at: quorum, name: `Quorum ${fractionWords(rules.quorum)}` } : undefined,
+    line: quorum > 0 ? { at: quorum, name: `Quorum ${formatFraction(rules.quorum)}` } : undefined,
   };
 }
 
@@ -52,11 +52,11 @@ function approval({ yes, no, totalPower }: Count, { threshold }: Rules): Bar {
       line: { at, name: `Needed ${threshold.value}` },
     };
   }
-  const at = threshold.kind === 'majority' ? 50 : percentOf(threshold.value);
-  const name = threshold.kind === 'majority' ? 'More than half' : `Needed ${fractionWords(threshold.value)}`;
+  const at = threshold.kind === 'majority' ? 50 : parsePercent(threshold.value);
+  const name = threshold.kind === 'majority' ? 'More than half' : `Needed ${formatFraction(threshold.value)}`;
   return {
     title: 'In favour, of yes and no',
-    label: `${percent(yes, yes + no)} of yes and no say yes; ${name.toLowerCase()}`,
+    label: `${formatPercent(yes, yes + no)} of yes and no say yes; ${name.toLowerCase()}`,
     whole: yes + no,
     segments: [
       { kind: 'yes', power: yes },
@@ -66,7 +66,7 @@ function approval({ yes, no, totalPower }: Count, { threshold }: Rules): Bar {
   };
 }
 
-function drawn({ title, label, whole, segments, line }: Bar): Markup {
+function drawBar({ title, label, whole, segments, line }: Bar): Markup {
   let from = 0;
   const rects = segments.map(({ kind, power }) => {
     const width = share(power, whole);
@@ -96,7 +96,7 @@ export function share(part: bigint, whole: bigint): number {
 }
 
 /** The same in words; little is not nothing, and almost all is not all. */
-export function percent(part: bigint, whole: bigint): string {
+export function formatPercent(part: bigint, whole: bigint): string {
   const shown = share(part, whole);
   if (part > 0n && shown < 0.1) return 'under 0.1 %';
   if (part < whole && shown > 99.9) return 'over 99.9 %';
@@ -104,12 +104,12 @@ export function percent(part: bigint, whole: bigint): string {
 }
 
 /** A fraction such as `0.5` or `2/3` as a number of percent. */
-export function percentOf(text: string): number {
+export function parsePercent(text: string): number {
   const fraction = parseFraction(text);
   return fraction ? share(fraction.over, fraction.under) : 100;
 }
 
 /** A fraction as rules give it, in words: `50 %`, `2/3`. */
-export function fractionWords(text: string): string {
+export function formatFraction(text: string): string {
   return text.includes('/') ? text : `${Number((Number(text) * 100).toFixed(6))} %`;
 }

@@ -50,7 +50,7 @@ function isInputs(value: unknown): value is string[] {
  * Plays the inputs on the flow with the answers that services gave, and writes down what it shows: the test that comes of
  * it passes. Throws ERR_INPUT when they lead beyond what was answered.
  */
-export async function savedTest(
+export async function makeFlowTest(
   compiled: CompiledFlow,
   { phoneNumber, inputs }: Dialogue,
   services: NonNullable<FlowTestSetup['services']>,
@@ -65,7 +65,7 @@ export async function savedTest(
   return { name: flow + FLOW_TEST_FILE, text: writeFlowTests(file) };
 }
 
-/** Ids of sessions of simulated phones begin with this; those of telecoms are never recorded. */
+/** Ids of sessions of simulated phones begin with this; those of telecoms are never recordService. */
 export const SIMULATED = 'sim-';
 
 export interface ServiceRecorder {
@@ -89,7 +89,7 @@ export function serviceRecorder(): ServiceRecorder {
     sessions.set(sessionId, list);
   }
 
-  const recorded = (name: string, service: Service): Service => {
+  const recordService = (name: string, service: Service): Service => {
     return async (input, call) => {
       const { id } = call.session;
       if (!id.startsWith(SIMULATED)) return service(input, call);
@@ -106,7 +106,7 @@ export function serviceRecorder(): ServiceRecorder {
 
   return {
     watch: (services) =>
-      Object.fromEntries(Object.entries(services).map(([name, service]) => [name, recorded(name, service)])),
+      Object.fromEntries(Object.entries(services).map(([name, service]) => [name, recordService(name, service)])),
     answers(sessionId) {
       const found: Record<string, MockAnswer[]> = {};
       for (const { service, answer } of sessions.get(sessionId) ?? []) {

@@ -17,7 +17,7 @@ import { Refusal } from '../../http/errors.ts';
 import type { Route } from '../../http/route-table.ts';
 import { CON_END, PLAIN_BODY } from '../../ussd/dialect-bodies.ts';
 import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
-import { readDialogue, type ServiceRecorder, savedTest } from './flow-test.ts';
+import { makeFlowTest, readDialogue, type ServiceRecorder } from './flow-test.ts';
 
 export interface SimulatorDeps {
   /** Answers as the plain endpoint of telecoms does, whoever asks. */
@@ -79,9 +79,9 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     summary: 'Whether a simulated phone is asked for a secret',
     answers: { 200: { description: 'Where it stands', types: jsonTypes(STANDING) } },
     handle: async (ctx, { gateway }) => {
-      const standing = await standingOf(gateway, ctx.params.sessionId!);
-      if (!standing) throw new Refusal('not-found');
-      ctx.body = standing;
+      const state = await readSessionState(gateway, ctx.params.sessionId!);
+      if (!state) throw new Refusal('not-found');
+      ctx.body = state;
     },
   },
   {
@@ -98,7 +98,7 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     ownPages: true,
     handle: async (ctx, { flows, ussd, recorder }) => {
       const dialogue = readDialogue(ctx.request.body);
-      ctx.body = await savedTest(flows.current(ussd.flow)!, dialogue, recorder.answers(dialogue.sessionId));
+      ctx.body = await makeFlowTest(flows.current(ussd.flow)!, dialogue, recorder.answers(dialogue.sessionId));
     },
   },
 ];
@@ -129,7 +129,7 @@ Type no PIN of yours: this tab keeps what was typed until you close it.</p>
 }
 
 /** What the page reads. */
-export interface Standing {
+export interface SessionState {
   /** Path of the screen. */
   readonly screen: string;
   /** The answer to it is a secret. */
@@ -139,10 +139,10 @@ export interface Standing {
 }
 
 /** Undefined when there is no such session, or it is over. */
-export async function standingOf(
+export async function readSessionState(
   gateway: Pick<UssdService<CompiledFlow>, 'locate'>,
   sessionId: string,
-): Promise<Standing | undefined> {
+): Promise<SessionState | undefined> {
   const found = await gateway.locate(sessionId);
   if (!found) return undefined;
   const { path, conversation } = found;

@@ -3,16 +3,16 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { arrowsOf, type Box, type Drawing, type Placed } from '../../../lib/diagram/drawing.ts';
+import { type Box, type Drawing, groupArrows, type Placed } from '../../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { DIAGRAM_LIMITS } from '../../../lib/diagram/limits.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
-import { drawnSvg } from '../../../lib/diagram/svg.ts';
+import { renderSvg } from '../../../lib/diagram/svg.ts';
 import { viewOf } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
 import { drawSvg, LIFECYCLES } from '../../../server/web/diagram/drawings.ts';
-import { elkGraph, placedBy } from '../../../server/web/diagram/elk-graph.ts';
+import { elkGraph, readPlaces } from '../../../server/web/diagram/elk-graph.ts';
 import { type Layout, layout } from '../../../server/web/diagram/layout.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { everything, largeFlow, shipped } from '../../diagram/machines.ts';
@@ -26,7 +26,7 @@ test.before(() => {
 });
 test.after(() => worker.close());
 
-const place = async (drawing: Drawing): Promise<Placed> => placedBy(drawing, await worker.place(elkGraph(drawing)));
+const place = async (drawing: Drawing): Promise<Placed> => readPlaces(drawing, await worker.place(elkGraph(drawing)));
 
 const lieOver = (one: Box, other: Box): boolean =>
   one.x < other.x + other.width &&
@@ -100,7 +100,7 @@ test('any small flow is drawn, and nothing lies on anything else', async () => {
     fc.asyncProperty(smallFlow, async (flow) => {
       const placed = await place(flowDrawing(compileFlow(flow)));
       assert.equal(faults(placed), []);
-      assert.match(drawnSvg(placed), /<\/svg>\n$/);
+      assert.match(renderSvg(placed), /<\/svg>\n$/);
     }),
     { numRuns: 15 },
   );
@@ -134,7 +134,7 @@ function nestedDrawing(parents: readonly number[], pairs: readonly (readonly [nu
   const known = pairs.filter(([from, to]) => from < ids.length && to < ids.length);
   const way = { event: 'E', label: 'E', role: 'on' } as const;
   const steps = known.map(([from, to]) => ({ ...way, from: ids[from]!, to: ids[to]! }));
-  return { id: 'nested', title: 'Nested', states, arrows: arrowsOf(steps), starts: new Set([ids[0]!]) };
+  return { id: 'nested', title: 'Nested', states, arrows: groupArrows(steps), starts: new Set([ids[0]!]) };
 }
 
 test('of a thousand states a part is drawn, in a worker of the usual limits', async () => {

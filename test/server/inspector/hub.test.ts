@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
 import { feed } from '../../../server/web/inspector/feed.ts';
 import { createHub, type Hub, type HubOptions } from '../../../server/web/inspector/hub.ts';
-import type { Moment } from '../../../server/web/inspector/moment.ts';
+import type { TraceEvent } from '../../../server/web/inspector/trace.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 
 const test = suite('inspector hub');
@@ -34,8 +34,8 @@ const sighting = (at: number): InspectionEvent => ({
 });
 
 /** A viewer that keeps what it is shown, and a promise of so many moments. */
-function viewer(hub: Hub): { seen: Moment[]; count: (count: number) => Promise<void>; leave: () => void } {
-  const seen: Moment[] = [];
+function viewer(hub: Hub): { seen: TraceEvent[]; count: (count: number) => Promise<void>; leave: () => void } {
+  const seen: TraceEvent[] = [];
   let look = () => {};
   const leave = hub.attach((moments) => {
     seen.push(...moments);
@@ -74,20 +74,20 @@ test('viewers see moments in order, and one that comes later finds the last 500'
     seen.map(({ at }) => at),
     seen.map((_one, at) => at + 1),
   );
-  assert.is(hub.moments().length, PAGE_LIMITS.inspectorMoments);
-  assert.is(hub.moments()[0]!.at, 51);
+  assert.is(hub.events().length, PAGE_LIMITS.inspectorMoments);
+  assert.is(hub.events()[0]!.at, 51);
   assert.is(new Set(seen.map(({ id }) => id)).size, seen.length);
 });
 
 test('nothing is kept of what other instances tell while nobody watches', () => {
   const hub = newHub();
-  hub.receive([{ id: 'x' } as Moment]);
-  assert.equal(hub.moments(), []);
+  hub.receive([{ id: 'x' } as TraceEvent]);
+  assert.equal(hub.events(), []);
 });
 
 test('who watches elsewhere is told, and silence ends that', async () => {
-  let tell = (_moments: readonly Moment[]) => {};
-  const told = new Promise<readonly Moment[]>((resolve) => {
+  let tell = (_moments: readonly TraceEvent[]) => {};
+  const told = new Promise<readonly TraceEvent[]>((resolve) => {
     tell = resolve;
   });
   const hub = newHub({ onForOthers: (moments) => tell(moments) });
@@ -95,7 +95,7 @@ test('who watches elsewhere is told, and silence ends that', async () => {
   assert.is(hub.isWatched(), true);
   hub.emit(sighting(1));
   assert.is((await told)[0]!.at, 1);
-  assert.equal(hub.moments(), [], 'nobody looks here');
+  assert.equal(hub.events(), [], 'nobody looks here');
   const other = newHub();
   other.watchedElsewhere(1);
   while (other.isWatched()) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -103,7 +103,7 @@ test('who watches elsewhere is told, and silence ends that', async () => {
 
 test('a viewer that takes nothing is given up, and others go on', async () => {
   const hub = newHub();
-  const source = { hub, machines: { definition: () => '{}' }, living: async function* () {}, now: () => 0 };
+  const source = { hub, machines: { definition: () => '{}' }, openSessions: async function* () {}, now: () => 0 };
   const slow = feed(source, { signal: new AbortController().signal });
   const { count } = viewer(hub);
   hub.emit(sighting(1));
@@ -124,7 +124,12 @@ test('the definition of a machine comes once, or with every actor where that is 
     ['always', 3],
   ] as const) {
     const hub = newHub();
-    const source = { hub, machines: { definition: () => '{"id":"x"}' }, living: async function* () {}, now: () => 0 };
+    const source = {
+      hub,
+      machines: { definition: () => '{"id":"x"}' },
+      openSessions: async function* () {},
+      now: () => 0,
+    };
     const ended = new AbortController();
     const stream = feed(source, { signal: ended.signal, definitions });
     const first = stream.next();

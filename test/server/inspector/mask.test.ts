@@ -7,11 +7,11 @@ import type { InspectionEvent } from '../../../lib/engine/inspection.ts';
 import type { Json } from '../../../lib/store/store.ts';
 import {
   lifecycleContext,
-  momentOf,
-  shortened,
-  withoutNumbers,
-  withoutTexts,
-} from '../../../server/web/inspector/moment.ts';
+  maskEvent,
+  maskNumbers,
+  maskNumbersIn,
+  maskTexts,
+} from '../../../server/web/inspector/trace.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 
 const test = suite('inspector masks');
@@ -19,12 +19,12 @@ const test = suite('inspector masks');
 const digits = fc.stringMatching(/^\+?[0-9]{9,15}$/);
 const words = fc.stringMatching(/^[a-z ]{0,12}$/);
 
-test('a phone number is shortened wherever it stands', () => {
-  assert.is(shortened('+260971230045'), '+2609••••••45');
-  assert.is(shortened('Send 5 to 0971230045?'), 'Send 5 to 09712•••45?');
+test('a phone number is maskNumbers wherever it stands', () => {
+  assert.is(maskNumbers('+260971230045'), '+2609••••••45');
+  assert.is(maskNumbers('Send 5 to 0971230045?'), 'Send 5 to 09712•••45?');
   fc.assert(
     fc.property(digits, words, words, (number, before, behind) => {
-      const shown = shortened(`${before}${number}${behind}`);
+      const shown = maskNumbers(`${before}${number}${behind}`);
       assert.not.ok(shown.includes(number));
       assert.is(shown.length, before.length + number.length + behind.length);
     }),
@@ -32,7 +32,7 @@ test('a phone number is shortened wherever it stands', () => {
 });
 
 test('what is no phone number stays: amounts, times, short codes', () => {
-  for (const text of ['12345678', '*2233#', '1250.00', '2026-11-22T02:23:00Z', '']) assert.is(shortened(text), text);
+  for (const text of ['12345678', '*2233#', '1250.00', '2026-11-22T02:23:00Z', '']) assert.is(maskNumbers(text), text);
 });
 
 test('no phone number is left in a value, however deep, as text, as number, or as name', () => {
@@ -40,7 +40,7 @@ test('no phone number is left in a value, however deep, as text, as number, or a
     fc.property(digits, fc.jsonValue({ maxDepth: 3 }), (number, rest) => {
       const plain = Number(number.replace('+', ''));
       const value = { [number]: [number, { deep: `call ${number}` }], rest: rest as Json, plain } as Json;
-      const text = JSON.stringify(withoutNumbers(value));
+      const text = JSON.stringify(maskNumbersIn(value));
       assert.not.ok(text.includes(number));
       if (plain >= 1e8) assert.not.ok(text.includes(String(plain)));
     }),
@@ -48,7 +48,7 @@ test('no phone number is left in a value, however deep, as text, as number, or a
 });
 
 test('of what is written to the agent nothing is left', () => {
-  const shown = withoutTexts({ question: 'my secret wish', n: 3, list: ['a', true] });
+  const shown = maskTexts({ question: 'my secret wish', n: 3, list: ['a', true] });
   assert.equal(shown, { question: '••••••••', n: 3, list: ['•', true] });
 });
 
@@ -82,24 +82,24 @@ const sighting = (changes: Partial<InspectionEvent>): InspectionEvent => ({
 });
 
 test('a moment names its session without its number, the same each time, and nothing of the door but that', () => {
-  const moment = momentOf(sighting({}), { id: '1', secret });
+  const moment = maskEvent(sighting({}), { id: '1', secret });
   const text = JSON.stringify(moment);
   for (const number of ['260971230001', '260971230002', '260971230003', 'turn-key'])
     assert.not.ok(text.includes(number));
   assert.is(moment.caller, '+2609••••••01');
-  assert.is(momentOf(sighting({ revision: 2 }), { id: '2', secret }).actor, moment.actor);
-  assert.is.not(momentOf(sighting({ key: 'ussd:africastalking:s2' }), { id: '2', secret }).actor, moment.actor);
+  assert.is(maskEvent(sighting({ revision: 2 }), { id: '2', secret }).actor, moment.actor);
+  assert.is.not(maskEvent(sighting({ key: 'ussd:africastalking:s2' }), { id: '2', secret }).actor, moment.actor);
 });
 
 test('of a chat are shown its states and events, and no words', () => {
   const chat = sighting({ key: 'agent/5', rest: { state: 'ask', context: { question: 'a private matter' } } });
-  const text = JSON.stringify(momentOf(chat, { id: '1', secret }));
+  const text = JSON.stringify(maskEvent(chat, { id: '1', secret }));
   for (const word of ['private', 'Hello', '+2609712']) assert.not.ok(text.includes(word), word);
 });
 
 test('a moment that is too large comes without its context', () => {
   const large = sighting({ rest: { state: 'home', context: { list: 'x '.repeat(PAGE_LIMITS.inspectorMomentChars) } } });
-  const moment = momentOf(large, { id: '1', secret });
+  const moment = maskEvent(large, { id: '1', secret });
   assert.equal(Object.keys(moment.context), ['$left']);
   assert.is(moment.state, 'home');
 });

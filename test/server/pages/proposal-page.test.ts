@@ -8,8 +8,8 @@ import { html, markupText } from '../../../lib/markup.ts';
 import { formatSpan } from '../../../server/web/kit/time-words.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { pagePasses } from '../../../server/web/proposal/routes.ts';
-import { ruleWords } from '../../../server/web/proposal/rule-words.ts';
-import { percent } from '../../../server/web/proposal/tally-chart.ts';
+import { describeRules } from '../../../server/web/proposal/rule-words.ts';
+import { formatPercent } from '../../../server/web/proposal/tally-chart.ts';
 import { created, didOf, type Name, type Place, place, view } from '../domain/place.ts';
 import { browser, type Visit } from '../support/browser.ts';
 
@@ -208,7 +208,7 @@ test('spans, rules and shares are told in words, and almost all is not all', () 
     ...['0 seconds', '1 second', '59 seconds', '1 minute', '59 minutes 59 seconds', '1 hour', '1 day 1 hour', '7 days'],
   ]);
   const rules = { threshold: { kind: 'count', value: '3' }, quorum: '0', votingPeriodSeconds: 60 } as const;
-  const words = ruleWords({ ...rules, allowRevoting: false, timelockSeconds: 0, recuseController: true });
+  const words = describeRules({ ...rules, allowRevoting: false, timelockSeconds: 0, recuseController: true });
   assert.equal(words.slice(0, 2), [
     'A voting power of at least 3 must say yes, however many say no.',
     'It does not matter how many take part.',
@@ -223,7 +223,7 @@ test('spans, rules and shares are told in words, and almost all is not all', () 
     [0n, 0n],
   ] as const;
   assert.equal(
-    shares.map(([part, whole]) => percent(part, whole)),
+    shares.map(([part, whole]) => formatPercent(part, whole)),
     ['0 %', '33.3 %', '100 %', 'under 0.1 %', 'over 99.9 %', '0 %'],
   );
 });

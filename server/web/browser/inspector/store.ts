@@ -1,7 +1,7 @@
 // What the page of the inspector knows, read from the stream of the server: the sessions, and the last events of all.
 
-import type { Edge } from '../../inspector/moment.ts';
-import type { MomentMessage, StandingMessage, StatelyMessage } from '../../inspector/stately.ts';
+import type { SessionMessage, StatelyMessage, TraceMessage } from '../../inspector/stately.ts';
+import type { Edge } from '../../inspector/trace.ts';
 import { element, findElement } from '../element.ts';
 
 export type { Edge };
@@ -10,9 +10,9 @@ interface WithContext {
   readonly context: { readonly [name: string]: unknown };
 }
 
-export type TraceEvent = MomentMessage & WithContext;
+export type TraceEvent = TraceMessage & WithContext;
 
-export interface Session extends StandingMessage, WithContext {
+export interface Session extends SessionMessage, WithContext {
   readonly ended: boolean;
   /** Of its last event; 0 when none was seen. */
   readonly at: number;

@@ -10,12 +10,12 @@ import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
 /** Whose machine it is. */
-export interface Who {
+export interface Identity {
   /** The same on all instances; tells nothing about the key of the session. */
   readonly actor: string;
   /** Where it comes from: `ussd`, `agent`, or the kind of the document. */
   readonly door: string;
-  /** The session's id, shortened where it holds a phone number. */
+  /** The session's id, maskNumbers where it holds a phone number. */
   readonly label: string;
   readonly caller?: string;
 }
@@ -26,8 +26,8 @@ export type Edge = { readonly event: string; readonly from: string | null; reado
 /** What was typed on a screen; null where it was a secret. */
 export type Typed = { readonly text: string | null; readonly at: string };
 
-export interface Moment extends Who {
-  /** The moments of one instance count up. */
+export interface TraceEvent extends Identity {
+  /** Events of one instance are numbered upwards. */
   readonly id: string;
   readonly machine: string;
   readonly version: number;
@@ -48,22 +48,22 @@ export interface Moment extends Who {
 }
 
 /** Names sessions for viewers. */
-export function whoIs(key: string, door: JsonObject, secret: Buffer): Who {
+export function identify(key: string, door: JsonObject, secret: Buffer): Identity {
   const [, kind = '', rest = ''] = /^([^:/]*)[:/](.*)$/s.exec(key) ?? [];
   const { sessionId, phoneNumber } = door;
   return {
     actor: shortMac(secret, [key]),
     door: kind,
-    label: shortened(typeof sessionId === 'string' ? sessionId : rest),
-    ...(typeof phoneNumber === 'string' && { caller: shortened(phoneNumber) }),
+    label: maskNumbers(typeof sessionId === 'string' ? sessionId : rest),
+    ...(typeof phoneNumber === 'string' && { caller: maskNumbers(phoneNumber) }),
   };
 }
 
 /** An inspection event as it may be shown. */
-export function momentOf(event: InspectionEvent, { id, secret }: { id: string; secret: Buffer }): Moment {
+export function maskEvent(event: InspectionEvent, { id, secret }: { id: string; secret: Buffer }): TraceEvent {
   const { machine, version, kind, at, rest, ended, transitions, turn } = event;
-  const who = whoIs(event.key, turn?.door ?? {}, secret);
-  const moment: Moment = {
+  const who = identify(event.key, turn?.door ?? {}, secret);
+  const traced: TraceEvent = {
     ...who,
     id,
     machine,
@@ -77,44 +77,44 @@ export function momentOf(event: InspectionEvent, { id, secret }: { id: string; s
     })),
     state: pathOf(rest.state),
     value: rest.state,
-    context: shownContext(event, who),
+    context: maskContext(event, who),
     ended,
-    ...(turn && shownTurn(turn, isChat(who))),
+    ...(turn && maskTurn(turn, isChat(who))),
   };
-  if (JSON.stringify(moment).length <= PAGE_LIMITS.inspectorMomentChars) return moment;
-  const { answers: _, ...smaller } = moment;
+  if (JSON.stringify(traced).length <= PAGE_LIMITS.inspectorMomentChars) return traced;
+  const { answers: _, ...smaller } = traced;
   return { ...smaller, context: { $left: 'the context is too large to be shown' } };
 }
 
 /** What people write to the agent is theirs. */
-export const isChat = ({ door }: Pick<Who, 'door'>): boolean => door === 'agent';
+export const isChat = ({ door }: Pick<Identity, 'door'>): boolean => door === 'agent';
 
-function shownContext({ kind, machine, rest: { context } }: InspectionEvent, who: Who): JsonObject {
-  if (kind === 'step') return withoutNumbersIn(lifecycleContext(machine, context));
-  return (isChat(who) ? withoutTexts(context) : withoutNumbers(context)) as JsonObject;
+function maskContext({ kind, machine, rest: { context } }: InspectionEvent, who: Identity): JsonObject {
+  if (kind === 'step') return maskTextNumbers(lifecycleContext(machine, context));
+  return (isChat(who) ? maskTexts(context) : maskNumbersIn(context)) as JsonObject;
 }
 
 // Times in lifecycles are large numbers: there only texts can hold phone numbers.
-function withoutNumbersIn(context: JsonObject): JsonObject {
+function maskTextNumbers(context: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(context), (_name, value: Json) =>
-    typeof value === 'string' ? shortened(value) : value,
+    typeof value === 'string' ? maskNumbers(value) : value,
   ) as JsonObject;
 }
 
-function shownTurn(
+function maskTurn(
   { startedAt: born, reply, waiting, typed, answers }: TurnInspection,
   chat: boolean,
-): Partial<Moment> {
+): Partial<TraceEvent> {
   if (chat) return { born, waiting };
   return {
     born,
     waiting,
-    typed: typed.map(({ text, at }) => ({ text: text === null ? null : shortened(text), at: pathOf(at) })),
+    typed: typed.map(({ text, at }) => ({ text: text === null ? null : maskNumbers(text), at: pathOf(at) })),
     answers: answers.map(({ outcome, ...call }) => ({
       ...call,
-      outcome: 'code' in outcome ? outcome : { output: withoutNumbers(outcome.output) },
+      outcome: 'code' in outcome ? outcome : { output: maskNumbersIn(outcome.output) },
     })),
-    ...(reply !== undefined && { reply: shortened(reply) }),
+    ...(reply !== undefined && { reply: maskNumbers(reply) }),
   };
 }
 
@@ -126,31 +126,31 @@ const SHOWN_BEFORE = 5;
 const SHOWN_BEHIND = 2;
 
 /** Shortens every phone number in a text: `+2607•••••45`. Any other run of 9 to 15 digits looks like one, too. */
-export function shortened(text: string): string {
+export function maskNumbers(text: string): string {
   return text.replace(NUMBER, (number) => {
     const hidden = number.length - SHOWN_BEFORE - SHOWN_BEHIND;
     return number.slice(0, SHOWN_BEFORE) + DOT.repeat(hidden) + number.slice(-SHOWN_BEHIND);
   });
 }
 
-/** A value with all phone numbers shortened, in names, texts and numbers. */
-export function withoutNumbers(value: Json): Json {
-  return mapped(value, shortened);
+/** A value with all phone numbers maskNumbers, in names, texts and numbers. */
+export function maskNumbersIn(value: Json): Json {
+  return mapText(value, maskNumbers);
 }
 
 /** A value without any of its texts: how much of what there is, and nothing that somebody wrote. */
-export function withoutTexts(value: Json): Json {
-  return mapped(value, (text) => DOT.repeat(Math.min(text.length, 8)));
+export function maskTexts(value: Json): Json {
+  return mapText(value, (text) => DOT.repeat(Math.min(text.length, 8)));
 }
 
-function mapped(value: Json, text: (text: string) => string): Json {
+function mapText(value: Json, text: (text: string) => string): Json {
   if (typeof value === 'string') return text(value);
   // A phone number that a service gave as a number.
   if (typeof value === 'number') return Math.abs(value) < 1e8 ? value : text(String(value));
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item) => mapped(item, text));
+  if (Array.isArray(value)) return value.map((item) => mapText(item, text));
   return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([name, item]) => [shortened(name), mapped(item, text)]),
+    Object.entries(value as JsonObject).map(([name, item]) => [maskNumbers(name), mapText(item, text)]),
   );
 }
 
@@ -167,32 +167,32 @@ export function lifecycleContext(machine: string, context: JsonObject): JsonObje
 }
 
 /** A session without its last events: nobody saw them. */
-export type Standing = Pick<
-  Moment,
+export type OpenSession = Pick<
+  TraceEvent,
   'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'born'
 >;
 
 /** Living sessions of phones and chats in key order, at most PAGE_LIMITS.inspectorSessions. */
-export async function* livingSessions(
+export async function* listOpenSessions(
   engine: Engine,
   { secret, signal }: { secret: Buffer; signal: AbortSignal },
-): AsyncGenerator<Standing> {
+): AsyncGenerator<OpenSession> {
   const keys = await sessionKeys(engine, { prefix: '', limit: PAGE_LIMITS.inspectorSessions });
   for (const key of keys) {
     if (signal.aborted) return;
     const view = await viewSession(engine, key);
-    if (view) yield standingOf(key, view, secret);
+    if (view) yield maskSession(key, view, secret);
   }
 }
 
 /** A stored session as it may be shown. */
-export function standingOf(
+export function maskSession(
   key: string,
   { conversation, version, startedAt: born, rest, door }: SessionView,
   secret: Buffer,
 ) {
-  const who = whoIs(key, door, secret);
-  const masked = isChat(who) ? withoutTexts : withoutNumbers;
+  const who = identify(key, door, secret);
+  const masked = isChat(who) ? maskTexts : maskNumbersIn;
   const state = pathOf(rest.state);
   const context = masked(rest.context) as JsonObject;
   return { ...who, machine: conversation, version, state, value: rest.state, context, born };
