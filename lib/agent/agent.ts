@@ -40,7 +40,7 @@ export interface AgentOptions {
   /** Whether a client listens to a session through this process. @default always */
   readonly isHeard?: Room['isHeard'];
   /** Receives the inspection events of runs. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /**
    * Awaited before a run ends, and tried again while the store is away; once more by whoever takes over when this process
    * dies meanwhile: must act once per run.
@@ -124,7 +124,7 @@ export interface Agent extends Follower {
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
   await documents.declare(AGENT_KINDS);
-  const runs = runsOf({ documents, clock, holder: newHolder(), watch: options.watch });
+  const runs = runsOf({ documents, clock, holder: newHolder(), inspector: options.inspector });
   const sessions = sessionsOf({ documents, clock, oracle: options.oracle });
   const transcript = transcriptOf(documents);
   const { tell: tellSockets, isHeard } = options;

@@ -46,7 +46,7 @@ export interface EngineOptions {
   readonly onFact?: (fact: Fact) => void;
   readonly onTurn?: (report: TurnReport) => void;
   /** Receives an inspection event for each stored turn. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /** An error in background work, where no caller waits for an answer. */
   readonly onProblem?: (problem: EngineProblem) => void;
 }
@@ -70,7 +70,7 @@ export interface Engine {
   readonly seals: readonly SealKey[];
   readonly onFact: EngineOptions['onFact'];
   readonly onTurn: EngineOptions['onTurn'];
-  readonly watch: Inspector | undefined;
+  readonly inspector: Inspector | undefined;
   readonly onProblem: EngineOptions['onProblem'];
   /** A keyed hash of a secret, bound to the session. */
   prove(key: string, secret: string): string;
@@ -95,7 +95,7 @@ export function createEngine(options: EngineOptions): Engine {
     seals: options.keyring?.ids.map((kid) => ({ kid, key: options.keyring!.subkey('record-seal/v1', kid)! })) ?? [],
     onFact: options.onFact,
     onTurn: options.onTurn,
-    watch: options.watch,
+    inspector: options.inspector,
     onProblem: options.onProblem,
     prove: (key, secret) => shortMac(proofKey, [key, secret]),
     inOrder: mutex.run,

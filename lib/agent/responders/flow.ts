@@ -15,7 +15,7 @@ import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { decisionOf, meaningOf } from './flow-input.ts';
 import { partQueue } from './part-queue.ts';
 
-type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'watch'>;
+type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'inspector'>;
 
 export interface FlowResponderOptions extends Watching {
   /** Shared with other doors: its keys begin with `agent/`. */

@@ -120,16 +120,16 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly holder: string;
   /** Receives the inspection events of runs. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
 }
 
-export function runs({ documents, clock, holder, watch }: RunOptions): Runs {
+export function runs({ documents, clock, holder, inspector }: RunOptions): Runs {
   const machines = lifecycle<RunContext, StoredRun>({
     documents,
     kind: RUN,
     machine: MACHINE,
     clock,
-    watch,
+    inspector,
     fields: fieldsOf,
   });
   const leaseMs = AGENT_LIMITS.runLeaseMs;

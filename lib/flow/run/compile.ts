@@ -180,7 +180,7 @@ function conversationOf(flow: Flow, { nodes, used }: Build, clock: Clock): Omit<
       const { scope } = nodeOf(view);
       return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, langOf(scope, view.context));
     },
-    shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
+    redact: (context, prove) => redact(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
     secretsIn: (context) => [...new Set(secretTexts(context, secrets))],
     shown: shownOf(nodes),
@@ -218,7 +218,7 @@ function provenNames(nodes: ReadonlyMap<string, ScreenNode>): Set<string> {
   return new Set(names.filter((name) => typeof name === 'string'));
 }
 
-function shelve(
+function redact(
   context: JsonObject,
   by: { secrets: ReadonlySet<string>; proven: ReadonlySet<string>; prove: Prove },
 ): JsonObject {
@@ -234,7 +234,7 @@ function shelve(
   }
   delete kept.$proofs;
   if (Object.keys(proofs).length) kept.$proofs = proofs;
-  if (kept.$frames) kept.$frames = (kept.$frames as readonly JsonObject[]).map((frame) => shelve(frame, by));
+  if (kept.$frames) kept.$frames = (kept.$frames as readonly JsonObject[]).map((frame) => redact(frame, by));
   return kept;
 }
 
