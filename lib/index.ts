@@ -19,7 +19,7 @@ export type { Service, ServiceCall, ServiceSession, Services } from './engine/se
 export type { RecordProblem } from './engine/session/record.ts';
 export {
   type Decision,
-  type Seen,
+  type SessionState as Seen,
   type TurnRequest,
   type TurnResult,
   takeTurn,

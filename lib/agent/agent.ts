@@ -37,7 +37,7 @@ export interface AgentOptions {
   /** Whether a client listens to a session through this process. @default always */
   readonly isHeard?: Room['isHeard'];
   /** Receives the inspection events of runs. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /**
    * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when
    * this one dies meanwhile: must act once per run.
@@ -121,7 +121,7 @@ export interface Agent extends Follower {
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
   await documents.declare(AGENT_KINDS);
-  const runs = openRuns({ documents, clock, holder: newHolder(), watch: options.watch });
+  const runs = openRuns({ documents, clock, holder: newHolder(), inspector: options.inspector });
   const sessions = openSessions({ documents, clock, oracle: options.oracle });
   const transcript = openTranscript(documents);
   const { tell, isHeard } = options;

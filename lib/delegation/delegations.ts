@@ -31,7 +31,7 @@ export interface DelegationsOptions {
   /** The DID that issues them, when it is not that of the key. */
   readonly issuer?: string;
   /** Receives the inspection events of delegations. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /** Called after a token was revoked: connections opened with it must be closed. */
   readonly onRevoked?: (revoked: { readonly user: string; readonly keys: readonly string[] }) => void;
 }
@@ -68,7 +68,7 @@ export function delegations(options: DelegationsOptions): Delegations {
     kind: DELEGATION,
     machine: compileMachine(delegationMachine),
     clock,
-    watch: options.watch,
+    inspector: options.inspector,
   });
   // What was minted, by user; forgotten with the delegation that it rests on.
   const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>({

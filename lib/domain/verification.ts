@@ -52,7 +52,7 @@ export interface VerificationOptions {
   /** Who may vote in a tenant when the rules name no voters. @default nobody */
   readonly electorate?: (tenant: string) => readonly VoterPower[];
   /** Receives the inspection events of proposals. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
@@ -113,7 +113,7 @@ export function verification(options: VerificationOptions): VerificationService 
     calls: { release: { tries: Number.POSITIVE_INFINITY }, present: { tries: Number.POSITIVE_INFINITY } },
     fields: proposalFields,
     write: writeProposal,
-    watch: options.watch,
+    inspector: options.inspector,
     ...(options.onProblem && { onProblem: options.onProblem }),
   });
   const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock }) });

@@ -53,8 +53,8 @@ export interface Conversation {
   render(view: View): Reply;
   /** What a caller reads while a call takes longer than the turn may. */
   waitText(view: View): string;
-  /** The context as it may be stored: without secrets. */
-  shelve(context: JsonObject, prove: Prove): JsonObject;
+  /** The context without secrets, as it may be stored. */
+  redact(context: JsonObject, prove: Prove): JsonObject;
   callPolicy(id: string): CallPolicy;
   /** The texts of all secrets in a context; without it, those of a call that holds a secret are all texts of its input. */
   secretsIn?(context: JsonObject): readonly string[];
@@ -88,7 +88,7 @@ export function machineConversation(machine: Machine, options: MachineOptions = 
     read: (_view, input) => eventOf(machine, input),
     render: (view) => ({ kind: 'continue', text: JSON.stringify(view.state) }),
     waitText: (view) => JSON.stringify(view.state),
-    shelve: (context) => context,
+    redact: (context) => context,
     callPolicy: (id) => ({ ...DEFAULT_CALL_POLICY, ...options.calls?.[id] }),
     ...(options.migrate && { migrate: options.migrate }),
   };

@@ -45,7 +45,7 @@ export interface EngineOptions<C extends Conversation = Conversation> {
   readonly onFact?: (fact: Fact) => void;
   readonly onTurn?: (report: TurnReport) => void;
   /** Receives an inspection event for each stored turn. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /** An error in background work, where no caller waits for an answer. */
   readonly onProblem?: (problem: EngineProblem) => void;
 }
@@ -69,7 +69,7 @@ export interface Engine<C extends Conversation = Conversation> {
   readonly seals: readonly SealKey[];
   readonly onFact: EngineOptions['onFact'];
   readonly onTurn: EngineOptions['onTurn'];
-  readonly watch: Inspector | undefined;
+  readonly inspector: Inspector | undefined;
   readonly onProblem: EngineOptions['onProblem'];
   /** A keyed hash of a secret, bound to the session. */
   prove(key: string, secret: string): string;
@@ -94,7 +94,7 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
     seals: options.keyring?.ids.map((kid) => ({ kid, key: options.keyring!.subkey('record-seal/v1', kid)! })) ?? [],
     onFact: options.onFact,
     onTurn: options.onTurn,
-    watch: options.watch,
+    inspector: options.inspector,
     onProblem: options.onProblem,
     prove: (key, secret) => shortMac(proofKey, [key, secret]),
     inOrder: mutex.run,

@@ -59,8 +59,8 @@ export interface Inspector {
 }
 
 /** A trace while somebody inspects; undefined otherwise. */
-export function startTrace(watch: Inspector | undefined): Trace | undefined {
-  return watch?.isWatched() ? { transitions: [], typed: [], answers: [] } : undefined;
+export function startTrace(inspector: Inspector | undefined): Trace | undefined {
+  return inspector?.isWatched() ? { transitions: [], typed: [], answers: [] } : undefined;
 }
 
 /** Notes what is about to be read where the conversation stands. */

@@ -47,7 +47,7 @@ export interface CallRequest {
 const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs };
 
 /** Longest time that a call can take with all its tries, in milliseconds. */
-export function longest(policy: CallPolicy): number {
+export function longestMs(policy: CallPolicy): number {
   const pauses = ENGINE_LIMITS.callBackoffMs * (2 ** policy.retries - 1);
   return policy.timeoutMs * (policy.retries + 1) + pauses;
 }

@@ -60,7 +60,7 @@ const NO_EDITION = '';
  */
 export async function seedSession(engine: Engine, key: string, placement: Seed): Promise<void> {
   const { state, context, door } = placement;
-  const { id, version, shelve } = currentConversation(engine, placement.conversation);
+  const { id, version, redact } = currentConversation(engine, placement.conversation);
   const now = engine.clock.now();
   const record = encodeRecord(
     key,
@@ -68,7 +68,7 @@ export async function seedSession(engine: Engine, key: string, placement: Seed):
       conversation: id,
       version,
       hash: NO_EDITION,
-      rest: { state, context: shelve(context, (secret) => engine.prove(key, secret)) },
+      rest: { state, context: redact(context, (secret) => engine.prove(key, secret)) },
       turn: 1,
       startedAt: now,
       door,

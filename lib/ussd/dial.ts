@@ -3,7 +3,7 @@
 // Cumulative text carries the PIN, so it is never kept. What is kept of every text is its length and a keyed hash: enough
 // to know a retry, an older text, and where the new answer begins in a longer one.
 
-import type { Decision, Seen } from '../engine/session/turn.ts';
+import type { Decision, SessionState } from '../engine/session/turn.ts';
 import { shortMac } from '../keyring.ts';
 import type { JsonObject } from '../store/store.ts';
 import type { UssdRequest } from './request.ts';
@@ -32,7 +32,7 @@ export interface DialRules {
 export interface Dial {
   /** Undefined where nothing can tell a retry from a new answer: `latest` mode without message numbers. */
   readonly turnKey: string | undefined;
-  readonly decide: (seen: Seen) => Decision;
+  readonly decide: (seen: SessionState) => Decision;
 }
 
 const MARKS_CHARS = 1_344;
@@ -51,7 +51,7 @@ function readCumulative(request: UssdRequest, rules: DialRules): Dial {
   const mark = `${text.length}:${turnKey};`;
   const begin = prepareBegin(request, rules, mark);
 
-  const decide = (seen: Seen): Decision => {
+  const decide = (seen: SessionState): Decision => {
     if (seen.kind === 'unreadable') return text === '' ? begin([]) : refuse('unknown');
     if (seen.kind === 'none') return text === '' ? begin([]) : decideUnknown(rules, begin, text.split('*'));
     const door = seen.door as PhoneDoor;
@@ -110,7 +110,7 @@ function readLatest(request: UssdRequest, rules: DialRules): Dial {
     return [mark, ...older.map((key) => `0:${keyOf(key)};`)].find((one) => hasMark(marks, one));
   };
 
-  const decide = (seen: Seen): Decision => {
+  const decide = (seen: SessionState): Decision => {
     if (seen.kind === 'ended' && takenMark(seen.door as PhoneDoor) !== undefined) return { kind: 'repeat' };
     if (seen.kind !== 'live') {
       if (isFirst || dialled !== undefined) return begin([]);

@@ -56,8 +56,8 @@ export interface AgentServiceOptions {
   readonly keyring: Keyring;
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
-  /** Whoever looks on at chats, runs and delegations. */
-  readonly watch?: Inspector | undefined;
+  /** Receives the inspection events of chats, runs and delegations. */
+  readonly inspector?: Inspector | undefined;
   readonly log: Log;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
@@ -74,7 +74,7 @@ export function openAgentService(options: AgentServiceOptions): Promise<AgentSer
 const clock = systemClock;
 
 async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposables): Promise<AgentService> {
-  const { config, stores, redis, keyring, services, watch, log } = options;
+  const { config, stores, redis, keyring, services, inspector, log } = options;
   const { documents } = stores;
   const onProblem = (what: string) => (error: unknown) => {
     options.onProblem();
@@ -105,7 +105,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   defer(socketServer.close);
 
   const granted = delegations({
-    ...{ documents, clock, keyring, guard, watch, key },
+    ...{ documents, clock, keyring, guard, inspector, key },
     revocations: revoked,
     issuer: did,
     onRevoked: ({ keys }) => sockets.revoke(keys),
@@ -121,13 +121,13 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   if (!isAnswered)
     log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
   const { responder, add } = await openResponder({
-    ...{ config, keyring, services, watch },
+    ...{ config, keyring, services, inspector },
     snapshots: stores.snapshots,
     conversations: options.conversations,
     told: (error, what) => onProblem(what)(error),
   });
   const agent = await openAgent({
-    ...{ documents, logs, channel, responder, watch, clock, replyBytes },
+    ...{ documents, logs, channel, responder, inspector, clock, replyBytes },
     tell: tellSockets(socketServer.io, onSocketProblem),
     isHeard: hearSockets(socketServer.io),
     oracle: { name, did, entityDid: did },

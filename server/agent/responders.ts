@@ -17,7 +17,7 @@ export interface ResponderOptions {
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
   /** Whoever looks on at the conversations of a flow. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   readonly told: (error: unknown, what: string) => void;
 }
 
@@ -55,7 +55,7 @@ function flowAnswers({ config, snapshots, told, ...options }: ResponderOptions):
     flow,
     services: options.services,
     keyring: options.keyring,
-    watch: options.watch,
+    inspector: options.inspector,
     onProblem: ({ error, reason }) => told(error ?? reason, 'a conversation with the agent cannot go on'),
   });
   return {

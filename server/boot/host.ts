@@ -41,7 +41,7 @@ export interface HostOptions {
   /** Counts what went wrong. */
   readonly onProblem?: (where: 'ussd' | 'background') => void;
   /** Receives the inspection events of sessions. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
   /** Puts something between flows and the services that they call. */
@@ -85,7 +85,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     services: observed,
     keyring,
     ttlSeconds: config.ussd.ttlSeconds,
-    watch: options.watch,
+    inspector: options.inspector,
     // The key of a session is left out: it may hold a phone number.
     onProblem: ({ reason, error, requestId }) => {
       onProblem?.('background');

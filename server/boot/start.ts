@@ -69,8 +69,8 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   // Without access to operator pages nothing is recorded for them.
   const recorder = serviceRecorder();
   const isOperated = !config.production || config.operatorToken !== undefined;
-  const watch = isOperated ? inspector.hub : undefined;
-  const watched = isOperated ? { services: recorder.watch, watch } : {};
+  const hub = isOperated ? inspector.hub : undefined;
+  const watched = isOperated ? { services: recorder.watch, inspector: hub } : {};
   const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores, ...watched });
   defer(host.close);
   const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
@@ -89,7 +89,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     keyring,
     webhookSender: seams.webhookSender,
     production: config.production,
-    watch,
+    inspector: hub,
     log,
     onProblem: () => metrics.problem('http'),
   });
@@ -98,7 +98,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
     ownRoutes: ownRoutes(config),
-    ...{ config, stores, redis, keyring, conversations, services, watch, log },
+    ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log },
     sender: seams.webhookSender,
     onProblem: () => metrics.problem('http'),
   });

@@ -53,8 +53,8 @@ export interface DomainOptions {
   /** For tests: how webhooks reach their receivers. */
   readonly webhookSender?: SenderOptions | undefined;
   readonly production: boolean;
-  /** Whoever looks on at proposals. */
-  readonly watch?: Inspector | undefined;
+  /** Receives the inspection events of proposals. */
+  readonly inspector?: Inspector | undefined;
   readonly log: Log;
   readonly onProblem: () => void;
 }
@@ -70,7 +70,7 @@ export async function openDomain({
   clock = systemClock,
   webhookSender: sender,
   production,
-  watch,
+  inspector,
   log,
   onProblem,
 }: DomainOptions): Promise<DomainService> {
@@ -81,7 +81,7 @@ export async function openDomain({
     clock,
     governance,
     electorate: keys.voters,
-    watch,
+    inspector,
     onProblem: ({ id, error }) => {
       onProblem();
       log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');

@@ -42,8 +42,8 @@ export async function inspectorRows(): Promise<Row[]> {
 
 const flow = compileFlow(menuFlow(100));
 
-function phone(watch: Inspector | undefined) {
-  const engine = createEngine({ store: memorySnapshots(), conversations: [flow], keyring: KEYRING, watch });
+function phone(inspector: Inspector | undefined) {
+  const engine = createEngine({ store: memorySnapshots(), conversations: [flow], keyring: KEYRING, inspector });
   const gateway = ussdService({ engine, flow: flow.id, keyring: KEYRING });
   return (at: number) => {
     const session = Math.floor(at / WALK.length);
@@ -53,8 +53,8 @@ function phone(watch: Inspector | undefined) {
   };
 }
 
-function turns(name: string, watch: Inspector | undefined): Case {
-  const turn = phone(watch);
+function turns(name: string, inspector: Inspector | undefined): Case {
+  const turn = phone(inspector);
   let at = 0;
   return {
     name,

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import { type Decision, type Seen, takeTurn } from '../../lib/engine/session/turn.ts';
+import { type Decision, type SessionState, takeTurn } from '../../lib/engine/session/turn.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { contested, count, counter, UP } from './counting.ts';
@@ -60,7 +60,7 @@ test('when another writer was first, the turn is taken anew on what it wrote', a
   await takeTurn(here.engine({ store }), {
     key: KEY,
     decide: (found) => {
-      seen.push((found as Seen & { turn: number }).turn);
+      seen.push((found as SessionState & { turn: number }).turn);
       return { kind: 'input', input: UP };
     },
   });

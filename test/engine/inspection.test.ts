@@ -45,28 +45,28 @@ interface Looking extends Inspector {
 
 function looking(isWatched: boolean): Looking {
   const seen: InspectionEvent[] = [];
-  const watch: Looking = {
+  const inspector: Looking = {
     seen,
     asked: 0,
     isWatched: () => {
-      watch.asked++;
+      inspector.asked++;
       return isWatched;
     },
     emit: (sighting) => seen.push(sighting),
   };
-  return watch;
+  return inspector;
 }
 
 const services = { check: async () => ({ ok: true }), token: async () => 'a-token-of-value' };
 
 test('a turn is shown with every event, where it led, what was typed and answered', async () => {
-  const watch = looking(true);
-  const engine = place(compileFlow(vault)).engine({ watch, services });
+  const inspector = looking(true);
+  const engine = place(compileFlow(vault)).engine({ inspector, services });
   await begin(engine);
   await say(engine, '1');
   await say(engine, 'Tariro');
   await say(engine, PIN);
-  const [dialled, first, , last] = watch.seen;
+  const [dialled, first, , last] = inspector.seen;
   assert.equal(dialled!.transitions, [{ event: 'xstate.init', from: null, to: 'first' }]);
   assert.equal(first!.turn!.typed, [{ text: '1', at: 'first' }]);
   assert.equal(first!.transitions, [{ event: 'opt.in', from: 'first', to: 'name' }]);
@@ -92,64 +92,70 @@ test('a turn is shown with every event, where it led, what was typed and answere
 });
 
 test('secrets are shown neither as they are typed nor as they are kept', async () => {
-  const watch = looking(true);
-  const engine = place(compileFlow(vault)).engine({ watch, services });
+  const inspector = looking(true);
+  const engine = place(compileFlow(vault)).engine({ inspector, services });
   await begin(engine, { inputs: ['1', 'Tariro', PIN] });
   assert.equal(
-    watch.seen[0]!.turn!.typed.map(({ text }) => text),
+    inspector.seen[0]!.turn!.typed.map(({ text }) => text),
     ['1', 'Tariro', null],
   );
-  const all = JSON.stringify(watch.seen);
+  const all = JSON.stringify(inspector.seen);
   assert.not.ok(all.includes(PIN));
   assert.not.ok(all.includes('a-token-of-value'));
 });
 
 test('while nobody watches, a turn asks whether somebody does, and no more', async () => {
-  const watch = looking(false);
-  const engine = place(compileFlow(vault)).engine({ watch, services });
+  const inspector = looking(false);
+  const engine = place(compileFlow(vault)).engine({ inspector, services });
   await begin(engine);
   await say(engine, '1');
-  assert.equal(watch.seen, []);
-  assert.is(watch.asked, 2);
+  assert.equal(inspector.seen, []);
+  assert.is(inspector.asked, 2);
 });
 
-test('those who watch cannot make a turn fail', async () => {
+test('observers cannot make a turn fail', async () => {
   const problems: unknown[] = [];
-  const watch: Inspector = {
+  const inspector: Inspector = {
     isWatched: () => true,
     emit: () => {
       throw new Error('blind');
     },
   };
-  const engine = place(compileFlow(vault)).engine({ watch, services, onProblem: ({ error }) => problems.push(error) });
+  const engine = place(compileFlow(vault)).engine({
+    inspector,
+    services,
+    onProblem: ({ error }) => problems.push(error),
+  });
   const result = await begin(engine);
   assert.is(result.kind, 'replied');
   assert.is(problems.length, 1);
 });
 
 test('a failed call is shown by its code', async () => {
-  const watch = looking(true);
+  const inspector = looking(true);
   const failing = { ...services, check: () => Promise.reject(new Error('secret words')) };
-  const engine = place(compileFlow(vault)).engine({ watch, services: failing });
+  const engine = place(compileFlow(vault)).engine({ inspector, services: failing });
   await begin(engine, { inputs: ['1', 'Tariro', PIN] });
-  assert.equal(watch.seen[0]!.turn!.answers, [{ call: 'check', service: 'check', outcome: { code: 'ERR_SERVICE' } }]);
-  assert.is(watch.seen[0]!.ended, true);
+  assert.equal(inspector.seen[0]!.turn!.answers, [
+    { call: 'check', service: 'check', outcome: { code: 'ERR_SERVICE' } },
+  ]);
+  assert.is(inspector.seen[0]!.ended, true);
 });
 
 test('the steps of a lifecycle are shown once they are stored, deadlines as well', async () => {
-  const watch = looking(true);
+  const inspector = looking(true);
   const clock = new SimulatedClock();
   const documents = memoryDocuments({ clock });
   const kind = { name: 'grant', indexes: { due: { fields: ['dueAt'] } } };
   await documents.declare([kind]);
   const machine = compileMachine(delegationMachine);
-  const grants = lifecycle({ documents, kind, machine, clock, watch });
+  const grants = lifecycle({ documents, kind, machine, clock, inspector });
   const grant = { sealed: 'sealed', expiresAt: clock.now() + 1_000, keys: [] };
   await grants.begin('alice', { input: grant });
   await clock.advance(2_000);
   await grants.read('alice');
   assert.equal(
-    watch.seen.map(({ kind, key, machine, transitions: passages }) => [
+    inspector.seen.map(({ kind, key, machine, transitions: passages }) => [
       kind,
       key,
       machine,
@@ -161,7 +167,7 @@ test('the steps of a lifecycle are shown once they are stored, deadlines as well
       ['step', 'grant/alice', 'delegation', 'authorized', 'expired'],
     ],
   );
-  assert.match(watch.seen[1]!.transitions[0]!.event, /^xstate\.after\./);
+  assert.match(inspector.seen[1]!.transitions[0]!.event, /^xstate\.after\./);
 });
 
 test.run();

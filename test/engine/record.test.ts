@@ -8,7 +8,7 @@ import { createMachine } from 'xstate';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { decodeRecord, encodeRecord, type RecordProblem, type SessionRecord } from '../../lib/engine/session/record.ts';
-import { type Seen, takeTurn } from '../../lib/engine/session/turn.ts';
+import { type SessionState, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
@@ -155,7 +155,7 @@ for (const [what, patch, reason] of DAMAGE)
       record: JSON.stringify({ ...JSON.parse(same.record), ...patch }),
     });
     const stored = here.stored();
-    let seen: Seen | undefined;
+    let seen: SessionState | undefined;
     const result = await takeTurn(here.engine(), {
       key: KEY,
       decide: (found) => {

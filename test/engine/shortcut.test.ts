@@ -1,11 +1,13 @@
 // Shortcuts against XState: whatever a machine is made of, its steps are the same with them and without.
 
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, createMachine, type EventObject } from 'xstate';
 import { type AtRest, compileMachine, type Machine } from '../../lib/engine/machine/transition.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
+import { manifest } from '../package/manifest.ts';
 
 const test = suite('shortcut');
 
@@ -227,6 +229,16 @@ test('a machine that was not said to be pure goes through XState with every step
   const machine = compileMachine(source);
   machine.step(machine.resume({ state: 'home', context: { n: 0, last: null } }), { type: 'pick' });
   assert.is(seen.steps, 1);
+});
+
+test('the version of XState whose private parts are read is the one that is pinned and installed', () => {
+  const source = readFileSync(new URL('../../lib/engine/machine/shortcut.ts', import.meta.url), 'utf8');
+  const named = /private parts of XState ([\d.]+)/.exec(source)?.[1]?.replace(/\.$/, '');
+  const installed = JSON.parse(
+    readFileSync(new URL('../../node_modules/xstate/package.json', import.meta.url), 'utf8'),
+  );
+  assert.is(manifest.dependencies.xstate, named);
+  assert.is(installed.version, named);
 });
 
 test.run();

@@ -7,7 +7,7 @@ import { machineConversation } from '../../lib/engine/conversation.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
-import { type Decision, type Seen, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
+import { type Decision, type SessionState, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { contested, count, counter, UP } from './counting.ts';
@@ -141,7 +141,7 @@ test('a door can refuse, or ask for the last answer once more', async () => {
 
 test('a door sees nothing, then what it remembers and how many turns were taken, then that the session ended', async () => {
   const here = place(counter());
-  const seen: Seen[] = [];
+  const seen: SessionState[] = [];
   const decided = (decision: Decision): Promise<TurnResult> =>
     takeTurn(here.engine(), {
       key: KEY,

@@ -83,7 +83,7 @@ export const conversation: Conversation = {
   },
   render: ({ context }) => ({ kind: 'continue', text: `${context.id}:${(context as Context).log.join(',')}` }),
   waitText: ({ context }) => `${context.id}:${WAIT}`,
-  shelve: (context) => context,
+  redact: (context) => context,
   callPolicy: (id) => ({ ...CALL, secret: id === 'prove' }),
 };
 

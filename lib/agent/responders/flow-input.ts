@@ -2,7 +2,7 @@
 
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Decision, Seen } from '../../engine/session/turn.ts';
+import type { Decision, SessionState } from '../../engine/session/turn.ts';
 import type { SessionView } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import { DEFAULT_KEYS, type NavigationKey } from '../../flow/format/flow.ts';
@@ -87,7 +87,7 @@ export function decideTurn({
   /** What the flow may know, for its variables of these names. */
   readonly input: JsonObject;
   readonly door: JsonObject;
-}): (seen: Seen) => Decision {
+}): (seen: SessionState) => Decision {
   const begin = (inputs: readonly string[]): Decision => ({ kind: 'begin', conversation: flow, input, door, inputs });
   return (seen) => {
     if (meaning.kind === 'begin') return begin([]);

@@ -15,7 +15,7 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
 import { decideTurn, readMeaning } from './flow-input.ts';
 
-type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'watch'>;
+type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 'onProblem' | 'inspector'>;
 
 export interface FlowResponderOptions extends Watching {
   /** Shared with other doors: its keys begin with `agent/`. */

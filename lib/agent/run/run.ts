@@ -82,14 +82,14 @@ export interface RunsOptions {
   readonly clock: Clock;
   readonly holder: string;
   /** Receives the inspection events of runs. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
 }
 
 /** The stored runs. Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY: then call it again. */
 export type Runs = ReturnType<typeof openRuns>;
 
-export function openRuns({ documents, clock, holder, watch }: RunsOptions) {
-  const lifecycleOptions = { documents, kind: RUN, machine: MACHINE, clock, watch, fields: indexedFields };
+export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
+  const lifecycleOptions = { documents, kind: RUN, machine: MACHINE, clock, inspector, fields: indexedFields };
   const machines = lifecycle<RunContext, StoredRun>(lifecycleOptions);
   const leaseMs = AGENT_LIMITS.runLeaseMs;
 

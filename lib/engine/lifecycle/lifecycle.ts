@@ -85,7 +85,7 @@ export interface LifecycleOptions {
   /** Writes one step. @default a plain insert or replace, which drops the facts */
   readonly write?: Write;
   /** Receives an inspection event for each stored event. */
-  readonly watch?: Inspector | undefined;
+  readonly inspector?: Inspector | undefined;
   /** Called with errors of background work. */
   readonly onProblem?: (problem: { readonly id: string; readonly error: unknown }) => void;
 }
@@ -118,7 +118,16 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
   const expected: Expected = { machine, version, ...(migrate && { migrate }) };
   const calls = lifecycleCalls(options.services ?? {}, { clock, policies: options.calls ?? {} });
-  const runner = lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch: options.watch });
+  const runner = lifecycleRunner({
+    documents,
+    kind,
+    expected,
+    clock,
+    calls,
+    write,
+    fields,
+    inspector: options.inspector,
+  });
   const mutex = keyedMutex(ENGINE_LIMITS.lifecycleQueue, 'requests for one thing');
   type Current = Instance<Context, Body>;
 

@@ -46,13 +46,13 @@ export interface RunOptions {
   readonly calls: LifecycleCalls;
   readonly write: Write;
   readonly fields: ((rest: AtRest, calling: readonly string[]) => JsonObject) | undefined;
-  readonly watch: Inspector | undefined;
+  readonly inspector: Inspector | undefined;
 }
 
 /** What the journal of a step says, and the key of a command to remember. */
 export type Noted = Omit<Entry, 'facts'>;
 
-export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, watch }: RunOptions) {
+export function lifecycleRunner({ documents, kind, expected, clock, calls, write, fields, inspector }: RunOptions) {
   const { machine } = expected;
   const open = (document: StoredDocument): Opened => ({ document, record: readRecord(document, expected) });
   const now = ({ record }: Opened) => Math.max(record.at, clock.now());
@@ -68,10 +68,10 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     dueAt: dueAt(record),
   });
 
-  /** Shows a step to those who watch; it is stored, so they cannot make it fail. */
+  /** Shows a stored step to the inspector. */
   function show({ document, record }: Opened, from: LifecycleRecord | undefined, event: string | undefined): void {
-    if (event === undefined || !watch?.isWatched()) return;
-    watch.emit({
+    if (event === undefined || !inspector?.isWatched()) return;
+    inspector.emit({
       kind: 'step',
       machine: machine.id,
       version: expected.version,

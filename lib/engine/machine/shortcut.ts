@@ -1,8 +1,14 @@
-// Steps of a pure machine that need no search: which transition an event takes in a state is found once and kept.
+// A cache of transitions for machines whose guards and assigns are pure: which transitions an event has in a state is found
+// once and kept.
 //
-// XState works out anew at every step which states are left and entered. Between two plain states (no entry, exit,
-// invoke, delay, history or eventless transition in reach) nothing of that depends on the run: what is left of a step is
-// its guards, its assigns, and the snapshot of the next state. Everything else is XState's, step by step.
+// XState works out at every step which states are left and entered. Between two plain states (no entry, exit, invoke,
+// delay, history or eventless transition in reach) nothing of that depends on the run: what is left of a step is its
+// guards, its assigns, and the snapshot of the next state. All other steps are XState's.
+//
+// Measured on a menu of 100 screens (resume, step, rest as JSON): 2.2 µs of CPU time a step instead of 7.3, 3.3 to 3.6 times
+// less. The price: private parts of XState 5.33.3 are read, `_nodes` of snapshots and `transitions`, `initial` and `invoke` of
+// state nodes. So package.json pins that version, and test/engine/shortcut.test.ts compares every step of random machines
+// with XState's own and fails on another version.
 
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject, StateValue } from 'xstate';
 import type { JsonObject } from '../../store/store.ts';

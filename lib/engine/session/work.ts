@@ -21,7 +21,7 @@ import {
   type Timer,
 } from '../machine/step.ts';
 import { NO_EVENT } from '../machine/transition.ts';
-import { longest, type ServiceSession } from '../service.ts';
+import { longestMs, type ServiceSession } from '../service.ts';
 import type { Live, SessionCall, SessionRecord } from './record.ts';
 
 /** A call in the working copy of a session. */
@@ -89,7 +89,7 @@ export function beginWork(
     started: [],
     facts: [],
     events: [],
-    trace: startTrace(engine.watch),
+    trace: startTrace(engine.inspector),
   };
   applyResult(engine, work, result);
   return work;
@@ -120,7 +120,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     started: [],
     facts: [],
     events: [],
-    trace: startTrace(engine.watch),
+    trace: startTrace(engine.inspector),
   };
   if (isMigrated) enterMigrated(engine, work);
   return work;
@@ -192,10 +192,15 @@ export function giveAnswer(engine: Engine, work: Work, { call }: WorkingCall, an
 const UNUSABLE: ReadonlySet<string> = new Set(['ERR_MACHINE', 'ERR_EXPRESSION']);
 
 function workingCall(engine: Engine, work: Work, { id, service, input, hops }: NewCall): WorkingCall {
-  const policy = work.conversation.callPolicy(id);
-  const until = engine.clock.now() + longest(policy) + ENGINE_LIMITS.turnReserveMs;
-  const call: SessionCall = { id, service, key: callKey(work, id, hops), until, ...(!policy.secret && { input }) };
+  const { secret } = work.conversation.callPolicy(id);
+  const until = leaseUntil(engine, work, id);
+  const call: SessionCall = { id, service, key: callKey(work, id, hops), until, ...(!secret && { input }) };
   return { id, call, input, stored: false };
+}
+
+/** When the lease of a call ends that is made from now on: after all its tries. */
+export function leaseUntil(engine: Engine, work: Work, id: string): number {
+  return engine.clock.now() + longestMs(work.conversation.callPolicy(id)) + ENGINE_LIMITS.turnReserveMs;
 }
 
 // The same turn computed again gives the same key; another turn, dial or pass through the state gives another.

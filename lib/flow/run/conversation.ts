@@ -38,7 +38,7 @@ export function flowConversation(
       const { scope } = nodeOf(view);
       return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, chooseLang(scope, view.context));
     },
-    shelve: (context, prove) => shelve(context, { secrets, proven, prove }),
+    redact: (context, prove) => redact(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
     secretsIn: (context) => [...new Set(listSecretTexts(context, secrets))],
     shown: showWithoutSecrets(nodes),
@@ -76,7 +76,7 @@ function listProvenNames(nodes: ReadonlyMap<string, ScreenNode>): Set<string> {
   return new Set(names.filter((name) => typeof name === 'string'));
 }
 
-function shelve(
+function redact(
   context: JsonObject,
   by: { secrets: ReadonlySet<string>; proven: ReadonlySet<string>; prove: Prove },
 ): JsonObject {
@@ -92,7 +92,7 @@ function shelve(
   }
   delete kept.$proofs;
   if (Object.keys(proofs).length) kept.$proofs = proofs;
-  if (kept.$frames) kept.$frames = (kept.$frames as readonly JsonObject[]).map((frame) => shelve(frame, by));
+  if (kept.$frames) kept.$frames = (kept.$frames as readonly JsonObject[]).map((frame) => redact(frame, by));
   return kept;
 }
 
