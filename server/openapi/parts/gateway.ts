@@ -10,7 +10,7 @@ import {
 } from '../../../lib/gateway/index.ts';
 import { findPath } from '../../../lib/gateway/request/message-builder.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
-import type { Served } from '../../gateway/served.ts';
+import type { Served } from '../../gateway/places.ts';
 import type { Answered, Method, Parameter, Part, Route } from '../operation.ts';
 import { type MessageSchemas, messageSchemas, valueSchema } from './gateway-schemas.ts';
 
