@@ -80,18 +80,25 @@ export function grpcChannel(options: ChannelOptions): Channel {
   function stream(call: StreamCall, sink: Sink): Source {
     const settle = begin(call, () => made.cancel());
     const made = client.makeBidiStreamRequest(call.path, same, same, headersOf(call), callOptions(call, deadlineMs));
-    let isOver = false;
+    let finish: (() => void) | undefined;
     made.on('metadata', (metadata: Headers) => sink.headers(metadataOf(metadata)));
     made.on('data', sink.message);
     // `status` tells the same.
     made.on('error', () => {});
     made.on('status', (object: StatusObject) => {
-      isOver = true;
-      sink.end({ status: settle(object), trailers: metadataOf(object.metadata) });
+      const ending = { status: settle(object), trailers: metadataOf(object.metadata) };
+      finish = () => sink.end(ending);
+      // While a reader is slow, messages wait in the stream, and the status comes before them.
+      if (made.readableLength) made.once('end', finish);
+      else finish();
     });
     for (const request of call.requests) made.write(bufferOf(request));
     made.end();
-    return { pause: () => made.pause(), resume: () => made.resume(), cancel: () => void (isOver || made.cancel()) };
+    return {
+      pause: () => made.pause(),
+      resume: () => made.resume(),
+      cancel: () => (finish ? finish() : made.cancel()),
+    };
   }
 
   async function close(): Promise<void> {
