@@ -4,7 +4,7 @@ import type { Registry } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
 import { GRPC, type Status } from './channel/channel.ts';
-import type { UnknownTypes } from './descriptors/learned-types.ts';
+import type { UnknownTypes } from './descriptors/type-source.ts';
 import type { Effort, JsonWriter, JsonWriters } from './json/writer.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 
