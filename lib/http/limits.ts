@@ -2,8 +2,9 @@
 
 export const HTTP_LIMITS = {
   // --- services ---------------------------------------------------------------------------------------------------------
-  /** Characters of a URL that `http.get` and `http.post` call, and of an Idempotency-Key that is sent as it is. */
+  /** Characters of a URL that `http.get` and `http.post` call. */
   httpUrlChars: 2_048,
+  /** Characters of an Idempotency-Key that is sent as it is; of a longer one its hash is sent. */
   httpKeyChars: 255,
   /** Bytes of an answer that `http.get` and `http.post` read. */
   httpAnswerBytes: 65_536,
