@@ -15,10 +15,10 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Channel, StopSignal } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { nameInJson } from './descriptors.ts';
+import { fillJsonNames } from './descriptors.ts';
 import { gatherFiles, tryVersions } from './reflection.ts';
 import { type File, sortByImports } from './reflection-messages.ts';
-import { declaredIn, nameTypesFully, referencesIn } from './type-names.ts';
+import { listDeclared, listReferences, nameTypesFully } from './type-names.ts';
 
 /** Files that the node was asked for, and the types that were wanted of them. */
 export interface Lesson {
@@ -47,9 +47,9 @@ export function learnedTypes(base: FileRegistry): LearnedTypes {
   function read({ content }: File): DescFile | undefined {
     try {
       const proto = fromBinary(FileDescriptorProtoSchema, content);
-      for (const message of proto.messageType) nameInJson(message);
-      if ([...referencesIn(proto)].some(({ name }) => !name.startsWith('.')))
-        nameTypesFully(proto, declaredIn([proto, ...[...base.files, ...files.values()].map((file) => file.proto)]));
+      for (const message of proto.messageType) fillJsonNames(message);
+      if ([...listReferences(proto)].some(({ name }) => !name.startsWith('.')))
+        nameTypesFully(proto, listDeclared([proto, ...[...base.files, ...files.values()].map((file) => file.proto)]));
       // One that only brings options may be missing.
       const dependency = proto.dependency.filter((name) => getFile(name) !== undefined);
       if (dependency.length < proto.dependency.length) Object.assign(proto, { dependency, publicDependency: [] });
@@ -216,7 +216,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
     const fresh = names.filter((name) => !asking.has(name)).slice(0, Math.max(0, allowance()));
     if (fresh.length && channel) begin(fresh, channel);
     const calls = new Set(names.flatMap((name) => asking.get(name) ?? []));
-    if (calls.size) await endOf(Promise.all(calls), waiting);
+    if (calls.size) await waitFor(Promise.all(calls), waiting);
     return names.some((name) => learned.registry.getMessage(name) !== undefined);
   }
 
@@ -269,7 +269,7 @@ async function attempt<T>(
 }
 
 /** Resolves when the work is done, the time is over or the caller has left; the work goes on. */
-function endOf(work: Promise<unknown>, { deadlineMs, signal }: TypeWaiting): Promise<void> {
+function waitFor(work: Promise<unknown>, { deadlineMs, signal }: TypeWaiting): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
