@@ -15,10 +15,11 @@ export type {
 export { http2Channel } from './channel/http2-channel.ts';
 export { earlyTrailers, HEIGHT, type HeadersBack, headersOf, metadataOf, trailersOf } from './channel/metadata.ts';
 export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './descriptors/descriptors.ts';
-export type { UnknownTypes } from './descriptors/learned-types.ts';
-export { type Lesson, learnedTypes } from './descriptors/learned-types.ts';
 export { type Reflected, type ReflectionOptions, reflect } from './descriptors/reflection.ts';
+export type { UnknownTypes } from './descriptors/type-source.ts';
 export {
+  type Lesson,
+  learnedTypes,
   type Made,
   type TypeSource,
   type TypeSourceOptions,

@@ -1,5 +1,6 @@
-// The checks of GATEWAY_FILE, one for each key.
+// The checks of GATEWAY_FILE, one for each key; and its patterns for methods, such as `ixo.bonds.*`.
 
+import { escapeStep } from '../json/patch.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { compileRewrites, isPrefix, LEGACY_NAMES, type Rewrite } from './route/rewrites.ts';
 
@@ -20,71 +21,70 @@ const KEPT_HEADERS =
 const TTL_MS = 3_600_000;
 const CACHE_BYTES = 17_179_869_184;
 
+const path = mustBe('a path', (value) => isText(value, 4_096) && value !== '' && !value.includes('\0'));
+const rpcPattern = mustBe(
+  'a method or a pattern such as "ixo.bonds.*", with three stars at most',
+  (value) => typeof value === 'string' && isRpcPattern(value),
+);
+const certificate = objectOf('true, false or {"ca":"file.pem"}', { ca: path }, { required: ['ca'] });
+const gate = objectOf(
+  '{"keys":["…"],"forbid":["package.*"]}',
+  { keys: checkKeys, forbid: listOf(rpcPattern) },
+  { required: ['keys'], isSecret: true },
+);
+
 export const CHECKS: { readonly [name: string]: Check } = {
-  upstream: (value, at, report) => {
-    const port = typeof value === 'string' && value.length <= 260 ? UPSTREAM.exec(value)?.[1] : undefined;
-    if (port === undefined || Number(port) < 1 || Number(port) > 65_535)
-      report(at, `must be host:port, such as "node:9090" or "[::1]:9090"; it is ${shownValue(value)}`);
-    return value;
-  },
-  tls: (value, at, report) => {
-    if (isObject(value)) return partsOf({ ca: path }, value, { at, report, required: ['ca'] });
-    if (typeof value !== 'boolean') report(at, `must be true, false or {"ca":"file.pem"}; it is ${shownValue(value)}`);
-    return value;
-  },
+  upstream: mustBe('host:port, such as "node:9090" or "[::1]:9090"', (value) => {
+    const port = isText(value, 260) ? Number(UPSTREAM.exec(value)?.[1]) : 0;
+    return port >= 1 && port <= 65_535;
+  }),
+  tls: (value, at, report) => (typeof value === 'boolean' ? value : (certificate(value, at, report) ?? value)),
   channel: oneOf('grpc-js', 'http2'),
   descriptors: path,
-  reflection: yesOrNo,
+  reflection: mustBe('true or false', (value) => typeof value === 'boolean'),
   json: oneOf('cosmos', 'proto3'),
   prefixes: (value, at, report) => {
     if (!isObject(value)) {
-      report(at, `must be {"/path":"/path"}; it is ${shownValue(value)}`);
+      report(at, `must be {"/path":"/path"}; it is ${quoteValue(value)}`);
       return {};
     }
     for (const [from, to] of Object.entries(value)) {
-      const here = `${at}/${pointer(from)}`;
+      const here = `${at}/${escapeStep(from)}`;
       if (!isPrefix(from)) report(here, 'must begin with / and hold literal segments, without a slash at the end');
       if (typeof to !== 'string' || !isPrefix(to))
-        report(here, `must lead to a path such as "/ixo", without a slash at the end; it is ${shownValue(to)}`);
+        report(here, `must lead to a path such as "/ixo", without a slash at the end; it is ${quoteValue(to)}`);
     }
     return value;
   },
-  rewrites,
+  rewrites: checkRewrites,
   legacy: listOf(oneOf(...LEGACY_NAMES)),
   disabled: listOf(rpcPattern),
   unknownRoute: oneOf(404, 501),
   gate: (value, at, report) => {
-    if (isObject(value)) {
-      const gate = partsOf({ keys, forbid: listOf(rpcPattern) }, value, { at, report, required: ['keys'] });
-      return { forbid: [], ...gate };
-    }
-    report(at, `must be {"keys":["…"],"forbid":["package.*"]}; it is no object`);
-    return undefined;
+    const checked = gate(value, at, report);
+    return checked && { forbid: [], ...checked };
   },
   forwardHeaders: listOf((value, at, report) => {
     const name = typeof value === 'string' ? value.toLowerCase() : '';
-    if (!HEADER.test(name)) report(at, `must be the name of a header; it is ${shownValue(value)}`);
+    if (!HEADER.test(name)) report(at, `must be the name of a header; it is ${quoteValue(value)}`);
     else if (KEPT_HEADERS.test(name)) report(at, `${name} is kept for the connection, gRPC or the gateway`);
     return name;
   }),
   deadlineMs: wholeNumber(1, 600_000),
-  cache: (value, at, report) => {
-    if (!isObject(value)) {
-      report(at, `must be {"ttlMs":1000,"maxBytes":67108864}; it is ${shownValue(value)}`);
-      return undefined;
-    }
-    const checks = { ttlMs: wholeNumber(1, TTL_MS), maxBytes: wholeNumber(1, CACHE_BYTES) };
-    return partsOf(checks, value, { at, report, required: ['ttlMs', 'maxBytes'] });
-  },
+  cache: objectOf(
+    '{"ttlMs":1000,"maxBytes":67108864}',
+    { ttlMs: wholeNumber(1, TTL_MS), maxBytes: wholeNumber(1, CACHE_BYTES) },
+    { required: ['ttlMs', 'maxBytes'] },
+  ),
 };
 
-function rewrites(value: unknown, at: string, report: Report): Rewrite[] {
-  const list = listOf((one, here, tell) => {
-    if (isObject(one))
-      return partsOf({ from: path, to: path }, one, { at: here, report: tell, required: ['from', 'to'] });
-    tell(here, `must be {"from":"/path/{id}","to":"/path/{id}"}; it is ${shownValue(one)}`);
-    return undefined;
-  })(value, at, report) as (Rewrite | undefined)[];
+function checkRewrites(value: unknown, at: string, report: Report): Rewrite[] {
+  const entry = objectOf(
+    '{"from":"/path/{id}","to":"/path/{id}"}',
+    { from: path, to: path },
+    { required: ['from', 'to'] },
+  );
+  const list = listOf(entry)(value, at, report) as (Rewrite | undefined)[];
   const good: Rewrite[] = [];
   for (const [index, rewrite] of list.entries()) {
     if (typeof rewrite?.from !== 'string' || typeof rewrite.to !== 'string') continue;
@@ -99,14 +99,14 @@ function rewrites(value: unknown, at: string, report: Report): Rewrite[] {
 }
 
 /** Keys are never shown, not even a broken one. */
-function keys(value: unknown, at: string, report: Report): unknown {
+function checkKeys(value: unknown, at: string, report: Report): unknown {
   if (Array.isArray(value) && !value.length)
     report(at, 'must hold at least one key; without a gate, leave "gate" away');
-  const list = listOf((key, here, tell) => {
+  const list = listOf((key, here) => {
     if (typeof key !== 'string' || !KEY.test(key))
-      tell(here, 'must be a text of 1 to 256 visible ASCII characters, or sha256: and 64 hex digits');
+      report(here, 'must be a text of 1 to 256 visible ASCII characters, or sha256: and 64 hex digits');
     else if (key.startsWith('sha256:') && !HASHED.test(key))
-      tell(here, 'begins with sha256: and goes on with something else than 64 hex digits in lower case');
+      report(here, 'begins with sha256: and goes on with something else than 64 hex digits in lower case');
     return key;
   })(value, at, report);
   for (const [index, key] of list.entries())
@@ -114,40 +114,24 @@ function keys(value: unknown, at: string, report: Report): unknown {
   return list;
 }
 
-function rpcPattern(value: unknown, at: string, report: Report): unknown {
-  if (typeof value !== 'string' || !isRpcPattern(value))
-    report(
-      at,
-      `must be a method or a pattern such as "ixo.bonds.*", with three stars at most; it is ${shownValue(value)}`,
-    );
-  return value;
-}
-
-function path(value: unknown, at: string, report: Report): unknown {
-  if (typeof value !== 'string' || value === '' || value.length > 4_096 || value.includes('\0'))
-    report(at, `must be a path; it is ${shownValue(value)}`);
-  return value;
-}
-
-function yesOrNo(value: unknown, at: string, report: Report): unknown {
-  if (typeof value !== 'boolean') report(at, `must be true or false; it is ${shownValue(value)}`);
-  return value;
+/** A check that keeps the value, and reports it unless it is what it must be. */
+function mustBe(what: string, isRight: (value: unknown) => boolean): Check {
+  return (value, at, report) => {
+    if (!isRight(value)) report(at, `must be ${what}; it is ${quoteValue(value)}`);
+    return value;
+  };
 }
 
 function oneOf(...allowed: readonly (string | number)[]): Check {
-  return (value, at, report) => {
-    if (!allowed.some((one) => one === value))
-      report(at, `must be ${allowed.map((one) => JSON.stringify(one)).join(' or ')}; it is ${shownValue(value)}`);
-    return value;
-  };
+  const what = allowed.map((one) => JSON.stringify(one)).join(' or ');
+  return mustBe(what, (value) => allowed.some((one) => one === value));
 }
 
 function wholeNumber(least: number, most: number): Check {
-  return (value, at, report) => {
-    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most)
-      report(at, `must be a whole number from ${least} to ${most}; it is ${shownValue(value)}`);
-    return value;
-  };
+  return mustBe(
+    `a whole number from ${least} to ${most}`,
+    (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+  );
 }
 
 function listOf(check: Check): (value: unknown, at: string, report: Report) => unknown[] {
@@ -160,30 +144,35 @@ function listOf(check: Check): (value: unknown, at: string, report: Report) => u
   };
 }
 
-interface Place {
-  readonly at: string;
-  readonly report: Report;
-  readonly required: readonly string[];
+/** A check of an object by those of its members; undefined for what is no object. `isSecret`: the value is not shown. */
+function objectOf(
+  what: string,
+  checks: { readonly [name: string]: Check },
+  { required, isSecret = false }: { readonly required: readonly string[]; readonly isSecret?: boolean },
+): (value: unknown, at: string, report: Report) => Values | undefined {
+  return (value, at, report) => {
+    if (!isObject(value)) {
+      report(at, `must be ${what}; it is ${isSecret ? 'no object' : quoteValue(value)}`);
+      return undefined;
+    }
+    for (const name of Object.keys(value))
+      if (!Object.hasOwn(checks, name))
+        report(`${at}/${escapeStep(name)}`, `unknown; expected only ${Object.keys(checks).join(' and ')}`);
+    for (const name of required) if (!Object.hasOwn(value, name)) report(`${at}/${name}`, 'missing');
+    const given = Object.keys(checks).filter((name) => Object.hasOwn(value, name));
+    return Object.fromEntries(given.map((name) => [name, checks[name]!(value[name], `${at}/${name}`, report)]));
+  };
 }
 
-function partsOf(checks: { readonly [name: string]: Check }, value: Values, { at, report, required }: Place): Values {
-  for (const name of Object.keys(value))
-    if (!Object.hasOwn(checks, name))
-      report(`${at}/${pointer(name)}`, `unknown; expected only ${Object.keys(checks).join(' and ')}`);
-  for (const name of required) if (!Object.hasOwn(value, name)) report(`${at}/${name}`, 'missing');
-  const given = Object.keys(checks).filter((name) => Object.hasOwn(value, name));
-  return Object.fromEntries(given.map((name) => [name, checks[name]!(value[name], `${at}/${name}`, report)]));
-}
-
-function pointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+function isText(value: unknown, maxChars: number): value is string {
+  return typeof value === 'string' && value.length <= maxChars;
 }
 
 export function isObject(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function shownValue(value: unknown): string {
+function quoteValue(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60);
 }
 
@@ -193,12 +182,12 @@ export type RpcFilter = (rpc: string) => boolean;
 /** `*` stands for any text; the method may follow its service after a slash or a dot. */
 export function rpcFilter(patterns: readonly string[]): RpcFilter {
   const tests = patterns.map((pattern) => {
-    const parts = dotted(pattern)
+    const parts = toDots(pattern)
       .split('*')
       .map((part) => part.replaceAll('.', '\\.'));
     return new RegExp(`^${parts.join('.*')}$`);
   });
-  return (rpc) => tests.some((test) => test.test(dotted(rpc)));
+  return (rpc) => tests.some((test) => test.test(toDots(rpc)));
 }
 
 /** The patterns that mean none of these methods: most likely misspelt. */
@@ -211,6 +200,6 @@ export function isRpcPattern(pattern: string): boolean {
   return /^[A-Za-z0-9_./*]{1,256}$/.test(pattern) && pattern.split('*').length <= 4;
 }
 
-function dotted(rpc: string): string {
+function toDots(rpc: string): string {
   return rpc.replaceAll('/', '.');
 }

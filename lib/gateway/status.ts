@@ -1,10 +1,10 @@
 // How the outcome of a call becomes an HTTP answer: tables from codes to answers, and bodies that name no address.
 
 import type { Registry } from '@bufbuild/protobuf';
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
 import { GRPC, type Status } from './channel/channel.ts';
-import type { UnknownTypes } from './descriptors/learned-types.ts';
+import { readFields } from './descriptors/options.ts';
+import type { UnknownTypes } from './descriptors/type-source.ts';
 import type { Effort, JsonWriter, JsonWriters } from './json/writer.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 
@@ -85,7 +85,8 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
         return answer(501, REFUSALS.disabled);
       // The node may ask for fewer requests; a reply that is too large for the gateway is no fault of the client.
       const http = code === GRPC.resourceExhausted && from === 'channel' ? 502 : httpStatus(code);
-      const details = bytes && from === 'node' ? detailsOf(bytes, { write: writeDetail, unknown }).map(clean) : [];
+      const hasDetails = bytes && writeDetail && from === 'node';
+      const details = hasDetails ? writeDetails(bytes, { write: writeDetail, unknown }).map(clean) : [];
       return answer(code === 0 ? 500 : http, { code, message: clean(status.message) }, details);
     },
     ofRefusal: (refusal) => {
@@ -105,26 +106,24 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
 // Stack traces of the node.
 const PRIVATE_DETAIL = '/google.rpc.DebugInfo"';
 
-interface Telling {
-  readonly write: JsonWriter | undefined;
+interface DetailWriter {
+  readonly write: JsonWriter;
   readonly unknown: UnknownTypes | undefined;
 }
 
 // Those beyond GATEWAY_LIMITS.gatewayDetailBytes in all are left away.
-function detailsOf(bytes: Uint8Array, { write, unknown }: Telling): string[] {
+function writeDetails(bytes: Uint8Array, writer: DetailWriter): string[] {
   const details: string[] = [];
   let left: number = GATEWAY_LIMITS.gatewayDetailBytes;
   try {
-    const reader = new BinaryReader(bytes);
-    while (write && reader.pos < reader.len) {
-      const [number, wire] = reader.tag();
-      if (number === 3 && wire === WireType.LengthDelimited) {
-        const detail = tryWrite(reader.bytes(), { write, unknown });
-        if (detail === undefined || detail.length > left) continue;
+    readFields(bytes, {
+      3: (reader) => {
+        const detail = tryWrite(reader.bytes(), writer);
+        if (detail === undefined || detail.length > left) return;
         left -= detail.length;
         details.push(detail.toString('utf8'));
-      } else reader.skip(wire, number);
-    }
+      },
+    });
   } catch {
     // The status itself is told all the same.
   }
@@ -134,14 +133,14 @@ function detailsOf(bytes: Uint8Array, { write, unknown }: Telling): string[] {
 const DETAIL: Effort = { jsonBytes: GATEWAY_LIMITS.gatewayDetailBytes, orderBytes: GATEWAY_LIMITS.gatewayDetailBytes };
 
 // Undefined for one that holds a type which stays unknown: its bytes may hold addresses.
-function tryWrite(bytes: Uint8Array, { write, unknown }: Telling): Buffer | undefined {
+function tryWrite(bytes: Uint8Array, { write, unknown }: DetailWriter): Buffer | undefined {
   let isWhole = true;
   const add = (name: string) => {
     isWhole = false;
     unknown?.add(name);
   };
   try {
-    const json = write?.(bytes, { most: DETAIL, unknown: { add } });
+    const json = write(bytes, { most: DETAIL, unknown: { add } });
     return isWhole ? json : undefined;
   } catch {
     return undefined;

@@ -31,7 +31,8 @@ export type Exchange = (
 
 /** An exchange with its own connections, kept open between requests for a few seconds. Messages show origin and path only. */
 export function httpExchange(): Exchange {
-  const options = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, timeout: 5_000 };
+  const { httpSockets: maxSockets, httpIdleSockets: maxFreeSockets, httpIdleMs: timeout } = HTTP_LIMITS;
+  const options = { keepAlive: true, maxSockets, maxFreeSockets, timeout };
   const agents = { plain: new PlainAgent(options), tls: new TlsAgent(options) };
   return (request, { lookup, signal }) =>
     send(request, { lookup, signal, agents }, (incoming) => readAnswer(request, incoming)).catch((error) => {

@@ -16,7 +16,6 @@ export interface HttpServiceOptions {
 }
 
 const INPUTS = { GET: ['url', 'query', 'headers'], POST: ['url', 'query', 'headers', 'body'] } as const;
-const URL_CHARS = 2_048;
 
 // What frames the request belongs to it, not to a flow.
 const OWN_HEADERS =
@@ -85,8 +84,8 @@ function readInput(method: HttpRequest['method'], input: JsonObject, call: Servi
 }
 
 function readUrl(value: Json, fail: (problem: string) => TwinlineError): URL {
-  if (typeof value !== 'string' || value.length > URL_CHARS || !URL.canParse(value)) {
-    throw fail(`"url" must be an absolute URL of at most ${URL_CHARS} characters`);
+  if (typeof value !== 'string' || value.length > HTTP_LIMITS.httpUrlChars || !URL.canParse(value)) {
+    throw fail(`"url" must be an absolute URL of at most ${HTTP_LIMITS.httpUrlChars} characters`);
   }
   const url = new URL(value);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fail('"url" must begin with http:// or https://');
@@ -102,7 +101,8 @@ function entries(name: string, value: Json | undefined, fail: (problem: string) 
 
 // Keys hold session ids, and those may hold any text.
 function headerKey(key: string): string {
-  return /^[\x21-\x7e]{1,255}$/.test(key) ? key : createHash('sha256').update(key).digest('base64url');
+  const isPlain = key.length <= HTTP_LIMITS.httpKeyChars && /^[\x21-\x7e]+$/.test(key);
+  return isPlain ? key : createHash('sha256').update(key).digest('base64url');
 }
 
 function readBody(request: HttpRequest, { status, contentType, text }: HttpAnswer): Json {

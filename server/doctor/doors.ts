@@ -102,7 +102,7 @@ export const GATEWAY_CHECKS: readonly Check[] = [
       const file = readGatewayFile(config.gatewayFile!);
       const { catalog, channel } = await openCatalog(file, { patienceMs: READY_MS });
       try {
-        const calls = catalog.routes.filter((route) => catalog.planOf(route).use === 'call').length;
+        const calls = catalog.routes.filter(({ use }) => use === 'call').length;
         const words = `${calls} of ${catalog.routes.length} routes of ${config.gatewayFile} lead to methods`;
         const odd = catalog.warnings.map((warning) => advice(warning, 'See: npx twinline gateway routes'));
         return [

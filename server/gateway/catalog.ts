@@ -12,23 +12,21 @@ import {
   idlePatterns,
   isHttpBody,
   type JsonWriter,
+  type JsonWriters,
   type LeftOut,
   legacyRewrites,
   type Match,
-  type RewritePath,
   type Route,
-  type RpcFilter,
   rpcFilter,
   type StatusAnswers,
   withoutAddresses,
 } from '../../lib/gateway/index.ts';
 import type { GatewayFile } from './file.ts';
 
-/** How requests for one route are answered. */
-export interface Plan {
-  readonly route: Route;
+/** A route, and how its requests are answered. */
+export interface GatewayRoute extends Route {
   /** `/package.Service/Method` */
-  readonly path: string;
+  readonly grpcPath: string;
   /** `call`: by the node; else a refusal. */
   readonly use: 'call' | 'disabled' | 'forbidden';
   readonly write: JsonWriter;
@@ -38,21 +36,20 @@ export interface Plan {
   readonly isShared: boolean;
 }
 
+type GatewayMatch = Exclude<Match, { kind: 'found' }> | (Extract<Match, { kind: 'found' }> & { route: GatewayRoute });
+
 export interface Catalog {
   readonly settings: GatewaySettings;
-  readonly routes: readonly Route[];
+  readonly routes: readonly GatewayRoute[];
   readonly answers: StatusAnswers;
   /** What no request can reach, and why. */
   readonly left: readonly LeftOut[];
   /** What the operator should know, one line each. */
   readonly warnings: readonly string[];
   /** Finds the route for the path of a request as it came, without its query. Throws ERR_INPUT. */
-  match(method: string, path: string): Match;
-  planOf(route: Route): Plan;
+  match(method: string, path: string): GatewayMatch;
   /** How metadata of the node come back. */
   readonly back: HeadersBack;
-  /** The path in the descriptors; undefined when no prefix serves it. */
-  readonly rewrite: RewritePath;
 }
 
 /** Compiles it all. Throws ERR_CONFIG with every problem of the descriptors. */
@@ -69,59 +66,60 @@ export function createCatalog({ settings, source, descriptors: from }: GatewayFi
   const { registry } = descriptors;
   const writers = createJsonWriters({ registry, form: settings.json });
   const hide = [upstream, upstream.replace(/:\d+$/, '')].filter((text) => text.length > 3);
-  const answers = createStatusAnswers({ registry, writers, hide, unknownRoute });
   const warnings = [
-    ...oddities(settings, table.routes),
+    ...findOddities(settings, table.routes),
     ...descriptors.left.map(({ field, error }) => `${field} is left out: ${error}`),
     ...table.left.map(({ rpc, path, reason }) => `${rpc} is left out${path && ` at ${path}`}: ${reason}`),
   ];
   const isForbidden = rpcFilter(settings.gate?.forbid ?? []);
-  const planning = { isForbidden, isDisabled, writers, warnings };
-  const plans = new Map(table.routes.map((route) => [route, planOf(route, planning)]));
+  const routes = new Map<Route, GatewayRoute>();
+  for (const route of table.routes) {
+    const use = isForbidden(route.rpc) ? 'forbidden' : isDisabled(route.rpc) ? 'disabled' : 'call';
+    routes.set(route, completeRoute(route, { use, writers, warnings }));
+  }
   return {
     settings,
-    routes: table.routes,
-    answers,
+    routes: [...routes.values()],
+    answers: createStatusAnswers({ registry, writers, hide, unknownRoute }),
     back: { named: settings.forwardHeaders, clean: (text) => withoutAddresses(text, hide) },
     left: table.left,
     warnings,
-    rewrite,
     match: (method, path) => {
       const inside = rewrite(path);
-      return inside === undefined ? UNKNOWN : table.match(method, inside);
+      if (inside === undefined) return UNKNOWN;
+      const match = table.match(method, inside);
+      return match.kind === 'found' ? { ...match, route: routes.get(match.route)! } : match;
     },
-    planOf: (route) => plans.get(route)!,
   };
 }
 
-const UNKNOWN: Match = { kind: 'unknown' };
+const UNKNOWN = { kind: 'unknown' } as const;
 
-interface Planning {
-  readonly isForbidden: RpcFilter;
-  readonly isDisabled: RpcFilter;
-  readonly writers: ReturnType<typeof createJsonWriters>;
+interface Completion {
+  readonly use: GatewayRoute['use'];
+  readonly writers: JsonWriters;
   readonly warnings: string[];
 }
 
-function planOf(route: Route, { isForbidden, isDisabled, writers, warnings }: Planning): Plan {
+function completeRoute(route: Route, { use, writers, warnings }: Completion): GatewayRoute {
   const { rpc, output, responseBody, method, streaming, body } = route;
   const isRaw = isHttpBody(output) && responseBody === '';
-  const one = { route, path: `/${rpc}`, isRaw, isShared: method === 'GET' && !streaming && body === '' };
-  if (isForbidden(rpc)) return { ...one, use: 'forbidden', write: noWriter };
-  if (isDisabled(rpc)) return { ...one, use: 'disabled', write: noWriter };
+  const isShared = method === 'GET' && !streaming && body === '';
+  const common = { ...route, grpcPath: `/${rpc}`, isRaw, isShared };
+  if (use !== 'call') return { ...common, use, write: refuseToWrite };
   try {
-    return { ...one, use: 'call', write: writers.writerOf(output, responseBody || undefined) };
+    return { ...common, use, write: writers.writerOf(output, responseBody || undefined) };
   } catch (error) {
     warnings.push(`${rpc} is answered with 501: ${(error as Error).message}`);
-    return { ...one, use: 'disabled', write: noWriter };
+    return { ...common, use: 'disabled', write: refuseToWrite };
   }
 }
 
-const noWriter: JsonWriter = () => {
+const refuseToWrite: JsonWriter = () => {
   throw new Error('a method that is not served has an answer');
 };
 
-function oddities({ disabled, gate, prefixes }: GatewaySettings, routes: readonly Route[]): string[] {
+function findOddities({ disabled, gate, prefixes }: GatewaySettings, routes: readonly Route[]): string[] {
   const rpcs = routes.map(({ rpc }) => rpc);
   const idle = (name: string, patterns: readonly string[]) =>
     idlePatterns(patterns, rpcs).map((pattern) => `"${name}" has the pattern ${pattern}, which means no method`);

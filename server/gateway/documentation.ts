@@ -12,7 +12,7 @@ import { findPath } from '../../lib/gateway/request/message-builder.ts';
 import type { Answered, Method, Parameter, RouteDescription, RouteGroup } from '../http/route-table.ts';
 import type { Catalog } from './catalog.ts';
 import { type MessageSchemas, messageSchemas, valueSchema } from './message-schemas.ts';
-import type { Served } from './served.ts';
+import type { Served } from './places.ts';
 
 const TEXT: Schema = { type: 'string' };
 const JSON_TYPE = 'application/json';

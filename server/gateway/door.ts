@@ -5,14 +5,12 @@ import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Refusal as RefusalName, Route } from '../../lib/gateway/index.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
-import { answerOf } from './answers/refusal.ts';
-import { reply } from './answers/reply.ts';
+import { errorResponse, sendResponse } from './answers/response.ts';
 import { answerUnary } from './answers/unary.ts';
 import { gatewayPart } from './documentation.ts';
 import { type Exchange, type Front, gatewayFront, pathOf } from './front.ts';
-import { ownership, takenBy } from './places.ts';
-import { readAsked } from './request.ts';
-import { splitRoutes } from './served.ts';
+import { ownership, splitRoutes, takenBy } from './places.ts';
+import { readRequest } from './request.ts';
 import type { Service } from './service.ts';
 
 export interface GatewayDoor {
@@ -53,13 +51,12 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
     if (match.kind === 'unknown') return refuse(exchange, 'unknown-route');
     if (match.kind === 'method') return otherMethod(exchange, match.allow);
     const { route, values } = match;
-    const plan = catalog.planOf(route);
     try {
-      if (plan.use !== 'call') refuse(exchange, plan.use);
+      if (route.use !== 'call') refuse(exchange, route.use);
       else {
         const query = req.url!.slice(path.length + 1);
-        const asked = await readAsked(req, { route, values, query }, service);
-        await (route.streaming ? streams.answer : answerUnary)(exchange, plan, { asked, service });
+        const request = await readRequest(req, { route, values, query }, service);
+        await (route.streaming ? streams.answer : answerUnary)(exchange, route, { request, service });
       }
     } catch (error) {
       fail(exchange, error);
@@ -68,20 +65,20 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
   }
 
   function refuse(exchange: Exchange, refusal: RefusalName, headers?: readonly string[]): undefined {
-    reply(exchange, { ...answers.ofRefusal(refusal), headers });
+    sendResponse(exchange, { ...answers.ofRefusal(refusal), headers });
   }
 
   function otherMethod(exchange: Exchange, allow: readonly string[]): undefined {
     const headers = ['Allow', [...allow, 'OPTIONS'].join(', ')];
-    if (exchange.req.method === 'OPTIONS') reply(exchange, { http: 204, headers });
+    if (exchange.req.method === 'OPTIONS') sendResponse(exchange, { http: 204, headers });
     else refuse(exchange, 'method', headers);
   }
 
   function fail(exchange: Exchange, error: unknown, headers?: readonly string[]): void {
-    const { http, body } = answerOf(error, answers);
+    const { http, body } = errorResponse(error, answers);
     if (http === 500) onFault(error, exchange.requestId);
     // The rest of a body that is not read would be taken for the next request.
-    reply(exchange, { http, body, headers: http === 413 ? CLOSING : headers });
+    sendResponse(exchange, { http, body, headers: http === 413 ? CLOSING : headers });
   }
 
   async function serve(exchange: Exchange): Promise<string | undefined> {

@@ -1,10 +1,21 @@
-// GATEWAY_FILE and the files that it names, read as a whole: what is wrong with any of them is told at once.
+// GATEWAY_FILE and the files that it names, read as a whole; and the way to its node: the channel, and the descriptors from a
+// file or from the node itself.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { TwinlineError } from '../../lib/errors.ts';
-import { type ChannelOptions, type GatewaySettings, parseGatewayFile } from '../../lib/gateway/index.ts';
+import {
+  type Channel,
+  type ChannelOptions,
+  type Descriptors,
+  type GatewaySettings,
+  http2Channel,
+  parseGatewayFile,
+  readDescriptorSet,
+  reflect,
+} from '../../lib/gateway/index.ts';
 
 export interface GatewayFile {
   readonly settings: GatewaySettings;
@@ -25,7 +36,7 @@ export function readGatewayFile(path: string): GatewayFile {
       return readFileSync(resolve(dirname(path), name));
     } catch (error) {
       problems.push(
-        `${source}: ${what} ${name} cannot be read (${codeOf(error)}). Paths start from the file's folder.`,
+        `${source}: ${what} ${name} cannot be read (${errorCode(error)}). Paths start from the file's folder.`,
       );
       return undefined;
     }
@@ -54,10 +65,56 @@ function readText(path: string, source: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new TwinlineError('ERR_CONFIG', `${source} cannot be read (${codeOf(error)}). Set the path of a JSON file.`);
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `${source} cannot be read (${errorCode(error)}). Set the path of a JSON file.`,
+    );
   }
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown';
+}
+
+/** Opens the channel that the file asks for; connects with the first call. Throws ERR_CONFIG. */
+export async function openChannel({ settings, tls }: GatewayFile): Promise<Channel> {
+  const { upstream, deadlineMs, channel } = settings;
+  if (channel === 'http2') return http2Channel({ upstream, tls, deadlineMs });
+  const { grpcChannel } = await import('../../lib/gateway/channel/grpc-channel.ts');
+  return grpcChannel({ upstream, tls, deadlineMs });
+}
+
+export interface NodeWait {
+  /** How long a node that is away is waited for. */
+  readonly patienceMs: number;
+  /** Called once, when the wait has begun. */
+  readonly onWait?: (reason: string) => void;
+}
+
+const RETRY_MS = 250;
+
+/**
+ * The descriptors of the file, or of the node. A node that does not answer is asked again until patience ends. Throws
+ * ERR_CONFIG when they cannot be used, ERR_SERVICE when the node does not give them.
+ */
+export async function readDescriptors(file: GatewayFile, channel: Channel, wait: NodeWait): Promise<Descriptors> {
+  if (file.descriptors) return readDescriptorSet(file.descriptors.bytes, file.descriptors.source);
+  const { descriptors, left } = await reflectPatiently(channel, wait);
+  const read = readDescriptorSet(descriptors, `What the node ${channel.name} says about itself`);
+  return { ...read, left: [...left, ...read.left] };
+}
+
+async function reflectPatiently(channel: Channel, { patienceMs, onWait }: NodeWait) {
+  const endsAt = performance.now() + patienceMs;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await reflect(channel);
+    } catch (error) {
+      const { reason, code, message } = error as TwinlineError;
+      const isHopeless = reason === 'not-offered' || code !== 'ERR_SERVICE';
+      if (isHopeless || performance.now() + RETRY_MS > endsAt) throw error;
+      if (isFirst) onWait?.(message);
+      await pause(RETRY_MS);
+    }
+  }
 }

@@ -13,18 +13,15 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { largeReplies } from './answers/large-replies.ts';
-import { type Renderer, renderer } from './answers/renderer.ts';
 import { openStreams } from './answers/streams.ts';
-import { RENDERED, type Rendered } from './answers/unary.ts';
+import { CACHE_RULES, type CachedResponse, createRenderer, type Renderer } from './answers/unary.ts';
 import { type Catalog, createCatalog } from './catalog.ts';
 import { createCounts } from './counts.ts';
 import { gatewayPart } from './documentation.ts';
 import { type GatewayDoor, gatewayDoor } from './door.ts';
-import { type GatewayFile, readGatewayFile } from './file.ts';
+import { type GatewayFile, type NodeWait, openChannel, readDescriptors, readGatewayFile } from './file.ts';
 import type { Front } from './front.ts';
-import { descriptorsOf, type NodeWait, openChannel } from './node.ts';
-import { ownership, takenBy } from './places.ts';
-import { splitRoutes } from './served.ts';
+import { ownership, splitRoutes, takenBy } from './places.ts';
 import type { Service } from './service.ts';
 
 export interface QueryGateway {
@@ -56,7 +53,7 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   const { catalog, channel, types } = opened;
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
   const large = largeReplies({ base: types.base, lessons: types.lessons, form: file.settings.json });
-  const service = serviceOf(opened, renderer(large));
+  const service = serviceOf(opened, createRenderer(large));
   return {
     door: (others, front) => {
       const door = gatewayDoor({
@@ -104,7 +101,7 @@ const AT_ONCE = { http2: GATEWAY_LIMITS.grpcCallsAtOnce, 'grpc-js': SERVER_LIMIT
 export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Opened> {
   const channel = await openChannel(file);
   try {
-    const descriptors = await descriptorsOf(file, channel, wait);
+    const descriptors = await readDescriptors(file, channel, wait);
     const { deadlineMs, channel: kind } = file.settings;
     const guarded = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind] });
     // Who gave a file may have a node that does not describe itself, or wants no questions about it.
@@ -120,7 +117,7 @@ export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Op
 function serviceOf({ catalog, channel, types }: Opened, renderer: Renderer): Service {
   // Without a cache nothing is kept, and calls that run are shared all the same.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
-  const cache = openCache<Rendered>({ ttlMs, maxBytes, ...RENDERED });
+  const cache = openCache<CachedResponse>({ ttlMs, maxBytes, ...CACHE_RULES });
   const counts = createCounts({ channel, cache });
   return { catalog, channel, types, cache, renderer, streams: openStreams(), counts };
 }

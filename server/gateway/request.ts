@@ -1,4 +1,4 @@
-// What a request to the gateway asks of the node: its message, its metadata, and how long it may take.
+// Reads what a request to the gateway sends to the node: its message, its metadata, and how long it may take.
 
 import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -7,15 +7,16 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Service } from './service.ts';
 
-export interface Asked {
-  readonly request: Buffer;
+/** What goes to the node. */
+export interface NodeRequest {
+  readonly message: Buffer;
   readonly metadata: Metadata;
   readonly deadlineMs: number;
   /** The deadline is the caller's own. */
   readonly isHasty: boolean;
 }
 
-export interface Target {
+interface Target {
   readonly route: Route;
   /** Decoded values of the path. */
   readonly values: readonly string[];
@@ -24,19 +25,19 @@ export interface Target {
 }
 
 /** Reads it all. Rejects with ERR_INPUT, and with a refusal for a body that is too large or encoded. */
-export async function readAsked(
+export async function readRequest(
   req: IncomingMessage,
   { route, values, query }: Target,
   { catalog: { settings }, types }: Pick<Service, 'catalog' | 'types'>,
-): Promise<Asked> {
-  const deadlineMs = deadlineOf(req.headers['grpc-timeout'], settings.deadlineMs);
+): Promise<NodeRequest> {
+  const deadlineMs = parseDeadline(req.headers['grpc-timeout'], settings.deadlineMs);
   const forwarded = metadataOf(req.headers, settings.forwardHeaders);
   if (forwarded.kind === 'refused') throw new TwinlineError('ERR_INPUT', forwarded.message);
   const body = route.body === '' ? undefined : await readBytes(req);
   const bind = (unknown?: UnknownTypes) => route.bind({ values, query, body, ...(unknown && { unknown }) });
   return {
     // A body may hold messages of types that have to be learned first.
-    request: body?.length ? (await types.make(bind, { deadlineMs })).value : bind(),
+    message: body?.length ? (await types.make(bind, { deadlineMs })).value : bind(),
     metadata: forwarded.metadata,
     deadlineMs,
     isHasty: deadlineMs < settings.deadlineMs,
@@ -46,7 +47,7 @@ export async function readAsked(
 const UNIT_MS: { readonly [unit: string]: number } = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 
 /** The smaller of what the caller allows (`Grpc-Timeout: 500m`) and what the gateway does. Throws ERR_INPUT. */
-function deadlineOf(text: string | string[] | undefined, mostMs: number): number {
+function parseDeadline(text: string | string[] | undefined, mostMs: number): number {
   if (text === undefined) return mostMs;
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(text)) ?? [];
   if (digits === undefined)

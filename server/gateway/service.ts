@@ -1,16 +1,15 @@
 // What the door of the gateway works with.
 
 import type { AnswerCache, GuardedChannel, TypeSource } from '../../lib/gateway/index.ts';
-import type { Renderer } from './answers/renderer.ts';
 import type { Streams } from './answers/streams.ts';
-import type { Rendered } from './answers/unary.ts';
+import type { CachedResponse, Renderer } from './answers/unary.ts';
 import type { Catalog } from './catalog.ts';
 import type { Counts } from './counts.ts';
 
 export interface Service {
   readonly catalog: Catalog;
   readonly channel: GuardedChannel;
-  readonly cache: AnswerCache<Rendered>;
+  readonly cache: AnswerCache<CachedResponse>;
   readonly renderer: Renderer;
   /** Types inside an Any that no descriptor declares. */
   readonly types: TypeSource;

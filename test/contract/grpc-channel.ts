@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import {
   type Answer,
@@ -285,6 +286,22 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     let got = 1;
     while (!(await reader.next()).done) got++;
     assert.equal([got, code(await stream.end)], [count, 0]);
+  },
+
+  'a stream that the node has ended gives all of its messages to a reader who comes late': async ({ channel }) => {
+    // More than a stream takes ahead of its reader, and few enough for the node to end the call at once.
+    const stream = channel.stream({ path: '/t.Node/Count', requests: [bytes('20,10000')] });
+    await stream.headers;
+    await sleep(300);
+    let got = 0;
+    for await (const { length } of stream.messages) got += length;
+    assert.equal([got, code(await stream.end)], [200_000, GRPC.ok]);
+    const left = channel.stream({ path: '/t.Node/Count', requests: [bytes('20,10000')] });
+    await left.headers;
+    await sleep(100);
+    for await (const _ of left.messages) break;
+    // Whether the node had ended it before the reader left is a matter of time.
+    assert.ok([GRPC.ok, GRPC.cancelled].includes(code(await left.end) as never));
   },
 
   'leaving a stream cancels it at the node': async ({ channel, node }) => {

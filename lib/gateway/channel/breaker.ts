@@ -42,13 +42,9 @@ const RESTING = channelStatus(GRPC.unavailable, 'The node did not answer and is 
  * well again; if not, the pause is twice as long. Calls that their caller gave up say nothing about the node.
  */
 export function guardedChannel(channel: Channel, options: BreakerOptions = {}): GuardedChannel {
-  const {
-    failures = GATEWAY_LIMITS.breakerFailures,
-    atOnce = GATEWAY_LIMITS.grpcCallsAtOnce,
-    clock = systemClock,
-  } = options;
+  const { failures = GATEWAY_LIMITS.breakerFailures, atOnce = GATEWAY_LIMITS.grpcCallsAtOnce } = options;
+  const { deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs, clock = systemClock } = options;
   const { pauseMs = GATEWAY_LIMITS.breakerPauseMs, pauseMaxMs = GATEWAY_LIMITS.breakerPauseMaxMs } = options;
-  const { deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs } = options;
   const refused = { open: 0, full: 0 };
   let inARow = 0;
   let running = 0;

@@ -74,7 +74,7 @@ export interface MessageStream {
    * loop cancels the call. Never throws.
    */
   readonly messages: AsyncIterable<Buffer>;
-  /** Resolves when the stream is over, all messages taken or not. Never rejects. */
+  /** Resolves when the stream is over and its last message has come to the reader, or the reader has left. Never rejects. */
   readonly end: Promise<StreamEnd>;
 }
 

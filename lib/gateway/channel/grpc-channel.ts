@@ -30,13 +30,13 @@ export function grpcChannel(options: ChannelOptions): Channel {
   } = options;
   const budget = new ByteBudget(options.heldBytes ?? GATEWAY_LIMITS.grpcHeldBytes);
   checkUpstream(upstream);
-  const client = new Client(upstream, credentialsFor(options), settings(options));
+  const client = new Client(upstream, createCredentials(options), channelOptions(options));
   const running = new Set<() => void>();
   let closing: Promise<void> | undefined;
   let idle: (() => void) | undefined;
   let trouble: string | undefined;
 
-  /** Counts the call as running; gives what tells how it ended, in the words of a channel. */
+  /** Counts the call as running, until the function that it gives translates its status. */
   function begin(call: Call | StreamCall, cancel: () => void): (object: StatusObject) => Status {
     const abort = () => cancel();
     call.signal?.addEventListener('abort', abort, { once: true });
@@ -46,7 +46,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
       running.delete(abort);
       if (!running.size) idle?.();
       if (object.code === status.UNAVAILABLE) trouble = object.details;
-      return told(object, answerBytes);
+      return translateStatus(object, answerBytes);
     };
   }
 
@@ -68,39 +68,52 @@ export function grpcChannel(options: ChannelOptions): Channel {
         call.path,
         same,
         same,
-        bufferOf(call.request),
-        headersOf(call),
+        toBuffer(call.request),
+        encodeMetadata(call),
         callOptions(call, deadlineMs),
         // With an error, `status` of the channel says OK to an answer without a message.
         (error, message) => {
           if (message) bytes = message;
           const ended = error ?? { code: status.OK, details: '', metadata: new Headers() };
           made.once('status', ({ metadata }: StatusObject) =>
-            resolve({ status: settle(ended), bytes, headers, trailers: metadataOf(metadata) }),
+            resolve({ status: settle(ended), bytes, headers, trailers: decodeMetadata(metadata) }),
           );
         },
       );
       made.on('metadata', (metadata: Headers) => {
-        headers = metadataOf(metadata);
+        headers = decodeMetadata(metadata);
       });
     });
   }
 
   function stream(call: StreamCall, sink: Sink): Source {
     const settle = begin(call, () => made.cancel());
-    const made = client.makeBidiStreamRequest(call.path, same, same, headersOf(call), callOptions(call, deadlineMs));
-    let isOver = false;
-    made.on('metadata', (metadata: Headers) => sink.headers(metadataOf(metadata)));
+    const made = client.makeBidiStreamRequest(
+      call.path,
+      same,
+      same,
+      encodeMetadata(call),
+      callOptions(call, deadlineMs),
+    );
+    let finish: (() => void) | undefined;
+    made.on('metadata', (metadata: Headers) => sink.headers(decodeMetadata(metadata)));
     made.on('data', sink.message);
     // `status` tells the same.
     made.on('error', () => {});
     made.on('status', (object: StatusObject) => {
-      isOver = true;
-      sink.end({ status: settle(object), trailers: metadataOf(object.metadata) });
+      const ending = { status: settle(object), trailers: decodeMetadata(object.metadata) };
+      finish = () => sink.end(ending);
+      // While a reader is slow, messages wait in the stream, and the status comes before them.
+      if (made.readableLength) made.once('end', finish);
+      else finish();
     });
-    for (const request of call.requests) made.write(bufferOf(request));
+    for (const request of call.requests) made.write(toBuffer(request));
     made.end();
-    return { pause: () => made.pause(), resume: () => made.resume(), cancel: () => void (isOver || made.cancel()) };
+    return {
+      pause: () => made.pause(),
+      resume: () => made.resume(),
+      cancel: () => (finish ? finish() : made.cancel()),
+    };
   }
 
   async function close(): Promise<void> {
@@ -149,13 +162,13 @@ const STATES: Readonly<Record<connectivityState, ChannelHealth['state']>> = {
   [connectivityState.SHUTDOWN]: 'closed',
 };
 
-function credentialsFor({ tls = false }: ChannelOptions) {
+function createCredentials({ tls = false }: ChannelOptions) {
   if (!tls) return credentials.createInsecure();
   return credentials.createSsl(tls === true ? null : Buffer.from(tls.ca));
 }
 
 // Nothing from the environment or from DNS: no proxies, no settings of services; and no retries that nobody asked for.
-function settings(options: ChannelOptions) {
+function channelOptions(options: ChannelOptions) {
   const { answerBytes = GATEWAY_LIMITS.grpcAnswerBytes, pingMs = GATEWAY_LIMITS.grpcPingMs } = options;
   const { backoffMs = GATEWAY_LIMITS.grpcBackoffMs, backoffMaxMs = GATEWAY_LIMITS.grpcBackoffMaxMs } = options;
   return {
@@ -176,17 +189,17 @@ function callOptions({ deadlineMs }: Call | StreamCall, usualMs: number): CallOp
   return { deadline: Date.now() + (deadlineMs ?? usualMs) };
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
+function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-function headersOf({ metadata = NONE }: Call | StreamCall): Headers {
+function encodeMetadata({ metadata = NONE }: Call | StreamCall): Headers {
   const headers = new Headers();
   for (const [name, value] of metadata) headers.add(name, value);
   return headers;
 }
 
-function metadataOf(headers: Headers): Metadata {
+function decodeMetadata(headers: Headers): Metadata {
   return Object.keys(headers.getMap())
     .filter((name) => !/^(content-type|grpc-(?!status-details-bin).*)$/.test(name))
     .flatMap((name) => headers.get(name).map((value) => [name, value] as const));
@@ -212,7 +225,7 @@ const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] =
   [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, statuses.LIMIT_EXCEEDED],
 ];
 
-function told(object: StatusObject, answerBytes: number): Status {
+function translateStatus(object: StatusObject, answerBytes: number): Status {
   // It has neither when an answer cannot be unpacked.
   const { code = status.INTERNAL, details = 'The answer of the node cannot be unpacked.' } =
     object as Partial<StatusObject>;

@@ -32,7 +32,7 @@ export function http2Channel(options: ChannelOptions): Channel {
       return new Promise((resolve) => {
         const source = client.startCall(
           call,
-          oneMessage(resolve, () => source.cancel()),
+          collectMessage(resolve, () => source.cancel()),
         );
       });
     },
@@ -41,13 +41,13 @@ export function http2Channel(options: ChannelOptions): Channel {
       return refused ? endedStream(refused) : messageStream((sink) => client.startCall(call, sink), budget);
     },
     health: client.health,
-    ready: (ms) => readyWithin(client.connect, { ms, isReady: () => client.health().state === 'ready' }),
+    ready: (ms) => waitUntilReady(client.connect, { ms, isReady: () => client.health().state === 'ready' }),
     close: client.close,
   };
 }
 
 /** Gathers the one message of a call that is not a stream. */
-function oneMessage(resolve: (answer: Answer) => void, cancel: () => void): Sink {
+function collectMessage(resolve: (answer: Answer) => void, cancel: () => void): Sink {
   let headers = NONE;
   let bytes: Buffer | undefined;
   let isMany = false;
@@ -69,7 +69,7 @@ function oneMessage(resolve: (answer: Answer) => void, cancel: () => void): Sink
   };
 }
 
-async function readyWithin(
+async function waitUntilReady(
   open: () => Promise<unknown>,
   { ms, isReady }: { readonly ms: number; readonly isReady: () => boolean },
 ): Promise<boolean> {

@@ -92,8 +92,8 @@ export interface Source {
  * many as it takes in GATEWAY_LIMITS.gatewayTurnMs, in one turn of the event loop.
  */
 export function messageStream(start: (sink: Sink) => Source, budget: ByteBudget): MessageStream {
-  const headers = promised<Metadata>();
-  const end = promised<StreamEnd>();
+  const headers = createDeferred<Metadata>();
+  const end = createDeferred<StreamEnd>();
   const waiting = new MessageQueue();
   let isOver = false;
   let isLeft = false;
@@ -182,7 +182,7 @@ export function endedStream(status: Status): MessageStream {
 
 const NOTHING_HELD = new ByteBudget(0);
 
-function promised<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+function createDeferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {};
   const promise = new Promise<T>((settle) => (resolve = settle));
   return { promise, resolve };

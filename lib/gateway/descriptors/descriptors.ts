@@ -27,7 +27,7 @@ import {
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
 import { type Detail, TwinlineError } from '../../errors.ts';
-import { type Declared, declaredIn, nameTypesFully, referencesIn } from './type-names.ts';
+import { type Declared, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
 
 export interface Descriptors {
   readonly registry: FileRegistry;
@@ -87,11 +87,11 @@ function decode(read: () => FileDescriptorProto[], source: string): FileDescript
 function register(given: readonly FileDescriptorProto[], source: string): Descriptors {
   const files = new Map(WELL_KNOWN.map((file) => [file.name, file]));
   for (const file of given) files.set(file.name, file);
-  for (const file of given) for (const message of file.messageType) nameInJson(message);
-  const declared = declaredIn(files.values());
+  for (const file of given) for (const message of file.messageType) fillJsonNames(message);
+  const declared = listDeclared(files.values());
   for (const file of given) nameTypesFully(file, declared);
   const left = dropIncomplete(files);
-  const registry = registryOf(inOrder(files, source), left);
+  const registry = createRegistry(sortFiles(files, source), left);
   const services = [...registry.files].flatMap((file) => file.services);
   if (left.length && !services.length) throw descriptorsError(source, left);
   return { registry, methods: services.flatMap((service) => service.methods), left };
@@ -101,7 +101,7 @@ function register(given: readonly FileDescriptorProto[], source: string): Descri
 function dropIncomplete(files: Map<string, FileDescriptorProto>): Detail[] {
   const left: Detail[] = [];
   for (;;) {
-    const declared = declaredIn(files.values());
+    const declared = listDeclared(files.values());
     const found = [...files.values()].flatMap((file) => missingTypes(file, { files, declared }));
     if (!found.length) return left;
     left.push(...found);
@@ -113,16 +113,16 @@ function dropIncomplete(files: Map<string, FileDescriptorProto>): Detail[] {
   }
 }
 
-function registryOf(sorted: readonly FileDescriptorProto[], left: Detail[]): FileRegistry {
+function createRegistry(sorted: readonly FileDescriptorProto[], left: Detail[]): FileRegistry {
   try {
     return createFileRegistry(create(FileDescriptorSetSchema, { file: [...sorted] }));
   } catch {
-    return createFileRegistry(create(FileDescriptorSetSchema, { file: usable(sorted, left) }));
+    return createFileRegistry(create(FileDescriptorSetSchema, { file: filterReadable(sorted, left) }));
   }
 }
 
 /** The files that the library can read, which may be all but one of an edition that it does not know. */
-function usable(sorted: readonly FileDescriptorProto[], left: Detail[]): FileDescriptorProto[] {
+function filterReadable(sorted: readonly FileDescriptorProto[], left: Detail[]): FileDescriptorProto[] {
   const known = new Map<string, DescFile>();
   return sorted.filter((file) => {
     try {
@@ -137,16 +137,17 @@ function usable(sorted: readonly FileDescriptorProto[], left: Detail[]): FileDes
 }
 
 /** protoc writes these names; other tools may leave them to the reader. */
-export function nameInJson({ field, nestedType }: DescriptorProto): void {
+export function fillJsonNames({ field, nestedType }: DescriptorProto): void {
   for (const one of field) one.jsonName ||= protoCamelCase(one.name);
-  for (const one of nestedType) nameInJson(one);
+  for (const one of nestedType) fillJsonNames(one);
 }
 
 type Files = ReadonlyMap<string, FileDescriptorProto>;
 
 // An import that only brings options may be missing: nothing here needs it.
 function missingTypes(file: FileDescriptorProto, { files, declared }: { files: Files; declared: Declared }): Detail[] {
-  const absent = [...new Set(referencesOf(file))].filter((name) => !declared.has(name));
+  const names = new Set([...listReferences(file)].map(({ name }) => name));
+  const absent = [...names].filter((name) => !declared.has(name));
   if (!absent.length) return [];
   const imports = file.dependency.filter((name) => !files.has(name));
   const why = imports.length ? `the imports ${imports.join(', ')} are missing` : 'no file declares them';
@@ -155,12 +156,8 @@ function missingTypes(file: FileDescriptorProto, { files, declared }: { files: F
   ];
 }
 
-function referencesOf(file: FileDescriptorProto): string[] {
-  return [...referencesIn(file)].map(({ name }) => name);
-}
-
 /** Every file after those that it imports; imports that are not there are left out. */
-function inOrder(files: Files, source: string): FileDescriptorProto[] {
+function sortFiles(files: Files, source: string): FileDescriptorProto[] {
   const sorted: FileDescriptorProto[] = [];
   const state = new Map<string, 'open' | 'done'>();
   const visit = (file: FileDescriptorProto, trail: readonly string[]): void => {

@@ -12,7 +12,7 @@ import {
 export type Declared = ReadonlyMap<string, 'message' | 'enum'>;
 
 /** All types of these files. */
-export function declaredIn(files: Iterable<FileDescriptorProto>): Declared {
+export function listDeclared(files: Iterable<FileDescriptorProto>): Declared {
   const names = new Map<string, 'message' | 'enum'>();
   const declare = (scope: string, { name, nestedType, enumType }: DescriptorProto): void => {
     names.set(`${scope}.${name}`, 'message');
@@ -38,7 +38,7 @@ interface Reference {
 }
 
 /** Every place where a file names a type. */
-export function* referencesIn(file: FileDescriptorProto): Generator<Reference> {
+export function* listReferences(file: FileDescriptorProto): Generator<Reference> {
   const scope = packageScope(file);
   yield* fieldReferences(file.extension, scope);
   for (const message of file.messageType) yield* messageReferences(message, scope);
@@ -72,7 +72,7 @@ function* fieldReferences(fields: readonly FieldDescriptorProto[], scope: string
  * the innermost scope outwards, and then fields may leave it to the reader whether they are of a message or an enum.
  */
 export function nameTypesFully(file: FileDescriptorProto, declared: Declared): void {
-  for (const { name, scope, rename, field } of referencesIn(file)) {
+  for (const { name, scope, rename, field } of listReferences(file)) {
     const full = name.startsWith('.') ? name : findFrom(scope, { name, declared });
     if (full !== name) rename(full);
     // The value of a field that was not set is found on the prototype of the message.

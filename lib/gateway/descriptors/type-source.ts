@@ -1,12 +1,108 @@
-// Types inside an Any that no descriptor declares: the node is asked for them, within bounds, and what it says is kept.
+// Message types that no descriptor declares, such as those inside an Any: the node is asked for them, within bounds, and what
+// it says is kept beside the types of the descriptors.
 
-import type { FileRegistry } from '@bufbuild/protobuf';
+import {
+  createFileRegistry,
+  type DescFile,
+  type DescMessage,
+  type FileRegistry,
+  fromBinary,
+  type Registry,
+} from '@bufbuild/protobuf';
+import { nestedTypes } from '@bufbuild/protobuf/reflect';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Channel, StopSignal } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
-import { type Lesson, learnedTypes, type UnknownTypes } from './learned-types.ts';
+import { fillJsonNames } from './descriptors.ts';
 import { gatherFiles, tryVersions } from './reflection.ts';
+import { type File, sortByImports } from './reflection-messages.ts';
+import { listDeclared, listReferences, nameTypesFully } from './type-names.ts';
+
+/** Files that the node was asked for, and the types that were wanted of them. */
+export interface Lesson {
+  readonly files: ReadonlyMap<string, File>;
+  readonly wanted: ReadonlySet<string>;
+}
+
+export interface LearnedTypes {
+  /** Finds what the descriptors declare and what was learned. */
+  readonly registry: FileRegistry;
+  isKnownFile(name: string): boolean;
+  /** All that was learned, in order. */
+  readonly lessons: readonly Lesson[];
+  /** Adds the messages of these files, `wanted` among them. Files that cannot be used are passed over. */
+  learn(files: ReadonlyMap<string, File>, wanted: ReadonlySet<string>): void;
+}
+
+/** Nothing learned yet. */
+export function learnedTypes(base: FileRegistry): LearnedTypes {
+  const files = new Map<string, DescFile>();
+  const messages = new Map<string, DescMessage>();
+  const lessons: Lesson[] = [];
+  const getFile = (name: string) => base.getFile(name) ?? files.get(name);
+  const getMessage = (name: string) => base.getMessage(name) ?? messages.get(name);
+
+  function read({ content }: File): DescFile | undefined {
+    try {
+      const proto = fromBinary(FileDescriptorProtoSchema, content);
+      for (const message of proto.messageType) fillJsonNames(message);
+      if ([...listReferences(proto)].some(({ name }) => !name.startsWith('.')))
+        nameTypesFully(proto, listDeclared([proto, ...[...base.files, ...files.values()].map((file) => file.proto)]));
+      // One that only brings options may be missing.
+      const dependency = proto.dependency.filter((name) => getFile(name) !== undefined);
+      if (dependency.length < proto.dependency.length) Object.assign(proto, { dependency, publicDependency: [] });
+      return createFileRegistry(proto, getFile).getFile(proto.name);
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    // The members of a registry do not look for each other.
+    registry: Object.assign(Object.create(base) as FileRegistry, {
+      getMessage,
+      get: (name: string) => base.get(name) ?? messages.get(name),
+    }),
+    isKnownFile: (name) => getFile(name) !== undefined,
+    lessons,
+    learn: (given, wanted) => {
+      lessons.push({ files: given, wanted });
+      for (const file of sortByImports(given)) {
+        const known = getFile(file.name);
+        const made = known && !declaresNew(file, { known, wanted }) ? undefined : read(file);
+        if (!made) continue;
+        if (!known) files.set(made.proto.name, made);
+        for (const type of nestedTypes(made))
+          if (type.kind === 'message' && !getMessage(type.typeName)) messages.set(type.typeName, type);
+      }
+    },
+  };
+}
+
+/** Whether a file of a known name may declare what is wanted: the node is newer than what is known of it. */
+function declaresNew({ content }: File, { known, wanted }: { known: DescFile; wanted: ReadonlySet<string> }): boolean {
+  const scope = known.proto.package ? `${known.proto.package}.` : '';
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+  return [...wanted].some((name) => name.startsWith(scope) && bytes.includes(name.slice(name.lastIndexOf('.') + 1)));
+}
+
+/** Takes the name of each, such as `cosmos.crypto.secp256k1.PubKey`; names come from messages and may be anything. */
+export interface UnknownTypes {
+  add(name: string): void;
+}
+
+/** The same registry, which reports the types that it does not have. */
+export function reportingRegistry(registry: Registry, unknown: UnknownTypes): Registry {
+  return Object.assign(Object.create(registry) as Registry, {
+    getMessage: (name: string) => {
+      const found = registry.getMessage(name);
+      if (!found) unknown.add(name);
+      return found;
+    },
+  });
+}
 
 /** How a caller waits for types. */
 export interface TypeWaiting {
@@ -55,11 +151,11 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
   });
   const minute = { began: 0, asked: 0 };
   let running = 0;
-  const told = { calls: 0, files: 0, bytes: 0 };
+  const total = { calls: 0, files: 0, bytes: 0 };
 
-  /** Gathers what is met while something is made, but for what the node is known not to have. */
-  function meet(): Met {
-    const met: Met = {
+  /** Gathers unknown types while something is made, but for those that the node is known not to have. */
+  function gatherNames(): UnknownNames {
+    const met: UnknownNames = {
       names: new Set(),
       isOpen: false,
       add: (name) => {
@@ -74,11 +170,11 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
     return met;
   }
 
-  /** Begins a call for names that nobody asks for. */
+  /** Begins a call for names that no running call asks for. */
   function begin(names: readonly string[], node: Channel): void {
     running++;
     minute.asked += names.length;
-    told.calls++;
+    total.calls++;
     const call = ask(names, node).finally(() => {
       running--;
       for (const name of names) asking.delete(name);
@@ -90,8 +186,8 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
     const endsAt = performance.now() + GATEWAY_LIMITS.typesMs;
     const left = () => ({ deadlineMs: endsAt - performance.now() });
     const bounds = {
-      maxFiles: GATEWAY_LIMITS.reflectionFiles - told.files,
-      maxBytes: GATEWAY_LIMITS.reflectionBytes - told.bytes,
+      maxFiles: GATEWAY_LIMITS.reflectionFiles - total.files,
+      maxBytes: GATEWAY_LIMITS.reflectionBytes - total.bytes,
     };
     let ttl: number = GATEWAY_LIMITS.typesUnknownMs;
     try {
@@ -99,8 +195,8 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
         gatherFiles(node, { service, symbols: names, left, isKnown: learned.isKnownFile, ...bounds }),
       );
       learned.learn(files, new Set(names));
-      told.files += files.size;
-      for (const { content } of files.values()) told.bytes += content.length;
+      total.files += files.size;
+      for (const { content } of files.values()) total.bytes += content.length;
     } catch {
       // They stay unknown, and are asked for again soon: the node may be away.
       ttl = GATEWAY_LIMITS.typesFailedMs;
@@ -111,7 +207,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
   /** How many more names the node may be asked for now. */
   function allowance(): number {
     if (clock.now() - minute.began >= 60_000) Object.assign(minute, { began: clock.now(), asked: 0 });
-    const isFull = running >= GATEWAY_LIMITS.typeCallsAtOnce || told.files >= GATEWAY_LIMITS.reflectionFiles;
+    const isFull = running >= GATEWAY_LIMITS.typeCallsAtOnce || total.files >= GATEWAY_LIMITS.reflectionFiles;
     return isFull ? 0 : GATEWAY_LIMITS.typesPerMinute - minute.asked;
   }
 
@@ -120,7 +216,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
     const fresh = names.filter((name) => !asking.has(name)).slice(0, Math.max(0, allowance()));
     if (fresh.length && channel) begin(fresh, channel);
     const calls = new Set(names.flatMap((name) => asking.get(name) ?? []));
-    if (calls.size) await endOf(Promise.all(calls), waiting);
+    if (calls.size) await waitFor(Promise.all(calls), waiting);
     return names.some((name) => learned.registry.getMessage(name) !== undefined);
   }
 
@@ -132,7 +228,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
       const endsAt = performance.now() + waiting.deadlineMs;
       let patienceMs: number = GATEWAY_LIMITS.typesMs;
       for (let round = 1; ; round++) {
-        const met = meet();
+        const met = gatherNames();
         const made = await attempt(make, met);
         const began = performance.now();
         const leftMs = Math.min(patienceMs, endsAt - began);
@@ -148,11 +244,11 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
         return { value: made.value, isFinal: !isOpen };
       }
     },
-    stats: () => ({ calls: told.calls, files: told.files, unknown: absent.size }),
+    stats: () => ({ calls: total.calls, files: total.files, unknown: absent.size }),
   };
 }
 
-interface Met extends UnknownTypes {
+interface UnknownNames extends UnknownTypes {
   readonly names: Set<string>;
   /** Something else was met that may be known a moment later. */
   isOpen: boolean;
@@ -173,7 +269,7 @@ async function attempt<T>(
 }
 
 /** Resolves when the work is done, the time is over or the caller has left; the work goes on. */
-function endOf(work: Promise<unknown>, { deadlineMs, signal }: TypeWaiting): Promise<void> {
+function waitFor(work: Promise<unknown>, { deadlineMs, signal }: TypeWaiting): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);

@@ -116,6 +116,18 @@ export function writeDigits(state: WriteState, value: number): void {
   state.to = end;
 }
 
+/** Writes `value` with zeros before it, `width` digits in all. */
+export function writePadded(state: WriteState, value: number, width: number): void {
+  reserve(state, width);
+  let left = value;
+  for (let at = state.to + width - 1; at >= state.to; at--) {
+    const rest = Math.floor(left / 10);
+    state.out[at] = 48 + left - rest * 10;
+    left = rest;
+  }
+  state.to += width;
+}
+
 /**
  * Writes the UTF-8 from `state.at` to `end` as a JSON string. Invalid UTF-8 is refused when `strict`, replaced by U+FFFD
  * when not.

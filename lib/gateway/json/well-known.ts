@@ -6,7 +6,17 @@ import { protoCamelCase, protoSnakeCase } from '@bufbuild/protobuf/reflect';
 import type { TwinlineError } from '../../errors.ts';
 import { readFields } from '../descriptors/options.ts';
 import { acceptsTag, closeObject, type FieldPlan } from './object.ts';
-import { createLiteral, type Literal, writeAscii, writeBase64, writeLiteral, writeText } from './output.ts';
+import {
+  createLiteral,
+  type Literal,
+  writeAscii,
+  writeBase64,
+  writeByte,
+  writeDigits,
+  writeLiteral,
+  writePadded,
+  writeText,
+} from './output.ts';
 import {
   enterMessage,
   type MessagePart,
@@ -31,13 +41,23 @@ const LAST_SECOND = 253_402_300_799;
 const DURATION_SECONDS = 315_576_000_000;
 const NANOS = 1_000_000_000;
 
-/** RFC 3339 in UTC with 0, 3, 6 or 9 digits of a second. */
+/** RFC 3339 in UTC with 0, 3, 6 or 9 digits of a second. Written as digits: a Date takes several times as long. */
 export const writeTimestamp: MessageWriter = (state, end) => {
   const { seconds, nanos } = readSeconds(state, end);
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos >= NANOS)
     throw unwritableReply('a time lies before the year 1 or after the year 9999');
-  const time = new Date(seconds * 1_000).toISOString().slice(0, 19);
-  writeAscii(state, `"${time}${formatFraction(nanos)}Z"`);
+  const days = Math.floor(seconds / 86_400);
+  const time = seconds - days * 86_400;
+  writeByte(state, 0x22);
+  writeDate(state, days);
+  writeByte(state, 0x54);
+  writePadded(state, Math.floor(time / 3_600), 2);
+  writeByte(state, 0x3a);
+  writePadded(state, Math.floor(time / 60) % 60, 2);
+  writeByte(state, 0x3a);
+  writePadded(state, time % 60, 2);
+  writeFraction(state, nanos);
+  writeAscii(state, 'Z"');
 };
 
 /** Seconds with 0, 3, 6 or 9 decimals and an s: `"1.500s"`. */
@@ -45,14 +65,36 @@ export const writeDuration: MessageWriter = (state, end) => {
   const { seconds, nanos } = readSeconds(state, end);
   if (Math.abs(seconds) > DURATION_SECONDS || Math.abs(nanos) >= NANOS || seconds * nanos < 0)
     throw unwritableReply('a duration is longer than 10,000 years, or its seconds and nanoseconds differ in sign');
-  const sign = seconds < 0 || nanos < 0 ? '-' : '';
-  writeAscii(state, `"${sign}${Math.abs(seconds)}${formatFraction(Math.abs(nanos))}s"`);
+  writeAscii(state, seconds < 0 || nanos < 0 ? '"-' : '"');
+  writeDigits(state, Math.abs(seconds));
+  writeFraction(state, Math.abs(nanos));
+  writeAscii(state, 's"');
 };
 
-function formatFraction(nanos: number): string {
-  if (nanos === 0) return '';
-  const digits = nanos % 1_000_000 === 0 ? 3 : nanos % 1_000 === 0 ? 6 : 9;
-  return `.${String(nanos).padStart(9, '0').slice(0, digits)}`;
+function writeFraction(state: WriteState, nanos: number): void {
+  if (nanos === 0) return;
+  writeByte(state, 0x2e);
+  if (nanos % 1_000_000 === 0) writePadded(state, nanos / 1_000_000, 3);
+  else if (nanos % 1_000 === 0) writePadded(state, nanos / 1_000, 6);
+  else writePadded(state, nanos, 9);
+}
+
+// Days since 1970 to a date of the Gregorian calendar, by eras of 400 years that begin in March.
+function writeDate(state: WriteState, days: number): void {
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const inEra = shifted - era * 146_097;
+  const years = Math.floor(
+    (inEra - Math.floor(inEra / 1_460) + Math.floor(inEra / 36_524) - Math.floor(inEra / 146_096)) / 365,
+  );
+  const inYear = inEra - (365 * years + Math.floor(years / 4) - Math.floor(years / 100));
+  const fromMarch = Math.floor((5 * inYear + 2) / 153);
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  writePadded(state, years + era * 400 + (month <= 2 ? 1 : 0), 4);
+  writeByte(state, 0x2d);
+  writePadded(state, month, 2);
+  writeByte(state, 0x2d);
+  writePadded(state, inYear - Math.floor((153 * fromMarch + 2) / 5) + 1, 2);
 }
 
 /** Paths in lowerCamelCase with commas between. */

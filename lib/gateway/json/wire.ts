@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
-import type { UnknownTypes } from '../descriptors/learned-types.ts';
+import type { UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 
 /** One reply that is being written as JSON: `bytes` are read at `at`, `out` is filled up to `to`. */

@@ -3,7 +3,7 @@
 import { type DescField, type DescMessage, type Registry, ScalarType } from '@bufbuild/protobuf';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import { TwinlineError } from '../../errors.ts';
-import type { UnknownTypes } from '../descriptors/learned-types.ts';
+import type { UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { createDefaults, fieldPlan, type JsonForm, objectPlan, singleFieldPlan, type Types } from './field.ts';
 import { type ObjectPlan, writeFields, writeObject } from './object.ts';

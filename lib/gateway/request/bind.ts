@@ -9,7 +9,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { TwinlineError } from '../../errors.ts';
-import { reportingRegistry, type UnknownTypes } from '../descriptors/learned-types.ts';
+import { reportingRegistry, type UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { decodeQuery } from '../route/paths.ts';
 import { type FieldPath, findField, findPath, MessageBuilder } from './message-builder.ts';

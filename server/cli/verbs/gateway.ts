@@ -6,8 +6,7 @@ import { type RouteRow, routeRows } from '../../../lib/gateway/index.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import { readGatewayFile } from '../../gateway/file.ts';
 import { openCatalog } from '../../gateway/open.ts';
-import { ownership, servedTemplates, takenBy } from '../../gateway/places.ts';
-import { splitRoutes } from '../../gateway/served.ts';
+import { ownership, servedTemplates, splitRoutes, takenBy } from '../../gateway/places.ts';
 import type { ServedRoute } from '../../http/route-table.ts';
 import { readScratchConfig, withScratchServer } from '../scratch-server.ts';
 import { Usage, type Verb } from '../verb.ts';
@@ -49,7 +48,7 @@ async function readRows(path: string, env: NodeJS.ProcessEnv): Promise<{ rows: R
   const hidden = new Set(splitRoutes(catalog, owns).hidden);
   const rows = routeRows(catalog.routes).flatMap((row, at) => {
     const route = catalog.routes[at]!;
-    const { use } = catalog.planOf(route);
+    const { use } = route;
     return servedTemplates(route, file.settings).map(
       (template): Row => ({ ...row, path: template, use: hidden.has(template) ? 'hidden' : use }),
     );

@@ -62,7 +62,7 @@ interface Job {
 export function largeReplies({ base, lessons = [], form, ...options }: LargeOptions): LargeReplies {
   const { ms = SERVER_LIMITS.gatewayLargeMs, memoryMb = SERVER_LIMITS.gatewayLargeMemoryMb } = options;
   const { most = SERVER_LIMITS.gatewayLargeWaiting, mostBytes = SERVER_LIMITS.gatewayLargeBytes } = options;
-  const workerData: ThreadData = { set: setOf(base), form };
+  const workerData: ThreadData = { set: encodeRegistry(base), form };
   const budget = new ByteBudget(mostBytes);
   let queue: Job[] = [];
   let thread: Worker | undefined;
@@ -83,7 +83,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
     const message: Message = { order: job.order, lessons: lessons.slice(taught) };
     taught = lessons.length;
     thread.postMessage(message, [job.order.bytes.buffer as ArrayBuffer]);
-    timer = setTimeout(() => end(tooMuch(`${ms} ms`)), ms);
+    timer = setTimeout(() => end(tooMuchError(`${ms} ms`)), ms);
   }
 
   function start(): Worker {
@@ -99,7 +99,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
       next();
     });
     const fail = (why: unknown) => {
-      if (made === thread) end(failure(why, memoryMb));
+      if (made === thread) end(threadError(why, memoryMb));
     };
     made.on('error', fail);
     made.on('exit', fail);
@@ -122,7 +122,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
       const one = { order, resolve, reject };
       giveUp = () => {
         queue = queue.filter((other) => other !== one);
-        reject(late());
+        reject(lateError());
       };
       queue.push(one);
     });
@@ -139,11 +139,11 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
 
   return {
     write: async (order, waiting) => {
-      if (isClosed || waiting.signal.aborted) throw late();
+      if (isClosed || waiting.signal.aborted) throw lateError();
       const { length } = order.bytes;
-      if (queue.length >= most || !budget.take(length)) throw busy();
+      if (queue.length >= most || !budget.take(length)) throw busyError();
       try {
-        return await wait({ ...order, bytes: movable(order.bytes) }, waiting);
+        return await wait({ ...order, bytes: toMovable(order.bytes) }, waiting);
       } finally {
         budget.give(length);
       }
@@ -151,7 +151,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      for (const { reject } of [...(job ? [job] : []), ...queue]) reject(late());
+      for (const { reject } of [...(job ? [job] : []), ...queue]) reject(lateError());
       queue = [];
       job = undefined;
       const last = thread;
@@ -161,13 +161,13 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
   };
 }
 
-function setOf({ files }: FileRegistry): Uint8Array {
+function encodeRegistry({ files }: FileRegistry): Uint8Array {
   const file = [...files].map(({ proto }) => proto);
   return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
 }
 
 /** Bytes in memory of their own, which can be handed to a thread. */
-function movable(bytes: Uint8Array): Uint8Array {
+function toMovable(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
@@ -181,22 +181,22 @@ function settle({ resolve, reject }: Job, outcome: Outcome): void {
   }
 }
 
-function failure(why: unknown, memoryMb: number): Error {
+function threadError(why: unknown, memoryMb: number): Error {
   const isMemory = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-  return isMemory ? tooMuch(`${memoryMb} MB`) : new Error(`The thread for large replies ended: ${why}`);
+  return isMemory ? tooMuchError(`${memoryMb} MB`) : new Error(`The thread for large replies ended: ${why}`);
 }
 
-function tooMuch(what: string): TwinlineError {
+function tooMuchError(what: string): TwinlineError {
   const message = `The reply of the node takes more than ${what} to be written as JSON. Ask for smaller pages.`;
   return new TwinlineError('ERR_SERVICE', message, { reason: 'too-large' });
 }
 
-function busy(): TwinlineError {
+function busyError(): TwinlineError {
   const message =
     'Too many large replies of the node wait to be written as JSON. Ask again later, or for smaller pages.';
   return new TwinlineError('ERR_BUSY', message);
 }
 
-function late(): TwinlineError {
+function lateError(): TwinlineError {
   return new TwinlineError('ERR_TIMEOUT', 'The deadline passed before the reply of the node was written as JSON.');
 }

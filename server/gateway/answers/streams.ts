@@ -13,18 +13,20 @@ import {
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { drained } from '../../http/event-streams.ts';
 import { WAITING } from '../../http/guard.ts';
-import type { Plan } from '../catalog.ts';
+import type { GatewayRoute } from '../catalog.ts';
 import type { Exchange } from '../front.ts';
-import type { Asked } from '../request.ts';
+import type { NodeRequest } from '../request.ts';
 import type { Service } from '../service.ts';
-import { answerOf } from './refusal.ts';
-import { renderReply } from './renderer.ts';
-import { begin, reply } from './reply.ts';
-import { challengeFor, RAW, statusAnswer } from './unary.ts';
+import { beginResponse, errorResponse, sendResponse } from './response.ts';
+import { challengeHeaders, describeStatus, RAW, renderReply } from './unary.ts';
 
 export interface Streams {
   /** Answers with the stream of a call; resolves when all is over. */
-  answer(exchange: Exchange, plan: Plan, with_: { readonly asked: Asked; readonly service: Service }): Promise<void>;
+  answer(
+    exchange: Exchange,
+    route: GatewayRoute,
+    options: { readonly request: NodeRequest; readonly service: Service },
+  ): Promise<void>;
   /** Ends all streams with an error that says why. */
   close(): void;
 }
@@ -73,11 +75,15 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
   const open = new Set<AbortController>();
   let isClosed = false;
 
-  async function answer(exchange: Exchange, plan: Plan, { asked, service }: { asked: Asked; service: Service }) {
+  async function answer(
+    exchange: Exchange,
+    route: GatewayRoute,
+    { request, service }: { request: NodeRequest; service: Service },
+  ) {
     const { req, res } = exchange;
     const jsonForm = formOf(req);
     if (req.method === 'HEAD') {
-      begin(exchange, ['Content-Type', jsonForm.type]);
+      beginResponse(exchange, ['Content-Type', jsonForm.type]);
       return void res.end();
     }
     const ended = new AbortController();
@@ -85,20 +91,20 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
     res.once('close', leave);
     open.add(ended);
     try {
-      const { request, metadata, deadlineMs } = asked;
-      const call = { path: plan.path, requests: [request], metadata, deadlineMs, signal: ended.signal };
+      const { message, metadata, deadlineMs } = request;
+      const call = { path: route.grpcPath, requests: [message], metadata, deadlineMs, signal: ended.signal };
       const stream = service.channel.stream(call);
       const messages = stream.messages[Symbol.asyncIterator]();
       const first = await messages.next();
       const waiting = { deadlineMs, signal: ended.signal };
       if (first.done && (await fails(exchange, stream, { service, waiting }))) return;
       const told = headersOf(await stream.headers, service.catalog.back);
-      const form = plan.isRaw && !first.done ? rawForm(first.value) : jsonForm;
+      const form = route.isRaw && !first.done ? rawForm(first.value) : jsonForm;
       const own = ['Content-Type', form.type, ...(form.headers ?? [])];
-      begin(exchange, [...Object.entries(told).flat(), ...own, ...UNSTORED]);
+      beginResponse(exchange, [...Object.entries(told).flat(), ...own, ...UNSTORED]);
       res.emit(WAITING);
       const lines = { first, messages, stream };
-      await pump(res, lines, { form, plan, service, waiting });
+      await pump(res, lines, { form, route, service, waiting });
     } finally {
       // What was thrown before its messages were read leaves a call behind.
       ended.abort();
@@ -108,23 +114,23 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
   }
 
   async function pump(res: ServerResponse, { first, messages, stream }: Lines, way: Way): Promise<void> {
-    const { form, plan, service, waiting } = way;
+    const { form, route, service, waiting } = way;
     const { signal } = waiting;
     let fault: HttpAnswer | undefined;
     try {
       for (let next = first; !next.done; next = await messages.next()) {
-        const message = await messageOf(next.value, { plan, service, waiting });
+        const message = await messageOf(next.value, { route, service, waiting });
         if (!send(res, form, message) && !(await drained(res, { signal, stallMs }))) break;
       }
     } catch (error) {
-      fault = answerOf(error, service.catalog.answers);
+      fault = errorResponse(error, service.catalog.answers);
     }
     await messages.return?.();
     const { status, trailers } = await stream.end;
     if (res.destroyed) return;
     // A reader that takes nothing would never see the end.
     if (res.writableNeedDrain) return void res.destroy();
-    if (!fault && status.code !== 0 && !isClosed) fault = await statusAnswer({ status, trailers }, service, waiting);
+    if (!fault && status.code !== 0 && !isClosed) fault = await describeStatus({ status, trailers }, service, waiting);
     const words = isClosed && signal.aborted ? STOPPING : fault?.body;
     const last = words === undefined ? '' : form.error(words);
     if (last === undefined) res.destroy();
@@ -148,15 +154,15 @@ interface Lines {
 
 interface Way {
   readonly form: Form;
-  readonly plan: Plan;
+  readonly route: GatewayRoute;
   readonly service: Service;
   readonly waiting: { readonly deadlineMs: number; readonly signal: AbortSignal };
 }
 
 /** One message of the node, as the answer holds it. */
-async function messageOf(bytes: Buffer, { plan, service, waiting }: Omit<Way, 'form'>): Promise<Buffer> {
-  if (plan.isRaw) return readHttpBody(bytes).data;
-  return (await renderReply({ plan, bytes }, service, waiting)).value.json;
+async function messageOf(bytes: Buffer, { route, service, waiting }: Omit<Way, 'form'>): Promise<Buffer> {
+  if (route.isRaw) return readHttpBody(bytes).data;
+  return (await renderReply({ route, bytes }, service, waiting)).value.json;
 }
 
 function formOf(req: IncomingMessage): Form {
@@ -186,10 +192,10 @@ async function fails(
   const { status, trailers } = await end;
   if (status.code === 0) return false;
   const { back } = service.catalog;
-  const answer = await statusAnswer({ status, trailers }, service, waiting);
+  const answer = await describeStatus({ status, trailers }, service, waiting);
   const metadata = await headers;
   const told = headersOf([...metadata, ...earlyTrailers(trailers, back)], back);
-  const list = [...challengeFor(answer, [...metadata, ...trailers]), ...Object.entries(told).flat()];
-  reply(exchange, { ...answer, headers: list, trailers: trailersOf(trailers, back) });
+  const list = [...challengeHeaders(answer, [...metadata, ...trailers]), ...Object.entries(told).flat()];
+  sendResponse(exchange, { ...answer, headers: list, trailers: trailersOf(trailers, back) });
   return true;
 }

@@ -1,37 +1,39 @@
-// One answer for one question: from the cache, from a call that runs already, or from the node; then as HTTP.
+// One answer for one question: from the cache, from a call that runs already, or from the node; its reply as JSON, large ones
+// in a thread, so that the event loop never stands still for one.
 
 import type { IncomingMessage } from 'node:http';
 import fresh from 'fresh';
+import type { TwinlineError } from '../../../lib/errors.ts';
 import { Stop, type StopSignal } from '../../../lib/gateway/channel/channel.ts';
 import * as statuses from '../../../lib/gateway/channel/statuses.ts';
 import {
   type Answer,
   type AnswerCache,
+  type CacheOptions,
   type CacheResult,
+  type Effort,
   earlyTrailers,
   entityTag,
   HEIGHT,
   type HttpAnswer,
   headersOf,
+  type Made,
   type Metadata,
   readHttpBody,
   trailersOf,
+  type UnknownTypes,
 } from '../../../lib/gateway/index.ts';
-import type { Plan } from '../catalog.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
+import type { GatewayRoute } from '../catalog.ts';
 import type { Exchange } from '../front.ts';
-import type { Asked } from '../request.ts';
+import type { NodeRequest } from '../request.ts';
 import type { Service } from '../service.ts';
-import type { Waiting } from './large-replies.ts';
-import { type Reply, renderReply } from './renderer.ts';
-import { reply } from './reply.ts';
+import type { LargeReplies, Waiting, Written } from './large-replies.ts';
+import { type GatewayResponse, sendResponse } from './response.ts';
 
-/** An answer that is ready to be sent, also to several. */
-export interface Rendered {
-  readonly http: number;
+/** A response that is ready to be sent, also to several. */
+export interface CachedResponse extends GatewayResponse {
   readonly body: Buffer;
-  /** Of the body, where it is not JSON. */
-  readonly type?: string;
-  /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly trailers: Readonly<Record<string, string>>;
   /** The body says all that can be said: no type inside it may be known a moment later. */
@@ -42,86 +44,75 @@ export interface Rendered {
   readonly height: string | undefined;
 }
 
-/** What a cache asks about answers of this kind. */
-export const RENDERED = {
-  bytesOf: ({ body, headers, trailers }: Rendered) =>
-    body.length + lengthOf(headers) + lengthOf(Object.values(trailers)),
-  isKept: ({ tag, isFinal }: Rendered) => tag !== undefined && isFinal,
-  heightOf: ({ height }: Rendered) => height,
+/** What a cache asks about such responses. */
+export const CACHE_RULES: Pick<CacheOptions<CachedResponse>, 'bytesOf' | 'isKept' | 'heightOf'> = {
+  bytesOf: ({ body, headers, trailers }) => {
+    const texts = [...headers, ...Object.values(trailers)];
+    return texts.reduce((sum, text) => sum + text.length, body.length);
+  },
+  isKept: ({ tag, isFinal }) => tag !== undefined && isFinal,
+  heightOf: ({ height }) => height,
 };
 
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + text.length, 0);
-}
-
-/** Asks the node, or those who have asked already, and answers. Rejects when the answer cannot be read. */
+/** Calls the node, or joins those who call already, and answers. Rejects when the reply cannot be read. */
 export async function answerUnary(
   exchange: Exchange,
-  plan: Plan,
-  { asked, service }: { asked: Asked; service: Service },
+  route: GatewayRoute,
+  { request, service }: { request: NodeRequest; service: Service },
 ): Promise<void> {
   const { res } = exchange;
   const left = new Stop();
   const leave = () => left.abort();
   res.once('close', leave);
-  const { deadlineMs } = asked;
-  const waiting = { deadlineMs, signal: left };
-  const load = (signal: StopSignal) => ask(plan, asked, { service, signal });
+  const waiting = { deadlineMs: request.deadlineMs, signal: left };
+  const load = (signal: StopSignal) => callNode(route, request, { service, signal });
   try {
-    const result = plan.isShared
-      ? await service.cache.answer(keyOf(plan, asked), waiting, load)
-      : ({ kind: 'answer', answer: await load(left), from: 'node' } as const);
-    send(exchange, result, service);
+    const result: CacheResult<CachedResponse> = route.isShared
+      ? await service.cache.answer(cacheKey(route, request), waiting, load)
+      : { kind: 'answer', answer: await load(left), from: 'node' };
+    sendResult(exchange, result, service);
   } finally {
     res.off('close', leave);
   }
 }
 
 // Calls with a deadline of their own run apart: it ends them for all who wait, and the node is told of it.
-function keyOf(
-  { path }: Plan,
-  { request, metadata, deadlineMs, isHasty }: Asked,
-): Parameters<AnswerCache<Rendered>['answer']>[0] {
+function cacheKey(
+  { grpcPath }: GatewayRoute,
+  { message, metadata, deadlineMs, isHasty }: NodeRequest,
+): Parameters<AnswerCache<CachedResponse>['answer']>[0] {
   const height = metadata.find(([name]) => name === HEIGHT)?.[1] as string | undefined;
   const forwarded = height === undefined ? metadata : metadata.filter(([name]) => name !== HEIGHT);
-  return { path, request, height, forwarded, ...(isHasty && { apart: String(deadlineMs) }) };
+  return { path: grpcPath, request: message, height, forwarded, ...(isHasty && { apart: String(deadlineMs) }) };
 }
 
-interface Asking {
-  readonly service: Service;
-  readonly signal: StopSignal;
-}
-
-async function ask(plan: Plan, asked: Asked, { service, signal }: Asking): Promise<Rendered> {
-  const { request, metadata, deadlineMs } = asked;
+async function callNode(
+  route: GatewayRoute,
+  { message, metadata, deadlineMs }: NodeRequest,
+  { service, signal }: { readonly service: Service; readonly signal: StopSignal },
+): Promise<CachedResponse> {
   const { back } = service.catalog;
   const begun = performance.now();
-  const answer = await service.channel.unary({ path: plan.path, request, metadata, deadlineMs, signal });
+  const answer = await service.channel.unary({ path: route.grpcPath, request: message, metadata, deadlineMs, signal });
   const tookMs = performance.now() - begun;
   service.counts.called(tookMs);
   const early = answer.trailers.length ? [...answer.headers, ...earlyTrailers(answer.trailers, back)] : answer.headers;
-  const told = { headers: headersOf(early, back), trailers: trailersOf(answer.trailers, back) };
+  const given = headersOf(early, back);
+  const trailers = trailersOf(answer.trailers, back);
   const waiting = { deadlineMs: deadlineMs - tookMs, signal };
-  if (answer.status.code !== 0) return failed(answer, { service, waiting, told });
-  const { body, type, tag, isFinal } = await bodyOf({ plan, bytes: answer.bytes }, service, waiting);
-  // Whoever keeps it asks whether it is still true.
-  const headers = [
-    'ETag',
-    tag,
-    'Cache-Control',
-    'no-cache',
-    ...(type ? RAW : []),
-    ...Object.entries(told.headers).flat(),
-  ];
-  const { trailers } = told;
-  return { http: 200, body, ...(type && { type }), headers, trailers, isFinal, tag, height: told.headers[HEIGHT] };
+  if (answer.status.code !== 0) return { ...(await failedResponse(answer, { service, waiting, given })), trailers };
+  const { body, type, tag, isFinal } = await renderBody({ route, bytes: answer.bytes }, service, waiting);
+  // A client that keeps the body asks whether it is still true.
+  const own = ['ETag', tag, 'Cache-Control', 'no-cache', ...(type ? RAW : [])];
+  const headers = [...own, ...Object.entries(given).flat()];
+  return { http: 200, body, ...(type && { type }), headers, trailers, isFinal, tag, height: given[HEIGHT] };
 }
 
 /** What comes from the node as a body of its own must not act as a page of this server. */
 export const RAW: readonly string[] = ['Content-Security-Policy', 'sandbox'];
 
-async function bodyOf(reply: Reply, service: Service, waiting: Waiting) {
-  if (reply.plan.isRaw) {
+async function renderBody(reply: NodeReply, service: Service, waiting: Waiting) {
+  if (reply.route.isRaw) {
     const { type, data } = readHttpBody(reply.bytes);
     return { body: data, type, tag: entityTag(data), isFinal: true };
   }
@@ -129,59 +120,109 @@ async function bodyOf(reply: Reply, service: Service, waiting: Waiting) {
   return { body: value.json, type: undefined, tag: value.tag ?? entityTag(value.json), isFinal };
 }
 
-interface Failure {
-  readonly service: Service;
-  readonly waiting: Waiting;
-  readonly told: Pick<Rendered, 'trailers'> & { readonly headers: Record<string, string> };
-}
-
-async function failed({ status, headers, trailers }: Answer, { service, waiting, told }: Failure): Promise<Rendered> {
-  const answer = await statusAnswer({ status, trailers }, service, waiting);
+async function failedResponse(
+  { status, headers, trailers }: Answer,
+  { service, waiting, given }: { service: Service; waiting: Waiting; given: Record<string, string> },
+): Promise<CachedResponse> {
+  const answer = await describeStatus({ status, trailers }, service, waiting);
   const { retryMs } = service.channel.breaker();
-  if (retryMs > 0) told.headers['retry-after'] = String(Math.ceil(retryMs / 1_000));
-  const list = [...challengeFor(answer, [...headers, ...trailers]), ...Object.entries(told.headers).flat()];
-  return { ...ready(answer, list), trailers: told.trailers };
+  if (retryMs > 0) given['retry-after'] = String(Math.ceil(retryMs / 1_000));
+  return readyResponse(answer, [
+    ...challengeHeaders(answer, [...headers, ...trailers]),
+    ...Object.entries(given).flat(),
+  ]);
 }
 
-/** The answer to a call that did not end well, with its details. */
-export async function statusAnswer(
+/** The answer to a call that did not end well, with the details in `grpc-status-details-bin`. */
+export async function describeStatus(
   { status, trailers }: Pick<Answer, 'status' | 'trailers'>,
   { catalog, types }: Pick<Service, 'catalog' | 'types'>,
   waiting: Waiting,
 ): Promise<HttpAnswer> {
-  const details = detailsIn(trailers);
-  if (!details) return catalog.answers.ofStatus(status);
+  const details = trailers.find(([name]) => name === 'grpc-status-details-bin')?.[1];
+  if (details === undefined || typeof details === 'string') return catalog.answers.ofStatus(status);
   return (await types.make((unknown) => catalog.answers.ofStatus(status, details, unknown), waiting)).value;
 }
 
 const CHALLENGE = /^[\w!#$%&'*+.^`|~-]+( [\x20-\x7e]+)?$/;
 
-/** RFC 9110: whoever gets 401 is told how to come in, by the node if it says so. Names and values in turn. */
-export function challengeFor({ http }: HttpAnswer, metadata: Metadata): readonly string[] {
+/** RFC 9110: a 401 says how to authenticate, in the words of the node if it has any. Names and values in turn. */
+export function challengeHeaders({ http }: HttpAnswer, metadata: Metadata): readonly string[] {
   if (http !== 401) return [];
   const own = metadata.find(([name]) => name === 'www-authenticate')?.[1];
   return ['WWW-Authenticate', typeof own === 'string' && CHALLENGE.test(own) ? own : 'Bearer realm="node"'];
 }
 
-function ready({ http, body }: HttpAnswer, headers: readonly string[] = []): Rendered {
+function readyResponse({ http, body }: HttpAnswer, headers: readonly string[] = []): CachedResponse {
   return { http, body: Buffer.from(body), headers, trailers: {}, isFinal: true, tag: undefined, height: undefined };
 }
 
-/** The value of `grpc-status-details-bin`. */
-function detailsIn(trailers: Metadata): Uint8Array | undefined {
-  const value = trailers.find(([name]) => name === 'grpc-status-details-bin')?.[1];
-  return typeof value === 'string' ? undefined : value;
-}
+const NO_ANSWER = { late: statuses.LATE, left: statuses.CANCELLED, full: statuses.FULL } as const;
 
-const ENDS = { late: statuses.LATE, left: statuses.CANCELLED, full: statuses.FULL } as const;
-
-function send(exchange: Exchange, result: CacheResult<Rendered>, { catalog }: Service): void {
-  const { tag, ...answer } =
-    result.kind === 'answer' ? result.answer : ready(catalog.answers.ofStatus(ENDS[result.kind]));
-  if (tag !== undefined && isFresh(exchange.req, tag)) reply(exchange, { http: 304, headers: answer.headers });
-  else reply(exchange, answer);
+function sendResult(exchange: Exchange, result: CacheResult<CachedResponse>, { catalog }: Service): void {
+  const isAnswer = result.kind === 'answer';
+  const response = isAnswer ? result.answer : readyResponse(catalog.answers.ofStatus(NO_ANSWER[result.kind]));
+  const { tag, headers } = response;
+  const isKnown = tag !== undefined && isFresh(exchange.req, tag);
+  sendResponse(exchange, isKnown ? { http: 304, headers } : response);
 }
 
 function isFresh({ headers, method }: IncomingMessage, etag: string): boolean {
   return headers['if-none-match'] !== undefined && (method === 'GET' || method === 'HEAD') && fresh(headers, { etag });
+}
+
+/** A message of the node, and the route that it answers. */
+interface NodeReply {
+  readonly route: GatewayRoute;
+  readonly bytes: Uint8Array;
+}
+
+export interface Renderer {
+  /**
+   * The JSON of a reply, at once unless it is large or becomes so. A thread takes its bytes away; {@link Written.bytes} are
+   * given back when it met unknown types. Throws or rejects as a JsonWriter and {@link LargeReplies.write} do.
+   */
+  render(reply: NodeReply, unknown: UnknownTypes, waiting: Waiting): Buffer | Promise<Written>;
+  close(): Promise<void>;
+}
+
+const BRIEF: Effort = {
+  jsonBytes: SERVER_LIMITS.gatewayBriefJsonBytes,
+  orderBytes: SERVER_LIMITS.gatewayBriefOrderBytes,
+};
+
+export function createRenderer(large: LargeReplies): Renderer {
+  return {
+    render: ({ route, bytes }, unknown, waiting) => {
+      if (bytes.length <= SERVER_LIMITS.gatewayBriefBytes)
+        try {
+          return route.write(bytes, { most: BRIEF, unknown });
+        } catch (error) {
+          if ((error as TwinlineError).reason !== 'too-large') throw error;
+        }
+      return large.write({ type: route.output.typeName, only: route.responseBody || undefined, bytes }, waiting);
+    },
+    close: large.close,
+  };
+}
+
+/**
+ * The JSON of a reply, written again when the node could be asked for types that are inside it. `tag` is there when a
+ * thread has made it. Rejects as {@link Renderer.render} does.
+ */
+export function renderReply(
+  reply: NodeReply,
+  { types, renderer }: Pick<Service, 'types' | 'renderer'>,
+  waiting: Waiting,
+): Promise<Made<{ readonly json: Buffer; readonly tag?: string }>> {
+  let { bytes } = reply;
+  return types.make((unknown) => {
+    const written = renderer.render({ route: reply.route, bytes }, unknown, waiting);
+    if (Buffer.isBuffer(written)) return { json: written };
+    return written.then((made) => {
+      for (const name of made.unknown) unknown.add(name);
+      bytes = made.bytes ?? bytes;
+      return made;
+    });
+  }, waiting);
 }

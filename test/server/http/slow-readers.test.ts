@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { reply } from '../../../server/gateway/answers/reply.ts';
+import { sendResponse } from '../../../server/gateway/answers/response.ts';
 import { Answer } from '../../../server/http/answer.ts';
 import { type ConnectionRules, type CutReason, watchConnections } from '../../../server/http/connections.ts';
 import { unsentBytes } from '../../../server/http/unsent.ts';
@@ -207,7 +207,7 @@ test('the query gateway refuses large replies in its own form while there is no 
   const server = createServer({ ServerResponse: Answer }, (req, res) => {
     res.unsent = refusing;
     const body = req.url === '/large' ? Buffer.alloc(1_000, 120) : '{}';
-    reply({ req, res, requestId: 'r1' }, { http: 200, body, headers: ['ETag', '"one"'] });
+    sendResponse({ req, res, requestId: 'r1' }, { http: 200, body, headers: ['ETag', '"one"'] });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

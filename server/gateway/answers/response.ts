@@ -1,10 +1,13 @@
-// How the gateway answers: straight to the response of Node, with one array of headers, for this is a hot path.
+// How the gateway answers: straight to the response of Node, with one array of headers, for this is a hot path; and errors that
+// the whole server shares, such as too many requests, in the gateway's own form.
 
+import type { HttpAnswer, StatusAnswers } from '../../../lib/gateway/index.ts';
+import { REFUSALS, Refusal, type RefusalKind } from '../../http/errors.ts';
 import { SECURITY_HEADERS } from '../../http/middleware/security-headers.ts';
 import { mayBeSent } from '../../http/unsent.ts';
 import type { Exchange } from '../front.ts';
 
-export interface Reply {
+export interface GatewayResponse {
   readonly http: number;
   readonly body?: string | Buffer;
   /** Of the body. @default 'application/json' */
@@ -19,21 +22,21 @@ export interface Reply {
 // another origin calls.
 const ALWAYS: readonly string[] = ['Vary', 'Origin', ...SECURITY_HEADERS.flat()];
 
-const FULL: Reply = {
+const FULL: GatewayResponse = {
   http: 503,
   body: '{"code":14,"message":"Too many bytes of answers wait to be read. Try again later.","details":[]}',
   headers: ['Retry-After', '5'],
 };
 
-/** Sends an answer whole; 503 instead of a large one while too many wait to be read. */
-export function reply(exchange: Exchange, answer: Reply): void {
+/** Sends a response whole; 503 instead of a large one while too many wait to be read. */
+export function sendResponse(exchange: Exchange, response: GatewayResponse): void {
   const { res, requestId } = exchange;
   // Of an answer that has begun only the end can be taken away.
   if (res.headersSent) return void res.destroy();
-  const chosen = mayBeSent(res, bytesOf(answer)) ? answer : FULL;
+  const chosen = mayBeSent(res, Buffer.byteLength(response.body ?? '')) ? response : FULL;
   const { http, body, type = 'application/json', headers = [], ...rest } = chosen;
   const list = [...ALWAYS, 'X-Request-Id', requestId, ...headers];
-  const trailers = rest.trailers && body !== undefined ? trailersFor(exchange, rest.trailers) : undefined;
+  const trailers = rest.trailers && body !== undefined ? acceptedTrailers(exchange, rest.trailers) : undefined;
   if (body !== undefined) list.push('Content-Type', type);
   // With trailers the body is chunked.
   if (trailers) list.push('Trailer', Object.keys(trailers).join(', '));
@@ -43,16 +46,40 @@ export function reply(exchange: Exchange, answer: Reply): void {
   res.end(body);
 }
 
-function trailersFor({ req }: Exchange, trailers: NonNullable<Reply['trailers']>): Reply['trailers'] {
+function acceptedTrailers(
+  { req }: Exchange,
+  trailers: NonNullable<GatewayResponse['trailers']>,
+): GatewayResponse['trailers'] {
   const takes =
     /\btrailers\b/i.test(String(req.headers.te ?? '')) && req.httpVersion === '1.1' && req.method !== 'HEAD';
   return takes && Object.keys(trailers).length ? trailers : undefined;
 }
 
-const bytesOf = ({ body = '' }: Reply) => Buffer.byteLength(body);
-
 /** Sends the head of an answer whose body comes later, or never. */
-export function begin({ res, requestId }: Exchange, headers: readonly string[]): void {
+export function beginResponse({ res, requestId }: Exchange, headers: readonly string[]): void {
   res.writeHead(200, [...ALWAYS, 'X-Request-Id', requestId, ...headers]);
   res.flushHeaders();
+}
+
+// Codes of gRPC.
+const CODES: { readonly [kind in RefusalKind]: number } = {
+  'bad-request': 3,
+  unauthorized: 16,
+  'not-found': 5,
+  'method-not-allowed': 12,
+  conflict: 10,
+  'too-large': 8,
+  'unsupported-media-type': 3,
+  'too-many-requests': 8,
+  internal: 13,
+  'not-implemented': 12,
+  'bad-gateway': 13,
+  unavailable: 14,
+};
+
+/** The answer to anything that was thrown. */
+export function errorResponse(error: unknown, answers: StatusAnswers): HttpAnswer {
+  if (!(error instanceof Refusal)) return answers.ofError(error);
+  const body = { code: CODES[error.kind], message: error.message, details: [] };
+  return { http: REFUSALS[error.kind].status, body: JSON.stringify(body) };
 }
