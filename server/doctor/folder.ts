@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { tryToWrite } from '../../lib/store/disk-trial.ts';
+import { tryToWrite } from '../../lib/store/lmdb/hold.ts';
 import { IN_MEMORY } from '../config/generated.ts';
 import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 

@@ -9,8 +9,15 @@ import { byTime, compareText, type Timed } from '../memory/sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
 import { redisDurability } from './durability.ts';
-import { type Bucket, type Places, placesUnder } from './names.ts';
-import { decodeSession, encodeSession, expiryOf, sessionScripts } from './scripts.ts';
+import {
+  type Bucket,
+  decodeSession,
+  encodeSession,
+  expiryOf,
+  type Places,
+  placesUnder,
+  sessionScripts,
+} from './layout.ts';
 
 export { type RedisChannelOptions, redisChannel } from './channel.ts';
 export { connectRedis, type RedisAt, type RedisConnection, type RedisConnectionOptions } from './connection.ts';
