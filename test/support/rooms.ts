@@ -142,7 +142,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
   'server/docs': room('lib lib/domain lib/domain/did lib/flow/format server/http server/web/kit', 'server/openapi'),
   'server/doctor': room(
-    'lib lib/account lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib lib/account lib/agent/mcp lib/agent/responders lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib/store',
   ),
   'server/domain': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/domain/routes server/http server/web/proposal',
