@@ -10,7 +10,7 @@ import type { RedisConnection, RedisScript } from './connection.ts';
 // "revision,expiresAt,dueAt,ended,length of turn key,length of reply,": the scripts read the first four.
 const NUMBERS = 6;
 /** Bytes in which the numbers that scripts read are found. */
-export const HEAD_BYTES = 56;
+const HEAD_BYTES = 56;
 
 /** Lengths are in UTF-16 units, as {@link decodeSession} counts them. */
 export function encodeSession(session: SessionCommit, revision: number): string {
