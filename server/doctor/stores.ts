@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { tryToWrite } from '../../lib/store/disk-trial.ts';
+import { tryToWrite } from '../../lib/store/lmdb/hold.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import type { RedisFacts } from '../stores/facts.ts';
 import { advice, broken, type Check, type CheckContext, type Finding, fine } from './check.ts';

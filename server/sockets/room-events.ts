@@ -141,7 +141,7 @@ export function heldRecovery(io: Server): Recovery {
 }
 
 /** Forgets all but the last SERVER_LIMITS.socketEventsKept events where one process keeps them. */
-export function boundMemory(io: Server): void {
+function boundMemory(io: Server): void {
   const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
   if (packets && packets.length > SERVER_LIMITS.socketEventsKept * 1.1)
     packets.splice(0, packets.length - SERVER_LIMITS.socketEventsKept);

@@ -35,6 +35,9 @@ const STREAM = 'twinline:sockets';
 const STATES = 'twinline:socket:';
 const PAGE = 1_000;
 const AGAIN = { firstMs: 50, maxMs: 2_000, jitter: 0.5 };
+/** How long a client that comes back waits until this instance has read as far as others have written: a second at most. */
+const CATCH_UP_MS = 5;
+const CATCH_UP_TRIES = 200;
 const OFFSET = /^\d{1,20}-\d{1,20}$/;
 /** Milliseconds between two looks for events that are too old to be asked for. */
 const TRIM_MS = 60_000;
@@ -59,7 +62,7 @@ export function shareEvents({ connection, onProblem }: SharedEventsOptions): Sha
   // Called with `new`, which no arrow function can be.
   function openAdapter(namespace: Namespace): ClusterAdapter {
     const adapter = new StreamAdapter(namespace, { writer, onProblem });
-    reading = readStream({ reader, onProblem, signal: over.signal }, adapter.take);
+    reading = readStream({ reader, onProblem, signal: over.signal }, adapter);
     return adapter;
   }
 
@@ -88,6 +91,9 @@ class StreamAdapter extends ClusterAdapter {
     this.#writer = writer;
     this.#onProblem = onProblem;
   }
+
+  /** The last entry of the stream that the sockets of this instance have got. */
+  position = '0-0';
 
   /** Hands an entry of the stream to the sockets of this instance. */
   readonly take = ([offset, fields]: Entry): void => this.onMessage(readMessage(fields), offset);
@@ -126,7 +132,8 @@ class StreamAdapter extends ClusterAdapter {
     // As socket.io's own adapter says that there is nothing to recover from.
     if (!state || !last) return null as unknown as Session;
     const missedPackets: unknown[][] = [];
-    for (let after = offset, more = true; more; ) {
+    let after = offset;
+    for (let more = true; more; ) {
       const page = await this.#entries(`(${after}`, '+');
       for (const [id, fields] of page) {
         const packet = missedBy(state, fields);
@@ -135,7 +142,14 @@ class StreamAdapter extends ClusterAdapter {
       after = page.at(-1)?.[0] ?? after;
       more = page.length === PAGE;
     }
+    await this.#hasRead(after);
     return { ...state, missedPackets };
+  }
+
+  // What is found here and read from the stream only afterwards would reach the client twice.
+  async #hasRead(offset: string): Promise<void> {
+    for (let tries = 0; isBefore(this.position, offset) && tries < CATCH_UP_TRIES; tries++)
+      await systemClock.wait(CATCH_UP_MS);
   }
 
   async #takeState(pid: string): Promise<State | undefined> {
@@ -152,6 +166,14 @@ class StreamAdapter extends ClusterAdapter {
   #entries(from: string, to: string): Promise<readonly Entry[]> {
     return this.#writer.run('find missed events', (client) => client.xrange(STREAM, from, to, 'COUNT', PAGE));
   }
+}
+
+function isBefore(a: string, b: string): boolean {
+  const [[ms = 0, n = 0], [otherMs = 0, otherN = 0]] = [a, b].map((id) => id.split('-').map(Number)) as [
+    number[],
+    number[],
+  ];
+  return ms < otherMs || (ms === otherMs && n < otherN);
 }
 
 function readMessage(fields: readonly string[]): ClusterMessage {
@@ -181,8 +203,8 @@ interface Reading extends Pick<SharedEventsOptions, 'onProblem'> {
   readonly signal: AbortSignal;
 }
 
-/** Hands every entry from now on to `take`, until the signal aborts; goes on where it was when Redis was away. */
-async function readStream({ reader, onProblem, signal }: Reading, take: (entry: Entry) => void): Promise<void> {
+/** Hands every entry from now on to the adapter, until the signal aborts; goes on where it was when Redis was away. */
+async function readStream({ reader, onProblem, signal }: Reading, adapter: StreamAdapter): Promise<void> {
   let after: string | undefined;
   for (let failures = 0; !signal.aborted; ) {
     try {
@@ -193,9 +215,11 @@ async function readStream({ reader, onProblem, signal }: Reading, take: (entry: 
       const block = SERVER_LIMITS.socketBlockMs;
       const found = await client.xread('COUNT', PAGE, 'BLOCK', block, 'STREAMS', STREAM, after);
       failures = 0;
+      adapter.position = after;
       for (const entry of found?.[0]?.[1] ?? []) {
         after = entry[0];
         takeOne(entry);
+        adapter.position = after;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -206,7 +230,7 @@ async function readStream({ reader, onProblem, signal }: Reading, take: (entry: 
 
   function takeOne(entry: Entry): void {
     try {
-      take(entry);
+      adapter.take(entry);
     } catch {
       const what = `The event ${entry[0]} of another instance cannot be read. It is left out.`;
       onProblem(new TwinlineError('ERR_RECORD', what));

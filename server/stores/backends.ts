@@ -150,7 +150,7 @@ function ensureFolder(path: string): void {
   }
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   /** The variable that holds the address. */
   readonly setting: SettingName;
   readonly patienceMs: number;
@@ -176,7 +176,7 @@ const HOPELESS = /\b(NOAUTH|WRONGPASS|NOPERM|AuthenticationFailed|Unauthorized)\
  * Resolves when the store answers. Rejects with ERR_CONFIG as soon as it refuses user or password, and with ERR_STORE
  * when it has not answered in time; then it may be closed.
  */
-export async function waitForStore(connection: Connection, { setting, patienceMs, log }: WaitOptions): Promise<void> {
+async function waitForStore(connection: Connection, { setting, patienceMs, log }: WaitOptions): Promise<void> {
   const begun = performance.now();
   const left = () => patienceMs - (performance.now() - begun);
   let last: string | undefined;

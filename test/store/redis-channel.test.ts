@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import * as assert from 'uvu/assert';
 import { redisChannel } from '../../lib/store/redis/channel.ts';
-import { channelName } from '../../lib/store/redis/names.ts';
+import { channelName } from '../../lib/store/redis/layout.ts';
 import { channelContract, listen } from '../contract/channel.ts';
 import { type RedisServer, startRedis, startRedisCluster } from '../support/redis-server.ts';
 import { suite } from '../support/suites.ts';

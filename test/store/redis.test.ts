@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
-import { placesUnder } from '../../lib/store/redis/names.ts';
+import { placesUnder } from '../../lib/store/redis/layout.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import type { Where } from '../contract/bench.ts';
 import { committed, MINUTE, refuses, session } from '../contract/snapshot-bench.ts';

@@ -137,7 +137,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/domain/schema server/openapi',
   ),
   'server/doctor': room(
-    'lib lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib lib/agent/mcp lib/agent/responders lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
+    'lib/store',
   ),
   'server/domain': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/domain/routes server/http server/web/proposal',

@@ -165,15 +165,8 @@ export function valueKey(value: IndexValue): Buffer {
 }
 
 /** The index entry of one document: its values in the index's order, then its id. */
-export function entryKey(values: readonly IndexValue[], id: string): Buffer {
+function entryKey(values: readonly IndexValue[], id: string): Buffer {
   return Buffer.concat([...values.map(valueKey), Buffer.from(id)]);
-}
-
-/** Where the first `count` values of an entry's key end. */
-export function valuesEnd(key: Buffer, count: number): number {
-  let at = 0;
-  for (let left = count; left > 0; left--) at = valueEnd(key, at);
-  return at;
 }
 
 /** All keys that begin with `prefix`, made of complete values. */
@@ -200,15 +193,6 @@ export function above(key: Buffer): Buffer {
 /** The least key above exactly `key`. */
 export function next(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.from([0])]);
-}
-
-function valueEnd(key: Buffer, start: number): number {
-  if (key[start] === TAGS.null) return start + 1;
-  if (key[start] === TAGS.boolean) return start + 2;
-  if (key[start] === TAGS.number) return start + 9;
-  let end = key.indexOf(0, start);
-  while (key[end + 1] === ABOVE[0]) end = key.indexOf(0, end + 1);
-  return end + 1;
 }
 
 // A closing 0 makes "a" come before "ab"; a 0 inside is told from it by the 0xff behind.

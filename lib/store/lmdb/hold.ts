@@ -4,8 +4,9 @@
 // From its C code it also writes `Write error: …` straight to the standard error of the process, which nothing here can
 // catch: one such text for each time that it is asked.
 
+import { unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
-import { tryToWrite } from '../disk-trial.ts';
 
 export interface WriteHold {
   /**
@@ -72,4 +73,25 @@ export function quietLmdb(): void {
     if (!isOfLmdb) print(...words);
   };
   console.error = quiet;
+}
+
+/** About what the writes of one moment need. */
+const TRIAL = Buffer.alloc(65_536);
+
+/** Writes a small file into the folder and removes it. Throws what the system says. */
+export function tryToWrite(folder: string): void {
+  const file = join(folder, `.trial-${process.pid}`);
+  try {
+    writeFileSync(file, TRIAL);
+  } finally {
+    remove(file);
+  }
+}
+
+function remove(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // It could not even be made.
+  }
 }

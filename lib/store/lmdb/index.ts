@@ -18,6 +18,7 @@ import {
   encodeSession,
   expiresAtOf,
   filedOf,
+  guardFor,
   isEnded,
   openTables,
   reasonOf,
@@ -56,6 +57,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   // A place is never used for a second session, so one that was remembered is right or empty.
   const remembered = new Map<string, string>();
   const hold = writeHold(path);
+  const guarded = guardFor(path);
   let closed = false;
 
   function check(key?: string): void {
@@ -147,14 +149,6 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
       move(key, place, { filed: expiresAtOf(text), value: refiled(text), version: version + 1 });
     });
     return false;
-  }
-
-  async function guarded<T>(action: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw error instanceof TwinlineError ? error : refusal(action, path, await reasonOf(error));
-    }
   }
 
   return {

@@ -156,7 +156,7 @@ export interface StoredHead extends LogHead {
 }
 
 /** A head and LMDB's version of it. */
-export interface HeadEntry {
+interface HeadEntry {
   readonly head: StoredHead;
   readonly version: number;
 }
@@ -173,7 +173,7 @@ export function openLogTables(path: string): LogTables {
 }
 
 /** An id that no other log has. In order of time, so that the frames of one moment change few pages. */
-export function newLogId(): string {
+function newLogId(): string {
   return timeKey(Date.now(), timeKey(Math.floor(Math.random() * 2 ** 48), ''));
 }
 
@@ -189,7 +189,7 @@ export function readHead({ logs }: LogTables, log: string): HeadEntry | undefine
   return { head: decodeHead(text), version };
 }
 
-export function encodeHead(head: StoredHead): string {
+function encodeHead(head: StoredHead): string {
   const { id, fence, first, last, bytes, ended, expiresAt, filed } = head;
   return JSON.stringify([id, fence, first, last, bytes, ended ? 1 : 0, expiresAt, filed]);
 }

@@ -5,7 +5,6 @@
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
-import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { followers } from '../log/follow.ts';
@@ -35,7 +34,7 @@ import {
   readHead,
   type StoredHead,
 } from './log-writer.ts';
-import { reasonOf, refusal, timeKey } from './tables.ts';
+import { guardFor, timeKey } from './tables.ts';
 
 /** Milliseconds between two looks for frames of other processes; only while somebody follows. */
 const POLL_MS = 50;
@@ -47,6 +46,7 @@ const POLL_MS = 50;
 export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   const tables = openLogTables(path);
   const { root, logs, frames, expiry, trash } = tables;
+  const guarded = guardFor(path);
   let closed = false;
   let seenTxn = -1;
 
@@ -79,14 +79,6 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
     seenTxn = lastTxnId;
     logs.resetReadTxn();
     return (log: string) => readHead(tables, log)?.head;
-  }
-
-  async function guarded<T>(action: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw error instanceof TwinlineError ? error : refusal(action, path, await reasonOf(error));
-    }
   }
 
   return {

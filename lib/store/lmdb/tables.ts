@@ -79,6 +79,17 @@ function readKey(source: Buffer, start: number, end: number): string {
   return source.toString('utf8', start, end);
 }
 
+/** Gives what runs work on the environment in `path` and makes ERR_STORE of LMDB's failures. */
+export function guardFor(path: string): <T>(action: string, work: () => Promise<T>) => Promise<T> {
+  return async (action, work) => {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof TwinlineError ? error : refusal(action, path, await reasonOf(error));
+    }
+  };
+}
+
 /** What a failure of LMDB becomes: ERR_STORE with the path and what to look at. */
 export function refusal(action: string, path: string, error: unknown): TwinlineError {
   const reason = error instanceof Error ? error.message : String(error);

@@ -36,7 +36,7 @@ export interface MongoConnection {
 export type MongoSource = { readonly url: string } | { readonly connection: MongoConnection };
 
 /** What one store does on its connection. */
-export interface MongoWork {
+interface MongoWork {
   db(): Db;
   /** Does `work`; rejects with ERR_STORE when it fails, takes longer than `ms`, or the store is closed. @default ms callMs */
   run<T>(action: string, work: () => Promise<T>, options?: { readonly ms?: number }): Promise<T>;
@@ -183,7 +183,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A call was given up. */
-export class TooLate extends Error {
+class TooLate extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
   }
@@ -200,7 +200,7 @@ export function isLate(error: unknown): boolean {
 }
 
 /** The error for an `action` that was refused. Holds nothing of what was sent, and of the address only `name`. */
-export function mongoRefusal(action: string, error: unknown, name: string): TwinlineError {
+function mongoRefusal(action: string, error: unknown, name: string): TwinlineError {
   if (error instanceof TwinlineError) return error;
   const reason = reasonOf(error);
   const remedy = REMEDIES.find(([form]) => form.test(reason))?.[1] ?? 'Try again.';
@@ -222,7 +222,7 @@ function reasonOf(error: unknown): string {
 // server that hangs so is the last one, and to the driver that server stays as it was seen before: away. So such a client
 // is replaced.
 
-export interface MongoClientOptions {
+interface MongoClientOptions {
   readonly open: () => MongoClient;
   /** The database; without it, the one of the URL. */
   readonly database: string | undefined;

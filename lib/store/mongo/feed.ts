@@ -11,6 +11,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { type Backoff, retryDelay } from '../../retry.ts';
 import type { Change } from '../store.ts';
 import { isDuplicate } from './connection.ts';
 import type { MongoKind, Registry } from './declare.ts';
@@ -49,9 +50,9 @@ export interface FeedOptions {
   bounded<T>(work: Promise<T>): Promise<T>;
 }
 
-/** Milliseconds to let another instance go first, at most, and times to try. */
-const AGAIN_MS = 5;
-const TRIES = 200;
+/** While other instances number theirs, or a majority is slow to have what they have numbered: some ten seconds in all. */
+const BACKOFF: Backoff = { firstMs: 2, maxMs: 50, jitter: 1 };
+const TRIES = 400;
 /** Rows of one kind that one read of the feed numbers. */
 const ROWS = 500;
 /** Names of the newest changes that are known to have their numbers. */
@@ -112,7 +113,7 @@ export function openFeed(db: () => Db, { prefix, registry, bounded }: FeedOption
           .find({ x: { $in: names } }, { projection: { x: 1, _id: 0 } })
           .toArray();
         note(there.map(({ x }) => x));
-        await systemClock.wait(AGAIN_MS * Math.random());
+        await systemClock.wait(retryDelay(tries + 1, BACKOFF));
       }
     }
     // What is not cleared is known by its name next time.

@@ -6,7 +6,7 @@ import { type Channel, checkMessage, checkTopic, type Subscriber, type Unsubscri
 import { closedError } from '../input.ts';
 import { backoff } from './client.ts';
 import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
-import { channelName, checkPrefix } from './names.ts';
+import { channelName, checkPrefix } from './layout.ts';
 
 export type RedisChannelOptions = RedisAt & {
   /** What every channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */

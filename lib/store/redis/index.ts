@@ -9,8 +9,15 @@ import { byTime, compareText, type Timed } from '../memory/sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
 import { redisDurability } from './durability.ts';
-import { type Bucket, type Places, placesUnder } from './names.ts';
-import { decodeSession, encodeSession, expiryOf, sessionScripts } from './scripts.ts';
+import {
+  type Bucket,
+  decodeSession,
+  encodeSession,
+  expiryOf,
+  type Places,
+  placesUnder,
+  sessionScripts,
+} from './layout.ts';
 
 export { type RedisChannelOptions, redisChannel } from './channel.ts';
 export { connectRedis, type RedisAt, type RedisConnection, type RedisConnectionOptions } from './connection.ts';
@@ -206,14 +213,14 @@ function shareOut(found: readonly Share[], limit: number): Share[] {
 }
 
 /** Reads the first `count` items of one place, in order. */
-export type ReadFirst<T> = (count: number) => Promise<readonly T[]>;
+type ReadFirst<T> = (count: number) => Promise<readonly T[]>;
 
 // More than an even share, since shares are never even; a second reading costs a round trip.
 const SHARE = 1.25;
 const SPARE = 8;
 
 /** The first `limit` items of all places together. Each place is asked for a share, and again for more when it matters. */
-export async function mergeFirst<T>(
+async function mergeFirst<T>(
   places: readonly ReadFirst<T>[],
   { limit, compare }: { readonly limit: number; readonly compare: (a: T, b: T) => number },
 ): Promise<T[]> {

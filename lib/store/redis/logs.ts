@@ -23,8 +23,8 @@ import type { Durability } from '../store.ts';
 import { redisSubscriber } from './channel.ts';
 import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
 import { redisDurability } from './durability.ts';
+import { channelName, checkPrefix, logNames } from './layout.ts';
 import { logScripts } from './log-scripts.ts';
-import { channelName, checkPrefix, logNames } from './names.ts';
 
 export type RedisLogsOptions = RedisAt & {
   /** What every key and channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */

@@ -148,6 +148,18 @@ test('a client that was cut off on one instance comes back on the other with not
   assert.equal(sorted([...numbers(tab), ...numbers(twin)]), range(from, from + 96));
 });
 
+test('a client that missed thousands of events gets them all, in order', async () => {
+  const tab = await greeted(0);
+  const from = told;
+  await tell(0, 1);
+  await until(() => numbers(tab).length === 1, 'told');
+  tab.socket.io.engine.close();
+  await tell(0, 1_500);
+  const twin = await moved(tab, 1);
+  await until(() => numbers(twin).length >= 1_500, 'caught up');
+  assert.equal(numbers(twin), range(from + 1, from + 1_501));
+});
+
 test('a revocation on one instance sends away the sockets of the other', async () => {
   const raw = await ann.delegation();
   const tab = await greeted(1, { ucanDelegation: raw });
