@@ -1,10 +1,14 @@
 // The agent service of this server: what it is made of, its door, and what goes on behind it.
 
+import { join } from 'node:path';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
+import { didIxoKeys } from '../../lib/delegation/issuer/did-ixo.ts';
+import { didWebKeys } from '../../lib/delegation/issuer/did-web.ts';
+import type { ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { DELEGATION_KINDS } from '../../lib/delegation/kinds.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
@@ -14,8 +18,13 @@ import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import type { Channel } from '../../lib/store/channel.ts';
+import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
+import type { LogStore } from '../../lib/store/log-store.ts';
+import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
+import { IN_MEMORY } from '../config/generated.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
@@ -26,14 +35,11 @@ import { openSockets } from '../sockets/open.ts';
 import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores/stores.ts';
+import { countRefusedTokens } from '../user/authenticate.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
-import { issuerMethods } from './issuers.ts';
 import { openMcpService } from './mcp.ts';
-import { modelList, withModels } from './models.ts';
 import { openReaders } from './readers.ts';
-import { countRefusedTokens } from './refusals.ts';
 import { openResponder } from './responders.ts';
-import { openRunStores } from './run-stores.ts';
 
 export interface AgentService {
   readonly door: AgentDoor;
@@ -160,6 +166,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   defer(readers.close);
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
+    models: config,
     onRefused: refused.add,
     delegations: granted,
     onFault: (error, ctx) => {
@@ -169,7 +176,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   });
 
   return {
-    door: withModels(door, modelList(config)),
+    door,
     sockets: socketServer.door,
     documentation: plugins.documentation,
     metrics: refused.metrics,
@@ -186,4 +193,25 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     },
     close: disposeAll,
   };
+}
+
+/** By method of a DID, how its keys are found; a method that nothing is set for is not accepted. */
+function issuerMethods({ didWebHosts, didIxoUrl }: Config['agent']): { readonly [method: string]: ResolveKeys } {
+  return {
+    ...(didWebHosts.length > 0 && { web: didWebKeys({ hosts: didWebHosts }) }),
+    ...(didIxoUrl !== undefined && { ixo: didIxoKeys({ url: new URL(didIxoUrl) }) }),
+  };
+}
+
+/** Where runs are logged, and over what instances tell each other of them: Redis, or `dataDir` and this process. */
+async function openRunStores(
+  config: Config,
+  redis: RedisConnection | undefined,
+): Promise<{ readonly logs: LogStore; readonly channel: Channel }> {
+  if (redis) {
+    const { openRedisLogs, redisChannel } = await import('../../lib/store/redis/index.ts');
+    return { logs: await openRedisLogs({ connection: redis }), channel: redisChannel({ connection: redis }) };
+  }
+  if (config.dataDir === IN_MEMORY) return { logs: memoryLogs(), channel: memoryChannel() };
+  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs') }), channel: memoryChannel() };
 }

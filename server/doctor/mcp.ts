@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { readMcpServers } from '../agent/mcp-file.ts';
+import { readMcpServers } from '../agent/mcp.ts';
 import { advice, broken, type Check, type Finding, fine, type Patient } from './check.ts';
 
 export const MCP_CHECKS: readonly Check[] = [

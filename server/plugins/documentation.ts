@@ -9,8 +9,7 @@ import {
   routeKey,
   type ServedRoute,
 } from '../http/route-table.ts';
-import { AGENT_PART } from '../openapi/parts/agent.ts';
-import { AGENT_ERROR } from '../openapi/parts/agent-schemas.ts';
+import { AGENT_ERROR, USER_ANSWERS } from '../user/errors.ts';
 import type { Mounted } from './mount.ts';
 
 /** The part of a plugin; `free` holds the keys of routes that need no token. */
@@ -30,8 +29,8 @@ export function pluginPart({ plugin, routes }: Mounted, free: ReadonlySet<string
   return {
     tag: `Plugin ${name}`,
     description: documentation.description ?? `Routes of the plugin ${name}, version ${version}.`,
-    access: AGENT_PART.access!,
-    answers: AGENT_PART.answers!,
+    access: 'user',
+    answers: USER_ANSWERS,
     parameters: {
       ...Object.fromEntries(names.map((one) => [one, { description: one, schema: { type: 'string' } }])),
       ...documentation.parameters,

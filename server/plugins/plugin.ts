@@ -13,7 +13,7 @@ import type { Posted, Reply } from '../../lib/http/client.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Log } from '../health/log.ts';
 import type { Parameter, RouteDescription } from '../http/route-table.ts';
-import type { NestError } from '../user/errors.ts';
+import type { AgentError } from '../user/errors.ts';
 
 /** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */
 export interface Excluded {
@@ -85,7 +85,7 @@ export interface PluginHost {
   /** Parses a JSON body into `koa.request.body`, of 1 MiB at most; throws 400 or 413. */
   readonly jsonBody: Middleware;
   /** The error to throw for an answer with this status; more fields go beside the message. */
-  refuse(status: number, message: string | readonly string[], more?: JsonObject): NestError;
+  refuse(status: number, message: string | readonly string[], more?: JsonObject): AgentError;
 }
 
 export interface NewTurn {

@@ -3,7 +3,7 @@
 import type { Socket } from 'socket.io';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { type AgentUser, type AuthOptions, type Presented, userOf } from '../user/authenticate.ts';
-import { NestError } from '../user/errors.ts';
+import { AgentError } from '../user/errors.ts';
 import { waitingCalls } from './calls.ts';
 import type { KeptState } from './member.ts';
 
@@ -46,7 +46,7 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
     const waiting = before ? await waitingCalls(options.agent, sessions) : NONE;
     return { kind: 'welcome', user, session, sessions, waiting };
   } catch (error) {
-    return error instanceof NestError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
+    return error instanceof AgentError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { AGENT_ERROR } from '../../openapi/parts/agent-schemas.ts';
+import { AGENT_ERROR } from '../../user/errors.ts';
 import type { PluginDocumentation } from '../plugin.ts';
 import type { Claim } from './claim.ts';
 

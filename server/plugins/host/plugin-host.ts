@@ -11,7 +11,7 @@ import { clientReader } from '../../http/middleware/client.ts';
 import { jsonBody } from '../../http/middleware/json-body.ts';
 import { operatorsOnly } from '../../http/middleware/operator.ts';
 import type { DeclaredRoute } from '../../http/route-table.ts';
-import { NestError } from '../../user/errors.ts';
+import { AgentError } from '../../user/errors.ts';
 import type { Late } from '../open.ts';
 import type { PluginHost, RequestInfo } from '../plugin.ts';
 
@@ -70,6 +70,6 @@ export function pluginHost(
     post: publicExchange(sender),
     operatorsOnly: operatorsOnly({ token: config.operatorToken, production: config.production, clientOf }),
     jsonBody: jsonBody(),
-    refuse: (status, message, more = {}) => new NestError({ statusCode: status, message, ...more }),
+    refuse: (status, message, more = {}) => new AgentError({ statusCode: status, message, ...more }),
   };
 }

@@ -3,7 +3,7 @@
 import type { Context } from 'koa';
 import { isPublicHost, isPublicUrl } from '../../../lib/http/hosts.ts';
 import type { AgentUser } from '../../user/authenticate.ts';
-import { zoneOf } from '../../user/time-zone.ts';
+import { zoneOf } from '../../user/input.ts';
 import type { RequestInfo } from '../plugin.ts';
 
 /** What is known of a request. On a public route no header says who asks. */

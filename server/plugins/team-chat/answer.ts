@@ -4,7 +4,7 @@ import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { retryDelay } from '../../../lib/retry.ts';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
-import { NestError } from '../../user/errors.ts';
+import { AgentError } from '../../user/errors.ts';
 import type { PluginContext } from '../plugin.ts';
 import { changeTurn, KEEP_MS, LEASE_MS, ownerOf, runOf, type StoredTurn, sessionOf, TURN, type Turn } from './turn.ts';
 
@@ -67,7 +67,7 @@ async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefin
     if (sent.kind !== 'accepted') throw new TwinlineError('ERR_BUSY', 'The agent has too much to do.');
   } catch (error) {
     // A gate has refused it, in words for the user.
-    if (error instanceof NestError && error.body.statusCode < 500) return String(error.body.message);
+    if (error instanceof AgentError && error.body.statusCode < 500) return String(error.body.message);
     // It was said before; its run goes on, or has ended.
     if (!(error instanceof TwinlineError && error.code === 'ERR_EXISTS')) throw error;
   }

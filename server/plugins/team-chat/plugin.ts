@@ -2,7 +2,7 @@
 
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { AGENT_ERROR } from '../../openapi/parts/agent-schemas.ts';
+import { AGENT_ERROR } from '../../user/errors.ts';
 import type { Plugin, PluginDocumentation } from '../plugin.ts';
 import type { TeamChatSettings } from '../settings.ts';
 import { type ChatApi, carryOn, sweepTurns } from './answer.ts';
