@@ -12,9 +12,9 @@ import {
   routesOf,
   type ServedRoute,
 } from '../http/route-table.ts';
-import { requestInfo } from '../plugins/host/request-info.ts';
-import { routeAt } from '../plugins/mount.ts';
+import { requestInfo } from '../plugins/context.ts';
 import type { Plugins } from '../plugins/open.ts';
+import { routeAt } from '../plugins/routes.ts';
 import { type AuthOptions, authenticateUsers, requireUser } from '../user/authenticate.ts';
 import { agentError, answerAgentErrors } from '../user/errors.ts';
 import type { MessageDeps } from './message-routes.ts';

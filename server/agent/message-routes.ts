@@ -44,17 +44,20 @@ const tools = (fields: { readonly [name: string]: Schema }): Schema => ({
   maxItems: SERVER_LIMITS.declaredTools,
 });
 
+const PLACES = {
+  mxcUri: { type: 'string', maxLength: 2_048, format: 'attachment-address' },
+  eventId: { type: 'string', maxLength: 256, format: 'matrix-event' },
+};
 const ATTACHMENT: Schema = {
   type: 'object',
   properties: {
-    mxcUri: { type: 'string', maxLength: 2_048, format: 'attachment-address' },
-    eventId: { type: 'string', maxLength: 256, format: 'matrix-event' },
+    ...PLACES,
     filename: { ...FILLED, maxLength: 255 },
     mimetype: { ...FILLED, maxLength: 255 },
     size: { type: 'number', minimum: 0 },
   },
   required: ['filename', 'mimetype'],
-  anyOf: [{ required: ['mxcUri'] }, { required: ['eventId'] }],
+  anyOf: Object.entries(PLACES).map(([name, schema]) => ({ required: [name], properties: { [name]: schema } })),
   additionalProperties: false,
 };
 

@@ -100,11 +100,7 @@ const PATTERNS: { readonly [format: string]: string } = {
   alias: URI_PATTERNS.uri,
   'fragment-or-uri': URI_PATTERNS.fragmentOrUri,
   'safe-url': URI_PATTERNS.template,
-  ...Object.fromEntries(
-    Object.entries(INPUT_FORMATS).flatMap(([name, { check }]) =>
-      check instanceof RegExp ? [[name, check.source]] : [],
-    ),
-  ),
+  ...Object.fromEntries(Object.entries(INPUT_FORMATS).map(([name, { pattern }]) => [name, pattern.source])),
 };
 
 function wrong(problem: string): TwinlineError {

@@ -19,6 +19,8 @@ type Values = { readonly [name: string]: string | number | undefined };
 
 /** What was checked. What was not sent is missing, or the default of its schema. */
 export interface Input {
+  /** The names in the path that the route itself describes. */
+  readonly path: Values;
   readonly query: Values;
   /** By their names as the route declares them. */
   readonly headers: Values;
@@ -131,23 +133,34 @@ export function zoneOf(name: string): string | undefined {
   }
 }
 
+interface InputFormat {
+  /** What a text must match; /openapi.json shows it. */
+  readonly pattern: RegExp;
+  /** What it must be besides. */
+  readonly check?: (text: string) => boolean;
+  readonly must: string;
+}
+
 /** Formats of this service, besides those of ajv-formats. */
-export const INPUT_FORMATS: {
-  readonly [format: string]: { readonly check: RegExp | ((text: string) => boolean); readonly must: string };
-} = {
-  'not-blank': { check: /\S/u, must: 'should not be empty' },
-  'time-zone': { check: (text) => zoneOf(text) !== undefined, must: 'must be a time zone such as Africa/Lusaka' },
-  'matrix-event': { check: /^\$/u, must: 'must start with $' },
+export const INPUT_FORMATS: { readonly [format: string]: InputFormat } = {
+  'not-blank': { pattern: /\S/u, must: 'should not be empty' },
+  'time-zone': {
+    pattern: /^[\w+/:-]{1,64}$/u,
+    check: (text) => zoneOf(text) !== undefined,
+    must: 'must be a time zone such as Africa/Lusaka',
+  },
+  'matrix-event': { pattern: /^\$/u, must: 'must start with $' },
   // Without control characters, and without a step out of its folder in any spelling that a URL parser takes for one.
   'attachment-address': {
-    check: /^(?![\s\S]*[\\/](?:\.|%2[eE]){2})(?:mxc|https?):\/\/[^/\p{Cc}]+[^\p{Cc}]+$/u,
+    pattern: /^(?![\s\S]*[\\/](?:\.|%2[eE]){2})(?:mxc|https?):\/\/[^/\p{Cc}]+[^\p{Cc}]+$/u,
     must: 'must be an mxc, http or https URI',
   },
 };
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, useDefaults: true });
 formats.default(ajv);
-for (const [format, { check }] of Object.entries(INPUT_FORMATS)) ajv.addFormat(format, check);
+for (const [format, { pattern, check = () => true }] of Object.entries(INPUT_FORMATS))
+  ajv.addFormat(format, (text) => pattern.test(text) && check(text));
 
 // Clients know these words from the validator of the service whose protocol this is (class-validator).
 const WORDS: { readonly [keyword: string]: (error: ErrorObject) => string } = {

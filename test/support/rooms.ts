@@ -120,7 +120,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   machines: room(''),
   server: room('server/boot server/config'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/plugins/host server/sockets server/user',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
     'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
   ),
   'server/boot': room(
@@ -176,23 +176,16 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/packaging': room('server/docs'),
   'server/plugins': room(
-    'lib lib/flow/expression server/config server/http server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
-    'lib/agent lib/agent/run lib/delegation lib/domain/schema lib/engine lib/http lib/store server/health',
+    'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
+    'lib/agent/run lib/delegation lib/domain/schema lib/engine lib/store',
   ),
-  'server/plugins/claims': room(
-    'lib lib/domain/schema server/plugins/host server/user',
-    'lib/engine lib/store server/plugins',
-  ),
+  'server/plugins/claims': room('lib lib/domain/schema server/user', 'lib/engine lib/store server/plugins'),
   'server/plugins/credits': room(
     'lib/domain/schema lib/engine/session lib/store server/http server/user',
     'lib/agent server/plugins',
   ),
-  'server/plugins/host': room(
-    'lib lib/agent lib/http server/http/middleware server/user',
-    'lib/agent/run lib/engine lib/store server/config server/health server/http server/plugins',
-  ),
   'server/plugins/team-chat': room('lib lib/agent lib/domain/schema lib/store server/user', 'server/plugins'),
-  'server/plugins/user-preferences': room('lib/store', 'server/plugins'),
+  'server/plugins/user-preferences': room('lib/store server/user', 'server/plugins'),
   'server/sockets': room('lib lib/agent lib/json lib/store/redis server/config server/http server/user', 'lib/store'),
   'server/stores': room(
     'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/config',

@@ -19,6 +19,7 @@ const OPENAPI: Schema = {
 
 export const DOCS_PART: RouteGroup = {
   tag: 'Documentation',
+  owns: ['/docs', '/pages'],
   description: 'What you are reading. Nobody needs a key.',
   parameters: { file: NAME, name: { description: 'As the list of them names it', schema: TEXT } },
   answers: { 429: PLAIN_ANSWERS[429] },

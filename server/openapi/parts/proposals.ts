@@ -31,7 +31,7 @@ import {
 const PROPOSAL_PAGE = page(PROPOSAL_ANSWER, 'A page of proposals, the newest first');
 const BALLOT_PAGE = page(BALLOT, 'A page of ballots, the newest first');
 const CREDIT_PAGE = page(CREDIT_ANSWER, 'A page of issued credits, the newest first');
-const ONE = '/v1/proposals/{id}';
+const ONE = '/v1/proposals/:id';
 const SHOWN = { description: 'The proposal', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE };
 
 export const PROPOSALS_PART: RouteGroup = domainPart({
@@ -56,8 +56,8 @@ export const PROPOSALS_PART: RouteGroup = domainPart({
     PageLink: PAGE_LINK,
   },
   routes: [
-    ...routesOf('/v1/domains/{did}', 'Domain'),
-    ...routesOf('/v1/entities/{did}', 'Entity'),
+    ...routesOf('/v1/domains/:did', 'Domain'),
+    ...routesOf('/v1/entities/:did', 'Entity'),
     {
       method: 'GET',
       path: '/v1/proposals',

@@ -7,7 +7,7 @@ import type { RouteGroup } from '../../http/route-table.ts';
 import { domainPart, IF_MATCH, JSON_TYPE, SHORT_PAGE } from './domain-part.ts';
 
 const PATH = '/v1/webhooks';
-const ONE = `${PATH}/{id}`;
+const ONE = `${PATH}/:id`;
 const WEBHOOK_PAGE = page(WEBHOOK_ANSWER, 'A page of webhooks');
 const LETTER_PAGE = page(LETTER_ANSWER, 'A page of events that could not be delivered');
 const ETAG = { ETag: 'Its revision' };
