@@ -15,7 +15,7 @@ import {
 import { requestInfo } from '../plugins/context.ts';
 import type { Plugins } from '../plugins/open.ts';
 import { routeAt } from '../plugins/routes.ts';
-import { type AuthOptions, authenticateUsers, requireUser } from '../user/authenticate.ts';
+import { type AuthOptions, authenticateRequests, requireUser } from '../user/authenticate.ts';
 import { agentError, answerAgentErrors } from '../user/errors.ts';
 import type { MessageDeps } from './message-routes.ts';
 import { MODEL_ROUTES, type ModelSettings } from './models.ts';
@@ -50,7 +50,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   const answerModels = models.routes() as Middleware;
   const answer = tryInOrder([router.routes() as Middleware, ...plugins.doors]);
   const answerErrors = answerAgentErrors(deps.onFault);
-  const authenticate = authenticateUsers(deps);
+  const authenticate = authenticateRequests(deps);
   const door: Middleware = (ctx, next) => {
     if (models.match(ctx.path, ctx.method).path.length > 0)
       return answerErrors(ctx, () => answerModels(ctx, async () => refuseRoute(ctx, [models])));

@@ -72,16 +72,16 @@ const RULES: { readonly [field in keyof Required<McpServer>]: Rule } = {
 /** The servers of a file. Throws ERR_CONFIG with every problem, one per line. */
 export async function readMcpServers(path: string): Promise<McpServer[]> {
   const list = await readList(path);
-  if (!Array.isArray(list)) throw wrong(path, ['must be a JSON array of {"name", "url", …}']);
-  const problems = list.flatMap((one, at) => problemsOf(one).map((problem) => `number ${at + 1}: ${problem}`));
+  if (!Array.isArray(list)) throw fileError(path, ['must be a JSON array of {"name", "url", …}']);
+  const problems = list.flatMap((one, at) => findProblems(one).map((problem) => `number ${at + 1}: ${problem}`));
   const names = list.map((one) => (isObject(one) ? one.name : undefined));
   const doubled = names.filter((name, at) => isText(name) && names.indexOf(name) !== at);
   problems.push(...doubled.map((name) => `the name ${JSON.stringify(name)} stands there twice`));
-  if (problems.length) throw wrong(path, problems);
+  if (problems.length) throw fileError(path, problems);
   return list as McpServer[];
 }
 
-function problemsOf(one: unknown): string[] {
+function findProblems(one: unknown): string[] {
   if (!isObject(one)) return ['must be an object'];
   const unknown = Object.keys(one).filter((field) => !Object.hasOwn(RULES, field));
   return [
@@ -115,13 +115,13 @@ function areHeaders(value: unknown): boolean {
 
 async function readList(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw wrong(path, [`cannot be read: ${error.code}`]);
+    throw fileError(path, [`cannot be read: ${error.code}`]);
   });
   const reading = readJson(text);
   if ('value' in reading) return reading.value;
-  throw wrong(path, [reading.flaw.kind === 'syntax' ? 'is no JSON' : wordsAt(reading.flaw)]);
+  throw fileError(path, [reading.flaw.kind === 'syntax' ? 'is no JSON' : wordsAt(reading.flaw)]);
 }
 
-function wrong(path: string, problems: readonly string[]): TwinlineError {
+function fileError(path: string, problems: readonly string[]): TwinlineError {
   return new TwinlineError('ERR_CONFIG', problems.map((problem) => `MCP_SERVERS ${path}: ${problem}.`).join('\n'));
 }

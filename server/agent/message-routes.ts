@@ -14,7 +14,7 @@ import type { EventStreams } from '../http/event-streams.ts';
 import type { Route } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
-import { readInput, zoneOf } from '../user/input.ts';
+import { readInput, readTimeZone } from '../user/input.ts';
 import type { Readers } from './readers.ts';
 import { MESSAGES, ownSession, UNKNOWN_SESSION, unknownSession } from './session-routes.ts';
 
@@ -187,7 +187,7 @@ function makeRequest(ctx: Context, session: string, body: SendBody): SendRequest
   const { stream: _stream, returnAllMessages: _all, mcpInvocations, ...request } = body;
   const token = ctx.get('x-matrix-access-token');
   const homeServer = body.homeServer ?? (ctx.get('x-matrix-homeserver') || undefined);
-  const timezone = body.timezone ?? zoneOf(ctx.get('x-timezone'));
+  const timezone = body.timezone ?? readTimeZone(ctx.get('x-timezone'));
   const secrets: TurnSecrets = {
     ...user.secrets,
     ...(token && { matrixAccessToken: token }),

@@ -93,7 +93,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const key = parseOracleKey(config.oracleKey);
   const did = config.agent.did ?? key.did;
   const revoked = revocations({ documents });
-  const refused = countRefusedTokens();
+  const refusedTokens = countRefusedTokens();
   const guard = tokenGuard({
     audience: did,
     clock,
@@ -112,7 +112,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const socketServer = await openSocketServer({ config, redis, onProblem: onSocketProblem });
   defer(socketServer.close);
 
-  const granted = delegations({
+  const delegationService = delegations({
     ...{ documents, clock, keyring, guard, watch, key },
     revocations: revoked,
     issuer: did,
@@ -120,7 +120,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   });
   const mcp = await openMcpService({
     ...{ config, documents, clock },
-    delegations: granted,
+    delegations: delegationService,
     revoked: revoked.has,
     onProblem: onProblem('an MCP server cannot be asked'),
   });
@@ -132,7 +132,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     ...{ config, keyring, services, watch },
     snapshots: stores.snapshots,
     conversations: options.conversations,
-    told: (error, what) => onProblem(what)(error),
+    report: (error, what) => onProblem(what)(error),
   });
   const agent = await openAgent({
     ...{ documents, logs, channel, responder, watch, clock, replyBytes },
@@ -147,7 +147,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const sockets = await openSockets({
     ...{ agent, guard, delegationAuth, channel, clock },
     onRefused: (reason) => {
-      refused.add(reason);
+      refusedTokens.add(reason);
       log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
     },
     server: socketServer,
@@ -156,7 +156,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     onProblem: onSocketProblem,
   });
   defer(sockets.close);
-  plugins.bind({ agent, delegations: granted });
+  plugins.bind({ agent, delegations: delegationService });
   const onStreamProblem = onProblem('a stream of the agent failed');
   const streams = eventStreams({
     most: { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser },
@@ -167,8 +167,8 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
     models: config,
-    onRefused: refused.add,
-    delegations: granted,
+    onRefused: refusedTokens.add,
+    delegations: delegationService,
     onFault: (error, ctx) => {
       options.onProblem();
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the agent service failed');
@@ -179,10 +179,10 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     door,
     sockets: socketServer.door,
     documentation: plugins.documentation,
-    metrics: refused.metrics,
+    metrics: refusedTokens.metrics,
     add,
     sweep: async () => {
-      const rounds = [agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(SHARED_LIMITS.sweepBatch)];
+      const rounds = [agent.sweep(), delegationService.sweep(), plugins.sweep(), mcp.sweep(SHARED_LIMITS.sweepBatch)];
       return (await Promise.all(rounds)).some((count) => count >= SHARED_LIMITS.sweepBatch);
     },
     drain: async (waitMs) => {

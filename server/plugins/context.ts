@@ -19,7 +19,7 @@ import { operatorsOnly } from '../http/middleware/operator.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { type AgentUser, MISSING } from '../user/authenticate.ts';
 import { AgentError, plainAgentError } from '../user/errors.ts';
-import { zoneOf } from '../user/input.ts';
+import { readTimeZone } from '../user/input.ts';
 import type { Plugin, PluginContext, PluginHost, RequestInfo } from './plugin.ts';
 
 export interface PluginDeps {
@@ -170,7 +170,7 @@ export function requestInfo(ctx: Pick<Context, 'state' | 'get' | 'method' | 'pat
   return {
     did: user?.did,
     requestId,
-    timezone: zoneOf(ctx.get('x-timezone')),
+    timezone: readTimeZone(ctx.get('x-timezone')),
     matrixAccessToken: user && token ? token : undefined,
     matrixHomeserver: publicHomeserver(ctx.get('x-matrix-homeserver') || undefined),
     method: ctx.method,

@@ -46,22 +46,22 @@ export interface Plugins {
 /** Loads and opens the plugins of a configuration. Throws ERR_CONFIG with every problem, one per line. */
 export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
   const { plugins, makers, mounted, free, current, hooks } = await mountPlugins(deps);
-  const contextOf = (plugin: Plugin, request: RequestInfo) => makers.get(plugin)!(() => request);
-  await inEach(plugins, 'cannot start', (plugin) => plugin.start?.(contextOf(plugin, {})));
+  const makeContext = (plugin: Plugin, request: RequestInfo) => makers.get(plugin)!(() => request);
+  await inEach(plugins, 'cannot start', (plugin) => plugin.start?.(makeContext(plugin, {})));
   const sweeping = plugins.filter(({ sweep }) => sweep !== undefined);
   return {
     doors: mounted.map(({ router }) => pluginDoor(router, current)),
     routers: mounted.map(({ router }) => router),
     routes: mounted.flatMap(({ routes }) => routes),
     free,
-    documentation: groupsOf(mounted, free),
+    documentation: describeRoutes(mounted, free),
     tools: plugins.flatMap((plugin) =>
-      (plugin.tools ?? []).map((tool) => hostTool(tool, (request) => contextOf(plugin, request))),
+      (plugin.tools ?? []).map((tool) => hostTool(tool, (request) => makeContext(plugin, request))),
     ),
     gate: hooks.gate,
-    listeners: makeListeners(plugins, contextOf),
+    listeners: makeListeners(plugins, makeContext),
     async sweep() {
-      const done = sweeping.map((plugin) => plugin.sweep!(contextOf(plugin, {})));
+      const done = sweeping.map((plugin) => plugin.sweep!(makeContext(plugin, {})));
       return Math.max(0, ...(await Promise.all(done)));
     },
     bind: hooks.bind,
@@ -81,10 +81,10 @@ export async function pluginRouteGroups(
   const nothing = { documents: memoryDocuments(), services: {}, clock: systemClock, log };
   const { mounted, free, hooks } = await mountPlugins({ config, ownRoutes, ...nothing });
   hooks.close();
-  return groupsOf(mounted, free);
+  return describeRoutes(mounted, free);
 }
 
-function groupsOf(mounted: readonly Mounted[], free: ReadonlySet<string>): readonly RouteGroup[] {
+function describeRoutes(mounted: readonly Mounted[], free: ReadonlySet<string>): readonly RouteGroup[] {
   return mounted.filter(({ routes }) => routes.length).map((one) => pluginGroup(one, free));
 }
 
@@ -170,13 +170,13 @@ async function answerExposed(answer: () => Promise<unknown>): Promise<void> {
   }
 }
 
-type ContextOf = (plugin: Plugin, request: RequestInfo) => PluginContext;
+type ContextMaker = (plugin: Plugin, request: RequestInfo) => PluginContext;
 
-function makeListeners(plugins: readonly Plugin[], contextOf: ContextOf): Plugins['listeners'] {
+function makeListeners(plugins: readonly Plugin[], makeContext: ContextMaker): Plugins['listeners'] {
   const having = (hook: keyof Plugin) => plugins.filter((plugin) => plugin[hook] !== undefined);
   const [listening, settling, instructing] = [having('onEvent'), having('settle'), having('instructions')];
   const tell = (event: PluginEvent, request: RequestInfo) => {
-    for (const plugin of listening) void tellPlugin(plugin, event, contextOf(plugin, request));
+    for (const plugin of listening) void tellPlugin(plugin, event, makeContext(plugin, request));
   };
   return {
     ...(listening.length && {
@@ -186,12 +186,12 @@ function makeListeners(plugins: readonly Plugin[], contextOf: ContextOf): Plugin
     }),
     ...(settling.length && {
       settle: async (report) => {
-        for (const plugin of settling) await settle(plugin, report, contextOf(plugin, runRequest(report)));
+        for (const plugin of settling) await settle(plugin, report, makeContext(plugin, runRequest(report)));
       },
     }),
     ...(instructing.length && {
       instructions: async (asked) => {
-        const said = instructing.map((plugin) => plugin.instructions!(contextOf(plugin, runRequest(asked))));
+        const said = instructing.map((plugin) => plugin.instructions!(makeContext(plugin, runRequest(asked))));
         return (await Promise.all(said)).filter((text): text is string => text !== undefined && text !== '');
       },
     }),

@@ -21,8 +21,8 @@ export function argumentCheck(schema: JsonObject): (args: JsonObject) => string 
   return (args) => (validate(args) ? '' : ajv.errorsText(validate.errors, { dataVar: 'arguments' }));
 }
 
-/** The tool; `contextOf` gives the context of its plugin. */
-export function hostTool(tool: PluginTool, contextOf: (request: RequestInfo) => PluginContext): HostTool {
+/** The tool; `makeContext` gives the context of its plugin. */
+export function hostTool(tool: PluginTool, makeContext: (request: RequestInfo) => PluginContext): HostTool {
   const { name, description, schema } = tool;
   const findFault = argumentCheck(schema);
   return {
@@ -32,7 +32,7 @@ export function hostTool(tool: PluginTool, contextOf: (request: RequestInfo) => 
     handler: async (args, call) => {
       const fault = findFault(args);
       if (fault) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${fault}.`);
-      return tool.handler(args, contextOf(toolRequest(call)));
+      return tool.handler(args, makeContext(toolRequest(call)));
     },
   };
 }

@@ -25,7 +25,7 @@ export interface AgentUser {
 }
 
 /** The tokens of a request or of a handshake, as they were sent. */
-export interface Presented {
+export interface PresentedTokens {
   readonly invocation?: string | undefined;
   readonly delegation?: string | undefined;
 }
@@ -42,7 +42,7 @@ export interface AuthOptions {
  * The user behind the tokens; throws 401 with one of the two known messages, or 503 when it cannot be found out now. A bad
  * invocation is not made good by a delegation; a bad delegation beside a good invocation is left out.
  */
-export async function userOf(options: AuthOptions, presented: Presented): Promise<AgentUser> {
+export async function authenticateUser(options: AuthOptions, presented: PresentedTokens): Promise<AgentUser> {
   const { guard, delegationAuth } = options;
   const { invocation, delegation } = presented;
   if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw tokenError(options, 'missing');
@@ -75,7 +75,7 @@ function tokenError({ onRefused }: AuthOptions, reason: TokenReason | 'missing')
 const UNCERTAIN: ReadonlySet<string> = new Set(['busy', 'unavailable', 'issuer-unresolved']);
 
 /** The tokens in the headers; a bearer counts only with `X-Auth-Type: ucan`. */
-export function presentedIn(headers: IncomingHttpHeaders): Presented {
+export function readTokens(headers: IncomingHttpHeaders): PresentedTokens {
   const isUcan = String(headers['x-auth-type'] ?? '').toLowerCase() === 'ucan';
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const delegation = headers['x-ucan-delegation'];
@@ -85,10 +85,10 @@ export function presentedIn(headers: IncomingHttpHeaders): Presented {
   };
 }
 
-/** Puts the user into `ctx.state.user`; throws as {@link userOf} does. */
-export function authenticateUsers(options: AuthOptions): Middleware {
+/** Puts the user into `ctx.state.user`; throws as {@link authenticateUser} does. */
+export function authenticateRequests(options: AuthOptions): Middleware {
   return async (ctx, next) => {
-    ctx.state.user = await userOf(options, presentedIn(ctx.headers));
+    ctx.state.user = await authenticateUser(options, readTokens(ctx.headers));
     return next();
   };
 }

@@ -106,7 +106,7 @@ export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedCo
     try {
       await next();
     } catch (error) {
-      const body = bodyOf(error);
+      const body = describeError(error);
       if (body.statusCode >= 500) onFault(error, ctx);
       if (error instanceof AgentError) ctx.state.reason = error.reason;
       if (body.statusCode === 401 && !ctx.response.get('WWW-Authenticate'))
@@ -118,7 +118,7 @@ export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedCo
   };
 }
 
-function bodyOf(error: unknown): AgentErrorBody {
+function describeError(error: unknown): AgentErrorBody {
   if (error instanceof AgentError) return error.body;
   const ours = error instanceof TwinlineError;
   const kind = error instanceof Refusal ? error.kind : ours ? REFUSAL_OF[error.code] : 'internal';

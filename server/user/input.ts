@@ -54,9 +54,9 @@ type Parameters = { readonly [name: string]: Parameter };
 function inputReader({ parameters = {}, query = {}, headers = {}, body }: RouteDescription) {
   const bodySchema = body && Object.values(body.types)[0]!;
   const properties = {
-    path: { type: 'object', properties: schemasOf(parameters) },
-    query: { type: 'object', properties: schemasOf(query) },
-    headers: { type: 'object', properties: schemasOf(headers) },
+    path: { type: 'object', properties: pickSchemas(parameters) },
+    query: { type: 'object', properties: pickSchemas(query) },
+    headers: { type: 'object', properties: pickSchemas(headers) },
     body: bodySchema ?? true,
   };
   let validate: ValidateFunction | undefined;
@@ -77,11 +77,13 @@ function inputReader({ parameters = {}, query = {}, headers = {}, body }: RouteD
     validate ??= ajv.compile({ type: 'object', properties });
     if (validate(input)) return input;
     const errors = validate.errors!.filter(({ schemaPath }) => !/\/(anyOf|oneOf)\/\d/.test(schemaPath));
+    // They hold what was sent, which may be secret.
+    validate.errors = null;
     throw agentError(400, [...new Set(errors.map(describeError))]);
   };
 }
 
-function schemasOf(parameters: Parameters) {
+function pickSchemas(parameters: Parameters) {
   return Object.fromEntries(Object.entries(parameters).map(([name, { schema }]) => [name, schema]));
 }
 
@@ -123,7 +125,7 @@ async function readJsonBody(ctx: Context): Promise<Json> {
 }
 
 /** The zone's usual name; undefined for what is none, as if it had not been sent. */
-export function zoneOf(name: string): string | undefined {
+export function readTimeZone(name: string): string | undefined {
   try {
     return name && name.length <= 64
       ? new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
@@ -146,7 +148,7 @@ export const INPUT_FORMATS: { readonly [format: string]: InputFormat } = {
   'not-blank': { pattern: /\S/u, must: 'should not be empty' },
   'time-zone': {
     pattern: /^[\w+/:-]{1,64}$/u,
-    check: (text) => zoneOf(text) !== undefined,
+    check: (text) => readTimeZone(text) !== undefined,
     must: 'must be a time zone such as Africa/Lusaka',
   },
   'matrix-event': { pattern: /^\$/u, must: 'must start with $' },
