@@ -124,12 +124,19 @@ const ROUTE_FIELDS = new Set([
 const isAccess = (value: unknown) =>
   ['user', 'public', 'operator'].includes(value as string) ||
   (isObject(value) && isText(value.bearer) && value.bearer !== '' && isText(value.name));
+const isParameters = (value: unknown) =>
+  isObject(value) &&
+  Object.values(value).every((one) => isObject(one) && isText(one.description) && isObject(one.schema));
+const isBody = (value: unknown) =>
+  isObject(value) && isObject(value.types) && Object.keys(value.types).join() === 'application/json';
 const isRoute = (value: unknown) =>
   isObject(value) &&
   isText(value.method) &&
   isText(value.path) &&
   isFunction(value.handle) &&
   (value.access === undefined || isAccess(value.access)) &&
+  (value.body === undefined || isBody(value.body)) &&
+  [value.parameters, value.query, value.headers].every((one) => one === undefined || isParameters(one)) &&
   Object.keys(value).every((field) => ROUTE_FIELDS.has(field));
 
 /** What keeps this from being a plugin, as ends of sentences; empty when nothing does. */

@@ -35,14 +35,14 @@ export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<M
   if (typeof routes === 'function') await routes(router, ctx);
   else
     for (const { access = 'user', ...route } of routes) {
-      const secret = typeof access === 'object' ? access : undefined;
-      const described = {
-        ...describeRoute(name, route),
-        ...route,
-        access: typeof access === 'object' ? ('api-key' as const) : access,
-      };
+      const isSecret = typeof access === 'object';
+      const described = { ...describeRoute(name, route), ...route, access: isSecret ? ('api-key' as const) : access };
       const group = checkInput<PluginContext>({ tag: name, description: '', routes: [described] });
-      const guards = { user: pass, operator: ctx.operatorsOnly, ...(secret && { 'api-key': holdersOf(secret, name) }) };
+      const guards = {
+        user: pass,
+        operator: ctx.operatorsOnly,
+        ...(isSecret && { 'api-key': holdersOf(access, name) }),
+      };
       addRoutes(router, group, { deps: ctx, guards });
     }
   return { plugin, router, routes: routesOf(router) };

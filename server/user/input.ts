@@ -52,39 +52,57 @@ export function checkInput<Deps>(group: RouteGroup<Deps>): RouteGroup<Deps> {
 type Parameters = { readonly [name: string]: Parameter };
 
 function inputReader({ parameters = {}, query = {}, headers = {}, body }: RouteDescription) {
-  const bodySchema = body && Object.values(body.types)[0]!;
-  const properties = {
-    path: { type: 'object', properties: pickSchemas(parameters) },
-    query: { type: 'object', properties: pickSchemas(query) },
-    headers: { type: 'object', properties: pickSchemas(headers) },
-    body: bodySchema ?? true,
-  };
-  let validate: ValidateFunction | undefined;
+  const places = { path: describeValues(parameters), query: describeValues(query), headers: describeValues(headers) };
+  const findWrongValues = checker({ type: 'object', properties: places });
+  const schema = body && Object.values(body.types)[0]!;
+  const findWrongFields = schema === undefined ? undefined : bodyChecker(schema);
   return async (ctx: Context): Promise<Input> => {
-    const input = {
+    const values = {
       path: readValues(parameters, (name) => ctx.params[name]),
       query: readValues(query, (name) => ctx.query[name]),
       headers: readValues(headers, (name) => ctx.get(name) || undefined),
-      ...(body && { body: await readJsonBody(ctx) }),
     };
-    const tooLong = bodySchema ? lengthProblems(bodySchema, input.body) : [];
-    if (tooLong.length)
-      throw agentError(
-        400,
-        tooLong.map(({ field, error }) => `${formatField(field)} ${error.replace(TOO_LONG, WORDS_TOO_LONG)}`),
-      );
-    // Compiling takes longer than a start may.
-    validate ??= ajv.compile({ type: 'object', properties });
-    if (validate(input)) return input;
-    const errors = validate.errors!.filter(({ schemaPath }) => !/\/(anyOf|oneOf)\/\d/.test(schemaPath));
-    // They hold what was sent, which may be secret.
-    validate.errors = null;
-    throw agentError(400, [...new Set(errors.map(describeError))]);
+    const input = findWrongFields ? { ...values, body: await readJsonBody(ctx) } : values;
+    const wrong = findWrongValues(values).map((error) => describeError(error, 1));
+    if (findWrongFields) wrong.push(...findWrongFields((input as Input).body));
+    if (wrong.length) throw agentError(400, [...new Set(wrong)]);
+    return input;
   };
 }
 
-function pickSchemas(parameters: Parameters) {
-  return Object.fromEntries(Object.entries(parameters).map(([name, { schema }]) => [name, schema]));
+function describeValues(parameters: Parameters): Schema {
+  const all = Object.entries(parameters);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(all.map(([name, { schema }]) => [name, schema])),
+    required: all.filter(([, { required }]) => required).map(([name]) => name),
+  };
+}
+
+/** Finds errors, of alternatives only that none fits. The schema is compiled when it is needed: that takes longer than a start may. */
+function checker(schema: Schema): (value: unknown) => ErrorObject[] {
+  let validate: ValidateFunction | undefined;
+  return (value) => {
+    validate ??= ajv.compile(schema as object);
+    if (validate(value)) return [];
+    const errors = validate.errors!.filter(({ schemaPath }) => !/\/(anyOf|oneOf)\/\d/.test(schemaPath));
+    // They hold what was sent, which may be secret.
+    validate.errors = null;
+    return errors;
+  };
+}
+
+/** Says what is wrong with a body. Nothing in what is too long is looked at: its problems have no bound. */
+function bodyChecker(schema: Schema): (body: unknown) => string[] {
+  const findErrors = checker(schema);
+  return (body) => {
+    const tooLong = lengthProblems(schema, body);
+    if (!tooLong.length) return findErrors(body).map((error) => describeError(error));
+    return tooLong.map(({ field, error }) => {
+      const words = error.replace(/^must NOT have more than (\d+) items$/, 'must contain no more than $1 elements');
+      return `${formatPlace(parsePointer(field)!)} ${words}`;
+    });
+  };
 }
 
 function readValues(parameters: Parameters, read: (name: string) => string | string[] | undefined) {
@@ -159,7 +177,7 @@ export const INPUT_FORMATS: { readonly [format: string]: InputFormat } = {
   },
 };
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, useDefaults: true });
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, useDefaults: true, addUsedSchema: false });
 formats.default(ajv);
 for (const [format, { pattern, check = () => true }] of Object.entries(INPUT_FORMATS))
   ajv.addFormat(format, (text) => pattern.test(text) && check(text));
@@ -182,18 +200,16 @@ const WORDS: { readonly [keyword: string]: (error: ErrorObject) => string } = {
   },
 };
 
-function describeError(error: ErrorObject): string {
+function describeError(error: ErrorObject, outerSteps = 0): string {
   const { keyword, instancePath, params, message } = error;
   const member: string | undefined = params.missingProperty ?? params.additionalProperty;
-  const place = parsePointer(instancePath)!.slice(1);
-  const field = [...place, ...(member === undefined ? [] : [member])].join('.') || 'the body';
-  if (keyword === 'additionalProperties') return `property ${field} should not exist`;
-  return `${field} ${WORDS[keyword]?.(error) ?? message}`;
+  const steps = parsePointer(instancePath)!.slice(outerSteps);
+  const place = formatPlace(member === undefined ? steps : [...steps, member]);
+  if (keyword === 'additionalProperties') return `property ${place} should not exist`;
+  return `${place} ${WORDS[keyword]?.(error) ?? message}`;
 }
 
-const formatField = (pointer: string) => parsePointer(pointer)!.join('.') || 'the body';
-const TOO_LONG = /^must NOT have more than (\d+) items$/;
-const WORDS_TOO_LONG = 'must contain no more than $1 elements';
+const formatPlace = (steps: readonly string[]) => steps.join('.') || 'the body';
 
 type SchemaObject = Exclude<Schema, boolean>;
 

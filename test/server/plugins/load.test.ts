@@ -53,6 +53,8 @@ const SHAPES: readonly (readonly [string, string, RegExp])[] = [
   ['a field that routes have not', plugin('a', declared("acces: 'public'")), /wrong "routes"/],
   ['an access that nobody has', plugin('a', declared("access: 'everybody'")), /wrong "routes"/],
   ['an access with an empty secret', plugin('a', declared("access: { bearer: '', name: 'X' }")), /wrong "routes"/],
+  ['a body that is no JSON', plugin('a', declared("body: { types: { 'text/plain': {} } }")), /wrong "routes"/],
+  ['a query without schemas', plugin('a', declared('query: { a: {} }')), /wrong "routes"/],
   [
     'a declared schema that is none',
     plugin('a', declared("query: { a: { description: 'x', schema: { type: 'text' } } }")),

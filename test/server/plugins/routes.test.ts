@@ -24,6 +24,7 @@ export default {
   routes: [
     { method: 'GET', path: '/shop/open', access: 'public', handle: show },
     { method: 'GET', path: '/shop/mine', query: { limit: { description: 'Most', schema: whole } }, handle: show },
+    { method: 'GET', path: '/shop/find', query: { q: { description: 'Words', schema: text, required: true } }, handle: show },
     { method: 'GET', path: '/shop/admin', access: 'operator', handle: show },
     { method: 'POST', path: '/shop/cron', access: { bearer: 'secret-of-the-shop', name: 'SHOP_SECRET' }, handle: show },
     {
@@ -31,8 +32,9 @@ export default {
       parameters: { id: { description: 'Its id', schema: text } },
       headers: { 'X-Count': { description: 'How many', schema: whole } },
       body: { types: { 'application/json': {
+        $defs: { kind: { enum: ['a', 'b'] } },
         type: 'object', required: ['name'], additionalProperties: false,
-        properties: { name: { type: 'string', maxLength: 5 }, kind: { enum: ['a', 'b'], default: 'a' } },
+        properties: { name: { type: 'string', maxLength: 5 }, kind: { $ref: '#/$defs/kind', default: 'a' } },
       } } },
       handle: show,
     },
@@ -80,6 +82,8 @@ test('a handler finds what was checked, with the defaults; everything that is wr
     assert.equal(await read('/shop/mine?limit=9&x=1'), [200, { path: {}, query: { limit: 9 }, headers: {} }]);
     for (const limit of ['0', '10', 'x', '', '1&limit=2', '1.5', '-1'])
       assert.equal(await read(`/shop/mine?limit=${limit}`), [400, ['limit must be a whole number from 1 to 9']]);
+    assert.equal(await read('/shop/find'), [400, ['q must be a string']]);
+    assert.equal((await read('/shop/find?q=a'))[0], 200);
     const add = (body: unknown, id = 'abc', more: object = {}) =>
       input(`/shop/items/${id}`, json(body, { ...headers, ...more }));
     assert.equal(await add({ name: 'pot' }), [
@@ -124,7 +128,7 @@ test('the document says who may use each, and holds what was declared', () =>
       parameters!.map(({ name, in: place }) => `${place} ${name}`),
       ['path id', 'header X-Count'],
     );
-    assert.is(routes.filter(({ path }) => path.startsWith('/shop')).length, 5);
+    assert.is(routes.filter(({ path }) => path.startsWith('/shop')).length, 6);
     assert.ok(publicRoutes.some(({ path }) => path === '/shop/open'));
     assert.not.ok(publicRoutes.some(({ path }) => path === '/shop/mine'));
     const held = documented(document);
@@ -193,7 +197,7 @@ test('the routes of plugins are told without a server, and nothing is written', 
           ['Plugin claims', 4],
           ['Plugin credits', 2],
           ['Plugin user-preferences', 1],
-          ['Plugin shop', 5],
+          ['Plugin shop', 6],
           ['Plugin words', 2],
         ],
       );
