@@ -177,7 +177,14 @@ export const INPUT_FORMATS: { readonly [format: string]: InputFormat } = {
   },
 };
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, useDefaults: true, addUsedSchema: false });
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: false,
+  verbose: true,
+  useDefaults: true,
+  addUsedSchema: false,
+  logger: false,
+});
 formats.default(ajv);
 for (const [format, { pattern, check = () => true }] of Object.entries(INPUT_FORMATS))
   ajv.addFormat(format, (text) => pattern.test(text) && check(text));
