@@ -54,6 +54,6 @@ function objectProblems(lengths: Lengths, object: { readonly [name: string]: unk
   const at = (name: string) => `${path}/${escapeStep(name)}`;
   return [
     ...known.flatMap((name) => lengthProblems(properties[name]!, object[name], at(name))),
-    ...(others ? unknown.flatMap((name) => lengthProblems(others, object[name], at(name))) : []),
+    ...(typeof others === 'object' ? unknown.flatMap((name) => lengthProblems(others, object[name], at(name))) : []),
   ];
 }
