@@ -2,24 +2,28 @@
 
 import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Agent } from '../../lib/agent/agent.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
-import type { EventStreams } from '../http/event-streams.ts';
-import { firstSegment, methodsAt, newRouter, routeKey, routesOf, type ServedRoute } from '../http/route-table.ts';
-import { requestInfo } from '../plugins/host/request-info.ts';
-import { routeAt } from '../plugins/mount.ts';
+import {
+  addRoutes,
+  firstSegment,
+  methodsAt,
+  newRouter,
+  routeKey,
+  routesOf,
+  type ServedRoute,
+} from '../http/route-table.ts';
+import { requestInfo } from '../plugins/context.ts';
 import type { Plugins } from '../plugins/open.ts';
-import { type AuthOptions, authenticateUsers } from '../user/authenticate.ts';
+import { routeAt } from '../plugins/routes.ts';
+import { type AuthOptions, authenticateRequests, requireUser } from '../user/authenticate.ts';
 import { agentError, answerAgentErrors } from '../user/errors.ts';
-import { delegationRoutes } from './delegation-routes.ts';
-import { type MessageDeps, messageRoutes } from './message-routes.ts';
-import { sessionRoutes } from './session-routes.ts';
+import type { MessageDeps } from './message-routes.ts';
+import { MODEL_ROUTES, type ModelSettings } from './models.ts';
+import { AGENT_ROUTES } from './routes.ts';
 
-export interface AgentDeps extends AuthOptions {
-  readonly agent: Agent;
+export interface AgentDeps extends AuthOptions, MessageDeps {
   readonly delegations: Delegations;
-  readonly streams: EventStreams;
-  readonly readers: MessageDeps['readers'];
+  readonly models: ModelSettings;
   readonly plugins: Pick<Plugins, 'doors' | 'routers' | 'routes' | 'free' | 'gate'>;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
@@ -28,48 +32,52 @@ export interface AgentDeps extends AuthOptions {
 /** The addresses of the agent service and of its plugins, as one middleware. Other paths pass. */
 export interface AgentDoor extends Middleware {
   readonly routes: readonly ServedRoute[];
-  /** Those for which no token is needed. */
+  /** Those that were freed: for them no token is needed. */
   readonly publicRoutes: readonly ServedRoute[];
 }
-
-const OWN = ['sessions', 'messages', 'runs', 'delegation'];
 
 /** Opens the door. Tokens are looked at on its own paths only: elsewhere they cost nothing. */
 export function agentDoor(deps: AgentDeps): AgentDoor {
   const { plugins } = deps;
+  const models = newRouter();
+  addRoutes(models, MODEL_ROUTES, { deps: deps.models });
   const router = newRouter();
-  sessionRoutes(router, deps.agent);
-  messageRoutes(router, deps);
-  delegationRoutes(router, deps.delegations);
+  addRoutes(router, AGENT_ROUTES, { deps, guards: { user: requireUser } });
   const routers = [router, ...plugins.routers];
   const routes = [...routesOf(router), ...plugins.routes];
-  const owned = new Set([...OWN, ...plugins.routes.map(({ path }) => firstSegment(path))]);
+  const owned = new Set(routes.map(({ path }) => firstSegment(path)));
   const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
-  const answer = inTurn([router.routes() as Middleware, ...plugins.doors]);
-  const told = answerAgentErrors(deps.onFault);
-  const known = authenticateUsers(deps);
+  const answerModels = models.routes() as Middleware;
+  const answer = tryInOrder([router.routes() as Middleware, ...plugins.doors]);
+  const answerErrors = answerAgentErrors(deps.onFault);
+  const authenticate = authenticateRequests(deps);
   const door: Middleware = (ctx, next) => {
+    if (models.match(ctx.path, ctx.method).path.length > 0)
+      return answerErrors(ctx, () => answerModels(ctx, async () => refuseRoute(ctx, [models])));
     if (!owned.has(firstSegment(ctx.path))) return next();
-    const last = async () => nowhere(ctx, routers);
-    if (isFree(ctx)) return told(ctx, () => answer(ctx, last));
-    return told(ctx, () =>
-      known(ctx, async () => {
+    const last = async () => refuseRoute(ctx, routers);
+    if (isFree(ctx)) return answerErrors(ctx, () => answer(ctx, last));
+    return answerErrors(ctx, () =>
+      authenticate(ctx, async () => {
         await plugins.gate(requestInfo(ctx));
         return answer(ctx, last);
       }),
     );
   };
-  return Object.assign(door, { routes, publicRoutes: routes.filter((route) => plugins.free.has(routeKey(route))) });
+  return Object.assign(door, {
+    routes: [...routesOf(models), ...routes],
+    publicRoutes: routes.filter((route) => plugins.free.has(routeKey(route))),
+  });
 }
 
-function inTurn(doors: readonly Middleware[]): Middleware {
+function tryInOrder(doors: readonly Middleware[]): Middleware {
   return (ctx, last) => {
     const from = (at: number): Promise<unknown> => (at === doors.length ? last() : doors[at]!(ctx, () => from(at + 1)));
     return from(0);
   };
 }
 
-function nowhere(ctx: ParameterizedContext, routers: readonly Router[]): void {
+function refuseRoute(ctx: ParameterizedContext, routers: readonly Router[]): void {
   const methods = methodsAt(routers, ctx);
   if (!methods.length) throw agentError(404, `Cannot ${ctx.method} ${ctx.path}`);
   ctx.set('Allow', methods.join(', '));

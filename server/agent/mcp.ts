@@ -1,11 +1,14 @@
-// The MCP servers of this server, as MCP_SERVERS lists them, and who may call what there.
+// The MCP servers of this server: the file of MCP_SERVERS, and who may call what there.
 
+import { readFile } from 'node:fs/promises';
 import type { PassOptions } from '../../lib/agent/mcp/invocation.ts';
-import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
+import type { McpOptions, McpServer } from '../../lib/agent/mcp/servers.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { readJson, wordsAt } from '../../lib/json/reader.ts';
+import { isListOf, isObject, isText } from '../../lib/shape.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
-import { readMcpServers } from './mcp-file.ts';
 
 export interface McpServiceOptions
   extends Pick<McpOptions, 'clock' | 'onProblem'>,
@@ -38,4 +41,86 @@ export async function openMcpService(options: McpServiceOptions): Promise<McpSer
   const pass = passes({ clock, spent, delegations, revoked, maxTtlSeconds: config.agent.maxTtlSeconds });
   const mcp = await openMcp({ servers, pass, clock, onProblem });
   return { ...mcp, sweep: spent.sweep };
+}
+
+type Fields = { readonly [name: string]: unknown };
+interface Rule {
+  readonly required?: true;
+  readonly must: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+const RULES: { readonly [field in keyof Required<McpServer>]: Rule } = {
+  name: {
+    required: true,
+    must: 'be 1 to 32 lower-case letters, digits and dashes',
+    holds: (value) => isText(value) && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value as string),
+  },
+  url: { required: true, must: 'be an http:// or https:// URL without a password', holds: isPlainUrl },
+  headers: { must: 'be an object of texts that headers can have', holds: areHeaders },
+  did: {
+    must: 'be a DID',
+    holds: (value) => isText(value) && /^did:[a-z0-9]+:[\w.:%-]{1,500}$/.test(value as string),
+  },
+  protected: {
+    must: 'be true, false or a list of names of tools',
+    holds: (value) => typeof value === 'boolean' || isListOf(value, isText),
+  },
+};
+
+/** The servers of a file. Throws ERR_CONFIG with every problem, one per line. */
+export async function readMcpServers(path: string): Promise<McpServer[]> {
+  const list = await readList(path);
+  if (!Array.isArray(list)) throw fileError(path, ['must be a JSON array of {"name", "url", …}']);
+  const problems = list.flatMap((one, at) => findProblems(one).map((problem) => `number ${at + 1}: ${problem}`));
+  const names = list.map((one) => (isObject(one) ? one.name : undefined));
+  const doubled = names.filter((name, at) => isText(name) && names.indexOf(name) !== at);
+  problems.push(...doubled.map((name) => `the name ${JSON.stringify(name)} stands there twice`));
+  if (problems.length) throw fileError(path, problems);
+  return list as McpServer[];
+}
+
+function findProblems(one: unknown): string[] {
+  if (!isObject(one)) return ['must be an object'];
+  const unknown = Object.keys(one).filter((field) => !Object.hasOwn(RULES, field));
+  return [
+    ...unknown.map(
+      (field) => `${JSON.stringify(field.slice(0, 40))} is not known; there are ${Object.keys(RULES).join(', ')}`,
+    ),
+    ...Object.entries(RULES).flatMap(([field, rule]) => fieldProblem(one, field, rule)),
+  ];
+}
+
+function fieldProblem(one: Fields, field: string, { required, must, holds }: Rule): string[] {
+  const value = one[field];
+  if (value === undefined) return required ? [`"${field}" is missing; it must ${must}`] : [];
+  return holds(value) ? [] : [`"${field}" must ${must}`];
+}
+
+function isPlainUrl(value: unknown): boolean {
+  if (!isText(value) || !URL.canParse(value as string)) return false;
+  const { protocol, username, password } = new URL(value as string);
+  return ['http:', 'https:'].includes(protocol) && !username && !password;
+}
+
+function areHeaders(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  try {
+    return Object.values(value).every(isText) && Boolean(new Headers(value as Record<string, string>));
+  } catch {
+    return false;
+  }
+}
+
+async function readList(path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw fileError(path, [`cannot be read: ${error.code}`]);
+  });
+  const reading = readJson(text);
+  if ('value' in reading) return reading.value;
+  throw fileError(path, [reading.flaw.kind === 'syntax' ? 'is no JSON' : wordsAt(reading.flaw)]);
+}
+
+function fileError(path: string, problems: readonly string[]): TwinlineError {
+  return new TwinlineError('ERR_CONFIG', problems.map((problem) => `MCP_SERVERS ${path}: ${problem}.`).join('\n'));
 }

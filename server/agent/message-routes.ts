@@ -1,19 +1,99 @@
 // Routes of messages and of the runs that answer them: JSON when it is done, or a stream of frames that can be rejoined.
 
-import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Agent, SendRequest } from '../../lib/agent/agent.ts';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import { type RunOutcome, sseText } from '../../lib/agent/run/frames.ts';
-import type { RunView } from '../../lib/agent/run/run.ts';
+import type { RunRequest, RunView } from '../../lib/agent/run/run.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { EventStreams } from '../http/event-streams.ts';
+import type { Route } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
-import { agentError } from '../user/errors.ts';
-import { zoneOf } from '../user/time-zone.ts';
-import { readAbort, readMessage, type SendBody } from './dto.ts';
+import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
+import { readInput, readTimeZone } from '../user/input.ts';
 import type { Readers } from './readers.ts';
-import { ownSession, unknownSession } from './session-routes.ts';
+import { MESSAGES, ownSession, UNKNOWN_SESSION, unknownSession } from './session-routes.ts';
+
+const TEXT: Schema = { type: 'string' };
+const FLAG: Schema = { type: 'boolean' };
+const FRAMES = { 'text/event-stream': TEXT };
+const RUN_ID = { 'X-Run-Id': 'The run' };
+const FRAME_NUMBER = { type: 'integer', minimum: 0, maximum: 999_999_999 };
+/** A text that is not only spaces. */
+export const FILLED = { type: 'string', minLength: 1, format: 'not-blank' };
+
+/** An object without other fields. */
+export function closed(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+const TOOL: { readonly [name: string]: Schema } = {
+  name: { ...FILLED, maxLength: 128 },
+  description: { type: 'string', maxLength: 4_096 },
+  // Clients send all sorts of schemas; they are handed on, never compiled.
+  schema: { type: 'object', additionalProperties: true, description: 'Of the arguments; handed on' },
+};
+const ACTION = { ...TOOL, hasRender: FLAG };
+const tools = (fields: { readonly [name: string]: Schema }): Schema => ({
+  type: 'array',
+  items: closed(fields, ['name', 'description', 'schema']),
+  maxItems: SERVER_LIMITS.declaredTools,
+});
+
+const PLACES = {
+  mxcUri: { type: 'string', maxLength: 2_048, format: 'attachment-address' },
+  eventId: { type: 'string', maxLength: 256, format: 'matrix-event' },
+};
+const ATTACHMENT: Schema = {
+  type: 'object',
+  properties: {
+    ...PLACES,
+    filename: { ...FILLED, maxLength: 255 },
+    mimetype: { ...FILLED, maxLength: 255 },
+    size: { type: 'number', minimum: 0 },
+  },
+  required: ['filename', 'mimetype'],
+  anyOf: Object.entries(PLACES).map(([name, schema]) => ({ required: [name], properties: { [name]: schema } })),
+  additionalProperties: false,
+};
+
+const MULTITASK = { enum: ['reject', 'enqueue', 'interrupt'], description: 'While another run of the session is live' };
+
+export const NEW_MESSAGE = closed(
+  {
+    message: FILLED,
+    stream: { type: 'boolean', default: false, description: 'Answer with frames as they come' },
+    returnAllMessages: { type: 'boolean', default: false },
+    tools: tools(TOOL),
+    agActions: tools(ACTION),
+    attachments: { type: 'array', items: ATTACHMENT, maxItems: 10 },
+    mcpInvocations: { type: 'object', additionalProperties: TEXT },
+    timezone: { type: 'string', maxLength: 64, format: 'time-zone', examples: ['Africa/Lusaka'] },
+    homeServer: { type: 'string', maxLength: 512 },
+    metadata: { type: 'object', properties: { multitask: MULTITASK }, additionalProperties: true },
+    model: { type: 'string', maxLength: 256 },
+  },
+  ['message'],
+);
+
+interface SendBody extends RunRequest {
+  readonly stream: boolean;
+  readonly returnAllMessages: boolean;
+  readonly mcpInvocations?: { readonly [tool: string]: string };
+}
+
+export const REPLY = record(
+  'The reply',
+  {
+    message: record('What the agent said', { type: { const: 'ai' }, content: TEXT, id: TEXT }),
+    sessionId: TEXT,
+    messages: { ...MESSAGES, description: 'The whole transcript, when it was asked for' },
+  },
+  ['messages'],
+);
 
 export interface MessageDeps {
   readonly agent: Agent;
@@ -21,48 +101,92 @@ export interface MessageDeps {
   readonly readers: Pick<Readers, 'admit'>;
 }
 
-/** Adds the routes; `ctx.state.user` is known. */
-export function messageRoutes(router: Router, deps: MessageDeps): void {
-  const { agent } = deps;
-
+export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
   // Before the route of a session that would be called abort.
-  router.post('/messages/abort', async (ctx) => {
-    const { sessionId: session, runId } = await readAbort(ctx);
-    const aborted = await agent.abort({ owner: agentUser(ctx).did, session, ...(runId !== undefined && { runId }) });
-    if (aborted === undefined) throw unknownSession();
-    ctx.body = { success: aborted };
-  });
+  {
+    method: 'POST',
+    path: '/messages/abort',
+    id: 'abortRun',
+    summary: 'Stop a reply',
+    body: { types: { 'application/json': closed({ sessionId: FILLED, runId: FILLED }, ['sessionId']) } },
+    answers: {
+      200: jsonAnswer('Whether there was one', record('Done', { success: FLAG })),
+      404: UNKNOWN_SESSION,
+      ...BODY_ANSWERS,
+    },
+    async handle(ctx, { agent }) {
+      const { body } = readInput<{ body: { sessionId: string; runId?: string } }>(ctx);
+      const { sessionId: session, ...run } = body;
+      const aborted = await agent.abort({ owner: agentUser(ctx).did, session, ...run });
+      if (aborted === undefined) throw unknownSession();
+      ctx.body = { success: aborted };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/messages/:sessionId',
+    id: 'sendMessage',
+    summary: 'Say something, and get the reply',
+    body: { types: { 'application/json': NEW_MESSAGE }, example: { message: 'Hello' } },
+    answers: {
+      200: {
+        description: 'The reply, or its frames',
+        types: { 'application/json': REPLY, ...FRAMES },
+        headers: RUN_ID,
+      },
+      404: UNKNOWN_SESSION,
+      409: refusalAnswer('Another reply of this session is still being written'),
+      502: refusalAnswer('The model failed'),
+      ...BODY_ANSWERS,
+    },
+    async handle(ctx, deps) {
+      const { body } = readInput<{ body: SendBody }>(ctx);
+      const { agent } = deps;
+      const session = await ownSession(ctx, agent);
+      const run = await sendMessage(agent, makeRequest(ctx, session, body));
+      ctx.set('X-Run-Id', run.runId);
+      if (body.stream) await stream(ctx, deps, { run, after: 0 });
+      else ctx.body = await awaitReply(ctx, agent, { run, session, whole: body.returnAllMessages });
+    },
+  },
+  {
+    method: 'GET',
+    path: '/runs/:runId',
+    id: 'followRun',
+    summary: 'The frames of a run, from any of them on',
+    query: {
+      after: { description: 'The number of the last frame that is known', schema: { ...FRAME_NUMBER, default: 0 } },
+    },
+    headers: { 'Last-Event-ID': { description: 'As `after`', schema: FRAME_NUMBER } },
+    answers: {
+      200: { description: 'The stream', types: FRAMES, headers: RUN_ID },
+      204: { description: 'Asked with `Last-Event-ID`: the run has ended, and there is nothing after that frame' },
+      400: WRONG_INPUT,
+      404: refusalAnswer("There is no such run, or it is somebody else's"),
+    },
+    async handle(ctx, deps) {
+      const { query, headers } = readInput<{ query: { after: number }; headers: { 'Last-Event-ID'?: number } }>(ctx);
+      const { 'Last-Event-ID': last } = headers;
+      const after = last ?? query.after;
+      const { runId } = ctx.params as { runId: string };
+      const following = await deps.agent.follow({ owner: agentUser(ctx).did, runId, after });
+      if (!following) throw agentError(404, 'Run not found');
+      ctx.set('X-Run-Id', runId);
+      // Every frame names the request that began the run, and so does the answer that carries them.
+      ctx.set('X-Request-Id', following.run.requestId);
+      // A reader that sends this header connects again after every end, until it is told that there is no more.
+      if (following.isOver && last !== undefined) ctx.status = 204;
+      else await stream(ctx, deps, { run: following.run, after });
+    },
+  },
+];
 
-  router.post('/messages/:sessionId', async (ctx) => {
-    const body = await readMessage(ctx);
-    const session = await ownSession(ctx, agent);
-    const run = await accepted(agent, requestOf(ctx, session, body));
-    ctx.set('X-Run-Id', run.runId);
-    if (body.stream) await stream(ctx, deps, { run, after: 0 });
-    else ctx.body = await reply(ctx, agent, { run, session, whole: body.returnAllMessages ?? false });
-  });
-
-  router.get('/runs/:runId', async (ctx) => {
-    const { did } = agentUser(ctx);
-    const { runId } = ctx.params as { runId: string };
-    const after = positionOf(ctx);
-    const following = await agent.follow({ owner: did, runId, after });
-    if (!following) throw agentError(404, 'Run not found');
-    ctx.set('X-Run-Id', runId);
-    // Every frame names the request that began the run, and so does the answer that carries them.
-    ctx.set('X-Request-Id', following.run.requestId);
-    // A reader that sends this header connects again after every end, until it is told that there is no more.
-    if (following.isOver && ctx.get('last-event-id').trim() !== '') ctx.status = 204;
-    else await stream(ctx, deps, { run: following.run, after });
-  });
-}
-
-function requestOf(ctx: Context, session: string, body: SendBody): SendRequest {
+function makeRequest(ctx: Context, session: string, body: SendBody): SendRequest {
   const user = agentUser(ctx);
   const { stream: _stream, returnAllMessages: _all, mcpInvocations, ...request } = body;
   const token = ctx.get('x-matrix-access-token');
   const homeServer = body.homeServer ?? (ctx.get('x-matrix-homeserver') || undefined);
-  const timezone = body.timezone ?? zoneOf(ctx.get('x-timezone'));
+  const timezone = body.timezone ?? readTimeZone(ctx.get('x-timezone'));
   const secrets: TurnSecrets = {
     ...user.secrets,
     ...(token && { matrixAccessToken: token }),
@@ -79,7 +203,7 @@ function requestOf(ctx: Context, session: string, body: SendBody): SendRequest {
   };
 }
 
-async function accepted(agent: Agent, request: SendRequest): Promise<RunView> {
+async function sendMessage(agent: Agent, request: SendRequest): Promise<RunView> {
   const sent = await agent.send(request);
   switch (sent.kind) {
     case 'accepted':
@@ -106,32 +230,24 @@ async function stream(
   streams.serve(ctx, { owner: user.did, hello: '', messages, mayRead: () => true, stop: readers.admit(user, ctx.res) });
 }
 
-async function reply(
+async function awaitReply(
   ctx: Context,
   agent: Agent,
-  asked: { run: RunView; session: string; whole: boolean },
+  { run, session, whole }: { run: RunView; session: string; whole: boolean },
 ): Promise<JsonObject> {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
   const { did: owner } = agentUser(ctx);
-  const outcome = await agent.outcome({ owner, runId: asked.run.runId, signal: gone.signal });
+  const outcome = await agent.outcome({ owner, runId: run.runId, signal: gone.signal });
   if (!outcome) throw agentError(503, 'The reply could not be read; ask for the messages of the session');
   const { done, message } = outcome;
-  if (done.status === 'failed') throw failed(outcome);
-  const said = { type: 'ai', content: message?.content ?? done.partialText ?? '', id: message?.id ?? asked.run.runId };
-  const messages = asked.whole ? await agent.transcript.all(asked.session) : undefined;
-  return { message: said, sessionId: asked.session, ...(messages && { messages }) } as unknown as JsonObject;
+  if (done.status === 'failed') throw replyError(outcome);
+  const said = { type: 'ai', content: message?.content ?? done.partialText ?? '', id: message?.id ?? run.runId };
+  const messages = whole ? await agent.transcript.all(session) : undefined;
+  return { message: said, sessionId: session, ...(messages && { messages }) } as unknown as JsonObject;
 }
 
-function failed({ error }: RunOutcome) {
+function replyError({ error }: RunOutcome) {
   const status = error?.status !== undefined && error.status >= 500 ? error.status : 502;
   return agentError(status, error?.error ?? 'The reply failed', { ...(error?.kind && { kind: error.kind }) });
-}
-
-function positionOf(ctx: Context): number {
-  const header = ctx.get('last-event-id').trim();
-  const given = header === '' ? (ctx.query.after ?? '0') : header;
-  const after = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
-  if (Number.isSafeInteger(after)) return after;
-  throw agentError(400, [`after must be the number of a frame`]);
 }

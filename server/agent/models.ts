@@ -1,49 +1,67 @@
 // GET /models: which models a message may ask for. Public, as people choose before they log in.
 
-import Router from '@koa/router';
-import type { Middleware } from 'koa';
-import type { JsonObject } from '../../lib/store/store.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { record } from '../../lib/domain/schema/twin-answers.ts';
 import type { Config } from '../config/config.ts';
-import { methodsAt, routesOf } from '../http/route-table.ts';
-import { agentError, answerAgentErrors } from '../user/errors.ts';
-import type { AgentDoor } from './door.ts';
+import { PLAIN_ANSWERS } from '../http/common-answers.ts';
+import type { RouteGroup } from '../http/route-table.ts';
+import { jsonAnswer } from '../user/errors.ts';
 
-/** A model as clients show it. */
-export type ModelCard = JsonObject & {
-  readonly id: string;
-  readonly label: string;
-  /** Whose it is, as far as its name tells. */
-  readonly family: string;
-  readonly tier: string;
-  readonly costLabel: string;
-  readonly badge: string | null;
-  readonly blurb: string;
-  /** Whether images of a message are handed on to it. */
-  readonly vision: boolean;
-  /** Null when the operator alone knows. */
-  readonly pricing: Pricing | null;
-  readonly isDefault: boolean;
+const TEXT: Schema = { type: 'string' };
+const PRICE: Schema = { type: 'number', minimum: 0 };
+
+const PRICING = record('What it costs', {
+  inputPerMillion: PRICE,
+  outputPerMillion: PRICE,
+  currency: { const: 'USD' },
+  unit: { const: 'per_million_tokens' },
+});
+
+const MODEL = record('A model', {
+  id: { type: 'string', description: 'What a message names as its `model`' },
+  label: TEXT,
+  family: { type: 'string', description: 'Whose it is, as far as its name tells' },
+  tier: TEXT,
+  costLabel: TEXT,
+  badge: { type: ['string', 'null'] },
+  blurb: TEXT,
+  vision: { type: 'boolean', description: 'Whether images of a message are handed on to it' },
+  pricing: { oneOf: [PRICING, { type: 'null' }], description: 'Null where the operator alone knows' },
+  isDefault: { type: 'boolean' },
+});
+
+const MODELS = record('The models of this server', {
+  models: { type: 'array', items: MODEL },
+  default: { type: 'string', description: 'The one that answers a message which names no other' },
+});
+
+export type ModelSettings = Pick<Config, 'model' | 'agent'>;
+
+export const MODEL_ROUTES: RouteGroup<ModelSettings> = {
+  tag: 'Models',
+  description: 'Which models an agent can be asked to answer with.',
+  routes: [
+    {
+      method: 'GET',
+      path: '/models',
+      id: 'listModels',
+      summary: 'The models that a message may name',
+      answers: { 200: jsonAnswer('The models', MODELS), 429: PLAIN_ANSWERS[429] },
+      handle(ctx, settings) {
+        ctx.body = modelList(settings);
+      },
+    },
+  ],
 };
-
-type Pricing = {
-  readonly inputPerMillion: number;
-  readonly outputPerMillion: number;
-  readonly currency: 'USD';
-  readonly unit: 'per_million_tokens';
-};
-
-export type ModelList = { readonly models: readonly ModelCard[]; readonly default: string };
 
 /** The models of this server, the one that answers by itself first. */
-export function modelList({ model, agent }: Pick<Config, 'model' | 'agent'>): ModelList {
+export function modelList({ model, agent }: ModelSettings) {
   if (!model) return { models: [flowCard(agent.flow)], default: agent.flow };
   const models = [model.name, ...model.others].map((id) => modelCard(id, id === model.name));
   return { models, default: model.name };
 }
 
-const FREE: Pricing = { inputPerMillion: 0, outputPerMillion: 0, currency: 'USD', unit: 'per_million_tokens' };
-
-function flowCard(flow: string): ModelCard {
+function flowCard(flow: string) {
   return {
     id: flow,
     label: flow,
@@ -53,36 +71,16 @@ function flowCard(flow: string): ModelCard {
     badge: null,
     blurb: `The flow "${flow}" answers; no model is asked.`,
     vision: false,
-    pricing: FREE,
+    pricing: { inputPerMillion: 0, outputPerMillion: 0, currency: 'USD', unit: 'per_million_tokens' },
     isDefault: true,
   };
 }
 
-function modelCard(id: string, isDefault: boolean): ModelCard {
+function modelCard(id: string, isDefault: boolean) {
   // `meta/llama-4:70b` is of the family meta, and is called llama-4:70b.
   const [owner, ...rest] = id.split('/');
   const label = rest.length ? rest.join('/') : id;
   const family = rest.length ? owner! : id.split(/[-:@\d]/)[0] || id;
   const about = { tier: 'standard', costLabel: '', badge: null, blurb: '' };
   return { id, label, family, ...about, vision: true, pricing: null, isDefault };
-}
-
-/** The agent's door with the list of models before it: that one asks for no token, and looks at none. */
-export function withModels(door: AgentDoor, list: ModelList): AgentDoor {
-  const router = new Router({ sensitive: true, strict: true });
-  router.get('/models', (ctx) => {
-    ctx.body = list;
-  });
-  const routes = router.routes() as Middleware;
-  const told = answerAgentErrors(() => {});
-  const both: Middleware = (ctx, next) => {
-    if (ctx.path !== '/models') return door(ctx, next);
-    return told(ctx, () =>
-      routes(ctx, async () => {
-        ctx.set('Allow', methodsAt([router], ctx).join(', '));
-        throw agentError(405, '/models takes GET');
-      }),
-    );
-  };
-  return Object.assign(both, { ...door, routes: [...routesOf(router), ...door.routes] });
 }

@@ -1,10 +1,12 @@
 // The agent service of this server: what it is made of, its door, and what goes on behind it.
 
+import { join } from 'node:path';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
+import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
 import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Inspector } from '../../lib/engine/inspection.ts';
@@ -13,8 +15,13 @@ import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import type { Channel } from '../../lib/store/channel.ts';
+import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
+import type { LogStore } from '../../lib/store/log-store.ts';
+import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
@@ -24,14 +31,11 @@ import { openSockets } from '../sockets/open.ts';
 import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer, type Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { Stores } from '../stores/stores.ts';
+import { countRefusedTokens } from '../user/authenticate.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
-import { issuerMethods } from './issuers.ts';
 import { openMcpService } from './mcp.ts';
-import { modelList, withModels } from './models.ts';
 import { openReaders } from './readers.ts';
-import { countRefusedTokens } from './refusals.ts';
 import { openResponder } from './responders.ts';
-import { openRunStores } from './run-stores.ts';
 
 export interface AgentService {
   readonly door: AgentDoor;
@@ -85,7 +89,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const key = parseOracleKey(config.oracleKey);
   const did = config.agent.did ?? key.did;
   const revoked = revocations({ documents });
-  const refused = countRefusedTokens();
+  const refusedTokens = countRefusedTokens();
   const guard = tokenGuard({
     audience: did,
     clock,
@@ -104,7 +108,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const socketServer = await openSocketServer({ config, redis, onProblem: onSocketProblem });
   defer(socketServer.close);
 
-  const granted = delegations({
+  const delegationService = delegations({
     ...{ documents, clock, keyring, guard, inspector, key },
     revocations: revoked,
     issuer: did,
@@ -112,7 +116,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   });
   const mcp = await openMcpService({
     ...{ config, documents, clock },
-    delegations: granted,
+    delegations: delegationService,
     revoked: revoked.has,
     onProblem: onProblem('an MCP server cannot be asked'),
   });
@@ -124,7 +128,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     ...{ config, keyring, services, inspector },
     snapshots: stores.snapshots,
     conversations: options.conversations,
-    told: (error, what) => onProblem(what)(error),
+    report: (error, what) => onProblem(what)(error),
   });
   const agent = await openAgent({
     ...{ documents, logs, channel, responder, inspector, clock, replyBytes },
@@ -139,7 +143,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const sockets = await openSockets({
     ...{ agent, guard, delegationAuth, channel, clock },
     onRefused: (reason) => {
-      refused.add(reason);
+      refusedTokens.add(reason);
       log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
     },
     server: socketServer,
@@ -148,7 +152,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     onProblem: onSocketProblem,
   });
   defer(sockets.close);
-  plugins.bind({ agent, delegations: granted });
+  plugins.bind({ agent, delegations: delegationService });
   const onStreamProblem = onProblem('a stream of the agent failed');
   const streams = eventStreams({
     most: { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser },
@@ -158,8 +162,9 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   defer(readers.close);
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth },
-    onRefused: refused.add,
-    delegations: granted,
+    models: config,
+    onRefused: refusedTokens.add,
+    delegations: delegationService,
     onFault: (error, ctx) => {
       options.onProblem();
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the agent service failed');
@@ -167,13 +172,13 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   });
 
   return {
-    door: withModels(door, modelList(config)),
+    door,
     sockets: socketServer.door,
     documentation: plugins.documentation,
-    metrics: refused.metrics,
+    metrics: refusedTokens.metrics,
     add,
     sweep: async () => {
-      const rounds = [agent.sweep(), granted.sweep(), plugins.sweep(), mcp.sweep(SHARED_LIMITS.sweepBatch)];
+      const rounds = [agent.sweep(), delegationService.sweep(), plugins.sweep(), mcp.sweep(SHARED_LIMITS.sweepBatch)];
       return (await Promise.all(rounds)).some((count) => count >= SHARED_LIMITS.sweepBatch);
     },
     drain: async (waitMs) => {
@@ -184,4 +189,25 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     },
     close: disposeAll,
   };
+}
+
+/** By method of a DID, how its keys are found; a method that nothing is set for is not accepted. */
+function issuerMethods({ didWebHosts, didIxoUrl }: Config['agent']): { readonly [method: string]: ResolveKeys } {
+  return {
+    ...(didWebHosts.length > 0 && { web: didWebKeys({ hosts: didWebHosts }) }),
+    ...(didIxoUrl !== undefined && { ixo: didIxoKeys({ url: new URL(didIxoUrl) }) }),
+  };
+}
+
+/** Where runs are logged, and over what instances tell each other of them: Redis, or `dataDir` and this process. */
+async function openRunStores(
+  config: Config,
+  redis: RedisConnection | undefined,
+): Promise<{ readonly logs: LogStore; readonly channel: Channel }> {
+  if (redis) {
+    const { openRedisLogs, redisChannel } = await import('../../lib/store/redis/index.ts');
+    return { logs: await openRedisLogs({ connection: redis }), channel: redisChannel({ connection: redis }) };
+  }
+  if (config.dataDir === IN_MEMORY) return { logs: memoryLogs(), channel: memoryChannel() };
+  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs') }), channel: memoryChannel() };
 }

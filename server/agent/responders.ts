@@ -18,7 +18,7 @@ export interface ResponderOptions {
   readonly services: Services;
   /** Whoever looks on at the conversations of a flow. */
   readonly inspector?: Inspector | undefined;
-  readonly told: (error: unknown, what: string) => void;
+  readonly report: (error: unknown, what: string) => void;
 }
 
 export interface OpenedResponder {
@@ -29,9 +29,9 @@ export interface OpenedResponder {
 
 /** Opens it; throws ERR_CONFIG when the flow cannot be used, or when packages for a model are missing. */
 export async function openResponder(options: ResponderOptions): Promise<OpenedResponder> {
-  const { config, told } = options;
+  const { config, report } = options;
   const { model } = config;
-  if (!model) return flowAnswers(options);
+  if (!model) return openFlowResponder(options);
   // Not before a model is configured: it loads packages that are not always there.
   const { modelResponder } = await import('../../lib/agent/responders/model.ts');
   const { baseUrl, apiKey, name, others, systemPrompt } = model;
@@ -40,12 +40,12 @@ export async function openResponder(options: ResponderOptions): Promise<OpenedRe
     model: name,
     others,
     ...(systemPrompt !== undefined && { systemPrompt }),
-    onProblem: (error) => told(error, 'a model did not answer'),
+    onProblem: (error) => report(error, 'a model did not answer'),
   });
   return { responder, add: () => {} };
 }
 
-function flowAnswers({ config, snapshots, told, ...options }: ResponderOptions): OpenedResponder {
+function openFlowResponder({ config, snapshots, report, ...options }: ResponderOptions): OpenedResponder {
   const { flow } = config.agent;
   const isOurs = ({ id }: CompiledFlow) => id === flow;
   options.conversations.filter(isOurs).forEach(refuseSecrets);
@@ -56,7 +56,7 @@ function flowAnswers({ config, snapshots, told, ...options }: ResponderOptions):
     services: options.services,
     keyring: options.keyring,
     inspector: options.inspector,
-    onProblem: ({ error, reason }) => told(error ?? reason, 'a conversation with the agent cannot go on'),
+    onProblem: ({ error, reason }) => report(error ?? reason, 'a conversation with the agent cannot go on'),
   });
   return {
     responder,
@@ -65,7 +65,7 @@ function flowAnswers({ config, snapshots, told, ...options }: ResponderOptions):
         if (isOurs(conversation)) refuseSecrets(conversation);
         responder.add(conversation);
       } catch (error) {
-        told(error, 'chats go on with the flow as it was');
+        report(error, 'chats go on with the flow as it was');
       }
     },
   };

@@ -1,50 +1,174 @@
 // Routes of chat sessions and their transcripts. A session of somebody else does not exist.
 
-import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import type { Parameter, Route } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
-import { agentError } from '../user/errors.ts';
+import { agentError, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
+import { readInput } from '../user/input.ts';
 
-/** Adds the routes; `ctx.state.user` is known. */
-export function sessionRoutes(router: Router, agent: Agent): void {
-  router.post('/sessions', async (ctx) => {
-    ctx.status = 201;
-    ctx.body = await agent.sessions.create(agentUser(ctx).did);
-  });
+const TEXT: Schema = { type: 'string' };
+const FLAG: Schema = { type: 'boolean' };
+const OPEN: Schema = { type: 'object', additionalProperties: true };
+const TIME: Schema = { type: 'string', format: 'date-time' };
 
-  router.get('/sessions', async (ctx) => {
-    const limit = numberOf(ctx, 'limit', { least: 1, most: 100, usual: 20 });
-    const offset = numberOf(ctx, 'offset', { least: 0, most: 1_000_000, usual: 0 });
-    ctx.body = await agent.sessions.list(agentUser(ctx).did, { limit, offset });
-  });
+export const CHAT_SESSION = record(
+  'A session',
+  {
+    sessionId: TEXT,
+    title: { type: 'string', description: 'Missing until there are two messages' },
+    createdAt: TIME,
+    lastUpdatedAt: TIME,
+    oracleName: TEXT,
+    oracleDid: TEXT,
+    oracleEntityDid: TEXT,
+  },
+  ['title'],
+);
 
-  router.delete('/sessions/:sessionId', async (ctx) => {
-    if (!(await agent.deleteSession(agentUser(ctx).did, ctx.params.sessionId!))) throw unknownSession();
-    ctx.body = { message: 'Session deleted successfully' };
-  });
+export const SESSION_LIST = record('Sessions, the ones used last first', {
+  sessions: { type: 'array', items: CHAT_SESSION },
+  total: { type: 'integer', minimum: 0 },
+});
 
-  router.get('/sessions/:sessionId/run', async (ctx) => {
-    const run = await agent.openRun(agentUser(ctx).did, ctx.params.sessionId!);
-    if (run === undefined) throw unknownSession();
-    ctx.body = { run };
-  });
+const TOOL_CALL = record(
+  'A tool that was called',
+  { name: TEXT, id: TEXT, args: OPEN, status: { enum: ['isRunning', 'done'] }, output: TEXT },
+  ['status', 'output'],
+);
 
-  router.get('/sessions/:sessionId/messages', async (ctx) => {
-    const session = await ownSession(ctx, agent);
-    const { before, after } = ctx.query as { before?: string; after?: string };
-    const limit = numberOf(ctx, 'limit', { least: 1, most: 100, usual: 20 });
-    const page = agent.transcript.page(session, { limit, ...(before && { before }), ...(after && { after }) });
-    ctx.body = await page.catch((error: unknown) => {
-      if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw agentError(400, [error.message]);
-      throw error;
-    });
-  });
+export const CHAT_MESSAGE = record(
+  'A message of a transcript',
+  {
+    id: TEXT,
+    type: { enum: ['ai', 'human'] },
+    content: TEXT,
+    toolCalls: { type: 'array', items: TOOL_CALL },
+    reasoning: TEXT,
+    isComplete: { const: true },
+    isReasoning: { const: false },
+    attachment: OPEN,
+    attachments: { type: 'array', items: OPEN },
+  },
+  ['toolCalls', 'reasoning', 'attachment', 'attachments'],
+);
+export const MESSAGES = { type: 'array', items: CHAT_MESSAGE } as const;
+export const TRANSCRIPT = record('The messages of a session', { messages: MESSAGES });
 
-  router.get('/messages/:sessionId', async (ctx) => {
-    ctx.body = { messages: await agent.transcript.all(await ownSession(ctx, agent)) };
-  });
+const CURSOR = { type: ['string', 'null'] };
+export const MESSAGE_PAGE = record('A page of a transcript, the oldest message first', {
+  messages: MESSAGES,
+  prevCursor: { ...CURSOR, description: 'For `before`: what is older' },
+  nextCursor: { ...CURSOR, description: 'For `after`: what is newer' },
+  hasOlder: FLAG,
+  hasNewer: FLAG,
+});
+
+const RUN = record('A run', {
+  runId: TEXT,
+  requestId: TEXT,
+  sessionId: TEXT,
+  status: { type: 'string', examples: ['queued', 'running', 'recovering', 'completed'] },
+});
+export const OPEN_RUN = record('The run that has not ended', { run: { oneOf: [RUN, { type: 'null' }] } });
+
+export const UNKNOWN_SESSION = refusalAnswer("There is no such session, or it is somebody else's");
+
+const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 20 };
+const OFFSET: Parameter = {
+  description: 'Entries to leave out',
+  schema: { type: 'integer', minimum: 0, maximum: 1_000_000, default: 0 },
+};
+
+interface Deps {
+  readonly agent: Agent;
+}
+
+export const SESSION_ROUTES: readonly Route<Deps>[] = [
+  {
+    method: 'POST',
+    path: '/sessions',
+    id: 'createSession',
+    summary: 'Begin a session',
+    answers: { 201: jsonAnswer('The session', CHAT_SESSION) },
+    async handle(ctx, { agent }) {
+      ctx.status = 201;
+      ctx.body = await agent.sessions.create(agentUser(ctx).did);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sessions',
+    id: 'listChatSessions',
+    summary: 'List your sessions',
+    query: { limit: { description: 'Entries on a page', schema: LIMIT }, offset: OFFSET },
+    answers: { 200: jsonAnswer('A page', SESSION_LIST), 400: WRONG_INPUT },
+    async handle(ctx, { agent }) {
+      const { query } = readInput<{ query: { limit: number; offset: number } }>(ctx);
+      ctx.body = await agent.sessions.list(agentUser(ctx).did, query);
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/sessions/:sessionId',
+    id: 'deleteSession',
+    summary: 'Delete a session with its transcript',
+    answers: { 200: jsonAnswer('It is gone', record('Done', { message: TEXT })), 404: UNKNOWN_SESSION },
+    async handle(ctx, { agent }) {
+      if (!(await agent.deleteSession(agentUser(ctx).did, ctx.params.sessionId!))) throw unknownSession();
+      ctx.body = { message: 'Session deleted successfully' };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sessions/:sessionId/run',
+    id: 'getOpenRun',
+    summary: 'The run that has not ended, if there is one',
+    answers: { 200: jsonAnswer('The run, or null', OPEN_RUN), 404: UNKNOWN_SESSION },
+    async handle(ctx, { agent }) {
+      const run = await agent.openRun(agentUser(ctx).did, ctx.params.sessionId!);
+      if (run === undefined) throw unknownSession();
+      ctx.body = { run };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sessions/:sessionId/messages',
+    id: 'pageMessages',
+    summary: 'A page of the transcript',
+    query: {
+      limit: { description: 'Messages on a page', schema: LIMIT },
+      before: { description: '`prevCursor` of a page', schema: TEXT },
+      after: { description: '`nextCursor` of a page', schema: TEXT },
+    },
+    answers: { 200: jsonAnswer('A page', MESSAGE_PAGE), 400: WRONG_INPUT, 404: UNKNOWN_SESSION },
+    async handle(ctx, { agent }) {
+      const { query } = readInput<{ query: { limit: number; before?: string; after?: string } }>(ctx);
+      const { limit, before, after } = query;
+      const session = await ownSession(ctx, agent);
+      const page = agent.transcript.page(session, { limit, ...(before && { before }), ...(after && { after }) });
+      ctx.body = await page.catch(refuseInput);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/messages/:sessionId',
+    id: 'listMessages',
+    summary: 'The whole transcript',
+    answers: { 200: jsonAnswer('The messages', TRANSCRIPT), 404: UNKNOWN_SESSION },
+    async handle(ctx, { agent }) {
+      ctx.body = { messages: await agent.transcript.all(await ownSession(ctx, agent)) };
+    },
+  },
+];
+
+/** Throws 400 with the words of ERR_INPUT, and other errors as they are. */
+export function refuseInput(error: unknown): never {
+  if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw agentError(400, [error.message]);
+  throw error;
 }
 
 /** The session of the path; throws 404 unless it is the user's. */
@@ -56,12 +180,4 @@ export async function ownSession(ctx: Context, agent: Agent): Promise<string> {
 
 export function unknownSession() {
   return agentError(404, 'Session not found');
-}
-
-function numberOf(ctx: Context, name: string, rule: { least: number; most: number; usual: number }): number {
-  const given = ctx.query[name];
-  if (given === undefined) return rule.usual;
-  const value = typeof given === 'string' && /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN;
-  if (value >= rule.least && value <= rule.most) return value;
-  throw agentError(400, [`${name} must be a whole number from ${rule.least} to ${rule.most}`]);
 }

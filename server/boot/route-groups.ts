@@ -1,15 +1,15 @@
 // The table of all routes of this server. A door that is added brings its groups.
 
+import { MODEL_ROUTES } from '../agent/models.ts';
+import { AGENT_ROUTES } from '../agent/routes.ts';
 import type { Config } from '../config/config.ts';
 import { DOCS_ROUTES } from '../docs/routes.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { DeclaredRoute, RouteGroup } from '../http/route-table.ts';
-import { AGENT_PART } from '../openapi/parts/agent.ts';
 import { BULK_PART } from '../openapi/parts/bulk.ts';
 import { CARDS_PART, STATUS_LISTS_PART } from '../openapi/parts/credentials.ts';
 import { EVENTS_PART } from '../openapi/parts/events.ts';
 import { IDENTIFIERS_PART } from '../openapi/parts/identifiers.ts';
-import { MODELS_PART } from '../openapi/parts/models.ts';
 import { PROPOSALS_PART } from '../openapi/parts/proposals.ts';
 import { PROTOCOLS_PART } from '../openapi/parts/protocols.ts';
 import { LIMITS_PART } from '../openapi/parts/service-limits.ts';
@@ -35,8 +35,8 @@ export function routeGroups({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 
     STATUS_LISTS_PART,
     IDENTIFIERS_PART,
     LIMITS_PART,
-    AGENT_PART,
-    MODELS_PART,
+    AGENT_ROUTES,
+    MODEL_ROUTES,
     operatorRouteGroup({ metrics: metricsPort === undefined }),
     OPERATOR_PAGES,
     INSPECTOR_ROUTES,
@@ -48,7 +48,7 @@ export function routeGroups({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 
 
 /** The same, as plugins are checked against them. */
 export function ownRoutes(config: Pick<Config, 'metricsPort' | 'ussd'>): DeclaredRoute[] {
-  return routeGroups(config).flatMap((group) =>
-    group.routes.map(({ method, path, access }) => ({ method, path, access: access ?? group.access ?? 'public' })),
+  return routeGroups(config).flatMap(({ access: usual = 'public', owns, routes }) =>
+    routes.map(({ method, path, access = usual }) => ({ method, path, access, owns })),
   );
 }

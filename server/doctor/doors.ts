@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { boundedFetch } from '../../lib/http/bounded-fetch.ts';
 import { isObject } from '../../lib/shape.ts';
-import { readMcpServers } from '../agent/mcp-file.ts';
+import { readMcpServers } from '../agent/mcp.ts';
 import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';
 import { loadMenus } from '../menus/menus.ts';

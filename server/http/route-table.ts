@@ -86,6 +86,8 @@ export interface RouteGroup<Deps = never> {
   readonly description: string;
   /** @default 'public' */
   readonly access?: Access;
+  /** First segments of paths, `/v1`, below which it answers everything, also what is no route: others add none there. */
+  readonly owns?: readonly string[];
   readonly routes: readonly (RouteDescription & Partial<Route<Deps>>)[];
   /** Of the parameters in its paths, by name. */
   readonly parameters?: { readonly [name: string]: Parameter };
@@ -100,6 +102,8 @@ export interface RouteGroup<Deps = never> {
 /** A route and who may use it. */
 export interface DeclaredRoute extends ServedRoute {
   readonly access: Access;
+  /** What its group owns. */
+  readonly owns?: readonly string[] | undefined;
 }
 
 /** What stands before the routes of each access, and before those for our own pages; `public` needs none. */

@@ -5,6 +5,7 @@ import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { PROBLEM, REFUSED } from '../http/common-answers.ts';
 import { openApiPath, pathNames, type RouteGroup } from '../http/route-table.ts';
+import { INPUT_FORMATS } from '../user/input.ts';
 import { accessOf, operationOf, pathParameter, securitySchemes } from './operation.ts';
 
 export interface DocumentOptions {
@@ -98,6 +99,7 @@ const PATTERNS: { readonly [format: string]: string } = {
   alias: URI_PATTERNS.uri,
   'fragment-or-uri': URI_PATTERNS.fragmentOrUri,
   'safe-url': URI_PATTERNS.template,
+  ...Object.fromEntries(Object.entries(INPUT_FORMATS).map(([name, { pattern }]) => [name, pattern.source])),
 };
 
 function wrong(problem: string): TwinlineError {

@@ -1,15 +1,24 @@
-// Loads the plugins that PLUGINS names: shipped ones by name, others as modules; reports everything wrong at once.
+// Loads the plugins that PLUGINS names: shipped ones by name, others as modules. Everything that is wrong with them is
+// reported at once: fields of each, and what two of them cannot both have.
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
+import { isListOf, isObject, isText } from '../../lib/shape.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
 import { importDefault } from '../config/modules.ts';
-import { claimsPlugin } from './claims/plugin.ts';
-import { creditsPlugin } from './credits/plugin.ts';
-import { clashesOf, flawsOf } from './examine.ts';
-import type { Plugin } from './plugin.ts';
-import type { ShippedSettings } from './settings.ts';
-import { teamChatPlugin } from './team-chat/plugin.ts';
+import { type ClaimsSettings, claimsPlugin } from './claims/plugin.ts';
+import { type CreditsSettings, creditsPlugin } from './credits/plugin.ts';
+import type { Plugin, PluginRoute } from './plugin.ts';
+import { type TeamChatSettings, teamChatPlugin } from './team-chat/plugin.ts';
+import { argumentCheck } from './tools.ts';
 import { userPreferencesPlugin } from './user-preferences/plugin.ts';
+
+/** What the plugins that come with Twinline are set to. */
+export interface ShippedSettings {
+  readonly credits: CreditsSettings;
+  readonly teamChat: TeamChatSettings;
+  readonly claims: ClaimsSettings;
+}
 
 export interface LoadOptions {
   /** Where relative paths start, and packages are looked for. */
@@ -26,7 +35,7 @@ export async function loadPlugins(modules: readonly string[], options: LoadOptio
     if (found.plugin) plugins.push(found.plugin);
     else problems.push(...found.flaws);
   }
-  problems.push(...clashesOf(plugins));
+  problems.push(...findClashes(plugins));
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
   return plugins;
 }
@@ -38,7 +47,7 @@ async function find(module: string, { folder, settings }: LoadOptions): Promise<
   if (shipped) return made(() => shipped(settings));
   const imported = await importDefault(module, folder);
   const flaws =
-    imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : flawsOf(imported.value);
+    imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : findFlaws(imported.value);
   if (imported.kind === 'loaded' && !flaws.length) return { plugin: imported.value as Plugin };
   return { flaws: flaws.map((flaw) => `PLUGINS: "${module}" ${flaw}${/[.?]$/.test(flaw) ? '' : '.'}`) };
 }
@@ -60,3 +69,150 @@ const SHIPPED = {
   'team-chat': ({ teamChat }) => teamChatPlugin(teamChat),
   claims: ({ claims }) => claimsPlugin(claims),
 } as const satisfies { readonly [name: string]: (settings: ShippedSettings) => Plugin };
+
+interface Rule {
+  readonly holds: (value: unknown) => boolean;
+  readonly words: string;
+  readonly required?: true;
+}
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const FUNCTION: Rule = { holds: isFunction, words: 'a function' };
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+const TOOL_NAME = /^[A-Za-z][\w.-]{0,63}$/;
+const VARIABLE = /^[A-Z][A-Z0-9_]{0,63}$/;
+const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
+
+const RULES: { readonly [field in keyof Plugin]-?: Rule } = {
+  name: { holds: matches(NAME), words: 'lower-case letters, digits and dashes, up to 32', required: true },
+  version: { holds: (value) => isText(value) && value !== '', words: 'a text such as "1.0.0"', required: true },
+  dependsOn: { holds: (value) => isListOf(value, matches(NAME)), words: 'a list of names of plugins' },
+  env: { holds: (value) => isListOf(value, matches(VARIABLE)), words: 'a list of names such as MY_TOKEN' },
+  kinds: { holds: (value) => isListOf(value, isKind), words: 'a list of { name, indexes }' },
+  start: FUNCTION,
+  routes: {
+    holds: (value) => isFunction(value) || isListOf(value, isRoute),
+    words: 'a function, or a list of { method, path, access?, handle }',
+  },
+  authExcluded: { holds: (value) => isListOf(value, isExcluded), words: 'a list of { path: "/x", method?: "GET" }' },
+  documentation: { holds: isObject, words: 'an object' },
+  tools: { holds: (value) => isListOf(value, isTool), words: 'a list of { name, description, schema, handler }' },
+  onEvent: FUNCTION,
+  gate: FUNCTION,
+  settle: FUNCTION,
+  instructions: FUNCTION,
+  sweep: FUNCTION,
+};
+
+const isKind = (value: unknown) => isObject(value) && isText(value.name) && isObject(value.indexes);
+const isExcluded = (value: unknown) =>
+  isObject(value) &&
+  matches(/^\//)(value.path) &&
+  (value.method === undefined || matches(/^[A-Za-z]+$/)(value.method)) &&
+  Object.keys(value).every((field) => field === 'path' || field === 'method');
+const isTool = (value: unknown) =>
+  isObject(value) &&
+  matches(TOOL_NAME)(value.name) &&
+  isText(value.description) &&
+  isObject(value.schema) &&
+  isFunction(value.handler);
+
+const ROUTE_FIELDS = new Set([
+  ...['method', 'path', 'access', 'handle', 'id', 'summary', 'description', 'parameters', 'query', 'headers'],
+  ...['body', 'answers'],
+]);
+const isAccess = (value: unknown) =>
+  ['user', 'public', 'operator'].includes(value as string) ||
+  (isObject(value) && isText(value.bearer) && value.bearer !== '' && isText(value.name));
+const isParameters = (value: unknown) =>
+  isObject(value) &&
+  Object.values(value).every((one) => isObject(one) && isText(one.description) && isObject(one.schema));
+const isBody = (value: unknown) =>
+  isObject(value) && isObject(value.types) && Object.keys(value.types).join() === 'application/json';
+const isRoute = (value: unknown) =>
+  isObject(value) &&
+  isText(value.method) &&
+  isText(value.path) &&
+  isFunction(value.handle) &&
+  (value.access === undefined || isAccess(value.access)) &&
+  (value.body === undefined || isBody(value.body)) &&
+  [value.parameters, value.query, value.headers].every((one) => one === undefined || isParameters(one)) &&
+  Object.keys(value).every((field) => ROUTE_FIELDS.has(field));
+
+/** What keeps this from being a plugin, as ends of sentences; empty when nothing does. */
+function findFlaws(value: unknown): string[] {
+  if (!isObject(value)) return ['has no default export that is a plugin. Write: export default { name, version, … }'];
+  const unknown = Object.keys(value).filter((field) => !Object.hasOwn(RULES, field));
+  const wrong = Object.entries(RULES).filter(([field, { holds, required }]) => {
+    const given = value[field];
+    return given === undefined ? required : !holds(given);
+  });
+  const flaws = [
+    ...unknown.map(
+      (field) => `has ${JSON.stringify(field)}, which plugins have not.${suggest(field, Object.keys(RULES))}`,
+    ),
+    ...wrong.map(([field, { words }]) => `has a wrong "${field}": it must be ${words}`),
+  ];
+  return flaws.length ? flaws : findDeeperFlaws(value as unknown as Plugin);
+}
+
+function findDeeperFlaws({ name, kinds = [], tools = [], routes, authExcluded, documentation }: Plugin): string[] {
+  const prefix = `plugin-${name}-`;
+  const declared = Array.isArray(routes) ? (routes as readonly PluginRoute[]) : undefined;
+  return [
+    ...kinds
+      .filter((kind) => !kind.name.startsWith(prefix))
+      .map((kind) => `keeps documents of the kind ${JSON.stringify(kind.name)}. Begin its name with "${prefix}"`),
+    ...tools.flatMap((tool) => schemaFlaws(`the tool "${tool.name}"`, tool.schema)),
+    ...(declared ?? []).flatMap(({ method, path, parameters, query, headers, body }) => {
+      const named = Object.entries({ ...parameters, ...query, ...headers });
+      const schemas = [...named.map(([, { schema }]) => schema), ...Object.values(body?.types ?? {})];
+      return schemas.flatMap((schema) => schemaFlaws(`the route ${method} ${path}`, schema as JsonObject));
+    }),
+    ...(declared && authExcluded
+      ? ['has "authExcluded" beside a list of routes. Say access: "public" in the route']
+      : []),
+    ...(declared && documentation?.routes
+      ? ['has "documentation.routes" beside a list of routes. Say it in the routes']
+      : []),
+  ];
+}
+
+function schemaFlaws(owner: string, schema: JsonObject): string[] {
+  try {
+    argumentCheck(schema);
+    return [];
+  } catch (error) {
+    return [`has ${owner}, whose schema is none: ${(error as Error).message}`];
+  }
+}
+
+/** What plugins of good shape cannot have together, as whole lines. */
+function findClashes(plugins: readonly Plugin[]): string[] {
+  const names = plugins.map(({ name }) => name);
+  const owners = (of: (plugin: Plugin) => readonly string[]) =>
+    plugins.flatMap((plugin) => of(plugin).map((thing) => [thing, plugin.name] as const));
+  return [
+    ...twice(names.map((name) => [name, name])).map(([name]) => `PLUGINS: two plugins have the name "${name}".`),
+    ...twice(owners(({ tools = [] }) => tools.map((tool) => tool.name))).map(
+      ([tool, first, second]) => `PLUGINS: the tool "${tool}" is offered by "${first}" and by "${second}". Rename one.`,
+    ),
+    ...twice(owners(({ kinds = [] }) => kinds.map((kind) => kind.name))).map(
+      ([kind, first, second]) => `PLUGINS: the kind "${kind}" is kept by "${first}" and by "${second}". Rename one.`,
+    ),
+    ...plugins.flatMap(({ name, dependsOn = [] }) =>
+      dependsOn
+        .filter((other) => !names.includes(other))
+        .map((other) => `PLUGINS: "${name}" needs the plugin "${other}". Add it to PLUGINS.`),
+    ),
+  ];
+}
+
+function twice(owned: readonly (readonly [string, string])[]): (readonly [string, string, string])[] {
+  const first = new Map<string, string>();
+  return owned.flatMap(([thing, owner]) => {
+    const earlier = first.get(thing);
+    if (earlier === undefined) first.set(thing, owner);
+    return earlier === undefined ? [] : [[thing, earlier, owner] as const];
+  });
+}

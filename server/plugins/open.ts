@@ -3,22 +3,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Agent } from '../../lib/agent/agent.ts';
-import type { Room } from '../../lib/agent/room.ts';
+import type { AgentOptions } from '../../lib/agent/agent.ts';
+import type { RunRoomEvent } from '../../lib/agent/room.ts';
+import type { RunReport } from '../../lib/agent/run/runner.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
-import type { Delegations } from '../../lib/delegation/delegations.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import type { Config } from '../config/config.ts';
+import { createLog } from '../health/log.ts';
+import type { DeclaredRoute, RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { agentError } from '../user/errors.ts';
-import { pluginPart } from './documentation.ts';
-import { exclusions } from './exclusions.ts';
-import { ownDocuments, pluginContext } from './host/context.ts';
-import { type Listeners, listenersOf } from './host/listeners.ts';
-import { type PluginDeps, pluginHost } from './host/plugin-host.ts';
-import { requestInfo } from './host/request-info.ts';
+import { contextMaker, type Late, type MakeContext, type PluginDeps, requestInfo } from './context.ts';
 import { loadPlugins } from './load.ts';
-import { closeRoutes, type Mounted, mount, routeProblems } from './mount.ts';
-import type { Plugin, PluginContext, RequestInfo } from './plugin.ts';
+import type { Plugin, PluginContext, PluginEvent, RequestInfo } from './plugin.ts';
+import { closeRoutes, findExclusions, type Mounted, mountPlugin, pluginGroup, routeProblems } from './routes.ts';
 import { hostTool } from './tools.ts';
 
 export interface Plugins {
@@ -26,13 +26,15 @@ export interface Plugins {
   readonly doors: readonly Middleware[];
   readonly routers: readonly Router[];
   readonly routes: readonly ServedRoute[];
-  /** Keys of all routes of the agent service and of plugins that need no token. */
+  /** Keys of all routes of the agent service and of plugins that need no token of a user. */
   readonly free: ReadonlySet<string>;
+  /** Of those that have routes. */
   readonly documentation: readonly RouteGroup[];
   readonly tools: readonly HostTool[];
   /** Rejects with what a plugin throws. Asked for every protected route, and for every socket. */
   gate(request: RequestInfo): Promise<void>;
-  readonly listeners: Listeners;
+  /** What the agent calls; one is missing where no plugin wants it. */
+  readonly listeners: Pick<AgentOptions, 'settle' | 'onEvent' | 'onEnd' | 'instructions'>;
   /** How much background work was done. */
   sweep(): Promise<number>;
   /** Gives them what is opened after them. */
@@ -41,115 +43,183 @@ export interface Plugins {
   close(): void;
 }
 
-/** What plugins use and what uses plugins. */
-export interface Late {
-  readonly agent: Agent;
-  readonly delegations: Pick<Delegations, 'invoke'>;
-}
-
 /** Loads and opens the plugins of a configuration. Throws ERR_CONFIG with every problem, one per line. */
 export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
-  const { config, documents, log, ownRoutes: taken } = deps;
-  const loaded = await loadPlugins(config.plugins.modules, {
-    folder: process.cwd(),
-    settings: config.plugins.settings,
-  });
-  await documents.declare(loaded.flatMap(({ kinds = [] }) => kinds));
-  let late: Late | undefined;
-  const closing = new AbortController();
-  const needLate = () => late ?? raise('The agent service is not open yet: use it in routes, tools and events only.');
-  const host = pluginHost(deps, { late: needLate, gate: (request) => gate(request), closing: closing.signal });
-  const contexts = new Map<Plugin, (now: () => RequestInfo) => PluginContext>();
-  for (const plugin of loaded) {
-    const { name, kinds = [], env = [] } = plugin;
-    const own = {
-      ...host,
-      documents: ownDocuments(documents, kinds),
-      env: Object.fromEntries(env.map((variable) => [variable, config.plugins.variable(variable)])),
-      log: log.child({ plugin: name }),
-    };
-    const room: Pick<Room, 'tell'> = { tell: (...told) => needLate().agent.room.tell(...told) };
-    contexts.set(plugin, (now) => pluginContext(own, room, now));
-  }
-  const contextOf = (plugin: Plugin, request: RequestInfo) => contexts.get(plugin)!(() => request);
-  const having = <K extends keyof Plugin>(hook: K) => loaded.filter((plugin) => plugin[hook] !== undefined);
-
-  async function gate(request: RequestInfo): Promise<void> {
-    for (const plugin of having('gate')) await plugin.gate!(contextOf(plugin, request));
-  }
-
-  const current = new AsyncLocalStorage<RequestInfo>();
-  const mounted = await mountAll(loaded, (plugin) => contexts.get(plugin)!(() => current.getStore() ?? {}));
-  const { free, problems } = exclusions(config.plugins.authExcluded, { mounted, own: taken });
-  const all = [...routeProblems(mounted, taken), ...problems];
-  if (all.length) throw new TwinlineError('ERR_CONFIG', all.join('\n'));
-  for (const one of mounted) closeRoutes(one, free);
-
+  const { plugins, makers, mounted, free, current, hooks } = await mountPlugins(deps);
+  const makeContext = (plugin: Plugin, request: RequestInfo) => makers.get(plugin)!(() => request);
+  await inEach(plugins, 'cannot start', (plugin) => plugin.start?.(makeContext(plugin, {})));
+  const sweeping = plugins.filter(({ sweep }) => sweep !== undefined);
   return {
-    doors: mounted.map(({ router }) => doorOf(router, current)),
+    doors: mounted.map(({ router }) => pluginDoor(router, current)),
     routers: mounted.map(({ router }) => router),
     routes: mounted.flatMap(({ routes }) => routes),
     free,
-    documentation: mounted.filter(({ routes }) => routes.length).map((one) => pluginPart(one, free)),
-    tools: loaded.flatMap((plugin) =>
-      (plugin.tools ?? []).map((tool) => hostTool(tool, (request) => contextOf(plugin, request))),
+    documentation: describeRoutes(mounted, free),
+    tools: plugins.flatMap((plugin) =>
+      (plugin.tools ?? []).map((tool) => hostTool(tool, (request) => makeContext(plugin, request))),
     ),
-    gate,
-    listeners: listenersOf(loaded, contextOf),
+    gate: hooks.gate,
+    listeners: makeListeners(plugins, makeContext),
     async sweep() {
-      const done = having('sweep').map((plugin) => plugin.sweep!(contextOf(plugin, {})));
+      const done = sweeping.map((plugin) => plugin.sweep!(makeContext(plugin, {})));
       return Math.max(0, ...(await Promise.all(done)));
     },
-    bind: (given) => {
+    bind: hooks.bind,
+    close: hooks.close,
+  };
+}
+
+/**
+ * The groups of the routes that the plugins of a configuration add. Nothing listens, and documents are kept in memory: a plugin
+ * whose function adds routes finds no services. Throws ERR_CONFIG with every problem, one per line.
+ */
+export async function pluginRouteGroups(
+  config: Config,
+  ownRoutes: readonly DeclaredRoute[],
+): Promise<readonly RouteGroup[]> {
+  const log = createLog({ logLevel: 'silent' });
+  const nothing = { documents: memoryDocuments(), services: {}, clock: systemClock, log };
+  const { mounted, free, hooks } = await mountPlugins({ config, ownRoutes, ...nothing });
+  hooks.close();
+  return describeRoutes(mounted, free);
+}
+
+function describeRoutes(mounted: readonly Mounted[], free: ReadonlySet<string>): readonly RouteGroup[] {
+  return mounted.filter(({ routes }) => routes.length).map((one) => pluginGroup(one, free));
+}
+
+async function mountPlugins(deps: PluginDeps) {
+  const { config, documents, ownRoutes: own } = deps;
+  const { modules, settings, authExcluded } = config.plugins;
+  const plugins = await loadPlugins(modules, { folder: process.cwd(), settings });
+  await documents.declare(plugins.flatMap(({ kinds = [] }) => kinds));
+  let late: Late | undefined;
+  const closing = new AbortController();
+  const gated = plugins.filter(({ gate }) => gate !== undefined);
+  const makers = new Map<Plugin, MakeContext>();
+  const hooks = {
+    closing: closing.signal,
+    late: () => late ?? raise('The agent service is not open yet: use it in routes, tools and events only.'),
+    async gate(request: RequestInfo): Promise<void> {
+      for (const plugin of gated) await plugin.gate!(makers.get(plugin)!(() => request));
+    },
+    bind: (given: Late) => {
       late = given;
     },
     close: () => closing.abort('closing'),
   };
+  const makeContexts = contextMaker(deps, hooks);
+  for (const plugin of plugins) makers.set(plugin, makeContexts(plugin));
+  const current = new AsyncLocalStorage<RequestInfo>();
+  const mounted = await inEach(plugins, 'cannot add its routes', (plugin) =>
+    mountPlugin(
+      plugin,
+      makers.get(plugin)!(() => current.getStore() ?? {}),
+    ),
+  );
+  const { free, problems } = findExclusions(authExcluded, { mounted, own });
+  raiseAll([...routeProblems(mounted, own), ...problems]);
+  for (const one of mounted) closeRoutes(one, free);
+  return { plugins, makers, mounted, free, current, hooks };
 }
 
 function raise(words: string): never {
   throw new TwinlineError('ERR_CONFIG', words);
 }
 
-// What a plugin throws while it adds its routes is its author's to read.
-async function mountAll(
+function raiseAll(problems: readonly string[]): void {
+  if (problems.length) raise(problems.join('\n'));
+}
+
+// What a plugin throws while the server starts is its author's to read.
+async function inEach<T>(
   plugins: readonly Plugin[],
-  contextOf: (plugin: Plugin) => PluginContext,
-): Promise<readonly Mounted[]> {
+  failure: string,
+  work: (plugin: Plugin) => Promise<T> | T,
+): Promise<readonly T[]> {
   const problems: string[] = [];
-  const mounted: Mounted[] = [];
+  const results: T[] = [];
   for (const plugin of plugins) {
     try {
-      mounted.push(await mount(plugin, (router) => plugin.routes?.(router, contextOf(plugin))));
+      results.push(await work(plugin));
     } catch (error) {
-      problems.push(
-        `PLUGINS: "${plugin.name}" cannot add its routes: ${error instanceof Error ? error.message : error}`,
-      );
+      problems.push(`PLUGINS: "${plugin.name}" ${failure}: ${error instanceof Error ? error.message : error}`);
     }
   }
-  if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
-  return mounted;
+  raiseAll(problems);
+  return results;
 }
 
-function doorOf(router: Router, current: AsyncLocalStorage<RequestInfo>): Middleware {
+function pluginDoor(router: Router, current: AsyncLocalStorage<RequestInfo>): Middleware {
   const routes = router.routes() as Middleware;
-  const told = koaRefusals();
   return (ctx, next) => {
     if (!router.match(ctx.path, ctx.method).route) return next();
-    return current.run(requestInfo(ctx), () => told(ctx, () => routes(ctx, next)));
+    return current.run(requestInfo(ctx), () => answerExposed(async () => routes(ctx, next)));
   };
 }
 
-/** Hands on refusals of 400 to 499 whose words are meant to be shown; all else stays as it is. */
-function koaRefusals(): Middleware {
-  return async (_ctx, next) => {
-    try {
-      await next();
-    } catch (error) {
-      const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: unknown };
-      if (expose === true && typeof status === 'number' && status >= 400 && status <= 499)
-        throw agentError(status, String(message));
-      throw error;
-    }
+/** Hands on refusals of 400 to 499 whose words are meant to be shown, as `koa.throw` makes; all else stays as it is. */
+async function answerExposed(answer: () => Promise<unknown>): Promise<void> {
+  try {
+    await answer();
+  } catch (error) {
+    const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: unknown };
+    if (expose === true && typeof status === 'number' && status >= 400 && status <= 499)
+      throw agentError(status, String(message));
+    throw error;
+  }
+}
+
+type ContextMaker = (plugin: Plugin, request: RequestInfo) => PluginContext;
+
+function makeListeners(plugins: readonly Plugin[], makeContext: ContextMaker): Plugins['listeners'] {
+  const having = (hook: keyof Plugin) => plugins.filter((plugin) => plugin[hook] !== undefined);
+  const [listening, settling, instructing] = [having('onEvent'), having('settle'), having('instructions')];
+  const tell = (event: PluginEvent, request: RequestInfo) => {
+    for (const plugin of listening) void tellPlugin(plugin, event, makeContext(plugin, request));
   };
+  return {
+    ...(listening.length && {
+      onEvent: ({ event, runId, payload, ...about }: RunRoomEvent) =>
+        tell({ type: event, runId, payload }, runRequest(about)),
+      onEnd: (report) => tell(ended(report), runRequest(report)),
+    }),
+    ...(settling.length && {
+      settle: async (report) => {
+        for (const plugin of settling) await settle(plugin, report, makeContext(plugin, runRequest(report)));
+      },
+    }),
+    ...(instructing.length && {
+      instructions: async (asked) => {
+        const said = instructing.map((plugin) => plugin.instructions!(makeContext(plugin, runRequest(asked))));
+        return (await Promise.all(said)).filter((text): text is string => text !== undefined && text !== '');
+      },
+    }),
+  };
+}
+
+async function tellPlugin(plugin: Plugin, event: PluginEvent, context: PluginContext): Promise<void> {
+  try {
+    await plugin.onEvent!(event, context);
+  } catch (error) {
+    context.log.error({ err: error }, 'a plugin failed on an event');
+  }
+}
+
+// A store that is away may come back; what a plugin has got wrong must not keep runs from ending.
+async function settle(plugin: Plugin, report: RunReport, context: PluginContext): Promise<void> {
+  try {
+    await plugin.settle!(report, context);
+  } catch (error) {
+    if (error instanceof TwinlineError && error.retry) throw error;
+    context.log.error({ err: error, runId: report.runId }, 'a plugin failed to settle a run');
+  }
+}
+
+function ended({ owner: _, session: sessionId, runId, ...more }: RunReport): PluginEvent {
+  return { type: 'run_ended', runId, payload: { sessionId, ...more } as unknown as JsonObject };
+}
+
+function runRequest({ owner, session, requestId }: Pick<RunReport, 'owner' | 'session' | 'requestId'>): RequestInfo {
+  return { did: owner, sessionId: session, requestId };
 }

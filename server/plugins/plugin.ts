@@ -1,7 +1,7 @@
 // The plugin interface: routes, tools, gates and listeners that a deployment adds to the agent service. Plugins are trusted.
 
 import type Router from '@koa/router';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { Agent, Sent } from '../../lib/agent/agent.ts';
 import type { RoomEvent } from '../../lib/agent/room.ts';
 import type { RunReport } from '../../lib/agent/run/runner.ts';
@@ -13,7 +13,7 @@ import type { Posted, Reply } from '../../lib/http/client.ts';
 import type { DocumentStore, Json, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Log } from '../health/log.ts';
 import type { Parameter, RouteDescription } from '../http/route-table.ts';
-import type { NestError } from '../user/errors.ts';
+import type { AgentError } from '../user/errors.ts';
 
 /** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */
 export interface Excluded {
@@ -85,7 +85,7 @@ export interface PluginHost {
   /** Parses a JSON body into `koa.request.body`, of 1 MiB at most; throws 400 or 413. */
   readonly jsonBody: Middleware;
   /** The error to throw for an answer with this status; more fields go beside the message. */
-  refuse(status: number, message: string | readonly string[], more?: JsonObject): NestError;
+  refuse(status: number, message: string | readonly string[], more?: JsonObject): AgentError;
 }
 
 export interface NewTurn {
@@ -108,9 +108,32 @@ export interface PluginContext extends RequestInfo, PluginHost {
   requireDid(): string;
 }
 
+/** Whoever has a secret of the plugin, as a bearer token. */
+export interface PluginSecret {
+  readonly bearer: string;
+  /** How the secret is called: those who have none are told. */
+  readonly name: string;
+}
+
+type Described = Pick<
+  RouteDescription,
+  'id' | 'summary' | 'description' | 'parameters' | 'query' | 'headers' | 'body' | 'answers'
+>;
+
+/** One method of one address. What is not said for /openapi.json is made up from method and path. */
+export interface PluginRoute<Ctx = PluginContext>
+  extends Pick<RouteDescription, 'method' | 'path'>,
+    Partial<Described> {
+  /** Who may use it. @default 'user' */
+  readonly access?: 'public' | 'user' | 'operator' | PluginSecret;
+  /** Answers. What `parameters`, `query`, `headers` and `body` declare has been checked: `koa.state.input`. */
+  handle(koa: Context, ctx: Ctx): unknown;
+}
+
 /** What /openapi.json says about a plugin's routes; what is missing is made up from the routes. */
 export interface PluginDocumentation {
   readonly description?: string;
+  /** Of routes that a function adds; `access` is not read. */
   readonly routes?: readonly RouteDescription[];
   readonly parameters?: { readonly [name: string]: Parameter };
   readonly schemas?: { readonly [name: string]: Schema };
@@ -126,8 +149,13 @@ export interface Plugin {
   readonly env?: readonly string[];
   /** Kinds of documents that it keeps; their names begin with `plugin-<name>-`. */
   readonly kinds?: readonly Kind[];
-  /** Adds routes; in them `ctx` is about the request that is being answered. They need a token, but for `authExcluded`. */
-  routes?(router: Router, ctx: PluginContext): Promise<void> | void;
+  /** Called once, before the server answers: what it throws ends the start. The agent is not there yet. */
+  start?(ctx: PluginContext): Promise<void> | void;
+  /**
+   * Its routes, or a function that adds them; in both `ctx` is about the request that is being answered. Those that a function
+   * adds need a token of a user, but for `authExcluded`.
+   */
+  readonly routes?: readonly PluginRoute[] | ((router: Router, ctx: PluginContext) => Promise<void> | void);
   readonly authExcluded?: readonly Excluded[];
   readonly documentation?: PluginDocumentation;
   readonly tools?: readonly PluginTool[];

@@ -1,23 +1,38 @@
 // The tools of plugins as the agent calls them: arguments checked, and a context about the turn that calls.
 
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import type { HostTool, ToolContext } from '../../lib/agent/tool.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { argumentCheck } from './host/arguments.ts';
-import { publicHomeserver } from './host/request-info.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { publicHomeserver } from './context.ts';
 import type { PluginContext, PluginTool, RequestInfo } from './plugin.ts';
 
-/** The tool; `contextOf` gives the context of its plugin. Its schema has been compiled once before. */
-export function hostTool(tool: PluginTool, contextOf: (request: RequestInfo) => PluginContext): HostTool {
+/**
+ * Compiles a schema: JSON Schema 2020-12, or draft 7 where its `$schema` says so. Gives a function that says what is wrong
+ * with arguments, '' when nothing is; throws when the schema is none.
+ */
+export function argumentCheck(schema: JsonObject): (args: JsonObject) => string {
+  const isDraft7 = /draft-07/.test(String(schema.$schema));
+  const ajv = new (isDraft7 ? Ajv : Ajv2020)({ strict: false, allErrors: true });
+  formats.default(ajv);
+  const validate = ajv.compile(schema);
+  return (args) => (validate(args) ? '' : ajv.errorsText(validate.errors, { dataVar: 'arguments' }));
+}
+
+/** The tool; `makeContext` gives the context of its plugin. */
+export function hostTool(tool: PluginTool, makeContext: (request: RequestInfo) => PluginContext): HostTool {
   const { name, description, schema } = tool;
-  const checked = argumentCheck(schema);
+  const findFault = argumentCheck(schema);
   return {
     name,
     description,
     schema,
     handler: async (args, call) => {
-      const wrong = checked.kind === 'check' ? checked.wrongWith(args) : checked.why;
-      if (wrong) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${wrong}.`);
-      return tool.handler(args, contextOf(toolRequest(call)));
+      const fault = findFault(args);
+      if (fault) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${fault}.`);
+      return tool.handler(args, makeContext(toolRequest(call)));
     },
   };
 }

@@ -2,8 +2,8 @@
 
 import type { Socket } from 'socket.io';
 import type { Agent } from '../../lib/agent/agent.ts';
-import { type AgentUser, type AuthOptions, type Presented, userOf } from '../user/authenticate.ts';
-import { NestError } from '../user/errors.ts';
+import { type AgentUser, type AuthOptions, authenticateUser, type PresentedTokens } from '../user/authenticate.ts';
+import { AgentError } from '../user/errors.ts';
 import type { KeptState } from './leaving.ts';
 import { waitingCalls } from './room-events.ts';
 
@@ -36,7 +36,7 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
     const session = sessionOf(socket);
     const presented = presentedBy(socket.handshake.auth);
     if (session === undefined || !presented) return REFUSED;
-    const user = await userOf(options, presented);
+    const user = await authenticateUser(options, presented);
     const owns = (id: string) => options.agent.sessions.owns(user.did, id);
     const before = keptBy(socket);
     if ((before && before.did !== user.did) || !(await owns(session))) return REFUSED;
@@ -46,7 +46,7 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
     const waiting = before ? await waitingCalls(options.agent, sessions) : NONE;
     return { kind: 'welcome', user, session, sessions, waiting };
   } catch (error) {
-    return error instanceof NestError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
+    return error instanceof AgentError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
   }
 }
 
@@ -58,7 +58,7 @@ function sessionOf({ handshake }: Socket): string | undefined {
 
 const SESSION_CHARS = 128;
 
-function presentedBy(auth: unknown): Presented | undefined {
+function presentedBy(auth: unknown): PresentedTokens | undefined {
   const { invocation, ucanDelegation } = (auth ?? {}) as { invocation?: unknown; ucanDelegation?: unknown };
   const given = [invocation, ucanDelegation].map((token) => (token === null || token === '' ? undefined : token));
   if (given.some((token) => token !== undefined && typeof token !== 'string')) return undefined;

@@ -1,11 +1,12 @@
 // Who asks the agent service: the DID behind an invocation, or behind a delegation where that is let in.
 
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import type { TokenGuard } from '../../lib/delegation/guard.ts';
 import type { TokenReason } from '../../lib/delegation/reason.ts';
-import { plainAgentError, unavailable } from './errors.ts';
+import { counter } from '../health/metrics.ts';
+import { AgentError, plainAgentError } from './errors.ts';
 
 /** The words that clients compare. */
 export const MISSING =
@@ -24,7 +25,7 @@ export interface AgentUser {
 }
 
 /** The tokens of a request or of a handshake, as they were sent. */
-export interface Presented {
+export interface PresentedTokens {
   readonly invocation?: string | undefined;
   readonly delegation?: string | undefined;
 }
@@ -41,15 +42,15 @@ export interface AuthOptions {
  * The user behind the tokens; throws 401 with one of the two known messages, or 503 when it cannot be found out now. A bad
  * invocation is not made good by a delegation; a bad delegation beside a good invocation is left out.
  */
-export async function userOf(options: AuthOptions, presented: Presented): Promise<AgentUser> {
+export async function authenticateUser(options: AuthOptions, presented: PresentedTokens): Promise<AgentUser> {
   const { guard, delegationAuth } = options;
   const { invocation, delegation } = presented;
-  if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw refused(options, 'missing');
+  if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw tokenError(options, 'missing');
   const [token, checked] =
     invocation === undefined
       ? (['delegation', await guard.checkDelegation(delegation!)] as const)
       : (['invocation', await guard.checkInvocation(invocation)] as const);
-  if (!checked.ok) throw refused(options, checked.reason);
+  if (!checked.ok) throw tokenError(options, checked.reason);
   const beside =
     token === 'invocation' && delegation !== undefined ? await guard.checkDelegation(delegation) : undefined;
   const ownDelegation = token === 'delegation' || (beside?.ok && beside.issuer === checked.issuer);
@@ -64,16 +65,17 @@ export async function userOf(options: AuthOptions, presented: Presented): Promis
   };
 }
 
-function refused({ onRefused }: AuthOptions, reason: TokenReason | 'missing') {
+function tokenError({ onRefused }: AuthOptions, reason: TokenReason | 'missing') {
   onRefused?.(reason);
-  if (UNCERTAIN.has(reason)) return unavailable('Try again in a moment', reason);
+  if (UNCERTAIN.has(reason))
+    return new AgentError({ statusCode: 503, message: 'Try again in a moment', error: STATUS_CODES[503]! }, reason);
   return plainAgentError(401, reason === 'missing' ? MISSING : INVALID, reason);
 }
 
 const UNCERTAIN: ReadonlySet<string> = new Set(['busy', 'unavailable', 'issuer-unresolved']);
 
 /** The tokens in the headers; a bearer counts only with `X-Auth-Type: ucan`. */
-export function presentedIn(headers: IncomingHttpHeaders): Presented {
+export function readTokens(headers: IncomingHttpHeaders): PresentedTokens {
   const isUcan = String(headers['x-auth-type'] ?? '').toLowerCase() === 'ucan';
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const delegation = headers['x-ucan-delegation'];
@@ -83,10 +85,10 @@ export function presentedIn(headers: IncomingHttpHeaders): Presented {
   };
 }
 
-/** Puts the user into `ctx.state.user`; throws as {@link userOf} does. */
-export function authenticateUsers(options: AuthOptions): Middleware {
+/** Puts the user into `ctx.state.user`; throws as {@link authenticateUser} does. */
+export function authenticateRequests(options: AuthOptions): Middleware {
   return async (ctx, next) => {
-    ctx.state.user = await userOf(options, presentedIn(ctx.headers));
+    ctx.state.user = await authenticateUser(options, readTokens(ctx.headers));
     return next();
   };
 }
@@ -96,4 +98,24 @@ export function agentUser(ctx: Pick<Context, 'state'>): AgentUser {
   const { user } = ctx.state as { user?: AgentUser };
   if (user) return user;
   throw plainAgentError(401, MISSING);
+}
+
+/** Refuses requests whose token was not checked, as {@link agentUser} does. */
+export const requireUser: Middleware = (ctx, next) => {
+  agentUser(ctx);
+  return next();
+};
+
+/** How often tokens were refused, and why: clients are told neither. */
+export function countRefusedTokens() {
+  const counts = new Map<string, number>();
+  return {
+    /** Of a closed list of reasons. */
+    add(reason: TokenReason | 'missing'): void {
+      const labels = `reason="${reason}"`;
+      counts.set(labels, (counts.get(labels) ?? 0) + 1);
+    },
+    /** Lines for Prometheus. */
+    metrics: () => counter('twinline_tokens_refused_total', 'Tokens of the agent service that were refused.', counts),
+  };
 }

@@ -1,29 +1,77 @@
-// What goes wrong at the agent service, in the shape that its clients know: `{statusCode, message, error?}`.
+// Errors of the agent service and of plugins, as they are thrown, answered and documented: `{statusCode, message, error?}`.
 
 import { STATUS_CODES } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
+import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { cutList, cutText, TwinlineError } from '../../lib/errors.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
+import { PLAIN_ANSWERS, REFUSED } from '../http/common-answers.ts';
 import { REFUSAL_OF, REFUSALS, Refusal } from '../http/errors.ts';
+import type { Answered } from '../http/route-table.ts';
 
 /** The body of an error. `message` is a list where a body was checked. */
-export type NestBody = JsonObject & {
+export type AgentErrorBody = JsonObject & {
   readonly statusCode: number;
   readonly message: string | readonly string[];
   /** The name of the status; missing where the message is a word of its own. */
   readonly error?: string;
 };
 
+const TEXT: Schema = { type: 'string' };
+
+/** {@link AgentErrorBody}. */
+export const AGENT_ERROR: Schema = record(
+  'A refusal of the agent service',
+  {
+    statusCode: { type: 'integer' },
+    message: { oneOf: [TEXT, { type: 'array', items: TEXT }], description: 'A list where a body was checked' },
+    error: { type: 'string', description: 'The name of the status' },
+    runId: { type: 'string', description: 'The run that is in the way' },
+    kind: TEXT,
+    claims: { type: 'array', items: TEXT, description: 'With 402: claims to settle' },
+    outstandingClaims: { type: 'array', items: TEXT, description: 'The same' },
+  },
+  ['error', 'runId', 'kind', 'claims', 'outstandingClaims'],
+);
+
+/** A JSON answer, as routes declare it. */
+export function jsonAnswer(description: string, schema: Schema): Answered {
+  return { description, types: { 'application/json': schema } };
+}
+
+/** A refusal, as routes declare it. */
+export const refusalAnswer = (description: string): Answered => jsonAnswer(description, AGENT_ERROR);
+
+/** Answers of every route that needs a user. */
+export const USER_ANSWERS: { readonly [status: number]: Answered } = {
+  401: { ...refusalAnswer('No token, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
+  402: refusalAnswer('A plugin asks for something first, such as `credits`'),
+  429: PLAIN_ANSWERS[429],
+  500: refusalAnswer('Something went wrong here'),
+  503: jsonAnswer('A store or another service is away, or there is too much to do', {
+    anyOf: [AGENT_ERROR, REFUSED],
+  }),
+};
+
+/** Answers of routes whose parameters or body are checked. */
+export const WRONG_INPUT = refusalAnswer('The body or a parameter is wrong; `message` lists everything');
+export const BODY_ANSWERS = {
+  400: WRONG_INPUT,
+  413: refusalAnswer('The body is too large'),
+  415: refusalAnswer('The body is no JSON, or its encoding is not read'),
+} as const;
+
 /** Thrown by the agent's door; its words are ours and are shown. */
-export class NestError extends Error {
-  override readonly name = 'NestError' as const;
-  readonly body: NestBody;
+export class AgentError extends Error {
+  override readonly name = 'AgentError' as const;
+  readonly body: AgentErrorBody;
   /** For the log alone: a fixed word. */
   readonly reason: string | undefined;
 
-  constructor(body: NestBody, reason?: string) {
+  constructor(body: AgentErrorBody, reason?: string) {
     const message = cutMessage(body.message);
     super(String(message));
     this.body = { ...body, message };
@@ -31,7 +79,7 @@ export class NestError extends Error {
   }
 }
 
-function cutMessage(message: NestBody['message']): NestBody['message'] {
+function cutMessage(message: AgentErrorBody['message']): AgentErrorBody['message'] {
   if (typeof message === 'string') return cutText(message, DOMAIN_LIMITS.problemChars);
   const lines = message
     .slice(0, SHARED_LIMITS.problemDetails)
@@ -42,18 +90,13 @@ function cutMessage(message: NestBody['message']): NestBody['message'] {
 }
 
 /** An error with a status, its name, and what else clients read of it. */
-export function agentError(status: number, message: string | readonly string[], more: JsonObject = {}): NestError {
-  return new NestError({ statusCode: status, message, error: STATUS_CODES[status]!, ...more });
+export function agentError(status: number, message: string | readonly string[], more: JsonObject = {}): AgentError {
+  return new AgentError({ statusCode: status, message, error: STATUS_CODES[status]!, ...more });
 }
 
-/** One whose message stands for itself, as that of a missing token does. */
-export function plainAgentError(status: number, message: string, reason?: string): NestError {
-  return new NestError({ statusCode: status, message }, reason);
-}
-
-/** One that may be gone the next time. */
-export function unavailable(message: string, reason: string): NestError {
-  return new NestError({ statusCode: 503, message, error: STATUS_CODES[503]! }, reason);
+/** One whose message stands for itself, as that of a missing token does; `reason` is for the log. */
+export function plainAgentError(status: number, message: string, reason?: string): AgentError {
+  return new AgentError({ statusCode: status, message }, reason);
 }
 
 /** Answers errors of the routes below. */
@@ -62,9 +105,9 @@ export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedCo
     try {
       await next();
     } catch (error) {
-      const body = bodyOf(error);
+      const body = describeError(error);
       if (body.statusCode >= 500) onFault(error, ctx);
-      if (error instanceof NestError) ctx.state.reason = error.reason;
+      if (error instanceof AgentError) ctx.state.reason = error.reason;
       if (body.statusCode === 401 && !ctx.response.get('WWW-Authenticate'))
         ctx.set('WWW-Authenticate', 'Bearer realm="ucan"');
       if (body.statusCode === 503) ctx.set('Retry-After', '1');
@@ -74,11 +117,11 @@ export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedCo
   };
 }
 
-function bodyOf(error: unknown): NestBody {
-  if (error instanceof NestError) return error.body;
+function describeError(error: unknown): AgentErrorBody {
+  if (error instanceof AgentError) return error.body;
   const ours = error instanceof TwinlineError;
   const kind = error instanceof Refusal ? error.kind : ours ? REFUSAL_OF[error.code] : 'internal';
   const { status, words } = REFUSALS[kind];
-  const told = error instanceof Refusal || (ours && status < 500);
-  return { statusCode: status, message: told ? (error as Error).message : words, error: STATUS_CODES[status]! };
+  const isShown = error instanceof Refusal || (ours && status < 500);
+  return { statusCode: status, message: isShown ? (error as Error).message : words, error: STATUS_CODES[status]! };
 }

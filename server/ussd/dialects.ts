@@ -14,6 +14,7 @@ export const PLAIN_DIALECT = 'africastalking';
 export function ussdRouteGroup({ errorStatus }: { readonly errorStatus: number }): RouteGroup {
   return {
     tag: 'USSD',
+    owns: ['/api'],
     description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
 A request with the same text again is a retry, and gets the same answer.
 Bodies may be JSON or forms whatever they are called, of at most ${USSD_LIMITS.ussdBodyBytes} bytes.`,

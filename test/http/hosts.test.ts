@@ -11,7 +11,7 @@ import {
   isPublicUrl,
   resolvedProblem,
 } from '../../lib/http/hosts.ts';
-import { publicHomeserver } from '../../server/plugins/host/request-info.ts';
+import { publicHomeserver } from '../../server/plugins/context.ts';
 
 const test = suite('public addresses');
 

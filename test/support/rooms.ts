@@ -115,8 +115,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   machines: room(''),
   server: room('server/boot server/config'),
   'server/agent': room(
-    'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/plugins/host server/sockets server/user',
-    'lib/engine lib/flow/run lib/http lib/store server/stores',
+    'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/domain/schema lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/http server/plugins server/sockets server/user',
+    'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
   ),
   'server/boot': room(
     'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/openapi/parts server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
@@ -166,36 +166,26 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/engine/session lib/flow/format lib/flow/run lib/flow/testing server/config server/health',
     'lib/engine',
   ),
-  'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
+  'server/openapi': room('lib lib/domain lib/domain/did server/http server/user', 'lib/domain/schema'),
   'server/openapi/parts': room('lib lib/domain lib/domain/schema server/config server/http'),
   'server/packaging': room('server/docs server/web/kit'),
   'server/plugins': room(
-    'lib lib/flow/expression server/config server/http server/openapi/parts server/plugins/claims server/plugins/credits server/plugins/host server/plugins/team-chat server/plugins/user-preferences server/user',
-    'lib/agent lib/agent/run lib/delegation lib/domain/schema lib/engine lib/http lib/store server/health',
+    'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',
+    'lib/agent/run lib/delegation lib/domain/schema lib/engine lib/store',
   ),
-  'server/plugins/claims': room(
-    'lib lib/domain/schema server/openapi/parts server/plugins/host',
-    'lib/engine lib/store server/plugins',
-  ),
-  'server/plugins/credits': room(
-    'lib lib/domain/schema lib/store server/http server/openapi/parts',
-    'lib/agent server/plugins',
-  ),
-  'server/plugins/host': room(
-    'lib lib/agent lib/http server/http/middleware server/user',
-    'lib/agent/run lib/engine lib/store server/config server/health server/http server/plugins',
-  ),
-  'server/plugins/team-chat': room(
-    'lib lib/agent lib/domain/schema lib/store server/openapi/parts server/user',
-    'server/plugins',
-  ),
-  'server/plugins/user-preferences': room('lib/store', 'server/plugins'),
+  'server/plugins/claims': room('lib lib/domain/schema server/user', 'lib/engine lib/store server/plugins'),
+  'server/plugins/credits': room('lib lib/domain/schema lib/store server/http server/user', 'lib/agent server/plugins'),
+  'server/plugins/team-chat': room('lib lib/agent lib/domain/schema lib/store server/user', 'server/plugins'),
+  'server/plugins/user-preferences': room('lib/store server/user', 'server/plugins'),
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/stores': room(
     'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/config',
     'lib/store server/health',
   ),
-  'server/user': room('lib lib/domain server/http', 'lib/agent lib/delegation lib/store'),
+  'server/user': room(
+    'lib lib/domain lib/domain/schema lib/json server/config server/health server/http',
+    'lib/agent lib/delegation lib/store',
+  ),
   'server/ussd': room(
     'lib lib/account lib/domain/schema lib/ussd server/config server/health server/http server/http/middleware',
   ),

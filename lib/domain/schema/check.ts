@@ -100,7 +100,7 @@ interface Lengths {
 const UNKNOWN_NAMES = 100;
 
 /** Lists and objects that are too long, in the words of ajv. They are reported before anything in them is validated. */
-function lengthProblems(schema: Schema, value: unknown, path = ''): Detail[] {
+export function lengthProblems(schema: Schema, value: unknown, path = ''): Detail[] {
   if (typeof schema !== 'object') return [];
   const lengths = schema as Lengths;
   const type = Array.isArray(value) ? 'array' : typeof value;
@@ -130,7 +130,7 @@ function objectProblems(lengths: Lengths, object: { readonly [name: string]: unk
   const at = (name: string) => `${path}/${escapeStep(name)}`;
   return [
     ...known.flatMap((name) => lengthProblems(properties[name]!, object[name], at(name))),
-    ...(others ? unknown.flatMap((name) => lengthProblems(others, object[name], at(name))) : []),
+    ...(typeof others === 'object' ? unknown.flatMap((name) => lengthProblems(others, object[name], at(name))) : []),
   ];
 }
 

@@ -99,6 +99,7 @@ const SHARED = {
 
 export const IDENTIFIERS_PART: RouteGroup = domainPart({
   tag: 'DID resolution',
+  owns: ['/1.0'],
   description: 'W3C DID Resolution over HTTP. Nobody needs a key; whoever sends one is told only of its own tenant.',
   access: 'public',
   parameters: {

@@ -51,6 +51,7 @@ const FILTERS = {
 /** Both doors to the one registry. */
 export const TWINS_PART: RouteGroup = domainPart({
   tag: 'Domains and entities',
+  owns: ['/v1'],
   description:
     'Digital twins. Both addresses lead to the same registry; they differ in how a new twin names its protocol.',
   parameters: { did: DID },

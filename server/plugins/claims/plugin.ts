@@ -1,15 +1,119 @@
 // The plugin `claims`: users and agents submit claims; a cron job has them evaluated, by a service of the deployment.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Context, Middleware } from 'koa';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { argumentCheck } from '../host/arguments.ts';
-import type { Plugin, PluginContext } from '../plugin.ts';
-import type { ClaimsSettings } from '../settings.ts';
-import { CLAIM, claims } from './claim.ts';
-import { documentation, NEW_CLAIM, viewOf } from './documentation.ts';
-import { processClaims } from './process.ts';
+import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer } from '../../user/errors.ts';
+import { readInput } from '../../user/input.ts';
+import type { Plugin, PluginRoute } from '../plugin.ts';
+import { CLAIM, type Claim, claims, processClaims } from './claim.ts';
+
+export interface ClaimsSettings {
+  /** What the cron job shows as its bearer token. */
+  readonly secret: string | undefined;
+  /** The service that evaluates a claim: one of the modules of SERVICES. */
+  readonly service: string | undefined;
+}
+
+const TEXT = { type: 'string' };
+const COUNT = { type: 'integer', minimum: 0 };
+const TIME = { type: 'string', format: 'date-time' };
+
+/** What is submitted. */
+const NEW_CLAIM: JsonObject = {
+  type: 'object',
+  description: 'A claim',
+  required: ['collection', 'data'],
+  additionalProperties: false,
+  properties: {
+    collection: { type: 'string', minLength: 1, maxLength: 256, description: 'What it is a claim of' },
+    data: { type: 'object', description: 'What is claimed' },
+  },
+};
+type NewClaim = { readonly collection: string; readonly data: JsonObject };
+
+const VIEW = record(
+  'A claim',
+  {
+    id: TEXT,
+    collection: TEXT,
+    data: { type: 'object', additionalProperties: true },
+    status: { enum: ['pending', 'approved', 'rejected', 'failed'] },
+    reason: { type: ['string', 'null'], description: 'Why it was rejected, or failed' },
+    submittedAt: TIME,
+    evaluatedAt: { anyOf: [TIME, { type: 'null' }] },
+  },
+  [],
+);
+
+function viewClaim({ id, body }: Claim): JsonObject {
+  const { collection, data, status, reason, submitted, evaluated } = body;
+  const evaluatedAt = evaluated === null ? null : new Date(evaluated).toISOString();
+  return { id, collection, data, status, reason, submittedAt: new Date(submitted).toISOString(), evaluatedAt };
+}
+
+const USER_ROUTES: readonly PluginRoute[] = [
+  {
+    method: 'POST',
+    path: '/claims',
+    id: 'submitClaim',
+    summary: 'Submit a claim',
+    body: { types: { 'application/json': NEW_CLAIM }, example: { collection: 'stoves', data: { burners: 2 } } },
+    answers: { 201: jsonAnswer('The claim', VIEW), ...BODY_ANSWERS },
+    async handle(koa, ctx) {
+      const { body } = readInput<{ body: NewClaim }>(koa);
+      koa.status = 201;
+      koa.body = viewClaim(await claims(ctx).submit(ctx.requireDid(), body));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/claims',
+    id: 'listClaims',
+    summary: 'Your claims, the newest first',
+    answers: { 200: jsonAnswer('Up to 100 claims', record('Claims', { claims: { type: 'array', items: VIEW } })) },
+    async handle(koa, ctx) {
+      koa.body = { claims: (await claims(ctx).list(ctx.requireDid())).map(viewClaim) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/claims/:id',
+    id: 'getClaim',
+    summary: 'One of your claims',
+    answers: { 200: jsonAnswer('The claim', VIEW), 404: refusalAnswer('You have no such claim') },
+    async handle(koa, ctx) {
+      const found = await claims(ctx).get(ctx.requireDid(), koa.params.id!);
+      if (!found) throw agentError(404, 'Claim not found');
+      koa.body = viewClaim(found);
+    },
+  },
+];
+
+/** For a cron job. */
+function processRoute(secret: string, service: string): PluginRoute {
+  const counts = record('Counts', {
+    processed: COUNT,
+    approved: COUNT,
+    rejected: COUNT,
+    failed: { ...COUNT, description: 'Tried for the last time' },
+    postponed: { ...COUNT, description: 'To be tried again' },
+    remaining: { ...COUNT, description: 'Still due: call again' },
+  });
+  return {
+    method: 'POST',
+    path: '/claims/process',
+    access: { bearer: secret, name: 'CLAIMS_SECRET' },
+    id: 'processClaims',
+    summary: 'Have claims evaluated that are due, as a cron job',
+    description: 'Up to 100 of them, with the CLAIMS_SECRET as a bearer token. Calls at the same time share the work.',
+    answers: { 200: jsonAnswer('What became of them', counts) },
+    async handle(koa, ctx) {
+      koa.set('Cache-Control', 'no-store');
+      koa.body = await processClaims(ctx, ctx.services[service]!);
+    },
+  };
+}
 
 export function claimsPlugin({ secret, service }: ClaimsSettings): Plugin {
   if (secret === undefined || service === undefined)
@@ -30,64 +134,29 @@ export function claimsPlugin({ secret, service }: ClaimsSettings): Plugin {
     name: 'claims',
     version: '1.0.0',
     kinds: [CLAIM],
-    authExcluded: [{ path: '/claims/process', method: 'POST' }],
-    documentation,
-    routes(router, ctx) {
-      if (!Object.hasOwn(ctx.services, service))
+    start({ services }) {
+      if (!Object.hasOwn(services, service))
         throw new TwinlineError(
           'ERR_CONFIG',
           `CLAIMS_SERVICE=${JSON.stringify(service)} is no service. Name a function that a module of SERVICES exports.`,
         );
-      router.post('/claims/process', holdersOf(secret, ctx) as never, async (koa) => {
-        koa.set('Cache-Control', 'no-store');
-        koa.body = await processClaims(ctx, ctx.services[service]!);
-      });
-      router.post('/claims', ctx.jsonBody as never, async (koa) => {
-        koa.status = 201;
-        koa.body = viewOf(await claims(ctx).submit(ctx.requireDid(), readClaim(koa, ctx)));
-      });
-      router.get('/claims', async (koa) => {
-        koa.body = { claims: (await claims(ctx).list(ctx.requireDid())).map(viewOf) };
-      });
-      router.get('/claims/:id', async (koa) => {
-        const found = await claims(ctx).get(ctx.requireDid(), (koa.params as { id: string }).id);
-        if (!found) throw ctx.refuse(404, 'Claim not found', { error: 'Not Found' });
-        koa.body = viewOf(found);
-      });
     },
+    documentation: {
+      description: 'Claims of users, which a cron job has evaluated.',
+      parameters: { id: { description: 'The id of a claim', schema: TEXT } },
+    },
+    routes: [processRoute(secret, service), ...USER_ROUTES],
     tools: [
       {
         name: 'submit_claim',
         description: 'Submits a claim of the user for evaluation; gives its id and status.',
         schema: NEW_CLAIM,
         handler: async (args, ctx) => {
-          const { collection, data } = args as { collection: string; data: JsonObject };
+          const { collection, data } = args as NewClaim;
           const key = ctx.idempotencyKey;
-          return viewOf(await claims(ctx).submit(ctx.requireDid(), { collection, data, ...(key && { key }) }));
+          return viewClaim(await claims(ctx).submit(ctx.requireDid(), { collection, data, ...(key && { key }) }));
         },
       },
     ],
   };
-}
-
-function holdersOf(secret: string, ctx: PluginContext): Middleware {
-  const expected = digest(secret);
-  return (koa, next) => {
-    const [, given] = /^Bearer ([\x21-\x7e]+)$/i.exec(koa.get('authorization')) ?? [];
-    if (given !== undefined && timingSafeEqual(digest(given), expected)) return next();
-    koa.set('WWW-Authenticate', 'Bearer realm="claims"');
-    throw ctx.refuse(401, 'Send Authorization: Bearer <CLAIMS_SECRET>', { error: 'Unauthorized' });
-  };
-}
-
-// Equal lengths for the comparison, whatever was sent.
-const digest = (text: string) => createHash('sha256').update(text).digest();
-
-const newClaim = argumentCheck(NEW_CLAIM);
-
-function readClaim(koa: Context, ctx: PluginContext): { collection: string; data: JsonObject } {
-  const { body } = koa.request as { body?: JsonObject };
-  const wrong = newClaim.kind === 'check' ? newClaim.wrongWith(body ?? {}) : newClaim.why;
-  if (wrong) throw ctx.refuse(400, wrong.replaceAll('arguments', 'body').split(', '), { error: 'Bad Request' });
-  return body as unknown as { collection: string; data: JsonObject };
 }

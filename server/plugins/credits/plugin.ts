@@ -2,15 +2,132 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Usage } from '../../../lib/agent/responder.ts';
-import type { Plugin, PluginContext } from '../plugin.ts';
-import type { CreditsSettings } from '../settings.ts';
-import { ACCOUNT, accounts, bookingMutex, ENTRY } from './account.ts';
-import { documentation, viewOf } from './documentation.ts';
-import { readGrant } from './dto.ts';
-import { creditGate } from './gate.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import type { JsonObject } from '../../../lib/store/store.ts';
+import { REFUSED } from '../../http/common-answers.ts';
+import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
+import { readInput } from '../../user/input.ts';
+import type { Plugin, PluginContext, PluginRoute } from '../plugin.ts';
+import { ACCOUNT, type Account, type Accounts, accounts, bookingMutex, ENTRY, MICRO, type Terms } from './account.ts';
+import { type CreditGate, creditGate } from './gate.ts';
+
+export interface CreditsSettings {
+  /** Credits for a million tokens that a model reads. */
+  readonly perMillionInput: number;
+  /** Credits for a million tokens that it writes. */
+  readonly perMillionOutput: number;
+  /** Credits for each run that finishes, besides its tokens. */
+  readonly perRun: number;
+}
+
+const TEXT = { type: 'string' };
+const STATUSES = ['active', 'trial', 'inactive', 'processing'];
+const CREDITS_MAX = 1_000_000_000;
+
+const VIEW = record(
+  'An account of credits',
+  {
+    did: TEXT,
+    totalCredits: { type: 'number', description: 'What is left; below zero when the last runs have cost more' },
+    status: { enum: ['none', ...STATUSES], description: '`none`: there is no account' },
+    currentPlan: { type: ['string', 'null'] },
+    claims: { type: 'array', items: TEXT, description: 'Claims to settle' },
+  },
+  [],
+);
+
+function viewAccount(did: string, account: Account | undefined): JsonObject {
+  return {
+    did,
+    totalCredits: (account?.balance ?? 0) / MICRO,
+    status: account?.status ?? 'none',
+    currentPlan: account?.plan ?? null,
+    claims: account?.claims ?? [],
+  };
+}
+
+const GRANT = {
+  type: 'object',
+  description: 'Credits to add, and the terms of the account',
+  required: ['amount'],
+  additionalProperties: false,
+  properties: {
+    amount: {
+      type: 'number',
+      minimum: -CREDITS_MAX,
+      maximum: CREDITS_MAX,
+      description: 'Credits, to a millionth; below zero to take some back, 0 to change the terms only',
+    },
+    status: { enum: STATUSES },
+    plan: { type: ['string', 'null'], maxLength: 200 },
+    claims: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 256 } },
+  },
+};
+
+interface GrantInput {
+  readonly headers: { readonly 'Idempotency-Key'?: string };
+  readonly body: { readonly amount: number } & Terms;
+}
 
 /** Where users read their account: never closed to those whose account is empty. */
 const PATH = '/credits';
+
+interface Desk {
+  readonly gate: CreditGate;
+  open(ctx: PluginContext): Accounts;
+}
+
+function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      id: 'getCredits',
+      summary: 'Your account',
+      answers: { 200: jsonAnswer('The account', VIEW) },
+      async handle(koa, ctx) {
+        const did = ctx.requireDid();
+        koa.body = viewAccount(did, await open(ctx).read(did));
+      },
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/:did`,
+      access: 'operator',
+      id: 'addCredits',
+      summary: 'Add credits to an account, as an operator',
+      parameters: {
+        did: {
+          description: 'The DID of a user, or a URN',
+          schema: { type: 'string', pattern: '^(did|urn):[\\w.:%-]{1,240}$' },
+        },
+      },
+      headers: {
+        'Idempotency-Key': {
+          description: 'A grant of one key is counted once, however often it is sent',
+          schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
+        },
+      },
+      body: { types: { 'application/json': GRANT }, example: { amount: 1_000 } },
+      answers: {
+        201: jsonAnswer('The account', VIEW),
+        404: jsonAnswer('There are no operators here', { anyOf: [AGENT_ERROR, REFUSED] }),
+        ...BODY_ANSWERS,
+      },
+      async handle(koa, ctx) {
+        const { headers, body } = readInput<GrantInput>(koa);
+        const { 'Idempotency-Key': key = randomUUID() } = headers;
+        const { amount, ...terms } = body;
+        const { did } = koa.params as { did: string };
+        const booking = { id: grantId(did, key), did, amount: Math.round(amount * MICRO), terms };
+        const account = await open(ctx).book(booking);
+        gate.forget(did);
+        koa.status = 201;
+        koa.body = viewAccount(did, account);
+      },
+    },
+  ];
+}
 
 export function creditsPlugin(settings: CreditsSettings): Plugin {
   const gate = creditGate();
@@ -20,22 +137,11 @@ export function creditsPlugin(settings: CreditsSettings): Plugin {
     name: 'credits',
     version: '1.0.0',
     kinds: [ACCOUNT, ENTRY],
-    authExcluded: [{ path: `${PATH}/:did`, method: 'POST' }],
-    documentation,
-    routes(router, ctx) {
-      router.get(PATH, async (koa) => {
-        const did = ctx.requireDid();
-        koa.body = viewOf(did, await open(ctx).read(did));
-      });
-      // For operators: their token stands where that of a user would.
-      router.post(`${PATH}/:did`, ctx.operatorsOnly as never, ctx.jsonBody as never, async (koa) => {
-        const { did, amount, terms, key = randomUUID() } = readGrant(koa, ctx);
-        const account = await open(ctx).book({ id: grantId(did, key), did, amount, terms });
-        gate.forget(did);
-        koa.status = 201;
-        koa.body = viewOf(did, account);
-      });
+    documentation: {
+      description:
+        'Credits of users. Without an active account and more than 10 credits, routes that need a token answer 402 with `claims`.',
     },
+    routes: creditRoutes({ gate, open }),
     async gate(ctx) {
       if (ctx.path !== PATH) await gate.check(ctx, open(ctx));
     },
@@ -50,9 +156,8 @@ export function creditsPlugin(settings: CreditsSettings): Plugin {
 
 // Keys are the operator's: one may be used again for another account.
 function grantId(did: string, key: string): string {
-  return `grant/${createHash('sha256')
-    .update(JSON.stringify([did, key]))
-    .digest('hex')}`;
+  const hash = createHash('sha256').update(JSON.stringify([did, key]));
+  return `grant/${hash.digest('hex')}`;
 }
 
 // In millionths of a credit, so that it is a whole number.

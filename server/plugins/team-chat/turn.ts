@@ -1,10 +1,15 @@
-// A message of a team chat on its way to its reply, as it is stored: a crash at any point leaves it to be carried on.
+// A message of a team chat on its way to its reply: stored, said to the agent, its reply posted to the thread. A crash at any
+// point leaves it to be carried on.
 
 import { createHash } from 'node:crypto';
+import { wellFormedText } from '../../../lib/agent/well-formed.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
+import { retryDelay } from '../../../lib/retry.ts';
+import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
-import type { PluginHost } from '../plugin.ts';
+import { AgentError } from '../../user/errors.ts';
+import type { PluginContext, PluginHost } from '../plugin.ts';
 import type { Said } from './event.ts';
 
 /** What its document holds; its id is made of the event's. Times are milliseconds since 1970. */
@@ -31,9 +36,9 @@ export const TURN: Kind = {
 export const THREAD: Kind = { name: 'plugin-team-chat-thread', indexes: {} };
 
 /** Milliseconds for which a turn is left to the process that carries it on. */
-export const LEASE_MS = 120_000;
+const LEASE_MS = 120_000;
 /** Milliseconds that answered turns are kept: the chat may deliver their events once more. */
-export const KEEP_MS = 86_400_000;
+const KEEP_MS = 86_400_000;
 
 type Deps = Pick<PluginHost, 'documents' | 'clock'>;
 
@@ -48,7 +53,7 @@ export async function takeIn({ documents, clock }: Deps, said: Said): Promise<Tu
 }
 
 /** The next revision of a turn that this process holds; undefined when another one has it. */
-export async function changeTurn(
+async function changeTurn(
   { documents }: Deps,
   { id, revision, body }: Turn,
   change: Partial<StoredTurn>,
@@ -59,17 +64,17 @@ export async function changeTurn(
 }
 
 /** The owner of the sessions of a team: no DID, so that no token is ever taken for it. */
-export function ownerOf({ team }: Pick<StoredTurn, 'team'>): string {
+function ownerOf({ team }: Pick<StoredTurn, 'team'>): string {
   return `urn:team-chat:${/^[\w-]{1,64}$/.test(team) ? team : hashOf(team)}`;
 }
 
 /** The id of the run that answers a turn. */
-export function runOf({ id }: Turn): string {
+function runId({ id }: Turn): string {
   return id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
 /** The session of a thread, made when there is none. */
-export async function sessionOf(
+async function sessionOf(
   { documents, agent }: Pick<PluginHost, 'documents' | 'agent'>,
   turn: StoredTurn,
 ): Promise<string> {
@@ -85,4 +90,104 @@ export async function sessionOf(
 
 function hashOf(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+export interface ChatApi {
+  /** Where replies are posted: `chat.postMessage`. */
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Characters of a reply that a chat takes. */
+const REPLY_CHARS = 39_000;
+/** With the pauses between them about 17 minutes. */
+const TRIES = 11;
+/** Milliseconds before the second try; doubles with each further one. */
+const BACKOFF = { firstMs: 1_000 };
+const FAILED = 'The reply could not be made. Please try again.';
+
+/** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by whoever comes by. */
+export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Promise<void> {
+  let held: Turn | undefined = turn;
+  try {
+    const text = await replyTo(ctx, turn);
+    if (text === undefined) return;
+    // The process that took the turn over meanwhile posts the reply.
+    held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
+    if (!held) return;
+    await post(ctx, api, { turn: held.body, text });
+    await changeTurn(ctx, held, { state: 'done', text: '', dueAt: ctx.clock.now() + KEEP_MS });
+  } catch (error) {
+    if (ctx.closing.aborted || !held) return;
+    ctx.log.warn({ err: error, tries: held.body.tries }, 'a message of the team chat is not answered yet');
+    await putOff(ctx, held).catch((problem: unknown) => ctx.log.warn({ err: problem }, 'a message waits for its turn'));
+  }
+}
+
+/** Carries on what others have left, and forgets what is over; how much. */
+export async function sweepTurns(ctx: PluginContext, api: ChatApi): Promise<number> {
+  const where = { dueAt: { lte: ctx.clock.now() } };
+  const { items } = await ctx.documents.find<StoredTurn>(TURN, {
+    index: 'due',
+    where,
+    limit: SHARED_LIMITS.sweepBatch,
+  });
+  for (const turn of items) {
+    if (turn.body.state !== 'open') await ctx.documents.remove(TURN, turn.id, turn.revision);
+    else {
+      const held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
+      if (held) void carryOn(ctx, api, held);
+    }
+  }
+  return items.length;
+}
+
+/** What to post; undefined when the server ends before it is known. */
+async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefined> {
+  const [owner, run] = [ownerOf(turn.body), runId(turn)];
+  const sessionId = await sessionOf(ctx, turn.body);
+  try {
+    const sent = await ctx.send({ did: owner, sessionId, message: turn.body.text, runId: run });
+    if (sent.kind !== 'accepted') throw new TwinlineError('ERR_BUSY', 'The agent has too much to do.');
+  } catch (error) {
+    // A gate has refused it, in words for the user.
+    if (error instanceof AgentError && error.body.statusCode < 500) return String(error.body.message);
+    // It was said before; its run goes on, or has ended.
+    if (!(error instanceof TwinlineError && error.code === 'ERR_EXISTS')) throw error;
+  }
+  const outcome = await ctx.agent.outcome({ owner, runId: run, signal: ctx.closing });
+  if (!outcome) return ctx.closing.aborted ? undefined : FAILED;
+  const text = outcome.message?.content ?? outcome.done.partialText ?? '';
+  return text.trim() === '' ? FAILED : text.slice(0, REPLY_CHARS);
+}
+
+async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: StoredTurn; text: string }) {
+  const signal = AbortSignal.any([AbortSignal.timeout(SHARED_LIMITS.webhookAnswerMs), ctx.closing]);
+  const body = JSON.stringify({ channel: turn.channel, thread_ts: turn.thread, text: wellFormedText(text) });
+  const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` };
+  const answer = await ctx.post({ url, headers, body }, signal);
+  if (answer.status < 200 || answer.status > 299)
+    throw new TwinlineError('ERR_SERVICE', `The team chat answered ${answer.status} to a reply.`);
+  const { ok, error } = parseAnswer(answer.text);
+  // A word such as channel_not_found.
+  if (ok === false)
+    throw new TwinlineError(
+      'ERR_SERVICE',
+      `The team chat refused a reply: ${/^\w{1,64}$/.exec(String(error)) ?? 'it does not say why'}.`,
+    );
+}
+
+function parseAnswer(text: string): { ok?: unknown; error?: unknown } {
+  try {
+    return (JSON.parse(text) ?? {}) as { ok?: unknown };
+  } catch {
+    return {};
+  }
+}
+
+async function putOff(ctx: PluginContext, turn: Turn): Promise<void> {
+  const tries = turn.body.tries + 1;
+  const now = ctx.clock.now();
+  if (tries >= TRIES) await changeTurn(ctx, turn, { tries, state: 'failed', text: '', dueAt: now + KEEP_MS });
+  else await changeTurn(ctx, turn, { tries, dueAt: now + retryDelay(tries, BACKOFF) });
 }

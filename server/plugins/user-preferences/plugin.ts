@@ -1,45 +1,91 @@
 // The plugin `user-preferences`: how users want to be talked to. Agents write it down, users read it.
 
-import type { JsonObject } from '../../../lib/store/store.ts';
-import type { Plugin } from '../plugin.ts';
-import { PREFERENCE_FIELDS, SHOWN } from './fields.ts';
-import { KIND, mergePreferences, type Preferences, preferencesOf } from './preferences.ts';
+import type { JsonObject, Kind } from '../../../lib/store/store.ts';
+import { update } from '../../../lib/store/update.ts';
+import { jsonAnswer } from '../../user/errors.ts';
+import type { Plugin, PluginHost } from '../plugin.ts';
+
+const MANNERS = ['casual', 'friendly', 'neutral', 'semi-formal', 'professional', 'formal', 'technical', 'academic'];
+
+const text = (maxLength: number, description: string) => ({ type: 'string', minLength: 1, maxLength, description });
+const manner = (description: string) => ({ type: 'string', enum: MANNERS, description });
+
+const FIELDS = {
+  agentName: text(80, 'What the user calls the agent'),
+  userName: text(80, 'What the user wants to be called'),
+  language: text(20, 'The language to answer in, such as en or sw'),
+  tone: manner('The tone to use'),
+  formality: manner('How formal to be'),
+  customInstructions: text(2_000, 'What else the user wants to be heeded'),
+};
+
+/** The fields as a tool takes them: null removes one. */
+const PREFERENCE_FIELDS = Object.fromEntries(
+  Object.entries(FIELDS).map(([name, field]) => [name, { anyOf: [field, { type: 'null' }] }]),
+);
+
+/** What a user reads. */
+const SHOWN = {
+  type: 'object',
+  description: 'Preferences of a user',
+  properties: { ...FIELDS, updatedAt: { type: 'string', format: 'date-time' } },
+};
+
+export type Preferences = JsonObject & { readonly [field in keyof typeof FIELDS]?: string } & {
+  /** RFC 3339. */
+  readonly updatedAt: string;
+};
+
+export const KIND: Kind = { name: 'plugin-user-preferences-user', indexes: {} };
+
+type Deps = Pick<PluginHost, 'documents' | 'clock'>;
+
+/** What is known of a user. */
+export async function readPreferences({ documents }: Deps, did: string): Promise<Preferences | undefined> {
+  return (await documents.get<Preferences>(KIND, did))?.body;
+}
+
+/** Fields that are not in `changes` stay, null removes one; of two writers at once both count. */
+export async function mergePreferences(
+  { documents, clock }: Deps,
+  { did, changes }: { readonly did: string; readonly changes: JsonObject },
+): Promise<Preferences> {
+  const merged = await update<Preferences>(documents, KIND, did, (known) => {
+    const all = { ...known, ...changes, updatedAt: new Date(clock.now()).toISOString() };
+    return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as Preferences;
+  });
+  // The change always gives a body.
+  return (merged as Extract<typeof merged, { kind: 'updated' }>).document.body;
+}
 
 export function userPreferencesPlugin(): Plugin {
   return {
     name: 'user-preferences',
     version: '1.0.0',
     kinds: [KIND],
-    routes(router, ctx) {
-      router.get('/user-preferences', async (koa) => {
-        // Koa takes null for an empty answer.
-        koa.type = 'application/json';
-        koa.body = JSON.stringify((await preferencesOf(ctx, ctx.requireDid())) ?? null);
-      });
-    },
     documentation: {
       description: 'How users want to be talked to. The agent writes it down with the tool `set_user_preferences`.',
-      routes: [
-        {
-          method: 'GET',
-          path: '/user-preferences',
-          id: 'getUserPreferences',
-          summary: 'What is known of how you want to be talked to',
-          answers: {
-            200: {
-              description: 'The preferences, or null',
-              types: { 'application/json': { anyOf: [SHOWN, { type: 'null' }] } },
-            },
-          },
-        },
-      ],
     },
+    routes: [
+      {
+        method: 'GET',
+        path: '/user-preferences',
+        id: 'getUserPreferences',
+        summary: 'What is known of how you want to be talked to',
+        answers: { 200: jsonAnswer('The preferences, or null', { anyOf: [SHOWN, { type: 'null' }] }) },
+        async handle(koa, ctx) {
+          // Koa takes null for an empty answer.
+          koa.type = 'application/json';
+          koa.body = JSON.stringify((await readPreferences(ctx, ctx.requireDid())) ?? null);
+        },
+      },
+    ],
     tools: [
       {
         name: 'get_user_preferences',
         description: 'Reads how the user wants to be addressed and answered; null when nothing is known.',
         schema: { type: 'object', additionalProperties: false },
-        handler: async (_args, ctx) => (await preferencesOf(ctx, ctx.requireDid())) ?? null,
+        handler: async (_args, ctx) => (await readPreferences(ctx, ctx.requireDid())) ?? null,
       },
       {
         name: 'set_user_preferences',
@@ -49,7 +95,7 @@ export function userPreferencesPlugin(): Plugin {
         handler: (changes, ctx) => mergePreferences(ctx, { did: ctx.requireDid(), changes }),
       },
     ],
-    instructions: async (ctx) => wordsOf(await preferencesOf(ctx, ctx.requireDid())),
+    instructions: async (ctx) => describePreferences(await readPreferences(ctx, ctx.requireDid())),
   };
 }
 
@@ -62,7 +108,7 @@ const WORDS: { readonly [field in keyof Preferences]?: string } = {
   customInstructions: 'The user asks you to heed this:',
 };
 
-function wordsOf(known: JsonObject | undefined): string | undefined {
+function describePreferences(known: JsonObject | undefined): string | undefined {
   if (!known) return undefined;
   return Object.entries(WORDS)
     .flatMap(([field, words]) => (known[field] === undefined ? [] : [`${words} ${JSON.stringify(known[field])}.`]))

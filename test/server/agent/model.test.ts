@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
-import { readMcpServers } from '../../../server/agent/mcp-file.ts';
+import { readMcpServers } from '../../../server/agent/mcp.ts';
 import { modelList } from '../../../server/agent/models.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';

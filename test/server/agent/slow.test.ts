@@ -2,14 +2,14 @@
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import Router from '@koa/router';
 import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
-import { messageRoutes } from '../../../server/agent/message-routes.ts';
+import { AGENT_ROUTES } from '../../../server/agent/routes.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { listen } from '../../../server/http/listen.ts';
+import { addRoutes, newRouter } from '../../../server/http/route-table.ts';
 import { ANN, framesOf, ground, newSession, say, scripted, shownText } from '../../agent/ground.ts';
 import { readEvents } from '../support/event-reader.ts';
 import { readerOf, readOut } from './chats.ts';
@@ -30,8 +30,10 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
 
   const answers: ServerResponse[] = [];
   const streams = eventStreams({ stallMs: 4_000, onProblem: (error) => assert.unreachable(String(error)) });
-  const router = new Router();
-  messageRoutes(router, { agent, streams, readers: { admit: () => new AbortController().signal } });
+  const router = newRouter();
+  const readers = { admit: () => new AbortController().signal };
+  const deps = { agent, streams, readers, delegations: undefined as never };
+  addRoutes(router, AGENT_ROUTES, { deps, guards: { user: (_ctx, next) => next() } });
   const app = new Koa().use((ctx, next) => {
     ctx.state.user = { did: ANN };
     answers.push(ctx.res);

@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseFlow } from '../../../lib/flow/format/parse.ts';
 import { parseGatewayFile } from '../../../lib/gateway/settings.ts';
-import { readMcpServers } from '../../../server/agent/mcp-file.ts';
+import { readMcpServers } from '../../../server/agent/mcp.ts';
 import { newSession, newUser, withModules, withPlugins } from '../plugins/users.ts';
 import { DIAL } from '../support/serve.ts';
 

@@ -139,6 +139,19 @@ test('the patterns take what the checks take', () => {
       ['https://a.b/{id}', 'ipfs://bafy', 'HTTPS://a.b'],
       ['a', 'https://a b', 'https://ä'],
     ],
+    'not-blank': [
+      ['a', ' a '],
+      ['', ' ', '\n\t\u00a0'],
+    ],
+    'time-zone': [
+      ['Africa/Lusaka', 'Etc/GMT+5', 'UTC'],
+      ['', 'a b', `A${'a'.repeat(64)}`],
+    ],
+    'matrix-event': [['$1'], ['1$', '']],
+    'attachment-address': [
+      ['mxc://a/b', 'https://a.b/c d?e=f'],
+      ['mxc:///', 'ftp://a/b', 'mxc://a/../b', 'mxc://a/%2e.', 'https://a/\u2028/..\\x', 'mxc://a/\u0000'],
+    ],
   };
   assert.equal([...patterns.keys()].sort(), Object.keys(examples).sort());
   for (const [format, [good, bad]] of Object.entries(examples)) {

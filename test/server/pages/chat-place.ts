@@ -74,7 +74,8 @@ async function opened(): Promise<{ place: ChatPlace; close: () => Promise<void> 
   const unasked = { guard, delegationAuth: false, delegations: undefined as never, onFault: onProblem };
   const readers = { admit: () => new AbortController().signal };
   const plugins = { doors: [], routers: [], routes: [], free: new Set<string>(), gate: async () => {} };
-  const door = agentDoor({ ...unasked, agent, streams, readers, plugins });
+  const models = { model: undefined, agent: undefined as never };
+  const door = agentDoor({ ...unasked, agent, streams, readers, plugins, models });
   const router = new Router({ sensitive: true, strict: true });
   router.use(jsonBody());
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });

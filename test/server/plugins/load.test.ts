@@ -34,6 +34,7 @@ async function problemsOf(plugins: readonly string[], env: NodeJS.ProcessEnv = {
 
 const plugin = (name: string, more = '') => `export default { name: '${name}', version: '1', ${more} };`;
 const route = (line: string) => `routes: (router) => { ${line} }`;
+const declared = (more: string) => `routes: [{ method: 'GET', path: '/x', handle() {}, ${more} }]`;
 const tool = (name: string, schema = '{}') =>
   `tools: [{ name: '${name}', description: 'x', schema: ${schema}, handler: () => null }]`;
 const ok = '(koa) => { koa.body = {}; }';
@@ -47,7 +48,28 @@ const SHAPES: readonly (readonly [string, string, RegExp])[] = [
   ['a field that plugins have not', plugin('a', 'authExclude: []'), /has "authExclude".*authExcluded/],
   ['an exclusion without a slash', plugin('a', "authExcluded: [{ path: 'x' }]"), /wrong "authExcluded"/],
   ['an exclusion with a field too many', plugin('a', "authExcluded: [{ path: '/x', methods: [] }]"), /"authExcluded"/],
-  ['routes that are no function', plugin('a', 'routes: []'), /wrong "routes": it must be a function/],
+  ['routes that are no function', plugin('a', 'routes: {}'), /wrong "routes": it must be a function/],
+  ['a declared route without a handler', plugin('a', "routes: [{ method: 'GET', path: '/x' }]"), /wrong "routes"/],
+  ['a field that routes have not', plugin('a', declared("acces: 'public'")), /wrong "routes"/],
+  ['an access that nobody has', plugin('a', declared("access: 'everybody'")), /wrong "routes"/],
+  ['an access with an empty secret', plugin('a', declared("access: { bearer: '', name: 'X' }")), /wrong "routes"/],
+  ['a body that is no JSON', plugin('a', declared("body: { types: { 'text/plain': {} } }")), /wrong "routes"/],
+  ['a query without schemas', plugin('a', declared('query: { a: {} }')), /wrong "routes"/],
+  [
+    'a declared schema that is none',
+    plugin('a', declared("query: { a: { description: 'x', schema: { type: 'text' } } }")),
+    /the route GET \/x, whose schema is none/,
+  ],
+  [
+    'exclusions beside declared routes',
+    plugin('a', `authExcluded: [{ path: '/x' }], ${declared('')}`),
+    /"authExcluded" beside a list of routes. Say access: "public"/,
+  ],
+  [
+    'words beside declared routes',
+    plugin('a', `documentation: { routes: [] }, ${declared('')}`),
+    /"documentation.routes" beside a list/,
+  ],
   ['a tool without a handler', plugin('a', "tools: [{ name: 'x', description: '', schema: {} }]"), /wrong "tools"/],
   ['a schema that is none', plugin('a', tool('x', "{ type: 'text' }")), /tool "x", whose schema is none/],
   ['a foreign kind', plugin('a', "kinds: [{ name: 'agent-run', indexes: {} }]"), /Begin its name with "plugin-a-"/],
@@ -59,7 +81,14 @@ const SHAPES: readonly (readonly [string, string, RegExp])[] = [
     plugin('a', route(`router.post('/messages/mine', ${ok})`)),
     /POST \/messages\/:sessionId of/,
   ],
-  ['an address of another door', plugin('a', route(`router.get('/v1/x', ${ok})`)), /below \/v1 is answered before/],
+  ...['/v1', '/1.0', '/api', '/docs', '/pages', '/socket.io'].map(
+    (owned) =>
+      [
+        `an address below ${owned}`,
+        plugin('a', route(`router.get('${owned}/x/y/z', ${ok})`)),
+        new RegExp(`below ${owned} is answered before`),
+      ] as const,
+  ),
   ['the front page', plugin('a', route(`router.get('/health', ${ok})`)), /GET \/health of Twinline/],
   ['a path that takes all', plugin('a', route(`router.get('/:any', ${ok})`)), /first segment is a parameter/],
   ['a wildcard', plugin('a', route(`router.get('/x/*rest', ${ok})`)), /not of plain segments/],

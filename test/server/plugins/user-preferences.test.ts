@@ -4,10 +4,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
-import { argumentCheck } from '../../../server/plugins/host/arguments.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
-import { userPreferencesPlugin } from '../../../server/plugins/user-preferences/plugin.ts';
-import { KIND, mergePreferences, preferencesOf } from '../../../server/plugins/user-preferences/preferences.ts';
+import { argumentCheck } from '../../../server/plugins/tools.ts';
+import {
+  KIND,
+  mergePreferences,
+  readPreferences,
+  userPreferencesPlugin,
+} from '../../../server/plugins/user-preferences/plugin.ts';
 import { newSession, newUser, say, toolFlow, withFlow, withPlugins } from './users.ts';
 
 const test = suite('user preferences', { timeoutMs: 60_000 });
@@ -49,14 +53,9 @@ const LIMITS: readonly (readonly [object, boolean])[] = [
 
 test('fields have their limits, and there are no others', () => {
   const tool = userPreferencesPlugin().tools!.find(({ name }) => name === 'set_user_preferences')!;
-  const checked = argumentCheck(tool.schema);
-  assert.is(checked.kind, 'check');
+  const findFault = argumentCheck(tool.schema);
   for (const [fields, isRight] of LIMITS)
-    assert.is(
-      checked.kind === 'check' && checked.wrongWith(fields as never) === '',
-      isRight,
-      JSON.stringify(fields).slice(0, 60),
-    );
+    assert.is(findFault(fields as never) === '', isRight, JSON.stringify(fields).slice(0, 60));
 });
 
 async function place() {
@@ -71,7 +70,7 @@ test('fields that are not named stay, null removes one, and writers at once do n
   const merge = (changes: object) => mergePreferences(ground, { did: 'did:key:ann', changes: changes as never });
   await Promise.all([merge({ userName: 'Ann' }), merge({ language: 'sw' }), merge({ tone: 'friendly' })]);
   await merge({ language: null, formality: 'formal' });
-  const { updatedAt, ...rest } = (await preferencesOf(ground, 'did:key:ann'))!;
+  const { updatedAt, ...rest } = (await readPreferences(ground, 'did:key:ann'))!;
   assert.equal(rest, { userName: 'Ann', tone: 'friendly', formality: 'formal' });
   assert.is(updatedAt, new Date(ground.clock.now()).toISOString());
 });

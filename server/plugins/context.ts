@@ -1,0 +1,188 @@
+// What plugins are handed: the server, the request or turn they work for, and a voice in the rooms of sessions.
+
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'koa';
+import type { Agent } from '../../lib/agent/agent.ts';
+import { ROOM_EVENTS, type RoomEvent } from '../../lib/agent/room.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Delegations } from '../../lib/delegation/delegations.ts';
+import type { Services } from '../../lib/engine/service.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { publicExchange, type SenderOptions } from '../../lib/http/client.ts';
+import { isPublicHost, isPublicUrl } from '../../lib/http/hosts.ts';
+import type { DocumentStore, JsonObject, Kind } from '../../lib/store/store.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../health/log.ts';
+import { clientReader } from '../http/middleware/client.ts';
+import { jsonBody } from '../http/middleware/json-body.ts';
+import { operatorsOnly } from '../http/middleware/operator.ts';
+import type { DeclaredRoute } from '../http/route-table.ts';
+import { type AgentUser, MISSING } from '../user/authenticate.ts';
+import { AgentError, plainAgentError } from '../user/errors.ts';
+import { readTimeZone } from '../user/input.ts';
+import type { Plugin, PluginContext, PluginHost, RequestInfo } from './plugin.ts';
+
+export interface PluginDeps {
+  /** Routes of the server, which plugins may not take. */
+  readonly ownRoutes: readonly DeclaredRoute[];
+  readonly config: Config;
+  readonly documents: DocumentStore;
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For tests: how plugins reach other servers. */
+  readonly sender?: SenderOptions | undefined;
+}
+
+/** What plugins use and what uses plugins. */
+export interface Late {
+  readonly agent: Agent;
+  readonly delegations: Pick<Delegations, 'invoke'>;
+}
+
+interface ServerHooks {
+  /** Throws as long as the agent service is not open. */
+  readonly late: () => Late;
+  readonly gate: (request: RequestInfo) => Promise<void>;
+  readonly closing: AbortSignal;
+}
+
+export type MakeContext = (now: () => RequestInfo) => PluginContext;
+
+/** Makes the contexts of one plugin after the other; their fields say what is going on whenever they are read. */
+export function contextMaker(deps: PluginDeps, hooks: ServerHooks): (plugin: Plugin) => MakeContext {
+  const { config, documents, log } = deps;
+  const server = serverHost(deps, hooks);
+  return ({ name, kinds = [], env = [] }) => {
+    const host: PluginHost = {
+      ...server,
+      documents: ownDocuments(documents, kinds),
+      env: Object.fromEntries(env.map((variable) => [variable, config.plugins.variable(variable)])),
+      log: log.child({ plugin: name }),
+    };
+    return (now) => {
+      const fields = FIELDS.map((field) => [field, { enumerable: true, get: () => now()[field] }]);
+      const emit = emitters(hooks, now);
+      const own = { ...host, emit, requireDid: () => requireDid(now()) };
+      return Object.defineProperties(own, Object.fromEntries(fields)) as PluginContext;
+    };
+  };
+}
+
+const FIELDS = [
+  'did',
+  'sessionId',
+  'requestId',
+  'timezone',
+  'matrixAccessToken',
+  'matrixHomeserver',
+  'method',
+  'path',
+  'idempotencyKey',
+  'signal',
+] as const satisfies readonly (keyof RequestInfo)[];
+
+// What is the same for all plugins and requests.
+function serverHost(
+  { config, services, clock, sender }: PluginDeps,
+  { late, gate, closing }: ServerHooks,
+): Omit<PluginHost, 'documents' | 'env' | 'log'> {
+  const clientOf = clientReader({ proxies: config.trustedProxies, exempt: config.rateLimit.exempt });
+  return {
+    clock,
+    services,
+    closing,
+    delegations: { invoke: (user, wanted) => late().delegations.invoke(user, wanted) },
+    agent: {
+      get sessions() {
+        return late().agent.sessions;
+      },
+      get transcript() {
+        return late().agent.transcript;
+      },
+      outcome: (asked) => late().agent.outcome(asked),
+      follow: (asked) => late().agent.follow(asked),
+      abort: (asked) => late().agent.abort(asked),
+    },
+    async send({ did, sessionId, message, runId, timezone }) {
+      const requestId = randomUUID();
+      await gate({ did, sessionId, requestId, timezone });
+      return late().agent.send({
+        owner: did,
+        session: sessionId,
+        requestId,
+        request: { message, ...(timezone && { timezone }) },
+        multitask: 'enqueue',
+        ...(runId !== undefined && { runId }),
+      });
+    },
+    post: publicExchange(sender),
+    operatorsOnly: operatorsOnly({ token: config.operatorToken, production: config.production, clientOf }),
+    jsonBody: jsonBody(),
+    refuse: (status, message, more = {}) => new AgentError({ statusCode: status, message, ...more }),
+  };
+}
+
+function requireDid({ did }: RequestInfo): string {
+  if (did !== undefined) return did;
+  throw plainAgentError(401, MISSING);
+}
+
+function emitters({ late }: ServerHooks, now: () => RequestInfo): PluginContext['emit'] {
+  const emit = async (event: RoomEvent, payload: JsonObject) => {
+    const { sessionId = payload.sessionId, requestId = payload.requestId } = now();
+    if (typeof sessionId !== 'string' || sessionId === '')
+      throw new TwinlineError(
+        'ERR_INPUT',
+        `The event ${event} is for no session: there is no current one, and its payload names none. Put sessionId into it.`,
+      );
+    const { room } = late().agent;
+    return room.tell(sessionId, event, { ...payload, sessionId, ...(requestId !== undefined && { requestId }) });
+  };
+  const all = ROOM_EVENTS.map((event) => [event, (payload: JsonObject = {}) => emit(event, payload)]);
+  return Object.fromEntries(all) as PluginContext['emit'];
+}
+
+/** The documents of some kinds; others are refused with ERR_INPUT, as undeclared ones are. */
+function ownDocuments(documents: DocumentStore, kinds: readonly Kind[]): PluginHost['documents'] {
+  const names = new Set(kinds.map(({ name }) => name));
+  const own = (kind: Kind): Kind => {
+    if (names.has(kind.name)) return kind;
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `The kind ${JSON.stringify(kind.name)} is not one of this plugin. Declare it in "kinds".`,
+    );
+  };
+  return {
+    insert: async (kind, id, body) => documents.insert(own(kind), id, body),
+    get: async (kind, id) => documents.get(own(kind), id),
+    replace: async (kind, id, expected, body) => documents.replace(own(kind), id, expected, body),
+    remove: async (kind, id, expected) => documents.remove(own(kind), id, expected),
+    find: async (kind, query) => documents.find(own(kind), query),
+    count: async (kind, query) => documents.count(own(kind), query),
+  };
+}
+
+/** What is known of a request. On a public route no header says who asks. */
+export function requestInfo(ctx: Pick<Context, 'state' | 'get' | 'method' | 'path'>): RequestInfo {
+  const { user, requestId } = ctx.state as { user?: AgentUser; requestId?: string };
+  const token = ctx.get('x-matrix-access-token');
+  return {
+    did: user?.did,
+    requestId,
+    timezone: readTimeZone(ctx.get('x-timezone')),
+    matrixAccessToken: user && token ? token : undefined,
+    matrixHomeserver: publicHomeserver(ctx.get('x-matrix-homeserver') || undefined),
+    method: ctx.method,
+    path: ctx.path,
+  };
+}
+
+/** The URL or host name as it was given; undefined when it is none, or its text leads to a private place. */
+export function publicHomeserver(given: string | undefined): string | undefined {
+  if (given === undefined || given.length > 512) return undefined;
+  const isPublic = /^https?:\/\//i.test(given)
+    ? isPublicUrl(given)
+    : /^[\w-]+(\.[\w-]+)+(:\d{1,5})?$/.test(given) && isPublicHost(given.replace(/:\d+$/, ''));
+  return isPublic ? given : undefined;
+}

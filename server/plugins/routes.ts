@@ -1,0 +1,222 @@
+// The routes of plugins, declared as a list or added by a function: who may use each, what is wrong with them, and their
+// groups in the table of routes.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type Router from '@koa/router';
+import type { Middleware } from 'koa';
+import { suggest } from '../../lib/flow/expression/suggest.ts';
+import {
+  addRoutes,
+  type DeclaredRoute,
+  type Method,
+  newRouter,
+  pathNames,
+  type RouteGroup,
+  routeKey,
+  routesOf,
+  type ServedRoute,
+} from '../http/route-table.ts';
+import { requireUser } from '../user/authenticate.ts';
+import { agentError, jsonAnswer, refusalAnswer, USER_ANSWERS } from '../user/errors.ts';
+import { checkInput } from '../user/input.ts';
+import type { Excluded, Plugin, PluginContext, PluginSecret } from './plugin.ts';
+
+/** A plugin with its routes. */
+export interface Mounted {
+  readonly plugin: Plugin;
+  readonly router: Router;
+  readonly routes: readonly ServedRoute[];
+}
+
+/** Puts the routes of a plugin on a router of its own. Those that need a user are open until {@link closeRoutes}. */
+export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<Mounted> {
+  const router = newRouter();
+  const { name, routes = [] } = plugin;
+  if (typeof routes === 'function') await routes(router, ctx);
+  else
+    for (const { access = 'user', ...route } of routes) {
+      const isSecret = typeof access === 'object';
+      const described = { ...describeRoute(name, route), ...route, access: isSecret ? ('api-key' as const) : access };
+      const group = checkInput<PluginContext>({ tag: name, description: '', routes: [described] });
+      const guards = {
+        user: pass,
+        operator: ctx.operatorsOnly,
+        ...(isSecret && { 'api-key': holdersOf(access, name) }),
+      };
+      addRoutes(router, group, { deps: ctx, guards });
+    }
+  return { plugin, router, routes: routesOf(router) };
+}
+
+const pass: Middleware = (_ctx, next) => next();
+
+function holdersOf({ bearer, name }: PluginSecret, plugin: string): Middleware {
+  const expected = digest(bearer);
+  return (ctx, next) => {
+    const [, given] = /^Bearer ([\x21-\x7e]+)$/i.exec(ctx.get('authorization')) ?? [];
+    if (given !== undefined && timingSafeEqual(digest(given), expected)) return next();
+    ctx.set('WWW-Authenticate', `Bearer realm="${plugin}"`);
+    throw agentError(401, `Send Authorization: Bearer <${name}>`);
+  };
+}
+
+// Equal lengths for the comparison, whatever was sent.
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/** Refuses requests without a user on routes that are not free, however the request reached them. */
+export function closeRoutes({ router }: Pick<Mounted, 'router'>, free: ReadonlySet<string>): void {
+  const isFree = (method: string, path: string) =>
+    free.has(routeKey({ method: method === 'HEAD' ? 'GET' : method, path }));
+  for (const { methods, path, stack } of router.stack)
+    if (methods.length && !methods.every((method) => isFree(method, String(path)))) stack.unshift(requireUser as never);
+  // Routes added later would not have been examined.
+  Object.freeze(router.stack);
+}
+
+/** The route that answers a request first, as its key; undefined when there is none. */
+export function routeAt(routers: readonly Router[], asked: ServedRoute): string | undefined {
+  const method = asked.method === 'HEAD' ? 'GET' : asked.method;
+  for (const router of routers) {
+    const layer = router.match(asked.path, method).pathAndMethod.find(({ methods }) => methods.length > 0);
+    if (layer) return routeKey({ method, path: String(layer.path) });
+  }
+  return undefined;
+}
+
+const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const SEGMENT = /^:?[A-Za-z0-9_.~-]+$/;
+
+/** What is wrong with the routes of plugins, in lines; `own` are those of the server. */
+export function routeProblems(mounted: readonly Mounted[], own: readonly DeclaredRoute[]): string[] {
+  const problems: string[] = [];
+  const owned = new Set(own.flatMap(({ owns = [] }) => owns));
+  const others = own.map((route): Owned => ({ route, owner: 'Twinline' }));
+  for (const { plugin, routes } of mounted) {
+    const say = (why: string) => problems.push(`PLUGINS: "${plugin.name}" ${why}`);
+    const seen = new Set<string>();
+    for (const route of routes) {
+      const key = routeKey(route);
+      const flaw = pathFlaw(route, owned);
+      const other = others.find((one) => overlap(one.route, route));
+      if (flaw) say(`has the route ${key}, ${flaw}`);
+      else if (seen.has(key)) say(`has the route ${key} twice.`);
+      else if (other)
+        say(`has the route ${key}, which is ${routeKey(other.route)} of ${other.owner}. Use another path.`);
+      seen.add(key);
+    }
+    for (const exclusion of plugin.authExcluded ?? [])
+      if (!excludedKeys(exclusion, routes).length)
+        say(
+          `excludes ${exclusion.method ? `${exclusion.method.toUpperCase()} ` : ''}${exclusion.path} from authentication, which is none of its routes. Write the path as the route has it.`,
+        );
+    const keys = new Set(routes.map(routeKey));
+    const strays = (plugin.documentation?.routes ?? []).map(routeKey).filter((key) => !keys.has(key));
+    if (strays.length) say(`documents ${strays.join(', ')}, which it does not have.`);
+    others.push(...routes.map((route) => ({ route, owner: `"${plugin.name}"` })));
+  }
+  return problems;
+}
+
+type Owned = { readonly route: ServedRoute; readonly owner: string };
+
+function pathFlaw({ method, path }: ServedRoute, owned: ReadonlySet<string>): string | undefined {
+  const [, first = '', ...rest] = path.split('/');
+  if (!METHODS.has(method))
+    return `whose method is not one of ${[...METHODS].join(', ')}. Name the methods one by one.`;
+  if (!path.startsWith('/') || ![first, ...rest].every((segment) => SEGMENT.test(segment)))
+    return 'whose path is not of plain segments and :parameters. Write it like /chats/:id.';
+  if (first.startsWith(':')) return 'whose first segment is a parameter: it would take the paths of others.';
+  return owned.has(`/${first}`)
+    ? `and everything below /${first} is answered before plugins are asked. Use another path.`
+    : undefined;
+}
+
+/** Whether some path leads to both. */
+function overlap(a: ServedRoute, b: ServedRoute): boolean {
+  const [left, right] = [routeKey(a).split('/'), routeKey(b).split('/')];
+  return (
+    left.length === right.length &&
+    left.every((part, at) => part === right[at] || part.startsWith(':') || right[at]!.startsWith(':'))
+  );
+}
+
+// An exclusion frees exactly its path.
+function excludedKeys({ path, method }: Excluded, routes: readonly ServedRoute[]): string[] {
+  const isMeant = (route: ServedRoute) => method === undefined || route.method === method.toUpperCase();
+  return routes.filter((route) => route.path === path && isMeant(route)).map(routeKey);
+}
+
+export interface Exclusions {
+  /** Keys of routes that need no token of a user, as {@link routeKey} writes them. */
+  readonly free: ReadonlySet<string>;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Which routes need no token of a user: those whose declaration says so, and those of AUTH_EXCLUDED. An operator may free
+ * routes of plugins and of the agent service; those that are for everybody already may be named, those of other doors have
+ * keys of their own and may not.
+ */
+export function findExclusions(
+  excluded: readonly string[],
+  { mounted, own }: { readonly mounted: readonly Mounted[]; readonly own: readonly DeclaredRoute[] },
+): Exclusions {
+  const free = new Set(mounted.flatMap(declaredFree));
+  const ours = own.filter(({ access }) => access === 'user').map(routeKey);
+  const freeable = new Set([...ours, ...mounted.flatMap(({ routes }) => routes.map(routeKey))]);
+  const open = new Set(own.filter(({ access }) => access === 'public' || access === 'telecom').map(routeKey));
+  const problems = excluded.flatMap((line) => {
+    const key = line.replace(/\{(\w+)\}/g, ':$1');
+    if (freeable.has(key)) free.add(key);
+    if (freeable.has(key) || open.has(key)) return [];
+    const other = own.some((route) => routeKey(route) === key);
+    const why = other ? 'is a route with keys of its own' : `is no route here.${suggest(key, [...freeable])}`;
+    return [`AUTH_EXCLUDED: "${line}" ${why}${/[.?]$/.test(why) ? '' : '.'} Name routes as /openapi.json has them.`];
+  });
+  return { free, problems };
+}
+
+function declaredFree({ plugin, routes }: Mounted): string[] {
+  if (Array.isArray(plugin.routes))
+    return plugin.routes.filter(({ access = 'user' }) => access !== 'user').map(routeKey);
+  return (plugin.authExcluded ?? []).flatMap((exclusion) => excludedKeys(exclusion, routes));
+}
+
+/** The group of a plugin in the table of routes: its own words, and the least that can be said of the rest. */
+export function pluginGroup({ plugin, routes }: Mounted, free: ReadonlySet<string>): RouteGroup {
+  const { name, version, documentation = {} } = plugin;
+  const declared = Array.isArray(plugin.routes) ? plugin.routes : undefined;
+  const words = new Map((declared ?? documentation.routes ?? []).map((route) => [routeKey(route), route]));
+  const all = routes.map((route) => {
+    const key = routeKey(route);
+    const isOperators = declared !== undefined && words.get(key)?.access === 'operator';
+    const access = isOperators ? 'operator' : free.has(key) ? 'public' : 'user';
+    return { ...describeRoute(name, route), ...words.get(key), path: route.path, access } as const;
+  });
+  const names = all.flatMap(({ path }) => pathNames(path));
+  return {
+    tag: `Plugin ${name}`,
+    description: documentation.description ?? `Routes of the plugin ${name}, version ${version}.`,
+    access: 'user',
+    answers: USER_ANSWERS,
+    parameters: {
+      ...Object.fromEntries(names.map((one) => [one, { description: one, schema: { type: 'string' } }])),
+      ...documentation.parameters,
+    },
+    ...(documentation.schemas && { schemas: documentation.schemas }),
+    routes: all,
+  };
+}
+
+function describeRoute(plugin: string, { method, path }: ServedRoute) {
+  return {
+    method: method as Method,
+    path,
+    id: `${plugin}-${method.toLowerCase()}${path.replace(/\W+/g, '-')}`,
+    summary: `${method} ${path.replace(/:(\w+)/g, '{$1}')}`,
+    answers: {
+      200: jsonAnswer('What the plugin answers', {}),
+      400: refusalAnswer('Something is wrong with the request'),
+    },
+  };
+}
