@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Caller } from '../../lib/domain/caller.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import type { Body } from './body.ts';
+import type { JsonBody } from '../http/json-body.ts';
 
 /** What is answered, and kept for a repeated request. */
 export interface Answer {
@@ -16,7 +16,7 @@ export interface Answer {
 export interface RepeatOptions {
   readonly idempotency: Idempotency;
   readonly caller: Caller;
-  readonly body: Pick<Body, 'text'>;
+  readonly body: Pick<JsonBody, 'text'>;
 }
 
 /** The Idempotency-Key of a request, if it has one. */

@@ -80,8 +80,8 @@ async function optionsOf(ctx: Context): Promise<GivenOptions> {
 }
 
 async function optionsInBody(ctx: Context): Promise<GivenOptions> {
-  if (!ctx.request.length && ctx.get('transfer-encoding') === '') return [];
-  const { value } = await readBody(ctx);
+  const { value, text } = await readBody(ctx, { optional: true });
+  if (text.trim() === '') return [];
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('bad-request', 'The options are no JSON object.');
   return Object.entries(value).map(([name, option]) => [name, String(option)] as const);

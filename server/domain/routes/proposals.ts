@@ -1,7 +1,6 @@
 // Routes of verification: proposals, votes, what they lead to, and the activity that they open.
 
 import type Router from '@koa/router';
-import type { Context } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
 import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
 import type { Idempotency } from '../../../lib/domain/idempotency.ts';
@@ -17,7 +16,7 @@ import { requireRepresentative } from '../../../lib/domain/voting/propose.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { type ProposalPages, prefersHtml } from '../../web/proposal/routes.ts';
 import { callerOf } from '../authenticate.ts';
-import { type Body, readBody } from '../body.ts';
+import { readBody } from '../body.ts';
 import { spareKnown } from '../conditional.ts';
 import { answerPage, readPage } from '../paging.ts';
 import { once, wholeNumber } from '../parameters.ts';
@@ -34,8 +33,6 @@ export interface ProposalDeps {
   readonly settleVotes: SettleVotes;
   readonly clock: Clock;
 }
-
-const NO_BODY: Body = { type: '', value: null, text: '' };
 
 /** Adds the routes; `ctx.state.caller` is known. */
 export function proposalRoutes(router: Router, deps: ProposalDeps): void {
@@ -146,7 +143,7 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
       const caller: Caller = callerOf(ctx);
       const id = ctx.params.id!;
       await verification.permit(caller, { id, action });
-      const body = hasBody(ctx) ? await readBody(ctx) : NO_BODY;
+      const body = await readBody(ctx, { optional: true });
       await answerOnce(ctx, { idempotency, caller, body }, async () => {
         const proposal = await act(caller, { id, body: body.value, key: keyOf(ctx) });
         return { status: 200, headers: headersOf(proposal), body: proposalView(proposal) };
@@ -160,8 +157,4 @@ export function proposalRoutes(router: Router, deps: ProposalDeps): void {
 
 function headersOf({ id, revision }: Proposal) {
   return { Location: `/v1/proposals/${id}`, ETag: `"${revision}"` } as const;
-}
-
-function hasBody(ctx: Context): boolean {
-  return ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0;
 }

@@ -76,7 +76,7 @@ export function protocolRoutes(router: Router, { protocols, idempotency, clock }
     const present = await protocols.get(caller, ctx.params.did!);
     requireRole(caller, 'change twins');
     requireController(caller, present.body.controllers);
-    const { type, value } = await readBody(ctx, PATCH_TYPES);
+    const { type, value } = await readBody(ctx, { types: PATCH_TYPES });
     const expected = expectedRevision(ctx, present.version);
     if (expected === undefined)
       throw refuse('precondition-required', 'Send If-Match with the ETag of the version that you have seen.');

@@ -88,7 +88,7 @@ export function twinRoutes(router: Router, { registry, idempotency, clock }: Twi
       const caller = callerOf(ctx);
       const present = await registry.get(caller, ctx.params.did!);
       mayChange(caller, present);
-      const { type, value } = await readBody(ctx, PATCH_TYPES);
+      const { type, value } = await readBody(ctx, { types: PATCH_TYPES });
       const patch = { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value } as const;
       const expected = expectedRevision(ctx, present.revision);
       show(ctx, await registry.patch(caller, { did: present.id, patch, expected }));

@@ -7,8 +7,9 @@ import { refuse } from '../../../lib/domain/problems.ts';
 import { deadLetterView, webhookView } from '../../../lib/domain/webhook/record.ts';
 import type { Shown, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
+import { JSON_TYPES } from '../../http/json-body.ts';
 import { callerOf } from '../authenticate.ts';
-import { JSON_TYPES, readBody } from '../body.ts';
+import { readBody } from '../body.ts';
 import { expectedRevision } from '../conditional.ts';
 import { answerPage } from '../paging.ts';
 import { LIMIT, wholeNumber } from '../parameters.ts';
@@ -44,7 +45,7 @@ export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks
   router.patch(`${PATH}/:id`, async (ctx) => {
     const caller = callerOf(ctx);
     const { webhook } = await webhooks.get(caller, ctx.params.id!);
-    const { value } = await readBody(ctx, CHANGE_TYPES);
+    const { value } = await readBody(ctx, { types: CHANGE_TYPES });
     const expected = expectedRevision(ctx, webhook.revision);
     show(ctx, await webhooks.change(caller, webhook.id, { body: value, expected }));
   });
