@@ -4,10 +4,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { cutList, cutText } from '../../lib/cut.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
-import { TwinlineError } from '../../lib/errors.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
-import { REFUSAL_OF, REFUSALS, Refusal } from '../http/errors.ts';
+import { describeError, REFUSALS } from '../http/errors.ts';
 
 /** The body of an error. `message` is a list where a body was checked. */
 export type NestBody = JsonObject & {
@@ -77,9 +76,7 @@ export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedCo
 
 function bodyOf(error: unknown): NestBody {
   if (error instanceof NestError) return error.body;
-  const ours = error instanceof TwinlineError;
-  const kind = error instanceof Refusal ? error.kind : ours ? REFUSAL_OF[error.code] : 'internal';
-  const { status, words } = REFUSALS[kind];
-  const told = error instanceof Refusal || (ours && status < 500);
-  return { statusCode: status, message: told ? (error as Error).message : words, error: STATUS_CODES[status]! };
+  const { kind, message } = describeError(error);
+  const { status } = REFUSALS[kind];
+  return { statusCode: status, message, error: STATUS_CODES[status]! };
 }

@@ -11,19 +11,15 @@ export interface Room {
 const room = (uses: string, types = ''): Room => ({ uses, types });
 
 export const ROOMS: { readonly [folder: string]: Room } = {
-  'lib': room('lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd'),
-  'lib/account': room(
-    'lib',
-    'lib/engine lib/store',
+  lib: room(
+    'lib/account lib/agent lib/delegation lib/diagram lib/domain lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/format lib/flow/run lib/gateway lib/http lib/store lib/store/memory lib/ussd',
   ),
+  'lib/account': room('lib', 'lib/engine lib/store'),
   'lib/agent': room(
     'lib lib/agent/mcp lib/agent/responders lib/agent/run lib/agent/session',
     'lib/engine lib/store machines',
   ),
-  'lib/agent/mcp': room(
-    'lib lib/agent lib/delegation lib/http',
-    'lib/delegation/token lib/store',
-  ),
+  'lib/agent/mcp': room('lib lib/agent lib/delegation lib/http', 'lib/delegation/token lib/store'),
   'lib/agent/responders': room(
     'lib lib/agent lib/engine lib/engine/session lib/flow/format lib/http',
     'lib/agent/run lib/agent/session lib/flow/run lib/store',
@@ -32,45 +28,30 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/agent lib/agent/session lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/store',
   ),
-  'lib/agent/session': room(
-    'lib lib/agent lib/store',
-    'lib/agent/run',
-  ),
+  'lib/agent/session': room('lib lib/agent lib/store', 'lib/agent/run'),
   'lib/delegation': room(
     'lib lib/delegation/issuer lib/delegation/proof lib/delegation/token lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/store',
   ),
   'lib/delegation/issuer': room('lib lib/delegation lib/delegation/proof lib/http'),
-  'lib/delegation/proof': room(
-    'lib/delegation',
-    'lib/delegation/token',
-  ),
+  'lib/delegation/proof': room('lib/delegation', 'lib/delegation/token'),
   'lib/delegation/token': room('lib/delegation lib/delegation/proof'),
-  'lib/diagram': room(
-    'lib/flow/format',
-    'lib/flow/run lib/flow/testing lib/store',
-  ),
+  'lib/diagram': room('lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),
   'lib/diagram/svg': room('lib/diagram'),
   'lib/domain': room(
     'lib lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/json lib/store',
   ),
   'lib/domain/bulk': room(
-    'lib lib/domain lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
+    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
     'lib/store',
   ),
-  'lib/domain/credential': room(
-    'lib lib/domain lib/domain/twin lib/domain/voting',
-    'lib/store',
-  ),
+  'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting', 'lib/store'),
   'lib/domain/did': room(
     'lib/domain lib/domain/feed lib/domain/twin lib/domain/voting lib/http',
     'lib lib/domain/protocol lib/store',
   ),
-  'lib/domain/feed': room(
-    'lib/domain lib/domain/twin',
-    'lib lib/store',
-  ),
+  'lib/domain/feed': room('lib/domain lib/domain/twin', 'lib lib/store'),
   'lib/domain/protocol': room(
     'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/json',
     'lib/store',
@@ -88,32 +69,17 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/engine/machine machines',
   ),
   'lib/domain/webhook': room('lib lib/domain lib/domain/feed lib/domain/schema lib/http lib/store'),
-  'lib/engine': room(
-    'lib lib/engine/session',
-    'lib/engine/machine lib/store',
-  ),
+  'lib/engine': room('lib lib/engine/session', 'lib/engine/machine lib/store'),
   'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/engine/session lib/store'),
-  'lib/engine/machine': room(
-    'lib lib/engine',
-    'lib/store',
-  ),
-  'lib/engine/session': room(
-    'lib lib/engine lib/engine/machine',
-    'lib/store',
-  ),
+  'lib/engine/machine': room('lib lib/engine', 'lib/store'),
+  'lib/engine/session': room('lib lib/engine lib/engine/machine', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
-  'lib/flow/expression': room(
-    'lib lib/flow',
-    'lib/store',
-  ),
+  'lib/flow/expression': room('lib lib/flow', 'lib/store'),
   'lib/flow/format': room(
     'lib lib/flow lib/flow/expression lib/flow/lint lib/flow/run lib/json',
     'lib/engine/machine lib/store',
   ),
-  'lib/flow/lint': room(
-    'lib/flow/expression lib/flow/format lib/flow/lint/rules',
-    'lib lib/store',
-  ),
+  'lib/flow/lint': room('lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib lib/store'),
   'lib/flow/lint/rules': room(
     'lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
     'lib/store',
@@ -122,39 +88,25 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/screens machines',
     'lib/engine lib/store',
   ),
-  'lib/flow/screens': room(
-    'lib/flow lib/flow/expression lib/flow/format lib/flow/run',
-    'lib/engine lib/store',
-  ),
+  'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/store'),
   'lib/flow/testing': room(
     'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/store/memory',
     'lib/store',
   ),
-  'lib/gateway': room('lib lib/gateway/cache lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/request lib/gateway/route lib/json'),
-  'lib/gateway/cache': room(
-    'lib lib/gateway',
-    'lib/gateway/channel',
+  'lib/gateway': room(
+    'lib lib/gateway/cache lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/request lib/gateway/route lib/json',
   ),
-  'lib/gateway/channel': room(
-    'lib lib/gateway lib/gateway/http2',
-    'lib/gateway/cache',
-  ),
-  'lib/gateway/descriptors': room(
-    'lib lib/gateway lib/gateway/channel',
-    'lib/gateway/cache',
-  ),
+  'lib/gateway/cache': room('lib lib/gateway', 'lib/gateway/channel'),
+  'lib/gateway/channel': room('lib lib/gateway lib/gateway/http2', 'lib/gateway/cache'),
+  'lib/gateway/descriptors': room('lib lib/gateway lib/gateway/channel', 'lib/gateway/cache'),
   'lib/gateway/http2': room('lib lib/gateway lib/gateway/channel'),
   'lib/gateway/json': room('lib lib/gateway lib/gateway/descriptors lib/gateway/request'),
-  'lib/gateway/request': room('lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/route'),
+  'lib/gateway/request': room(
+    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/json lib/gateway/route',
+  ),
   'lib/gateway/route': room('lib lib/gateway lib/gateway/descriptors lib/gateway/request'),
-  'lib/http': room(
-    'lib',
-    'lib/engine lib/store',
-  ),
-  'lib/json': room(
-    'lib',
-    'lib/store',
-  ),
+  'lib/http': room('lib', 'lib/engine lib/store'),
+  'lib/json': room('lib', 'lib/store'),
   'lib/store': room('lib'),
   'lib/store/index': room('lib lib/store'),
   'lib/store/lmdb': room('lib lib/store lib/store/log'),
@@ -163,13 +115,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/store/mongo': room('lib lib/store lib/store/index'),
   'lib/store/redis': room('lib lib/store lib/store/log lib/store/memory'),
   'lib/store/sqlite': room('lib lib/store lib/store/index'),
-  'lib/ussd': room(
-    'lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters',
-    'lib/store',
-  ),
+  'lib/ussd': room('lib lib/engine lib/engine/session lib/flow/run lib/json lib/ussd/adapters', 'lib/store'),
   'lib/ussd/adapters': room('lib/ussd'),
-  'machines': room(''),
-  'server': room('server/boot server/config'),
+  machines: room(''),
+  server: room('server/boot server/config'),
   'server/agent': room(
     'lib lib/agent lib/agent/mcp lib/agent/responders lib/agent/run lib/delegation lib/delegation/issuer lib/json lib/store/lmdb lib/store/memory lib/store/redis server/config server/health server/http server/plugins server/plugins/host server/sockets server/user',
     'lib/engine lib/flow/run lib/http lib/store server/stores',
@@ -178,11 +127,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/openapi/parts server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
     'lib/flow/run lib/store/redis server/sockets',
   ),
-  'server/cli': room('lib lib/flow/expression server/boot server/cli/verbs server/config server/http server/http/middleware'),
-  'server/cli/output': room(
-    'lib/flow/format',
-    'lib/flow/testing',
+  'server/cli': room(
+    'lib lib/flow/expression server/boot server/cli/verbs server/config server/http server/http/middleware',
   ),
+  'server/cli/output': room('lib/flow/format', 'lib/flow/testing'),
   'server/cli/phone': room(
     'lib lib/engine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
     'lib/store server/boot',
@@ -191,50 +139,39 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/delegation lib/delegation/issuer lib/domain lib/flow/expression lib/flow/format lib/flow/testing lib/gateway lib/ussd server/boot server/cli server/cli/output server/cli/phone server/config server/doctor server/gateway server/health server/http server/menus server/stores server/ussd server/web/diagram',
     'lib/flow/run lib/store server/openapi',
   ),
-  'server/config': room(
-    'lib lib/flow/expression lib/http lib/store/redis',
-    'server/plugins',
+  'server/config': room('lib lib/flow/expression lib/http lib/store/redis', 'server/plugins'),
+  'server/docs': room('lib lib/domain lib/domain/did lib/flow/format server/http server/web/kit', 'server/openapi'),
+  'server/doctor': room(
+    'lib lib/account lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd',
   ),
-  'server/docs': room(
-    'lib lib/domain lib/domain/did lib/flow/format server/http server/web/kit',
-    'server/openapi',
-  ),
-  'server/doctor': room('lib lib/account lib/agent/mcp lib/agent/responders lib/http lib/store lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/gateway server/menus server/stores server/ussd'),
   'server/domain': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/domain/webhook lib/http lib/json server/config server/domain/routes server/http server/web/proposal',
     'lib/engine lib/store server/health',
   ),
   'server/domain/routes': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/proposal',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/proposal',
     'lib/store',
   ),
-  'server/gateway': room('lib lib/gateway lib/gateway/channel lib/gateway/route server/config server/gateway/answers server/health server/http server/http/middleware server/openapi/parts'),
+  'server/gateway': room(
+    'lib lib/gateway lib/gateway/channel lib/gateway/route server/config server/gateway/answers server/health server/http server/http/middleware server/openapi/parts',
+  ),
   'server/gateway/answers': room(
     'lib lib/gateway lib/gateway/cache lib/gateway/channel server/config server/http server/http/middleware',
     'server/gateway',
   ),
-  'server/health': room(
-    'lib lib/domain/schema server/http server/stores',
-    'lib/store server/config server/ussd',
-  ),
+  'server/health': room('lib lib/domain/schema server/http server/stores', 'lib/store server/config server/ussd'),
   'server/http': room(
-    'lib lib/json server/config server/http/middleware',
-    'lib/domain lib/domain/schema lib/store lib/store/redis server/boot server/health',
+    'lib lib/domain lib/json server/config server/http/middleware',
+    'lib/domain/did lib/domain/schema lib/store lib/store/redis server/boot server/health',
   ),
-  'server/http/middleware': room(
-    'lib lib/json server/config server/http',
-    'lib/store/redis server/health',
-  ),
+  'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/health'),
   'server/menus': room(
     'lib lib/engine/session lib/flow/format lib/flow/run lib/flow/testing server/config server/health',
     'lib/engine',
   ),
-  'server/openapi': room(
-    'lib lib/domain lib/domain/did server/http',
-    'lib/domain/schema',
-  ),
+  'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/domain/schema'),
   'server/openapi/parts': room(
-    'lib lib/domain lib/domain/schema lib/gateway lib/gateway/descriptors lib/gateway/request lib/ussd server/config server/health server/http',
+    'lib lib/domain/schema lib/gateway lib/gateway/descriptors lib/gateway/request lib/ussd server/config server/health server/http',
     'server/gateway',
   ),
   'server/packaging': room('server/docs'),
@@ -258,37 +195,19 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/agent lib/domain/schema lib/store server/openapi/parts server/user',
     'server/plugins',
   ),
-  'server/plugins/user-preferences': room(
-    'lib/store',
-    'server/plugins',
-  ),
-  'server/sockets': room(
-    'lib lib/agent lib/json lib/store/redis server/config server/http server/user',
-    'lib/store',
-  ),
+  'server/plugins/user-preferences': room('lib/store', 'server/plugins'),
+  'server/sockets': room('lib lib/agent lib/json lib/store/redis server/config server/http server/user', 'lib/store'),
   'server/stores': room(
     'lib lib/account lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/config',
     'lib/store server/health',
   ),
-  'server/user': room(
-    'lib lib/domain server/http',
-    'lib/agent lib/delegation lib/store',
-  ),
-  'server/ussd': room(
-    'lib lib/account lib/ussd server/config server/http server/http/middleware',
-    'server/health',
-  ),
+  'server/user': room('lib lib/domain server/http', 'lib/agent lib/delegation lib/store'),
+  'server/ussd': room('lib lib/account lib/ussd server/config server/http server/http/middleware', 'server/health'),
   'server/web': room(''),
   'server/web/browser': room(''),
-  'server/web/browser/chat': room(
-    'server/web/browser',
-    'lib/agent/run lib/agent/session',
-  ),
+  'server/web/browser/chat': room('server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('server/web/browser'),
-  'server/web/browser/phone': room(
-    'lib/flow/run server/web/browser',
-    'lib/ussd',
-  ),
+  'server/web/browser/phone': room('lib/flow/run server/web/browser', 'lib/ussd'),
   'server/web/chat': room('lib lib/delegation lib/delegation/issuer server/web server/web/kit'),
   'server/web/diagram': room(
     'lib lib/diagram lib/diagram/svg lib/flow/expression machines server/web',
@@ -302,10 +221,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/delegation/issuer server/http server/http/middleware server/web server/web/chat server/web/inspector server/web/proposal server/web/simulator',
     'server/config',
   ),
-  'server/web/proposal': room(
-    'lib lib/domain lib/domain/voting server/web/kit',
-    'lib/domain/twin lib/store machines',
-  ),
+  'server/web/proposal': room('lib lib/domain lib/domain/voting server/web/kit', 'lib/domain/twin lib/store machines'),
   'server/web/simulator': room(
     'lib lib/flow/testing lib/ussd server/config server/http server/web server/web/kit',
     'lib/engine lib/flow/run',

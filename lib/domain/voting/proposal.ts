@@ -5,7 +5,6 @@ import type { Instance } from '../../engine/lifecycle/lifecycle.ts';
 import { type Write, writtenAs } from '../../engine/lifecycle/write.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
-import { pathSegment } from '../did/did.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/journal.ts';
 import type { ProposalKind } from './execution.ts';
 import type { Rules } from './governance.ts';
@@ -66,7 +65,6 @@ export function proposalFields({ state, context }: AtRest, calling: readonly str
 /** What clients read of a proposal. */
 export function proposalView({ id, revision, body, context, state }: Proposal): ProposalView {
   const { rules, voters, reason, decidedAt, passesAt } = context;
-  const path = `/v1/proposals/${id}`;
   return {
     id,
     did: body.subject,
@@ -84,12 +82,6 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
     packageHash: context.packageHash,
     domainRevision: context.subjectRevision,
     revision,
-    links: {
-      self: path,
-      votes: `${path}/votes`,
-      pageLink: `${path}/page-link`,
-      domain: `/v1/domains/${pathSegment(body.subject)}`,
-    },
   };
 }
 

@@ -78,7 +78,6 @@ export function deadLetterId(webhook: string, seq: number): string {
 
 /** What clients read of a webhook: everything but its secret. */
 export function webhookView({ id, revision, body }: Webhook, progress: StoredProgress | undefined): JsonObject {
-  const path = `/v1/webhooks/${id}`;
   return {
     id,
     url: body.url,
@@ -88,7 +87,6 @@ export function webhookView({ id, revision, body }: Webhook, progress: StoredPro
     updated: time(body.updated),
     revision,
     delivery: progress ? progressView(progress) : null,
-    links: { self: path, deliveries: `${path}/deliveries` },
   };
 }
 
@@ -116,7 +114,6 @@ export function deadLetterView({ body }: DeadLetter): JsonObject {
     created: time(created),
     expires: time(dueAt),
     lastFailure: failureView(failure),
-    links: { retry: `/v1/webhooks/${webhook}/deliveries/${seq}/retry` },
   };
 }
 

@@ -6,7 +6,7 @@ import type { Resolve } from '../../http/hosts.ts';
 import { resolvedProblem } from '../../http/hosts.ts';
 import { insertNew } from '../../store/insert-new.ts';
 import type { DocumentStore } from '../../store/store.ts';
-import { type Caller, requireRole } from '../caller.ts';
+import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { typeProblems } from '../feed/event-types.ts';
 import type { Feed } from '../feed/follow.ts';
 import { mayBeId } from '../find.ts';
@@ -54,6 +54,12 @@ interface Changes {
   readonly status?: StoredWebhook['status'];
 }
 
+export interface WebhookChange {
+  readonly body: unknown;
+  /** The revision that the caller has seen. */
+  readonly expected?: number | undefined;
+}
+
 /** Every function needs the role to manage webhooks, and throws refusals of problems.ts. */
 export interface Webhooks {
   create(caller: Caller, body: unknown): Promise<Shown>;
@@ -63,8 +69,7 @@ export interface Webhooks {
     caller: Caller,
     page: { limit: number; cursor?: string | undefined },
   ): Promise<{ items: Shown[]; next?: string }>;
-  /** `expected` is the revision that the caller has seen. */
-  change(caller: Caller, id: string, change: { body: unknown; expected?: number | undefined }): Promise<Shown>;
+  change(caller: Caller, id: string, change: WebhookChange | LazyRequest<Webhook, WebhookChange>): Promise<Shown>;
   remove(caller: Caller, id: string): Promise<Shown>;
   /** What could not be delivered, the newest first. */
   letters(
@@ -152,8 +157,9 @@ export function webhooks(options: WebhookOptions): Webhooks {
       return { items, ...(page.next !== undefined && { next: page.next }) };
     },
 
-    async change(caller, id, { body: given, expected }) {
+    async change(caller, id, change) {
       const old = await require(caller, id);
+      const { body: given, expected } = 'read' in change ? await change.read(old) : change;
       if (expected !== undefined && expected !== old.revision)
         throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
       const { secret: wanted, ...changes } = checked<Changes>(CHANGED_WEBHOOK, given, 'The change');
