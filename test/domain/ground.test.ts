@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock, systemClock } from '../../lib/clock.ts';
-import { isDid, isMinted, isReference, mintDid, mintDid, parseDidUrl } from '../../lib/domain/did/did.ts';
+import { isDid, isMinted, isReference, mintDid, parseDidUrl } from '../../lib/domain/did/did.ts';
 import {
   type Journaled,
   replaceJournaled,
