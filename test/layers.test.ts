@@ -26,7 +26,7 @@ test('each room imports from the rooms of its row, types too, and rows name noth
 
 test('no room of the server imports itself through others', () => assert.equal(serverCircles(product), []));
 
-// Tables of alike rows: a file for each verb, each resource in the documentation of routes.
+// Tables of alike rows: a file for each verb.
 const TABLES = new Set(['server/cli/verbs']);
 
 test('a room holds at most 15 files, unless it is a table', () => {

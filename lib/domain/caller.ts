@@ -13,7 +13,7 @@ export interface Caller {
   readonly tenant: string;
 }
 
-/** Action → the roles that may do it; one is enough. Reading needs a known key and no role. */
+/** Action → the roles that may do it; one is enough. LazyRequest needs a known key and no role. */
 export const PERMITTED = {
   'create twins': ['controller', 'operator'],
   'change twins': ['controller', 'operator'],
@@ -30,6 +30,11 @@ export const PERMITTED = {
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Action = keyof typeof PERMITTED;
+
+/** A request that is read only once its caller's rights are known; it is given what the request is about, as it is now. */
+export interface LazyRequest<Subject, Request> {
+  readonly read: (present: Subject) => Promise<Request>;
+}
 
 /** Throws `role-missing` unless one of the caller's roles permits the action. */
 export function requireRole(caller: Caller, action: Action): void {

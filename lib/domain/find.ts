@@ -70,7 +70,7 @@ export async function requireSettled(reading: Reading, { tenant }: Caller, refer
 function living(found: Domain | undefined, reference: string): Domain {
   if (!found) throw refuse('not-found', `There is no domain ${JSON.stringify(reference)}.`);
   if (found.body.status !== 'Deactivated') return found;
-  throw refuse('gone', `${found.body.did} was deactivated. Its history stays readable with ?at=.`);
+  throw refuse('gone', `${found.body.did} was deactivated. Its history stays readable.`);
 }
 
 export interface PageQuery extends Omit<Query, 'cursor'> {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../store/store.ts';
-import { mintDid } from './did/did.ts';
+import { randomToken } from './did/did.ts';
 import { IDEMPOTENCY } from './kinds.ts';
 import { DOMAIN_LIMITS } from './limits.ts';
 import { isRefusal, refuse } from './problems.ts';
@@ -20,19 +20,21 @@ export interface Repeatable {
 
 type Memory = {
   readonly content: string;
-  /** Given out before the work begins, so that a second try makes the same twin. */
-  readonly did: string;
+  /** Given out before the work begins, so that a second try makes the same thing. Missing in documents of earlier versions. */
+  readonly token?: string;
+  /** In documents of earlier versions: a DID that ends with the token. */
+  readonly did?: string;
   readonly expiresAt: number;
 } & ({ readonly state: 'running'; readonly since: number } | { readonly state: 'done'; readonly answer: JsonObject });
 
 /** Does work once per request. */
 export interface Idempotency {
   /**
-   * Runs `work` with the DID that is reserved for it, or gives the answer of the first time. A refusal or a failure is
-   * not remembered: the next try works anew. Throws `idempotency-mismatch` when the key stood for another content,
+   * Runs `work` with a random token of 32 hex digits that stays the same for the request, for the id of what it makes; or
+   * gives the answer of the first time. A refusal or a failure is not remembered: the next try works anew. Throws `idempotency-mismatch` when the key stood for another content,
    * `in-progress` when the first is not done within DOMAIN_LIMITS.idempotencyWaitMs.
    */
-  once<A extends JsonObject>(request: Repeatable, work: (did: string) => Promise<A>): Promise<A>;
+  once<A extends JsonObject>(request: Repeatable, work: (token: string) => Promise<A>): Promise<A>;
   /** Forgets what has expired; how many. */
   sweep(now: number, limit: number): Promise<number>;
 }
@@ -44,7 +46,7 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
     const now = clock.now();
     const memory: Memory = {
       content,
-      did: mintDid(),
+      token: randomToken(),
       state: 'running',
       since: now,
       expiresAt: now + DOMAIN_LIMITS.idempotencyMs,
@@ -56,28 +58,30 @@ export function idempotency({ documents, clock }: { documents: DocumentStore; cl
   // Of one whose worker died, or whose time is over.
   async function takeOver(old: StoredDocument<Memory>, content: string): Promise<StoredDocument<Memory> | undefined> {
     const now = clock.now();
-    const did = old.body.expiresAt <= now ? mintDid() : old.body.did;
-    const body: Memory = { content, did, state: 'running', since: now, expiresAt: now + DOMAIN_LIMITS.idempotencyMs };
+    const token = old.body.expiresAt <= now ? randomToken() : tokenIn(old.body);
+    const body: Memory = { content, token, state: 'running', since: now, expiresAt: now + DOMAIN_LIMITS.idempotencyMs };
     const result = await documents.replace(IDEMPOTENCY, old.id, old.revision, body);
     return result.kind === 'replaced' ? { id: old.id, revision: result.revision, body } : undefined;
   }
 
-  async function finish<A extends JsonObject>(mine: StoredDocument<Memory>, work: (did: string) => Promise<A>) {
+  async function finish<A extends JsonObject>(mine: StoredDocument<Memory>, work: (token: string) => Promise<A>) {
     try {
-      const answer = await work(mine.body.did);
-      const { content, did, expiresAt } = mine.body;
-      await documents.replace(IDEMPOTENCY, mine.id, mine.revision, { content, did, expiresAt, state: 'done', answer });
+      const token = tokenIn(mine.body);
+      const answer = await work(token);
+      const { content, expiresAt } = mine.body;
+      const done: Memory = { content, token, expiresAt, state: 'done', answer };
+      await documents.replace(IDEMPOTENCY, mine.id, mine.revision, done);
       return answer;
     } catch (error) {
       if (isRefusal(error)) await documents.remove(IDEMPOTENCY, mine.id, mine.revision);
-      // A store that failed may have done the work: the next try goes on at once, with the same DID.
+      // A store that failed may have done the work: the next try goes on at once, with the same token.
       else await documents.replace(IDEMPOTENCY, mine.id, mine.revision, { ...mine.body, since: 0 }).catch(() => {});
       throw error;
     }
   }
 
   return {
-    async once<A extends JsonObject>({ scope, key, content }: Repeatable, work: (did: string) => Promise<A>) {
+    async once<A extends JsonObject>({ scope, key, content }: Repeatable, work: (token: string) => Promise<A>) {
       checkKey(key);
       const id = digest([...scope, key]);
       const print = digest([content]);
@@ -113,6 +117,10 @@ function isStale(memory: Memory, now: number): boolean {
   return (
     memory.expiresAt <= now || (memory.state === 'running' && memory.since + DOMAIN_LIMITS.idempotencyLeaseMs <= now)
   );
+}
+
+function tokenIn({ token, did }: Memory): string {
+  return token ?? did!.split(':').at(-1)!;
 }
 
 function checkKey(key: string): void {

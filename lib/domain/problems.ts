@@ -1,47 +1,47 @@
-// The problems that the domain service answers with: a stable code, its HTTP status and its title.
+// The reasons for which the domain refuses what it was asked: a stable code and its meaning.
 
 import { cutList, cutText, type Detail, TwinlineError } from '../errors.ts';
 import type { JsonFlaw } from '../json/reader.ts';
 import { SHARED_LIMITS } from '../shared-limits.ts';
 import { DOMAIN_LIMITS } from './limits.ts';
 
-/** Reason → status and title. The words are part of the interface: they end the `type` of a problem document. */
+/** Reason → its meaning. The words are part of the interface: they end the `type` of a problem document. */
 export const PROBLEMS = {
-  'bad-request': { status: 400, title: 'The request cannot be read' },
-  'bad-cursor': { status: 400, title: 'The cursor is damaged or belongs to another list' },
-  'bad-filter': { status: 400, title: 'The filter cannot be read' },
-  'bad-limit': { status: 400, title: 'The limit is out of range' },
-  unauthorized: { status: 401, title: 'An API key is needed' },
-  'role-missing': { status: 403, title: 'The API key does not have this role' },
-  'not-controller': { status: 403, title: 'Only the controller may do this' },
-  'not-representative': { status: 403, title: 'Only a representative may do this' },
-  'not-eligible-voter': { status: 403, title: 'This voter is not in the list of voters of the proposal' },
-  recused: { status: 403, title: 'Who controls a domain does not vote on it' },
-  'not-proposer': { status: 403, title: 'Only who made the proposal may do this' },
-  'domain-not-verified': { status: 403, title: 'Only verified domains take part' },
-  'not-found': { status: 404, title: 'There is no such thing' },
-  'method-not-allowed': { status: 405, title: 'This address does not take this method' },
-  'not-acceptable': { status: 406, title: 'No form that the client accepts' },
-  'already-exists': { status: 409, title: 'This name is taken' },
-  'already-voted': { status: 409, title: 'This voter has voted' },
-  'proposal-not-open': { status: 409, title: 'The proposal is not open' },
-  'proposal-open': { status: 409, title: 'A proposal of this kind is open' },
-  'wrong-status': { status: 409, title: 'The status does not allow this' },
-  'no-electorate': { status: 409, title: 'The rules leave nobody who could decide this' },
-  'package-unchanged': { status: 409, title: 'This package has been decided on' },
-  'last-membership-group': { status: 409, title: 'An organisation has at least one membership group' },
-  'still-referenced': { status: 409, title: 'Others point at this' },
-  'in-progress': { status: 409, title: 'The same request is being worked on' },
-  'too-slow': { status: 408, title: 'The request comes too slowly' },
-  gone: { status: 410, title: 'This was deactivated' },
-  'revision-changed': { status: 412, title: 'Somebody else was first' },
-  'too-large': { status: 413, title: 'The request is too large' },
-  'unsupported-media-type': { status: 415, title: 'This media type is not read here' },
-  invalid: { status: 422, title: 'The content breaks a rule' },
-  'idempotency-mismatch': { status: 422, title: 'The Idempotency-Key belongs to another request' },
-  'test-failed': { status: 422, title: 'A test of the patch does not hold' },
-  'precondition-required': { status: 428, title: 'If-Match is needed' },
-} as const satisfies Record<string, { status: number; title: string }>;
+  'bad-request': { title: 'The request cannot be read' },
+  'bad-cursor': { title: 'The cursor is damaged or belongs to another list' },
+  'bad-filter': { title: 'The filter cannot be read' },
+  'bad-limit': { title: 'The limit is out of range' },
+  unauthorized: { title: 'An API key is needed' },
+  'role-missing': { title: 'The API key does not have this role' },
+  'not-controller': { title: 'Only the controller may do this' },
+  'not-representative': { title: 'Only a representative may do this' },
+  'not-eligible-voter': { title: 'This voter is not in the list of voters of the proposal' },
+  recused: { title: 'Who controls a domain does not vote on it' },
+  'not-proposer': { title: 'Only who made the proposal may do this' },
+  'domain-not-verified': { title: 'Only verified domains take part' },
+  'not-found': { title: 'There is no such thing' },
+  'method-not-allowed': { title: 'This address does not take this method' },
+  'not-acceptable': { title: 'No form that the client accepts' },
+  'already-exists': { title: 'This name is taken' },
+  'already-voted': { title: 'This voter has voted' },
+  'proposal-not-open': { title: 'The proposal is not open' },
+  'proposal-open': { title: 'A proposal of this kind is open' },
+  'wrong-status': { title: 'The status does not allow this' },
+  'no-electorate': { title: 'The rules leave nobody who could decide this' },
+  'package-unchanged': { title: 'This package has been decided on' },
+  'last-membership-group': { title: 'An organisation has at least one membership group' },
+  'still-referenced': { title: 'Others point at this' },
+  'in-progress': { title: 'The same request is being worked on' },
+  'too-slow': { title: 'The request comes too slowly' },
+  gone: { title: 'This was deactivated' },
+  'revision-changed': { title: 'Somebody else was first' },
+  'too-large': { title: 'The request is too large' },
+  'unsupported-media-type': { title: 'This media type is not read here' },
+  invalid: { title: 'The content breaks a rule' },
+  'idempotency-mismatch': { title: 'The Idempotency-Key belongs to another request' },
+  'test-failed': { title: 'A test of the patch does not hold' },
+  'precondition-required': { title: 'If-Match is needed' },
+} as const satisfies Record<string, { title: string }>;
 
 export type Reason = keyof typeof PROBLEMS;
 

@@ -6,13 +6,20 @@ import type { Caller } from './caller.ts';
 import { findSettled, isVisible, requireSettled } from './find.ts';
 import { DOMAIN } from './kinds.ts';
 import { type Protocols, protocols } from './protocol/protocol.ts';
-import { deactivateTwin, type Expecting, patchTwin, transferTwin } from './twin/change.ts';
+import {
+  type Change,
+  deactivateTwin,
+  type Expecting,
+  type PatchRequest,
+  patchTwin,
+  type TransferRequest,
+  transferTwin,
+} from './twin/change.ts';
 import { type CreateOptions, createTwin, reveal } from './twin/create.ts';
 import { type Graph, type GraphQuery, graphOf } from './twin/graph.ts';
 import { type HistoryItem, historyOf, twinAt } from './twin/history.ts';
 import { type ListQuery, listTwins, type Page } from './twin/list.ts';
-import type { Patch } from './twin/patch.ts';
-import { type Domain, domainView, type StoredDomain } from './twin/record.ts';
+import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
 import { composedLists, lineageOf } from './twin/rules.ts';
 import { NO_VOTES, type SettleVotes } from './voting/proposal.ts';
 
@@ -22,6 +29,8 @@ export interface RegistryOptions {
   readonly clock: Clock;
   /** Lets votes that are over take effect before domains are read. @default nobody votes */
   readonly settleVotes?: SettleVotes;
+  /** What is shown as `links` with each record. @default none are shown */
+  readonly linksTo?: LinksTo | undefined;
   /** After a change of something on which a vote may be held. @default nothing */
   readonly onMaterialChange?: (domain: Domain) => Promise<void>;
 }
@@ -35,9 +44,10 @@ export interface Registry {
   /** Also a deactivated one; undefined when there is none. */
   find(tenant: string, did: string): Promise<Domain | undefined>;
   at(caller: Caller, did: string, at: string): Promise<Domain>;
-  patch(caller: Caller, change: { did: string; patch: Patch } & Expecting): Promise<Domain>;
-  transfer(caller: Caller, change: { did: string; body: unknown } & Expecting): Promise<Domain>;
-  deactivate(caller: Caller, change: { did: string } & Expecting): Promise<Domain>;
+  /** What is not said at once is read once the caller's rights are known: `{ did, read: async (present) => ({ patch, expected }) }`. */
+  patch(caller: Caller, change: Change<PatchRequest>): Promise<Domain>;
+  transfer(caller: Caller, change: Change<TransferRequest>): Promise<Domain>;
+  deactivate(caller: Caller, change: Change<Expecting>): Promise<Domain>;
   list(caller: Caller, query: ListQuery): Promise<Page>;
   history(
     caller: Caller,
@@ -55,11 +65,12 @@ export function registry({
   documents,
   clock,
   settleVotes = NO_VOTES,
+  linksTo,
   onMaterialChange = async () => {},
 }: RegistryOptions): Registry {
   const reading = { documents, settleVotes };
   const settle = ({ tenant }: Caller, did: string) => findSettled(reading, tenant, did);
-  const deps = { documents, clock, protocols: protocols({ documents, clock }), onMaterialChange };
+  const deps = { ...reading, clock, protocols: protocols({ documents, clock }), linksTo, onMaterialChange };
   return {
     protocols: deps.protocols,
     create: (caller, given) => createTwin(deps, caller, given),
@@ -70,25 +81,16 @@ export function registry({
       await settle(caller, did);
       return twinAt(documents, caller, { did, at, now: clock.now() });
     },
-    async patch(caller, change) {
-      await settle(caller, change.did);
-      return patchTwin(deps, caller, change);
-    },
-    async transfer(caller, change) {
-      await settle(caller, change.did);
-      return transferTwin(deps, caller, change);
-    },
-    async deactivate(caller, change) {
-      await settle(caller, change.did);
-      return deactivateTwin(deps, caller, change);
-    },
+    patch: (caller, change) => patchTwin(deps, caller, change),
+    transfer: (caller, change) => transferTwin(deps, caller, change),
+    deactivate: (caller, change) => deactivateTwin(deps, caller, change),
     async list(caller, query) {
       await settleVotes({ tenant: caller.tenant });
       return listTwins(deps, caller, query);
     },
     async history(caller, query) {
       await settle(caller, query.did);
-      return historyOf(documents, caller, query);
+      return historyOf({ documents, linksTo }, caller, query);
     },
     async graph(caller, query) {
       await settleVotes({ tenant: caller.tenant });
@@ -96,7 +98,7 @@ export function registry({
     },
 
     async composed(domain) {
-      const view = domainView(domain, clock.now());
+      const view = domainView(domain, clock.now(), linksTo);
       const protocol = await deps.protocols.at(domain.body.class, domain.body.classVersion);
       if (!protocol) return view;
       const lineage = await lineageOf(deps.protocols, protocol);

@@ -1,6 +1,5 @@
 // Verification by vote: everything that can be asked of proposals, over one document store.
 
-import { randomBytes } from 'node:crypto';
 import { domainVerification } from '../../machines/domain-verification.ts';
 import type { ProposalContext } from '../../machines/proposal.ts';
 import type { Clock } from '../clock.ts';
@@ -9,22 +8,18 @@ import { lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
-import { pathSegment } from './did/did.ts';
 import { revisionsOf } from './feed/journal.ts';
 import { findPage, requireDomain, requireLimit } from './find.ts';
 import { PROPOSAL } from './kinds.ts';
-import type { Domain } from './twin/record.ts';
+import type { Domain, Status } from './twin/record.ts';
 import {
-  execute,
+  type PermittedActions,
   type ProposalAction,
   type ProposalRequest,
-  permitted,
+  permitAction,
   requireProposal,
   reviewed,
   type Voted,
-  veto,
-  vote,
-  withdraw,
 } from './voting/ballot.ts';
 import { executionServices, noteOnDomain, verificationOf } from './voting/execution.ts';
 import type { Governance, Rules, VoterPower } from './voting/governance.ts';
@@ -41,7 +36,7 @@ import {
   type StoredProposal,
   writeProposal,
 } from './voting/proposal.ts';
-import { propose, type VotingDeps } from './voting/propose.ts';
+import { type NewProposal, permitProposal, type VotingDeps } from './voting/propose.ts';
 import { countVotes, resultAtClose, resultWhileVoting } from './voting/tally.ts';
 
 export interface VerificationOptions {
@@ -73,13 +68,26 @@ export type Ballot = JsonObject & {
   readonly at: string;
 };
 
+/** Where a domain stands. */
+export interface Standing {
+  readonly did: string;
+  readonly status: Status;
+  readonly entityVerified: boolean;
+  readonly revision: number;
+  /** The one that gave it this status. */
+  readonly proposal: Proposal | undefined;
+  /** Those that are not decided. */
+  readonly open: readonly Proposal[];
+}
+
 /** Every function throws refusals of problems.ts. */
 export interface VerificationService {
-  /** `id` is reserved for this request, so that a repeated one finds what the first has made. @default a new one */
-  propose(caller: Caller, proposal: { did: string; body: unknown; id?: string }): Promise<Proposal>;
+  propose(caller: Caller, proposal: { did: string } & NewProposal): Promise<Proposal>;
+  /** Makes a proposal about this domain once its request was read. Throws what keeps this caller from any. */
+  permitProposal(caller: Caller, did: string): Promise<(request: NewProposal) => Promise<Proposal>>;
   get(caller: Caller, id: string): Promise<Proposal>;
-  /** Throws what keeps this caller from the action whatever it sends: for those who look before they read a body. */
-  permit(caller: Caller, request: { id: string; action: ProposalAction }): Promise<void>;
+  /** Does the action once its request was read. Throws what keeps this caller from it whatever the request says. */
+  permit<A extends ProposalAction>(caller: Caller, about: { id: string; action: A }): Promise<PermittedActions[A]>;
   vote(caller: Caller, request: ProposalRequest): Promise<Voted>;
   withdraw(caller: Caller, request: ProposalRequest): Promise<Proposal>;
   veto(caller: Caller, request: ProposalRequest): Promise<Proposal>;
@@ -92,7 +100,7 @@ export interface VerificationService {
     query: { id: string; before?: number; limit?: number },
   ): Promise<{ items: Ballot[]; next?: number }>;
   /** Where a domain stands: its status, the proposal that gave it, the proposals that are open. */
-  verificationOf(caller: Caller, did: string): Promise<JsonObject>;
+  verificationOf(caller: Caller, did: string): Promise<Standing>;
   /** A domain has changed, or was deactivated: proposals that are about what it was end. */
   subjectChanged(domain: Pick<Domain, 'id'>): Promise<void>;
   /** For readers of domains. */
@@ -126,14 +134,16 @@ export function verification(options: VerificationOptions): VerificationService 
   }
 
   return {
-    propose: (caller, { id = randomBytes(16).toString('hex'), ...proposal }) =>
-      propose(deps, caller, { ...proposal, id }),
+    propose: async (caller, { did, ...request }) => (await permitProposal(deps, caller, did))(request),
+    permitProposal: (caller, did) => permitProposal(deps, caller, did),
     get: (caller, id) => requireProposal(deps, caller, id),
-    permit: (caller, request) => permitted(deps, caller, request),
-    vote: (caller, request) => vote(deps, caller, request),
-    withdraw: (caller, request) => withdraw(deps, caller, request),
-    veto: (caller, request) => veto(deps, caller, request),
-    execute: (caller, request) => execute(deps, caller, request),
+    permit: (caller, about) => permitAction(deps, caller, about),
+    vote: async (caller, { id, ...request }) => (await permitAction(deps, caller, { id, action: 'vote' }))(request),
+    withdraw: async (caller, { id, ...request }) =>
+      (await permitAction(deps, caller, { id, action: 'withdraw' }))(request),
+    veto: async (caller, { id, ...request }) => (await permitAction(deps, caller, { id, action: 'veto' }))(request),
+    execute: async (caller, { id, ...request }) =>
+      (await permitAction(deps, caller, { id, action: 'execute' }))(request),
 
     async list(caller, { did, limit = 20, cursor } = {}) {
       requireLimit(limit);
@@ -165,15 +175,8 @@ export function verification(options: VerificationOptions): VerificationService 
       const { body, revision } = await requireDomain(documents, caller, id);
       const { proposal } = verificationOf(body);
       const cause = proposal === undefined ? undefined : await proposals.read(proposal);
-      return {
-        did: id,
-        status: body.status,
-        entityVerified: body.status === 'Verified',
-        revision,
-        proposal: cause ? proposalView(cause) : null,
-        open: open.map(proposalView),
-        links: { domain: `/v1/domains/${pathSegment(id)}` },
-      };
+      const entityVerified = body.status === 'Verified';
+      return { did: id, status: body.status, entityVerified, revision, proposal: cause, open };
     },
 
     async subjectChanged({ id }) {

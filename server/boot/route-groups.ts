@@ -4,17 +4,9 @@ import { MODEL_ROUTES } from '../agent/models.ts';
 import { AGENT_ROUTES } from '../agent/routes.ts';
 import type { Config } from '../config/config.ts';
 import { DOCS_ROUTES } from '../docs/routes.ts';
+import { DOMAIN_ROUTES } from '../domain/door.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { DeclaredRoute, RouteGroup } from '../http/route-table.ts';
-import { BULK_PART } from '../openapi/parts/bulk.ts';
-import { CARDS_PART, STATUS_LISTS_PART } from '../openapi/parts/credentials.ts';
-import { EVENTS_PART } from '../openapi/parts/events.ts';
-import { IDENTIFIERS_PART } from '../openapi/parts/identifiers.ts';
-import { PROPOSALS_PART } from '../openapi/parts/proposals.ts';
-import { PROTOCOLS_PART } from '../openapi/parts/protocols.ts';
-import { LIMITS_PART } from '../openapi/parts/service-limits.ts';
-import { TWINS_PART } from '../openapi/parts/twins.ts';
-import { WEBHOOKS_PART } from '../openapi/parts/webhooks.ts';
 import { ussdRouteGroup } from '../ussd/dialects.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { INSPECTOR_ROUTES } from '../web/inspector/routes.ts';
@@ -25,16 +17,7 @@ import { OPERATOR_PAGES } from '../web/kit/tools.ts';
 export function routeGroups({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 'ussd'>): RouteGroup[] {
   return [
     ussdRouteGroup(ussd),
-    TWINS_PART,
-    PROTOCOLS_PART,
-    PROPOSALS_PART,
-    EVENTS_PART,
-    WEBHOOKS_PART,
-    BULK_PART,
-    CARDS_PART,
-    STATUS_LISTS_PART,
-    IDENTIFIERS_PART,
-    LIMITS_PART,
+    ...DOMAIN_ROUTES,
     AGENT_ROUTES,
     MODEL_ROUTES,
     operatorRouteGroup({ metrics: metricsPort === undefined }),

@@ -1,11 +1,11 @@
 // The references below /docs: every error with its cause and what to do, and every key of a flow file.
 
-import { RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
+import { RESOLUTION_ERRORS, type ResolutionCode } from '../../lib/domain/did/resolution-options.ts';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { flowSchema, type SchemaPart } from '../../lib/flow/format/schema.ts';
 import { html, type Markup } from '../../lib/markup.ts';
-import { REFUSAL_OF, REFUSALS, type RefusalKind } from '../http/errors.ts';
+import { REASON_STATUS, REFUSAL_OF, REFUSALS, RESOLUTION_STATUS, type RefusalKind } from '../http/errors.ts';
 import type { Page } from '../web/kit/frame.ts';
 import { type Advice, CODE_ADVICE, PROBLEM_ADVICE } from './error-advice.ts';
 
@@ -20,11 +20,9 @@ interface Entry extends Advice {
 function problemEntries(): Entry[] {
   const names = Object.keys(PROBLEM_ADVICE) as (Reason | RefusalKind)[];
   const entries = names.map((name) => {
-    const problem = name in PROBLEMS ? PROBLEMS[name as Reason] : undefined;
-    const { status, title } = problem ?? {
-      status: REFUSALS[name as RefusalKind].status,
-      title: REFUSALS[name as RefusalKind].words,
-    };
+    const isReason = name in PROBLEMS;
+    const status = isReason ? REASON_STATUS[name as Reason] : REFUSALS[name as RefusalKind].status;
+    const title = isReason ? PROBLEMS[name as Reason].title : REFUSALS[name as RefusalKind].words;
     return { status, entry: { name, note: `HTTP ${status}`, meaning: `${title}.`, ...PROBLEM_ADVICE[name] } };
   });
   return entries.sort((a, b) => a.status - b.status).map(({ entry }) => entry);
@@ -52,8 +50,8 @@ ${errorSection('Error codes', codeEntries(), html`<p class="lead">Codes of <code
 <section class="card"><h2>Errors of DID resolution</h2>
 <p class="lead">In results of /1.0/identifiers, under the names that the standard gives them.</p>
 <ul>${Object.entries(RESOLUTION_ERRORS).map(
-      ([name, { status, title }]) =>
-        html`<li id="${name}"><code>${name}</code> <span class="at">HTTP ${status}</span> ${title}.</li>`,
+      ([name, { title }]) =>
+        html`<li id="${name}"><code>${name}</code> <span class="at">HTTP ${RESOLUTION_STATUS[name as ResolutionCode]}</span> ${title}.</li>`,
     )}</ul></section>`,
   };
 }

@@ -1,10 +1,12 @@
-// API keys of the domain service: who a bearer token stands for. Only hashes are held; the file may change while serving.
+// API keys of the domain service, and who a bearer token stands for. Only hashes are held; the file may change while serving.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { Ajv } from 'ajv';
+import type { Context, Middleware } from 'koa';
 import { type Caller, ROLES, type Role } from '../../lib/domain/caller.ts';
 import { isReference } from '../../lib/domain/did/did.ts';
+import { refuse } from '../../lib/domain/problems.ts';
 import type { VoterPower } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
@@ -90,6 +92,30 @@ export function apiKeys({ file, production, log }: ApiKeysOptions): ApiKeys {
       return find(known, token);
     },
   };
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]{1,1024})$/i;
+
+/** Puts the caller into `ctx.state.caller`; throws `unauthorized`, with the same words for every unknown key. */
+export function authenticate(keys: ApiKeys): Middleware {
+  return (ctx, next) => {
+    const token = BEARER.exec(ctx.get('authorization'))?.[1];
+    const caller = token === undefined ? undefined : keys.callerOf(token);
+    if (!caller) throw refuse('unauthorized', 'Send an API key: Authorization: Bearer <key>.');
+    ctx.state.caller = caller;
+    ctx.state.isKnown = () => keys.callerOf(token!)?.tenant === caller.tenant;
+    return next();
+  };
+}
+
+/** Asks whether the key of a request that is long under way still counts. */
+export function recheckOf(ctx: Pick<Context, 'state'>): () => boolean {
+  return ctx.state.isKnown as () => boolean;
+}
+
+/** The caller of an authenticated request. */
+export function callerOf(ctx: Pick<Context, 'state'>): Caller {
+  return ctx.state.caller as Caller;
 }
 
 function developmentKeys(): ApiKeys {

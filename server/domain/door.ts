@@ -1,75 +1,104 @@
-// The HTTP door of the domain service: /v1 and what stands around it, with its own errors and its own callers.
+// The HTTP door of the domain service: /v1 and /1.0/identifiers, with their own errors and their own callers.
 
-import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Resolver } from '../../lib/domain/did/resolution.ts';
 import { refuse } from '../../lib/domain/problems.ts';
-import type { Webhooks } from '../../lib/domain/webhook/webhooks.ts';
-import { methodsAt, routesOf, type ServedRoute } from '../http/route-table.ts';
-import type { ApiKeys } from './api-keys.ts';
-import { authenticate } from './authenticate.ts';
-import { ACCEPT_PATCH } from './body.ts';
-import { problems } from './problem.ts';
-import { type BulkDeps, bulkRoutes } from './routes/bulk.ts';
-import { type CardDeps, cardRoutes, STATUS_PREFIX } from './routes/cards.ts';
-import { type EventDeps, eventRoutes } from './routes/events.ts';
-import { IDENTIFIER_ROUTES, identifierDoor } from './routes/identifiers.ts';
-import { limitRoutes } from './routes/limits.ts';
-import { type ProposalDeps, proposalRoutes } from './routes/proposals.ts';
-import { protocolRoutes } from './routes/protocols.ts';
-import { twinRoutes } from './routes/twins.ts';
-import { webhookRoutes } from './routes/webhooks.ts';
+import { addRoutes, methodsAt, newRouter, type RouteGroup, routesOf, type ServedRoute } from '../http/route-table.ts';
+import { problems } from './answers.ts';
+import { type ApiKeys, authenticate } from './api-keys.ts';
+import { ACCEPT_PATCH } from './requests.ts';
+import { BULK_ROUTES, type BulkDeps } from './routes/bulk.ts';
+import { CARD_ROUTES, type CardDeps, STATUS_LIST_ROUTES } from './routes/cards.ts';
+import { EVENT_ROUTES, type EventDeps } from './routes/events.ts';
+import { IDENTIFIER_PREFIX, IDENTIFIER_ROUTES, type IdentifierDeps } from './routes/identifiers.ts';
+import { LIMIT_ROUTES } from './routes/limits.ts';
+import { PROPOSAL_ROUTES, type ProposalDeps } from './routes/proposals.ts';
+import { PROTOCOL_ROUTES } from './routes/protocols.ts';
+import { TWIN_ROUTES } from './routes/twins.ts';
+import { WEBHOOK_ROUTES, type WebhookDeps } from './routes/webhooks.ts';
 
-export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps, BulkDeps {
+/** All that the handlers of the routes need. */
+export interface DomainDeps extends ProposalDeps, CardDeps, EventDeps, BulkDeps, IdentifierDeps, WebhookDeps {
   readonly keys: ApiKeys;
-  readonly resolve: Resolver;
-  readonly webhooks: Webhooks;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
+
+/** Every route of the service, in the order of the documentation. */
+export const DOMAIN_ROUTES: readonly RouteGroup<DomainDeps>[] = [
+  TWIN_ROUTES,
+  PROTOCOL_ROUTES,
+  PROPOSAL_ROUTES,
+  EVENT_ROUTES,
+  WEBHOOK_ROUTES,
+  BULK_ROUTES,
+  CARD_ROUTES,
+  STATUS_LIST_ROUTES,
+  IDENTIFIER_ROUTES,
+  LIMIT_ROUTES,
+];
 
 /** Everything below /v1 and /1.0/identifiers, as one middleware. Other paths pass. */
 export type DomainDoor = Middleware & { readonly routes: readonly ServedRoute[] };
 
 /** Opens the door. */
 export function domainDoor(deps: DomainDeps): DomainDoor {
-  const router = new Router({ sensitive: true, strict: true });
-  const { registry, idempotency, clock } = deps;
-  twinRoutes(router, { registry, idempotency, clock });
-  protocolRoutes(router, { protocols: registry.protocols, idempotency, clock });
-  proposalRoutes(router, deps);
-  cardRoutes(router, deps);
-  eventRoutes(router, deps);
-  webhookRoutes(router, deps);
-  bulkRoutes(router, deps);
-  limitRoutes(router);
+  const known = authenticate(deps.keys);
+  // Browsers come with a pass to a page, or are shown how to get one.
+  const guard: Middleware = (ctx, next) => deps.pages.browsers(ctx, () => known(ctx, next));
+  const router = newRouter();
+  for (const group of DOMAIN_ROUTES) addRoutes(router, group, { deps, guards: { 'api-key': guard } });
 
   const routes = router.routes() as Middleware;
-  const told = problems(deps.onFault);
-  const known = authenticate(deps.keys);
-  const identifiers = identifierDoor(deps);
-  const door: Middleware = (ctx, next) => {
-    if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return identifiers(ctx, next);
-    const answer = async () => {
-      await routes(ctx, async () => nowhere(ctx, router));
-      // Who listens in this process hears of a write at once.
-      if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
-    };
-    const asked = () => deps.pages.browsers(ctx, () => known(ctx, answer));
-    return told(ctx, () => (ctx.path.startsWith(STATUS_PREFIX) ? answer() : asked()));
+  const answerProblems = problems(deps.onFault);
+  const identifiers = identifierDoor(deps, known);
+  const answer: Middleware = async (ctx) => {
+    await routes(ctx, () => answerNowhere(ctx));
+    // Who listens in this process hears of a write at once.
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
   };
-  return Object.assign(door, { routes: [...routesOf(router), ...IDENTIFIER_ROUTES] });
+
+  // Reached when no route has answered: the address is unknown, or known for other methods, which OPTIONS asks for.
+  async function answerNowhere(ctx: ParameterizedContext): Promise<void> {
+    const methods = methodsAt([router], ctx);
+    const isPublic = router.match(ctx.path, ctx.method).path.some(({ path }) => publicPaths.has(String(path)));
+    if (!isPublic) await known(ctx, async () => {});
+    if (!methods.length) throw refuse('not-found', `There is nothing at ${ctx.path}.`);
+    ctx.set('Allow', methods.join(', '));
+    if (methods.includes('PATCH')) ctx.set('Accept-Patch', ACCEPT_PATCH);
+    if (ctx.method !== 'OPTIONS') throw refuseMethod(ctx, methods);
+    ctx.status = 204;
+  }
+
+  const door: Middleware = (ctx, next) => {
+    if (ctx.path.startsWith(IDENTIFIER_PREFIX)) return answerProblems(ctx, () => identifiers(ctx, next));
+    if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return next();
+    return answerProblems(ctx, () => answer(ctx, next));
+  };
+  return Object.assign(door, { routes: routesOf(router) });
 }
 
-// Reached when no route has answered: the address is unknown, or known for other methods, which OPTIONS asks for.
-function nowhere(ctx: ParameterizedContext, router: Router): void {
-  const methods = methodsAt([router], ctx);
-  if (!methods.length) throw refuse('not-found', `There is nothing at ${ctx.path}.`);
-  ctx.set('Allow', methods.join(', '));
-  if (methods.includes('PATCH')) ctx.set('Accept-Patch', ACCEPT_PATCH);
-  if (ctx.method === 'OPTIONS') {
-    ctx.status = 204;
-    return;
-  }
-  throw refuse('method-not-allowed', `${ctx.path} takes ${methods.join(', ')}, not ${ctx.method}.`);
+const publicPaths = new Set(
+  DOMAIN_ROUTES.flatMap(({ routes, access: usual }) =>
+    routes.filter(({ access = usual }) => access === 'public').map(({ path }) => path),
+  ),
+);
+
+// A DID URL may hold slashes, which no path of a router takes.
+function identifierDoor(deps: DomainDeps, known: Middleware): Middleware {
+  const methods = ['GET', 'HEAD', 'POST'];
+  return (ctx) => {
+    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+    const route = IDENTIFIER_ROUTES.routes.find((one) => one.method === method);
+    if (!route?.handle) {
+      ctx.set('Allow', methods.join(', '));
+      throw refuseMethod(ctx, methods);
+    }
+    const answer = async () => route.handle!(ctx as never, deps);
+    // Nobody needs a key; but whoever sends one is told only of its own tenant.
+    return ctx.get('authorization') === '' ? answer() : known(ctx, answer);
+  };
+}
+
+function refuseMethod({ path, method }: ParameterizedContext, methods: readonly string[]) {
+  return refuse('method-not-allowed', `${path} takes ${methods.join(', ')}, not ${method}.`);
 }

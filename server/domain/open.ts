@@ -1,5 +1,6 @@
 // The domain service of this server: what it is made of, its door, and what goes on behind it.
 
+import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { bulk } from '../../lib/domain/bulk/bulk.ts';
 import { issuer } from '../../lib/domain/credential/card.ts';
@@ -11,9 +12,11 @@ import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import { verification } from '../../lib/domain/verification.ts';
 import { credits } from '../../lib/domain/voting/credits.ts';
+import { DEFAULT_GOVERNANCE, type Governance, parseGovernance } from '../../lib/domain/voting/governance.ts';
 import { deliveries } from '../../lib/domain/webhook/delivery.ts';
 import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import type { Inspector } from '../../lib/engine/inspection.ts';
+import { TwinlineError } from '../../lib/errors.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
@@ -22,9 +25,11 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import { proposalPages } from '../web/proposal/routes.ts';
-import { type ApiKeys, DEFAULT_TENANT } from './api-keys.ts';
+import { twinLinks } from './answers.ts';
+import { type ApiKeys, type ApiKeysOptions, apiKeys, DEFAULT_TENANT } from './api-keys.ts';
 import { type DomainDoor, domainDoor } from './door.ts';
-import { readDomainFiles } from './files.ts';
+import { importPlaces } from './routes/bulk.ts';
+import { signedCards } from './routes/cards.ts';
 
 export interface DomainService {
   readonly door: DomainDoor;
@@ -88,7 +93,13 @@ export async function openDomain({
     },
   });
   const settleVotes = votes.settle;
-  const twins = registry({ documents, clock, settleVotes, onMaterialChange: votes.subjectChanged });
+  const twins = registry({
+    documents,
+    clock,
+    settleVotes,
+    linksTo: twinLinks,
+    onMaterialChange: votes.subjectChanged,
+  });
   const repeated = idempotency({ documents, clock });
   const signer = issuer(oracleKey);
   const onFailure = (what: string) => (error: unknown) => {
@@ -120,6 +131,8 @@ export async function openDomain({
     governance,
     idempotency: repeated,
     bulk: bulk({ documents, clock, idempotency: repeated }),
+    imports: importPlaces(),
+    signedCards: signedCards(),
     issuer: signer,
     statusLists: statusLists({ documents, issuer: signer, clock, settleVotes }),
     publicUrl,
@@ -150,4 +163,42 @@ export async function openDomain({
       await sending.close();
     },
   };
+}
+
+// Throws ERR_CONFIG with every problem of either file, one a line.
+function readDomainFiles(
+  governanceFile: string | undefined,
+  options: ApiKeysOptions,
+): { readonly keys: ApiKeys; readonly governance: Governance } {
+  const problems: string[] = [];
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof TwinlineError) || error.code !== 'ERR_CONFIG') throw error;
+      problems.push(error.message);
+      return undefined;
+    }
+  };
+  const keys = attempt(() => apiKeys(options));
+  const governance = attempt(() => readGovernance(governanceFile));
+  if (keys && governance) return { keys, governance };
+  throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
+}
+
+function readGovernance(file: string | undefined): Governance {
+  if (file === undefined) return DEFAULT_GOVERNANCE;
+  return parseGovernance(readText(file), `GOVERNANCE_FILE ${file}`);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `GOVERNANCE_FILE ${file} cannot be read (${code}). Set the path of a JSON file.`,
+    );
+  }
 }

@@ -1,8 +1,9 @@
 // What the outcome of a resolution is over HTTP: the form that the client accepts, the status, the body.
 
 import type { Resolution } from '../../lib/domain/did/resolution.ts';
-import { type Failed, failed, RESOLUTION_ERRORS, resolutionError } from '../../lib/domain/did/resolution-options.ts';
+import { type Failed, failed, RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
+import { RESOLUTION_STATUS } from '../http/errors.ts';
 
 export interface ResolutionAnswer {
   readonly status: number;
@@ -46,7 +47,7 @@ function typesOf(outcome: Resolution): string[] {
 }
 
 function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
-  const { status } = RESOLUTION_ERRORS[failure.code];
+  const status = RESOLUTION_STATUS[failure.code];
   if (accepted === DEREFERENCED) {
     // What is dereferenced is a DID URL: one without a DID is no DID URL.
     const code = failure.code === 'INVALID_DID' ? 'INVALID_DID_URL' : failure.code;
@@ -59,6 +60,12 @@ function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
   const error = resolutionError(failure);
   const type = accepted === OLD_RESULT ? OLD_RESULT : RESULT;
   return { status, type, body: { didResolutionMetadata: { error }, didDocument: null, didDocumentMetadata: {} } };
+}
+
+// The `error` of a result: a problem (RFC 9457) with the type that the standard gives it.
+function resolutionError({ code, detail }: Failed): JsonObject {
+  const { title } = RESOLUTION_ERRORS[code];
+  return { type: `https://www.w3.org/ns/did#${code}`, status: RESOLUTION_STATUS[code], title, detail };
 }
 
 function address([location]: readonly string[] = []): ResolutionAnswer {

@@ -1,6 +1,8 @@
-// What clients of the JSON doors are told: one table from error codes to HTTP statuses, and words that leak nothing.
+// What clients are told of errors: the tables from error codes and reasons to HTTP statuses, and words that leak nothing.
 
-import { type ErrorCode, TwinlineError } from '../../lib/errors.ts';
+import type { ResolutionCode } from '../../lib/domain/did/resolution-options.ts';
+import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
+import { type Detail, type ErrorCode, TwinlineError } from '../../lib/errors.ts';
 
 /** Ways in which a door refuses a request; `status` is what HTTP calls it. */
 export const REFUSALS = {
@@ -39,9 +41,59 @@ export const REFUSAL_OF: { readonly [code in ErrorCode]: RefusalKind } = {
   ERR_BUSY: 'unavailable',
   ERR_SERVICE: 'bad-gateway',
   ERR_SERVICE_UNKNOWN: 'internal',
-  // The doors of the domain tell 403 and 409 apart by the reason.
+  // Where the reason is one of the domain, REASON_STATUS tells more.
   ERR_REFUSED: 'conflict',
   ERR_PIN: 'bad-request',
+};
+
+/** The status of every reason for which the domain refuses something. */
+export const REASON_STATUS: { readonly [reason in Reason]: number } = {
+  'bad-request': 400,
+  'bad-cursor': 400,
+  'bad-filter': 400,
+  'bad-limit': 400,
+  unauthorized: 401,
+  'role-missing': 403,
+  'not-controller': 403,
+  'not-representative': 403,
+  'not-eligible-voter': 403,
+  recused: 403,
+  'not-proposer': 403,
+  'domain-not-verified': 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'not-acceptable': 406,
+  'already-exists': 409,
+  'already-voted': 409,
+  'proposal-not-open': 409,
+  'proposal-open': 409,
+  'wrong-status': 409,
+  'no-electorate': 409,
+  'package-unchanged': 409,
+  'last-membership-group': 409,
+  'still-referenced': 409,
+  'in-progress': 409,
+  'too-slow': 408,
+  gone: 410,
+  'revision-changed': 412,
+  'too-large': 413,
+  'unsupported-media-type': 415,
+  invalid: 422,
+  'idempotency-mismatch': 422,
+  'test-failed': 422,
+  'precondition-required': 428,
+};
+
+/** The status of every error of W3C DID Resolution. */
+export const RESOLUTION_STATUS: { readonly [code in ResolutionCode]: number } = {
+  INVALID_DID: 400,
+  INVALID_DID_URL: 400,
+  INVALID_OPTIONS: 400,
+  NOT_FOUND: 404,
+  REPRESENTATION_NOT_SUPPORTED: 406,
+  INTERNAL_ERROR: 500,
+  METHOD_NOT_SUPPORTED: 501,
+  FEATURE_NOT_SUPPORTED: 501,
 };
 
 /** Thrown by a door to refuse a request; its `words` are ours and are shown. */
@@ -55,25 +107,52 @@ export class Refusal extends Error {
   }
 }
 
+/** An error as clients may be told of it. */
+export interface ErrorDescription {
+  readonly status: number;
+  readonly kind: RefusalKind;
+  /** The reason of the domain where it has one, else the kind. */
+  readonly code: Reason | RefusalKind;
+  /** The meaning of the code. */
+  readonly title: string;
+  /** Our own words about a request that was wrong, else the meaning: `status`, `expose` and `message` of other errors never pass. */
+  readonly message: string;
+  readonly details: readonly Detail[];
+}
+
+/** What clients are told of anything that was thrown; each service puts it into its own shape. */
+export function describeError(thrown: unknown): ErrorDescription {
+  if (thrown instanceof Refusal) {
+    const { kind, message } = thrown;
+    return { status: REFUSALS[kind].status, kind, code: kind, title: titleOf(kind), message, details: [] };
+  }
+  const kind = thrown instanceof TwinlineError ? REFUSAL_OF[thrown.code] : 'internal';
+  const { status, words } = REFUSALS[kind];
+  if (!(thrown instanceof TwinlineError) || status >= 500)
+    return { status, kind, code: kind, title: words, message: words, details: [] };
+  const { message, details, reason = '' } = thrown;
+  if (thrown.code !== 'ERR_REFUSED' || !isReason(reason))
+    return { status, kind, code: kind, title: titleOf(kind), message, details: [] };
+  return { status: REASON_STATUS[reason], kind, code: reason, title: PROBLEMS[reason].title, message, details };
+}
+
+function titleOf(kind: RefusalKind): string {
+  return isReason(kind) ? PROBLEMS[kind].title : REFUSALS[kind].words;
+}
+
+function isReason(name: string): name is Reason {
+  return Object.hasOwn(PROBLEMS, name);
+}
+
 export interface ErrorAnswer {
   readonly status: number;
   readonly body: { readonly error: string; readonly code: RefusalKind; readonly requestId: string };
 }
 
-/**
- * The answer to anything that was thrown. What it says comes from our tables, or from our own words about a request that
- * was wrong; `status`, `expose` and `message` of other errors never pass.
- */
+/** The answer of the JSON doors that have no shape of their own. */
 export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
-  const { kind, words } = refusalOf(thrown);
-  return { status: REFUSALS[kind].status, body: { error: words, code: kind, requestId } };
-}
-
-function refusalOf(thrown: unknown): { kind: RefusalKind; words: string } {
-  if (thrown instanceof Refusal) return { kind: thrown.kind, words: thrown.message };
-  if (!(thrown instanceof TwinlineError)) return { kind: 'internal', words: REFUSALS.internal.words };
-  const kind = REFUSAL_OF[thrown.code];
-  return { kind, words: REFUSALS[kind].status < 500 ? thrown.message : REFUSALS[kind].words };
+  const { kind, message } = describeError(thrown);
+  return { status: REFUSALS[kind].status, body: { error: message, code: kind, requestId } };
 }
 
 /** The exit code for a configuration that cannot be used: EX_CONFIG of sysexits.h. */

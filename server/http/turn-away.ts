@@ -1,6 +1,7 @@
 // Who is turned away before a door looks: how that is counted and told.
 
 import type { Socket } from 'node:net';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../health/log.ts';
@@ -10,7 +11,6 @@ import { type ClientOf, UNCOUNTED } from './middleware/client.ts';
 import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
-import { tellRarely } from './rare.ts';
 
 export interface TurnAwayDeps {
   readonly config: Pick<Config, 'rateLimit'>;
@@ -95,4 +95,23 @@ function plainLimiter({ config, redis, metrics, log }: TurnAwayDeps): Limiter {
   };
   const onBack = () => log.info('requests are counted in Redis again');
   return sharedRateLimiter({ ...config.rateLimit, redis, local, onAway, onBack });
+}
+
+const PAUSE_MS = 60_000;
+
+/** Calls `tell` with the first of what happens, and then at most once a minute; `times`: how often it happened since. */
+export function tellRarely<T>(
+  tell: (what: T, times: number) => void,
+  clock: Pick<Clock, 'now'> = systemClock,
+): (what: T) => void {
+  let toldAt: number | undefined;
+  let times = 0;
+  return (what) => {
+    times++;
+    const now = clock.now();
+    if (toldAt !== undefined && now >= toldAt && now - toldAt < PAUSE_MS) return;
+    tell(what, times);
+    toldAt = now;
+    times = 0;
+  };
 }

@@ -2,6 +2,7 @@
 
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
+import { REASON_STATUS } from '../http/errors.ts';
 import {
   type Access,
   type Answered,
@@ -98,8 +99,8 @@ function requestOf({ types, required = true, example }: RequestContent): object 
 function refusals(reasons: readonly Reason[], problem: Schema): { [status: number]: Answered } {
   const answers: { [status: number]: Answered } = {};
   for (const reason of new Set(reasons)) {
-    const { status, title } = PROBLEMS[reason];
-    const line = `\`${reason}\`: ${title}`;
+    const status = REASON_STATUS[reason];
+    const line = `\`${reason}\`: ${PROBLEMS[reason].title}`;
     const before = answers[status]?.description;
     const description = before === undefined ? line : `${before}\n\n${line}`;
     answers[status] = { description, types: { [PROBLEM_TYPE]: problem } };

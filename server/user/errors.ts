@@ -5,11 +5,11 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
-import { cutList, cutText, TwinlineError } from '../../lib/errors.ts';
+import { cutList, cutText } from '../../lib/errors.ts';
 import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { PLAIN_ANSWERS, REFUSED } from '../http/common-answers.ts';
-import { REFUSAL_OF, REFUSALS, Refusal } from '../http/errors.ts';
+import { describeError, REFUSALS } from '../http/errors.ts';
 import type { Answered } from '../http/route-table.ts';
 
 /** The body of an error. `message` is a list where a body was checked. */
@@ -105,7 +105,7 @@ export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedCo
     try {
       await next();
     } catch (error) {
-      const body = describeError(error);
+      const body = agentErrorBody(error);
       if (body.statusCode >= 500) onFault(error, ctx);
       if (error instanceof AgentError) ctx.state.reason = error.reason;
       if (body.statusCode === 401 && !ctx.response.get('WWW-Authenticate'))
@@ -117,11 +117,9 @@ export function answerAgentErrors(onFault: (error: unknown, ctx: ParameterizedCo
   };
 }
 
-function describeError(error: unknown): AgentErrorBody {
+function agentErrorBody(error: unknown): AgentErrorBody {
   if (error instanceof AgentError) return error.body;
-  const ours = error instanceof TwinlineError;
-  const kind = error instanceof Refusal ? error.kind : ours ? REFUSAL_OF[error.code] : 'internal';
-  const { status, words } = REFUSALS[kind];
-  const isShown = error instanceof Refusal || (ours && status < 500);
-  return { statusCode: status, message: isShown ? (error as Error).message : words, error: STATUS_CODES[status]! };
+  const { kind, message } = describeError(error);
+  const { status } = REFUSALS[kind];
+  return { statusCode: status, message, error: STATUS_CODES[status]! };
 }

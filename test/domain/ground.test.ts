@@ -12,7 +12,7 @@ import {
   revisionsOf,
 } from '../../lib/domain/feed/journal.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
-import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
+import { DOMAIN, DOMAIN_KINDS, IDEMPOTENCY } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../lib/domain/problems.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -133,7 +133,27 @@ test('a key with another content is refused, and a refusal is not remembered', a
       .then(assert.unreachable, (error) => assert.ok(isRefusal(error, 'bad-request')));
 });
 
-test('work that was cut off is done again with the same DID, after the lease or a failure of the store', async () => {
+test('a key that an earlier version has noted, with the DID of its twin, stands for the same twin', async () => {
+  const { documents, clock } = await ground();
+  const keys = idempotency({ documents, clock });
+  await keys.once(request, async () => ({}));
+  const noted = (await documents.find<{ content: string }>(IDEMPOTENCY, {})).items[0]!;
+  const token = '0123456789abcdef0123456789abcdef';
+  const earlier = {
+    content: noted.body.content,
+    did: `did:ixo:entity:${token}`,
+    expiresAt: clock.now() + DOMAIN_LIMITS.idempotencyMs,
+  };
+  const since = clock.now() - DOMAIN_LIMITS.idempotencyLeaseMs;
+  await documents.replace(IDEMPOTENCY, noted.id, noted.revision, { ...earlier, state: 'running', since });
+  const again = await keys.once(request, async (given) => ({ did: mintDid(given) }));
+  assert.equal(again, { did: earlier.did });
+  const { revision } = (await documents.get(IDEMPOTENCY, noted.id))!;
+  await documents.replace(IDEMPOTENCY, noted.id, revision, { ...earlier, state: 'done', answer: { of: 'before' } });
+  assert.equal(await keys.once(request, async () => ({ of: 'now' })), { of: 'before' });
+});
+
+test('work that was cut off is done again with the same token, after the lease or a failure of the store', async () => {
   const { documents, clock } = await ground();
   const keys = idempotency({ documents, clock });
   const dids: string[] = [];

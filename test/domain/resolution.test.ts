@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { resolver } from '../../lib/domain/did/resolution.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
-import { identifierDoor } from '../../server/domain/routes/identifiers.ts';
+import { type DomainDeps, domainDoor } from '../../server/domain/door.ts';
 import { type Answer, ask as plainAsk } from '../server/support/serve.ts';
 import { BEARER, type Body, COOKING, registered } from './registered.ts';
 import { openBench } from './registry-bench.ts';
@@ -364,7 +364,8 @@ test('a failure of ours is an INTERNAL_ERROR of the standard, which is told to u
   const faults: unknown[] = [];
   const keys = { callerOf: () => undefined, developmentKey: undefined, voters: () => [] };
   const resolve = () => Promise.reject(new Error('the password is hunter2'));
-  const app = new Koa().use(identifierDoor({ keys, resolve, onFault: (error) => faults.push(error) }));
+  const deps = { keys, resolve, onFault: (error: unknown) => faults.push(error) } as unknown as DomainDeps;
+  const app = new Koa().use(domainDoor(deps));
   const listening = app.listen(0, '127.0.0.1');
   await once(listening, 'listening');
   try {

@@ -42,7 +42,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/json lib/store',
   ),
   'lib/domain/bulk': room(
-    'lib lib/domain lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
+    'lib lib/domain lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/json',
     'lib/store',
   ),
   'lib/domain/credential': room('lib lib/domain lib/domain/twin lib/domain/voting', 'lib/store'),
@@ -119,7 +119,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/flow/run lib/http lib/store server/health server/stores',
   ),
   'server/boot': room(
-    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/openapi/parts server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
+    'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
     'lib/flow/run lib/store/redis server/sockets',
   ),
   'server/cli': room('lib lib/flow/expression server/boot server/cli/verbs server/config server/http'),
@@ -145,7 +145,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store server/health',
   ),
   'server/domain/routes': room(
-    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/proposal',
+    'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/protocol lib/domain/schema lib/domain/twin lib/domain/voting lib/domain/webhook server/config server/domain server/http server/web/proposal',
     'lib/store',
   ),
   'server/gateway': room(
@@ -158,16 +158,15 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/health': room('lib lib/domain/schema server/http server/stores', 'lib/store server/config server/ussd'),
   'server/http': room(
-    'lib server/config server/http/middleware',
-    'lib/domain lib/domain/schema lib/store/redis server/boot server/health',
+    'lib lib/domain lib/json server/config server/http/middleware',
+    'lib/domain/did lib/domain/schema lib/store lib/store/redis server/boot server/health',
   ),
-  'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store lib/store/redis server/health'),
+  'server/http/middleware': room('lib lib/json server/config server/http', 'lib/store/redis server/health'),
   'server/menus': room(
     'lib lib/engine/session lib/flow/format lib/flow/run lib/flow/testing server/config server/health',
     'lib/engine',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http server/user', 'lib/domain/schema'),
-  'server/openapi/parts': room('lib lib/domain lib/domain/schema server/config server/http'),
   'server/packaging': room('server/docs server/web/kit'),
   'server/plugins': room(
     'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/health server/http server/http/middleware server/plugins/claims server/plugins/credits server/plugins/team-chat server/plugins/user-preferences server/user',

@@ -6,6 +6,7 @@ import type { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
+import { mintDid } from '../did/did.ts';
 import type { Idempotency } from '../idempotency.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
@@ -48,8 +49,8 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
       if (!trial) {
         const once = keyOf(line, key);
         if (once === undefined) return takeLine(real, caller, { value: line.value });
-        return takeOnce(idempotency, { caller, line, key: once }, (did) =>
-          takeLine(real, caller, { value: line.value, did }),
+        return takeOnce(idempotency, { caller, line, key: once }, (token) =>
+          takeLine(real, caller, { value: line.value, did: mintDid(token) }),
         );
       }
       const tried = trial.line();
@@ -134,12 +135,12 @@ interface Once {
 async function takeOnce(
   idempotency: Idempotency,
   { caller, line, key }: Once,
-  work: (did: string) => Promise<Taken>,
+  work: (token: string) => Promise<Taken>,
 ): Promise<Taken> {
   const scope = [caller.tenant, caller.principal, 'bulk'];
   let taken: Taken | undefined;
-  const { did } = await idempotency.once({ scope, key, content: line.text.trim() }, async (reserved) => {
-    taken = await work(reserved);
+  const { did } = await idempotency.once({ scope, key, content: line.text.trim() }, async (token) => {
+    taken = await work(token);
     return { did: taken.did };
   });
   return taken ?? { did, created: false };

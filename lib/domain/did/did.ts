@@ -61,9 +61,14 @@ export function pathSegment(did: string): string {
 
 const MINTED = /^did:ixo:entity:[0-9a-f]{32}$/;
 
-/** A new DID of 128 random bits, in the form that the interchain identifier method reserves for entities. */
-export function mintDid(): string {
-  return `did:ixo:entity:${randomBytes(16).toString('hex')}`;
+/** 128 random bits, in 32 hex digits. */
+export function randomToken(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** The DID of a token; of a new one, a new DID, in the form that the interchain identifier method reserves for entities. */
+export function mintDid(token = randomToken()): string {
+  return `did:ixo:entity:${token}`;
 }
 
 /** Whether this has the form of the DIDs that the service makes. */

@@ -1,6 +1,4 @@
-// The options of DID resolution and their values, and the errors of W3C DID Resolution with HTTP status and title.
-
-import type { JsonObject } from '../../store/store.ts';
+// The options of DID resolution and their values, and the errors of W3C DID Resolution.
 
 /** Options as clients give them: names and texts. */
 export type GivenOptions = readonly (readonly [string, string])[];
@@ -54,14 +52,14 @@ function momentOf(text: string): { from: number; to: number } {
 }
 
 export const RESOLUTION_ERRORS = {
-  INVALID_DID: { status: 400, title: 'This is no DID' },
-  INVALID_DID_URL: { status: 400, title: 'This is no DID URL that can be followed' },
-  INVALID_OPTIONS: { status: 400, title: 'An option has a value that it cannot have' },
-  NOT_FOUND: { status: 404, title: 'Nothing is known under this DID' },
-  REPRESENTATION_NOT_SUPPORTED: { status: 406, title: 'No form that the client accepts' },
-  INTERNAL_ERROR: { status: 500, title: 'The resolution failed' },
-  METHOD_NOT_SUPPORTED: { status: 501, title: 'DIDs of this method are not resolved here' },
-  FEATURE_NOT_SUPPORTED: { status: 501, title: 'This option is not supported' },
+  INVALID_DID: { title: 'This is no DID' },
+  INVALID_DID_URL: { title: 'This is no DID URL that can be followed' },
+  INVALID_OPTIONS: { title: 'An option has a value that it cannot have' },
+  NOT_FOUND: { title: 'Nothing is known under this DID' },
+  REPRESENTATION_NOT_SUPPORTED: { title: 'No form that the client accepts' },
+  INTERNAL_ERROR: { title: 'The resolution failed' },
+  METHOD_NOT_SUPPORTED: { title: 'DIDs of this method are not resolved here' },
+  FEATURE_NOT_SUPPORTED: { title: 'This option is not supported' },
 } as const;
 
 export type ResolutionCode = keyof typeof RESOLUTION_ERRORS;
@@ -75,9 +73,4 @@ export interface Failed {
 
 export function failed(code: ResolutionCode, detail: string): Failed {
   return { kind: 'failed', code, detail };
-}
-
-/** The `error` of a result: a problem (RFC 9457) with the type that the standard gives it. */
-export function resolutionError({ code, detail }: Failed): JsonObject {
-  return { type: `https://www.w3.org/ns/did#${code}`, ...RESOLUTION_ERRORS[code], detail };
 }

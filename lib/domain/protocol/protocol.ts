@@ -4,8 +4,8 @@ import { type Clock, timeSlice } from '../../clock.ts';
 import type { Detail } from '../../errors.ts';
 import { escapeStep } from '../../json/patch.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
-import { type Caller, requireRole } from '../caller.ts';
-import { isDid, mintDid, pathSegment } from '../did/did.ts';
+import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
+import { isDid, mintDid } from '../did/did.ts';
 import { insertOnce, type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from '../feed/journal.ts';
 import { findPage, mayBeId, refuseForeignDids } from '../find.ts';
 import { PROTOCOL } from '../kinds.ts';
@@ -45,6 +45,12 @@ export type StoredProtocol = Journaled &
     readonly updated: number;
   };
 
+/** A new version; `expected` is the version that the caller has seen. */
+export interface ProtocolChange {
+  readonly expected: number;
+  readonly body: unknown;
+}
+
 /** A protocol in one of its versions. */
 export interface Protocol {
   readonly version: number;
@@ -53,8 +59,12 @@ export interface Protocol {
 
 export interface Protocols {
   create(caller: Caller, body: unknown, did?: string): Promise<Protocol>;
-  /** Writes a new version; `expected` is the version that the caller has seen. */
-  change(caller: Caller, did: string, options: { expected: number; body: unknown }): Promise<Protocol>;
+  /** Writes a new version. With `read`, the change is read once the caller's rights are known. */
+  change(
+    caller: Caller,
+    did: string,
+    change: ProtocolChange | LazyRequest<Protocol, ProtocolChange>,
+  ): Promise<Protocol>;
   /** By DID or alias; throws `not-found`. */
   get(caller: Caller, reference: string): Promise<Protocol>;
   list(caller: Caller, page: { limit: number; cursor?: string }): Promise<{ items: Protocol[]; next?: string }>;
@@ -78,7 +88,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
   async function get({ tenant }: Caller, reference: string): Promise<Protocol> {
     const found = await find(tenant, reference);
     if (found) return found;
-    throw refuse('not-found', `There is no protocol ${JSON.stringify(reference)}. Create it with POST /v1/protocols.`);
+    throw refuse('not-found', `There is no protocol ${JSON.stringify(reference)}. Create it first.`);
   }
 
   // The parent must exist, and following it must not lead back here: a version points at versions that were there first.
@@ -124,12 +134,14 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       await refuseForeignDids(documents, { did, names: stored.alsoKnownAs });
       return protocolOf(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
     },
-    async change(caller, did, { expected, body: given }) {
+    async change(caller, did, change) {
+      const present = await get(caller, did);
+      const { body: before, version } = present;
       requireRole(caller, 'change twins');
+      requireController(caller, before.controllers);
+      const { expected, body: given } = 'read' in change ? await change.read(present) : change;
       const body = checked<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
       await checkProperties(body.properties ?? {});
-      const { body: before, version } = await get(caller, did);
-      requireController(caller, before.controllers);
       const at = stamp(before, clock);
       const next: StoredProtocol = {
         ...before,
@@ -180,7 +192,6 @@ export function protocolView({ version, body }: Protocol): JsonObject {
     revision: version,
     created: isoTime(created),
     updated: isoTime(updated),
-    links: { self: `/v1/protocols/${pathSegment(body.did)}` },
   };
 }
 

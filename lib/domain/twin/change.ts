@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalHash } from '../../json/compare.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
-import { type Caller, requireRole } from '../caller.ts';
+import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
-import { findDomain, refuseForeignDids, requireDomain } from '../find.ts';
+import { findDomain, type Reading, refuseForeignDids, requireDomain, requireSettled } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { listOf, requireController } from '../protocol/protocol.ts';
@@ -14,7 +14,7 @@ import { checked } from '../schema/check.ts';
 import { addPart, isMembershipGroup, isOrganisation, NAME_TAKEN, removePart } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './graph.ts';
 import { type Patch, patched } from './patch.ts';
-import { type Domain, domainView, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
+import { type Domain, domainView, type LinksTo, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { settle, type TwinDeps, type TwinParts } from './rules.ts';
 
 /** The revision that the caller has seen; undefined when it does not say. */
@@ -22,7 +22,13 @@ export interface Expecting {
   readonly expected?: number | undefined;
 }
 
-export interface ChangeDeps extends TwinDeps {
+/** A change of a twin: said at once, or read once the caller's rights are known. */
+export type Change<Request> = { readonly did: string } & (Request | LazyRequest<Domain, Request>);
+export type PatchRequest = { readonly patch: Patch } & Expecting;
+export type TransferRequest = { readonly body: unknown } & Expecting;
+
+export interface ChangeDeps extends TwinDeps, Reading {
+  readonly linksTo?: LinksTo | undefined;
   /** After something was changed on which an open vote may be held. */
   readonly onMaterialChange: (domain: Domain) => Promise<void>;
 }
@@ -33,24 +39,20 @@ const CHANGEABLE = [
 ] as const;
 
 /** Applies a patch to the record; throws 412, 422 or 428 problems, and then nothing has changed. */
-export async function patchTwin(
-  deps: ChangeDeps,
-  caller: Caller,
-  change: { did: string; patch: Patch } & Expecting,
-): Promise<Domain> {
+export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change<PatchRequest>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  if (change.expected === undefined)
-    throw refuse('precondition-required', 'Send If-Match with the ETag of the record that you have seen.');
-  requireRevision(old, change.expected);
-  const view = domainView(old, deps.clock.now());
-  const after = patched(view, change.patch);
+  const { patch, expected } = await requestOf(change, old);
+  if (expected === undefined) throw refuse('precondition-required', 'Say which revision of the record you have seen.');
+  requireRevision(old, expected);
+  const view = domainView(old, deps.clock.now(), deps.linksTo);
+  const after = patched(view, patch);
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
   const parts = partsOf(after);
   checked(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
   // Naming the protocol, also the same one again, takes its present version.
-  const bound = namesProtocol(change.patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
+  const bound = namesProtocol(patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
   const frame = { tenant, type, controllers, subDomains };
   const settled = await settle(deps, reference, { frame, parts, bound });
   const { did, alsoKnownAs: before } = old.body;
@@ -59,14 +61,11 @@ export async function patchTwin(
 }
 
 /** Gives the twin to other controllers. */
-export async function transferTwin(
-  deps: ChangeDeps,
-  caller: Caller,
-  change: { did: string; body: unknown } & Expecting,
-): Promise<Domain> {
+export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Change<TransferRequest>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  requireRevision(old, change.expected);
-  const { controller } = checked<{ controller: string | string[] }>(TRANSFER, change.body, 'The transfer');
+  const { body: given, expected } = await requestOf(change, old);
+  requireRevision(old, expected);
+  const { controller } = checked<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
   const controllers = listOf(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
@@ -74,13 +73,10 @@ export async function transferTwin(
 }
 
 /** Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. */
-export async function deactivateTwin(
-  deps: ChangeDeps,
-  caller: Caller,
-  change: { did: string } & Expecting,
-): Promise<Domain> {
+export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: Change<Expecting>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  requireRevision(old, change.expected);
+  const { expected } = await requestOf(change, old);
+  requireRevision(old, expected);
   await leaveParent(deps, caller, old);
   const at = stamp(old.body, deps.clock);
   const events = [{ type: 'domain.deactivated', data: {} }];
@@ -95,11 +91,15 @@ export async function deactivateTwin(
   }
 }
 
-async function changeable(deps: TwinDeps, caller: Caller, did: string): Promise<Domain> {
-  const found = await requireDomain(deps.documents, caller, did);
+async function changeable(deps: ChangeDeps, caller: Caller, did: string): Promise<Domain> {
+  const found = await requireSettled(deps, caller, did);
   requireRole(caller, 'change twins');
   requireController(caller, found.body.controllers);
   return found;
+}
+
+async function requestOf<Request extends object>(change: Change<Request>, present: Domain): Promise<Request> {
+  return 'read' in change ? change.read(present) : change;
 }
 
 function requireRevision({ revision }: Domain, expected: number | undefined): void {
@@ -161,7 +161,7 @@ function refuseFixedFields(before: JsonObject, after: JsonObject): void {
 
 const FIXED: { readonly [field: string]: string } = {
   type: 'never changes',
-  controller: 'is changed with POST …/transfer',
+  controller: 'is changed by a transfer',
   status: 'is changed by proposals and votes',
   subDomains: 'is changed by creating and deactivating sub-domains',
 };

@@ -40,7 +40,7 @@ export async function createTwin(
   requireRole(caller, 'create twins');
   const body = checked<NewTwin>(NEW_TWIN, given.body, 'The twin');
   if (isOfKind(body.type, 'Protocol'))
-    throw invalid('A protocol is no twin.', [{ field: '/type', error: 'is Protocol; send it to POST /v1/protocols' }]);
+    throw invalid('A protocol is no twin.', [{ field: '/type', error: 'is Protocol; create it as a protocol' }]);
   const reference = classReference(body, given.wanted ?? 'class');
   const did = given.did ?? mintDid();
   const parent = body.parent === undefined ? undefined : await requireDomain(deps.documents, caller, body.parent);

@@ -10,7 +10,7 @@ import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import { type Domain, domainView, isoTime, type StoredDomain } from './record.ts';
+import { type Domain, domainView, isoTime, type LinksTo, type StoredDomain } from './record.ts';
 
 /** One line of a history. */
 export interface HistoryItem extends JsonObject {
@@ -41,7 +41,7 @@ export async function twinAt(
 // With a time of the day and its zone: what is less can be read in several ways, and `-1` as a year.
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** What `?at=` means: a revision, or milliseconds since 1970; throws `bad-request`. */
+/** What the text of a version means: a revision, or milliseconds since 1970; throws `bad-request`. */
 export function revisionOrMoment(at: string): { readonly revision: number } | { readonly moment: number } {
   if (/^\d+$/.test(at)) return { revision: Number(at) };
   const moment = MOMENT.test(at) ? Date.parse(at) : Number.NaN;
@@ -57,7 +57,7 @@ export function revisionOrMoment(at: string): { readonly revision: number } | { 
  * has fewer items than asked for, at least one.
  */
 export async function historyOf(
-  documents: DocumentStore,
+  { documents, linksTo }: { readonly documents: DocumentStore; readonly linksTo?: LinksTo | undefined },
   caller: Caller,
   { did, before, limit }: { did: string; before?: number; limit: number },
 ): Promise<{ items: HistoryItem[]; next?: string }> {
@@ -67,7 +67,7 @@ export async function historyOf(
   let newer: Shown | undefined;
   const pause = timeSlice();
   for await (const revision of newestFirst(documents, { id, before })) {
-    const shown = showRevision(revision);
+    const shown = showRevision(revision, linksTo);
     bytes += shown.bytes;
     if (newer) {
       items.push(itemOf(newer, shown.view));
@@ -103,8 +103,8 @@ interface Shown extends Pick<HistoryItem, 'revision'> {
   readonly bytes: number;
 }
 
-function showRevision(found: Revision<StoredDomain>): Shown {
-  const text = JSON.stringify(domainView(found, 0));
+function showRevision(found: Revision<StoredDomain>, linksTo?: LinksTo): Shown {
+  const text = JSON.stringify(domainView(found, 0, linksTo));
   return { revision: found.revision, journal: found.body.journal, view: JSON.parse(text), bytes: text.length };
 }
 

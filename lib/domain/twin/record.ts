@@ -1,7 +1,6 @@
 // A twin as it is stored and as clients read it, and the canonical class of its type.
 
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
-import { pathSegment } from '../did/did.ts';
 import type { Journaled } from '../feed/journal.ts';
 
 export const STATUSES = [
@@ -92,9 +91,15 @@ export function validityOf(
   return 'valid';
 }
 
+/** Where more about a record is, by name; shown with it as `links`. */
+export type LinksTo = (did: string) => JsonObject;
+
 /** What clients read of a twin; `now` decides whether it is valid. */
-export function domainView({ revision, body }: Pick<Domain, 'revision' | 'body'>, now: number): DomainView {
-  const path = `/v1/domains/${pathSegment(body.did)}`;
+export function domainView(
+  { revision, body }: Pick<Domain, 'revision' | 'body'>,
+  now: number,
+  linksTo?: LinksTo,
+): DomainView {
   return {
     did: body.did,
     type: body.type,
@@ -119,13 +124,7 @@ export function domainView({ revision, body }: Pick<Domain, 'revision' | 'body'>
     revision,
     created: isoTime(body.created),
     updated: isoTime(body.updated),
-    links: {
-      self: path,
-      history: `${path}/history`,
-      graph: `${path}/graph`,
-      verification: `${path}/verification`,
-      didDocument: `/1.0/identifiers/${pathSegment(body.did)}`,
-    },
+    ...(linksTo && { links: linksTo(body.did) }),
   };
 }
 

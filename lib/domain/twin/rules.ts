@@ -96,7 +96,7 @@ function tooManyEdges(count: number): Detail {
 
 const UNKNOWN_CLASS: Detail = {
   field: '/class',
-  error: 'must name a protocol of this registry by its DID or one of its names; create it with POST /v1/protocols',
+  error: 'must name a protocol of this registry by its DID or one of its names; create it first',
 };
 
 /** The one reference of `class` and `protocol`, which mean the same; `wanted` is what is missed when there is none. */

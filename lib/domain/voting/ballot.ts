@@ -15,11 +15,14 @@ import { changeOf, verificationOf } from './execution.ts';
 import type { Proposal } from './proposal.ts';
 import type { VotingDeps } from './propose.ts';
 
-export interface ProposalRequest {
-  readonly id: string;
+export interface ActionRequest {
   /** Of the request: the same one again changes nothing and gives the same result. */
   readonly key?: string | undefined;
   readonly body?: unknown;
+}
+
+export interface ProposalRequest extends ActionRequest {
+  readonly id: string;
 }
 
 /** The proposal; throws `not-found`. What has become due is done, and what it is about is looked at, first. */
@@ -33,18 +36,52 @@ export async function requireProposal(
   return reviewed(deps, found);
 }
 
-export type ProposalAction = 'vote' | 'withdraw' | 'veto' | 'execute';
+/** What each action does, for a caller whose rights are known. */
+export interface PermittedActions {
+  /** Casts the caller's ballot. */
+  vote(request: ActionRequest): Promise<Voted>;
+  /** Takes back a proposal that is open: who made it, or an operator. */
+  withdraw(request: ActionRequest): Promise<Proposal>;
+  /** Stops a proposal before it is executed. */
+  veto(request: ActionRequest): Promise<Proposal>;
+  /** Tries again to execute what has passed; what is executed already stays so. */
+  execute(request: ActionRequest): Promise<Proposal>;
+}
+export type ProposalAction = keyof PermittedActions;
 
-/** Throws `not-found`, or the refusal of one who may not do this to this proposal. */
-export async function permitted(
+/**
+ * The action on this proposal, to be done once its request was read. Throws `not-found`, or the refusal of a caller who
+ * may not do this to this proposal.
+ */
+export async function permitAction<A extends ProposalAction>(
   deps: VotingDeps,
   caller: Caller,
-  { id, action }: { id: string; action: ProposalAction },
-): Promise<void> {
+  { id, action }: { readonly id: string; readonly action: A },
+): Promise<PermittedActions[A]> {
   const found = await requireProposal(deps, caller, id);
   requireRole(caller, action);
   if (action === 'vote' && !voterIn(found, caller.principal)) throw await notAVoter(deps, found, caller.principal);
   if (action === 'withdraw') requireProposer(found, caller);
+  return actionsOn(deps, caller, found)[action];
+}
+
+function actionsOn(deps: VotingDeps, caller: Caller, found: Proposal): PermittedActions {
+  const { id } = found;
+  return {
+    vote: (request) => castBallot(deps, caller, { id, ...request }),
+    withdraw: ({ key }) =>
+      step(deps, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } }),
+    veto: async ({ body, key }) => {
+      const { reason = 'vetoed' } = checked<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
+      const event = { type: 'VETO', reason } as EventObject;
+      return step(deps, caller, { id, key, action: 'veto', from: STOPPABLE, event });
+    },
+    execute: async ({ key }) => {
+      if (found.state === 'executed') return found;
+      const from: readonly ProposalState[] = ['passed', 'execution_failed'];
+      return step(deps, caller, { id, key, action: 'execute', from, event: { type: 'EXECUTE' } });
+    },
+  };
 }
 
 function requireProposer({ body }: Proposal, { principal, roles }: Caller): void {
@@ -88,10 +125,8 @@ export interface Voted {
   readonly repeated: boolean;
 }
 
-/** Casts the caller's ballot. */
-export async function vote(deps: VotingDeps, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
+async function castBallot(deps: VotingDeps, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
   const { principal } = caller;
-  await permitted(deps, caller, { id, action: 'vote' });
   const cast = checked<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
   const { instance, repeated } = await deps.proposals.take(id, {
     ...noted(caller, 'vote', key),
@@ -121,29 +156,6 @@ async function notAVoter({ documents }: VotingDeps, { context }: Proposal, did: 
   if (context.rules.recuseController && subject?.body.controllers.includes(did))
     return refuse('recused', `${did} controls ${context.subject} and does not vote on it.`);
   return refuse('not-eligible-voter', `${did} was not among the voters when the proposal was made.`);
-}
-
-/** Takes back a proposal that is open: who made it, or an operator. */
-export async function withdraw(deps: VotingDeps, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
-  await permitted(deps, caller, { id, action: 'withdraw' });
-  return step(deps, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } });
-}
-
-/** Stops a proposal before it is executed. */
-export async function veto(deps: VotingDeps, caller: Caller, { id, body, key }: ProposalRequest): Promise<Proposal> {
-  await permitted(deps, caller, { id, action: 'veto' });
-  const { reason = 'vetoed' } = checked<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
-  const event = { type: 'VETO', reason } as EventObject;
-  return step(deps, caller, { id, key, action: 'veto', from: STOPPABLE, event });
-}
-
-/** Tries again to execute what has passed; what is executed already stays so. */
-export async function execute(deps: VotingDeps, caller: Caller, { id, key }: ProposalRequest): Promise<Proposal> {
-  requireRole(caller, 'execute');
-  const found = await requireProposal(deps, caller, id);
-  if (found.state === 'executed') return found;
-  const from: readonly ProposalState[] = ['passed', 'execution_failed'];
-  return step(deps, caller, { id, key, action: 'execute', from, event: { type: 'EXECUTE' } });
 }
 
 interface StepRequest {

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, StoredDocument } from '../../store/store.ts';
 import { insertNew } from '../../store/update.ts';
 import { type Caller, requireRole } from '../caller.ts';
-import { mintDid } from '../did/did.ts';
+import { randomToken } from '../did/did.ts';
 import { type Journaled, stamp } from '../feed/journal.ts';
 import { findPage, findSettled, type Reading, requireDomain, requireSettled } from '../find.ts';
 import { CREDIT } from '../kinds.ts';
@@ -28,9 +28,17 @@ type StoredCredit = Journaled & {
 };
 type Credit = StoredDocument<StoredCredit>;
 
+export interface NewCredit {
+  readonly body: unknown;
+  /** Reserved for this request, so that a repeated one finds what the first has made. @default a new one */
+  readonly id?: string | undefined;
+}
+
 export interface Credits {
-  /** Throws `domain-not-verified` with the reasons. `id` is reserved for this request. @default a new one */
-  issue(caller: Caller, given: { did: string; body: unknown; id?: string | undefined }): Promise<JsonObject>;
+  /** Throws `domain-not-verified` with the reasons. */
+  issue(caller: Caller, given: { did: string } & NewCredit): Promise<JsonObject>;
+  /** Issues credits to this domain once the request was read. Throws `not-found`, `gone` or `role-missing`. */
+  permitIssue(caller: Caller, did: string): Promise<(request: NewCredit) => Promise<JsonObject>>;
   /** The newest first. */
   list(
     caller: Caller,
@@ -81,10 +89,10 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
     return other ?? { ...credit, body };
   }
 
-  return {
-    async issue(caller, { did, body: given, id = mintDid().slice(-32) }) {
-      const domain = await requireSettled(reading, caller, did);
-      requireRole(caller, 'issue credits');
+  async function permitIssue(caller: Caller, did: string) {
+    const domain = await requireSettled(reading, caller, did);
+    requireRole(caller, 'issue credits');
+    return async ({ body: given, id = randomToken() }: NewCredit): Promise<JsonObject> => {
       await requireEligible(reading, domain, clock.now());
       const { amount, ...about } = checked<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
       const at = clock.now();
@@ -99,7 +107,12 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
         journal: { at, by: caller.principal, action: 'check', events: [] },
       });
       return creditView(await settle(caller, written));
-    },
+    };
+  }
+
+  return {
+    permitIssue,
+    issue: async (caller, { did, ...request }) => (await permitIssue(caller, did))(request),
     async list(caller, { did, limit, cursor }) {
       const domain = await requireDomain(documents, caller, did);
       const where = { tenant: caller.tenant, did: domain.id };

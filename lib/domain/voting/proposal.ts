@@ -8,7 +8,6 @@ import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
 import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
-import { pathSegment } from '../did/did.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/journal.ts';
 import { findPages } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
@@ -74,7 +73,6 @@ export function proposalFields({ state, context }: AtRest, calling: readonly str
 /** What clients read of a proposal. */
 export function proposalView({ id, revision, body, context, state }: Proposal): ProposalView {
   const { rules, voters, reason, decidedAt, passesAt } = context;
-  const path = `/v1/proposals/${id}`;
   return {
     id,
     did: body.subject,
@@ -92,12 +90,6 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
     packageHash: context.packageHash,
     domainRevision: context.subjectRevision,
     revision,
-    links: {
-      self: path,
-      votes: `${path}/votes`,
-      pageLink: `${path}/page-link`,
-      domain: `/v1/domains/${pathSegment(body.subject)}`,
-    },
   };
 }
 

@@ -6,6 +6,7 @@ import type { Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
+import { randomToken } from '../did/did.ts';
 import { requireDomain } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -37,11 +38,9 @@ export interface VotingDeps {
 }
 
 export interface NewProposal {
-  /** Of the domain: a DID or alias. */
-  readonly did: string;
   readonly body: unknown;
-  /** Of the proposal: reserved for this request. */
-  readonly id: string;
+  /** Of the proposal: reserved for this request, so that a repeated one finds what the first has made. @default a new one */
+  readonly id?: string | undefined;
 }
 
 interface Asked {
@@ -49,12 +48,25 @@ interface Asked {
   readonly package?: JsonObject;
 }
 
-/** Makes a proposal, or gives the one that an earlier try of the same request has made. */
-export async function propose(deps: VotingDeps, caller: Caller, { did, body, id }: NewProposal): Promise<Proposal> {
-  requireRole(caller, 'propose');
+/** Makes a proposal about a domain (a DID or alias) once its request was read. Throws what keeps this caller from any. */
+export async function permitProposal(
+  deps: VotingDeps,
+  caller: Caller,
+  did: string,
+): Promise<(request: NewProposal) => Promise<Proposal>> {
   const found = await requireDomain(deps.documents, caller, did);
-  const subject = found.id;
+  requireRole(caller, 'propose');
   requireRepresentative(deps.governance, caller);
+  return (request) => propose(deps, caller, { ...request, found });
+}
+
+// Or gives the one that an earlier try of the same request has made.
+async function propose(
+  deps: VotingDeps,
+  caller: Caller,
+  { found, body, id = randomToken() }: NewProposal & { readonly found: Domain },
+): Promise<Proposal> {
+  const subject = found.id;
   const asked = checked<Asked>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(asked.package);
   const known = await deps.proposals.read(id);
@@ -63,6 +75,7 @@ export async function propose(deps: VotingDeps, caller: Caller, { did, body, id 
   // A vote that is over is settled first: it does not block a new one, and the domain has its result.
   await deps.settle({ domain: subject });
   await refuseSecond(deps, subject, asked.kind);
+  // It may have changed while the request was read.
   const domain = await requireDomain(deps.documents, caller, subject);
   const input = inputOf(deps, caller, { domain, asked });
   const { tenant, principal } = caller;
@@ -98,7 +111,7 @@ function second(subject: string, kind: ProposalKind): TwinlineError {
 }
 
 /** Throws `not-representative` unless the rules let this caller propose. */
-export function requireRepresentative({ representatives }: Governance, { roles, principal }: Caller): void {
+function requireRepresentative({ representatives }: Governance, { roles, principal }: Caller): void {
   if (roles.has('operator') || !representatives.length || representatives.includes(principal)) return;
   throw refuse('not-representative', `${principal} is not among the representatives that the rules of voting name.`);
 }

@@ -79,7 +79,6 @@ export function deadLetterId(webhook: string, seq: number): string {
 
 /** What clients read of a webhook: everything but its secret. */
 export function webhookView({ id, revision, body }: Webhook, progress: StoredProgress | undefined): JsonObject {
-  const path = `/v1/webhooks/${id}`;
   return {
     id,
     url: body.url,
@@ -89,7 +88,6 @@ export function webhookView({ id, revision, body }: Webhook, progress: StoredPro
     updated: time(body.updated),
     revision,
     delivery: progress ? progressView(progress) : null,
-    links: { self: path, deliveries: `${path}/deliveries` },
   };
 }
 
@@ -117,7 +115,6 @@ export function deadLetterView({ body }: DeadLetter): JsonObject {
     created: time(created),
     expires: time(dueAt),
     lastFailure: failureView(failure),
-    links: { retry: `/v1/webhooks/${webhook}/deliveries/${seq}/retry` },
   };
 }
 

@@ -5,7 +5,7 @@ import type { Detail } from '../../errors.ts';
 import { type Resolve, resolvedProblem } from '../../http/hosts.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { insertNew } from '../../store/update.ts';
-import { type Caller, requireRole } from '../caller.ts';
+import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import type { Feed } from '../feed/feed.ts';
 import { typeProblems } from '../feed/journal.ts';
 import { mayBeId } from '../find.ts';
@@ -56,6 +56,12 @@ interface Changes {
 }
 
 export type Webhooks = ReturnType<typeof webhooks>;
+
+export interface WebhookChange {
+  readonly body: unknown;
+  /** The revision that the caller has seen. */
+  readonly expected?: number | undefined;
+}
 
 interface PageOf {
   readonly limit: number;
@@ -136,13 +142,13 @@ export function webhooks(options: WebhookOptions) {
       return { items, ...(page.next !== undefined && { next: page.next }) };
     },
 
-    /** `expected` is the revision that the caller has seen. */
     async change(
       caller: Caller,
       id: string,
-      { body: given, expected }: { body: unknown; expected?: number | undefined },
+      change: WebhookChange | LazyRequest<Webhook, WebhookChange>,
     ): Promise<WebhookState> {
       const old = await require(caller, id);
+      const { body: given, expected } = 'read' in change ? await change.read(old) : change;
       if (expected !== undefined && expected !== old.revision)
         throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
       const { secret: wanted, ...changes } = checked<Changes>(CHANGED_WEBHOOK, given, 'The change');

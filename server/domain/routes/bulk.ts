@@ -1,7 +1,6 @@
-// POST /v1/bulk and GET /v1/export: many records as lines of JSON, read and written as they come.
+// Routes of many records: POST /v1/bulk and GET /v1/export, as lines of JSON that are read and written as they come.
 
 import { Readable } from 'node:stream';
-import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, Row } from '../../../lib/domain/bulk/bulk.ts';
 import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
@@ -10,82 +9,134 @@ import { requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../../lib/domain/problems.ts';
+import { BULK_LINE, BULK_ROW } from '../../../lib/domain/schema/bulk-lines.ts';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { RECORD_LINE } from '../../../lib/domain/schema/records.ts';
 import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { Refusal } from '../../http/errors.ts';
+import { describeError, Refusal } from '../../http/errors.ts';
+import { mediaType } from '../../http/json-body.ts';
 import { allowLongUpload } from '../../http/long-uploads.ts';
-import { callerOf } from '../authenticate.ts';
-import { mediaType } from '../body.ts';
-import { told } from '../problem.ts';
-import { keyOf } from '../repeat.ts';
-import { readSteadily } from '../steady-upload.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import { callerOf } from '../api-keys.ts';
+import { domainGroup, IDEMPOTENCY_KEY, idempotencyKey, readQuery } from '../requests.ts';
 
 export interface BulkDeps {
   readonly documents: DocumentStore;
   readonly bulk: Bulk;
+  readonly imports: ImportPlaces;
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
 
 const NDJSON = 'application/x-ndjson';
-const READ = new Set([NDJSON, 'application/ndjson', 'application/jsonl']);
 
-/** Adds the routes; `ctx.state.caller` is known. */
-export function bulkRoutes(router: Router, { documents, bulk, feed, settleVotes, onFault }: BulkDeps): void {
-  const running = places();
+// OpenAPI 3.1 has no word for the schema of a line, and what only an extension points at counts as unused.
+const lines = (of: Schema): Schema => ({
+  type: 'string',
+  description: 'Lines of JSON, each as `x-lines` says',
+  'x-lines': of,
+});
 
-  async function* answers(ctx: Context, rows: AsyncIterable<Row>): AsyncGenerator<string> {
-    try {
-      for await (const row of rows) yield `${JSON.stringify(rowView(row, (error) => onFault(error, ctx)))}\n`;
-    } catch (error) {
-      // The client went away in the middle of a line; whoever is still there sees that the answer has no end.
-      if (!ctx.req.destroyed) onFault(error, ctx);
-      throw error;
-    } finally {
-      feed.nudge();
-    }
+const DRY_RUN = {
+  dryRun: {
+    description: 'Check everything and write nothing',
+    schema: { enum: ['true', 'false'], default: 'false' },
+  },
+} as const;
+
+/** Imports and exports. */
+export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
+  tag: 'Import and export',
+  description: 'Many records as lines of JSON, in order. A line that fails fails alone.',
+  routes: [
+    {
+      method: 'POST',
+      path: '/v1/bulk',
+      id: 'importInBulk',
+      summary: 'Import many domains, entities and protocols',
+      description: `Role controller. At most ${DOMAIN_LIMITS.bulkLines} lines. A line whose every name (alsoKnownAs, externalId) belongs to one record of its type changes nothing; where only some do, or the type is another, it fails with 409.`,
+      query: DRY_RUN,
+      headers: IDEMPOTENCY_KEY,
+      body: {
+        types: { [NDJSON]: lines(BULK_LINE) },
+        maxBytes: DOMAIN_LIMITS.bulkLineBytes,
+        perLine: true,
+        example: '{"type":"Device","class":"did:ixo:protocol/clean-cooking","externalId":"stove-1"}\n',
+      },
+      answers: { 207: { description: 'A line for each line', types: { [NDJSON]: lines(BULK_ROW) } } },
+      problems: ['role-missing'],
+      handle: (ctx, { bulk, imports, feed, onFault }) => {
+        const caller = callerOf(ctx);
+        requireRole(caller, 'import in bulk');
+        requireLines(ctx);
+        const { dryRun } = readQuery(ctx, DRY_RUN);
+        const key = idempotencyKey(ctx);
+        const leave = imports.enter(caller.tenant);
+        allowLongUpload(ctx.req);
+        ctx.status = 207;
+        ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
+        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun: dryRun === 'true', key });
+        // A client that sends everything before it reads must not be waited for while it waits for us.
+        const body = Readable.from(answerRows(ctx, rows, { feed, onFault }), {
+          objectMode: false,
+          highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
+        });
+        body.once('close', leave);
+        ctx.body = body;
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/export',
+      id: 'exportAll',
+      summary: 'Everything that the tenant has, with its history',
+      description: 'Role operator. An import takes the lines back unchanged.',
+      answers: {
+        200: { description: 'A line for each revision', types: { [NDJSON]: lines(RECORD_LINE) } },
+      },
+      problems: ['role-missing'],
+      handle: (ctx, { documents, settleVotes }) => {
+        const caller = callerOf(ctx);
+        requireRole(caller, 'export');
+        ctx.set({
+          'Content-Type': NDJSON,
+          'Cache-Control': 'no-store',
+          'Content-Disposition': 'attachment; filename="twinline-export.ndjson"',
+        });
+        ctx.status = 200;
+        const lines = async function* () {
+          for await (const line of exportLines({ documents, settleVotes }, caller)) yield `${JSON.stringify(line)}\n`;
+        };
+        ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
+      },
+    },
+  ],
+});
+
+async function* answerRows(
+  ctx: Context,
+  rows: AsyncIterable<Row>,
+  { feed, onFault }: Pick<BulkDeps, 'feed' | 'onFault'>,
+): AsyncGenerator<string> {
+  try {
+    for await (const row of rows) yield `${JSON.stringify(rowView(row, (error) => onFault(error, ctx)))}\n`;
+  } catch (error) {
+    // The client went away in the middle of a line; whoever is still there sees that the answer has no end.
+    if (!ctx.req.destroyed) onFault(error, ctx);
+    throw error;
+  } finally {
+    feed.nudge();
   }
-
-  router.post('/v1/bulk', (ctx) => {
-    const caller = callerOf(ctx);
-    requireRole(caller, 'import in bulk');
-    requireLines(ctx);
-    const dryRun = flag(ctx, 'dryRun');
-    const key = checkedKey(ctx);
-    const leave = running.enter(caller.tenant);
-    allowLongUpload(ctx.req);
-    ctx.status = 207;
-    ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
-    const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, key });
-    // A client that sends everything before it reads must not be waited for while it waits for us.
-    const body = Readable.from(answers(ctx, rows), {
-      objectMode: false,
-      highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
-    });
-    body.once('close', leave);
-    ctx.body = body;
-  });
-
-  router.get('/v1/export', (ctx) => {
-    const caller = callerOf(ctx);
-    requireRole(caller, 'export');
-    ctx.set({
-      'Content-Type': NDJSON,
-      'Cache-Control': 'no-store',
-      'Content-Disposition': 'attachment; filename="twinline-export.ndjson"',
-    });
-    ctx.status = 200;
-    const lines = async function* () {
-      for await (const line of exportLines({ documents, settleVotes }, caller)) yield `${JSON.stringify(line)}\n`;
-    };
-    ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
-  });
 }
 
 /** The imports that are under way. */
-function places() {
+export type ImportPlaces = ReturnType<typeof importPlaces>;
+
+/** Places for imports, for each tenant and in all. */
+export function importPlaces() {
   const perTenant = new Map<string, number>();
   let all = 0;
   return {
@@ -128,29 +179,49 @@ function rowView(row: Row, onFault: (error: unknown) => void) {
     const { did, created, differs } = row;
     return { line, status: created ? 201 : 200, did, ...(differs && { differs }) };
   }
-  const { status, code, detail, details } = told(row.error);
+  const { status, code, message, details } = describeError(row.error);
   if (status >= 500) onFault(row.error);
-  return { line, status, error: { code, message: detail, details } };
+  return { line, status, error: { code, message, details } };
 }
+
+const LINE_TYPES = new Set([NDJSON, 'application/ndjson', 'application/jsonl']);
 
 function requireLines(ctx: Context): void {
   const type = mediaType(ctx);
-  if (!READ.has(type))
+  if (!LINE_TYPES.has(type))
     throw refuse('unsupported-media-type', `A body of type ${JSON.stringify(type)} is not read here. Send ${NDJSON}.`);
   const coding = ctx.get('content-encoding').trim().toLowerCase();
   if (coding !== '' && coding !== 'identity')
     throw refuse('unsupported-media-type', `The coding ${JSON.stringify(coding)} is not read here. Send plain lines.`);
 }
 
-function flag(ctx: Context, name: string): boolean {
-  const given = ctx.query[name];
-  if (given === undefined || given === 'false') return false;
-  if (given === 'true') return true;
-  throw refuse('bad-request', `${name}=${JSON.stringify(given)} is neither true nor false.`);
+/** Milliseconds that only go forward. */
+export type Stopwatch = () => number;
+
+/**
+ * The bytes as they come. Throws `too-slow` when its sender gave less than SERVER_LIMITS.bulkLeastBytes in SERVER_LIMITS.bulkRateMs
+ * of waiting for it (our own work does not count), and after SERVER_LIMITS.bulkMs in all.
+ */
+export async function* readSteadily(
+  bytes: AsyncIterable<Uint8Array>,
+  now: Stopwatch = () => performance.now(),
+): AsyncGenerator<Uint8Array> {
+  const begun = now();
+  let [waited, received] = [0, 0];
+  let asked = now();
+  for await (const chunk of bytes) {
+    const came = now();
+    waited += came - asked;
+    received += chunk.length;
+    if (came - begun > SERVER_LIMITS.bulkMs) throw refuse('too-slow', TOO_LONG);
+    if (waited >= SERVER_LIMITS.bulkRateMs) {
+      if (received < SERVER_LIMITS.bulkLeastBytes) throw refuse('too-slow', TOO_SLOW);
+      [waited, received] = [0, 0];
+    }
+    yield chunk;
+    asked = now();
+  }
 }
 
-function checkedKey(ctx: Context): string | undefined {
-  const key = keyOf(ctx);
-  if (key === undefined || key.length <= DOMAIN_LIMITS.idempotencyKeyChars) return key;
-  throw refuse('bad-request', `An Idempotency-Key has at most ${DOMAIN_LIMITS.idempotencyKeyChars} characters.`);
-}
+const TOO_SLOW = `An import sends at least ${SERVER_LIMITS.bulkLeastBytes} bytes in ${SERVER_LIMITS.bulkRateMs / 1_000} seconds. Send the rest in another one.`;
+const TOO_LONG = `An import takes at most ${SERVER_LIMITS.bulkMs / 60_000} minutes. Send the rest in another one.`;

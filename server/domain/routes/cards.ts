@@ -1,7 +1,6 @@
 // Verifiable credentials over HTTP: cards of domains with a key, the status lists that they name for everybody.
 
 import { isIPv6 } from 'node:net';
-import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
@@ -9,61 +8,123 @@ import { cardOf, type Issuer, statusListUrl } from '../../../lib/domain/credenti
 import { placeOf, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { callerOf } from '../authenticate.ts';
+import type { Answered, RouteGroup } from '../../http/route-table.ts';
+import { callerOf } from '../api-keys.ts';
+import { DID, domainGroup } from '../requests.ts';
 
 export interface CardDeps {
   readonly registry: Registry;
   readonly documents: DocumentStore;
   readonly issuer: Issuer;
   readonly statusLists: StatusLists;
+  readonly signedCards: SignedCards;
   readonly clock: Clock;
   /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
   readonly publicUrl: string | undefined;
 }
 
-/** Below this path no key is asked for: whoever is shown a card must be able to check it. */
-export const STATUS_PREFIX = '/v1/status/';
-
 const LIST = /^([1-9]\d{0,8})-(revocation|suspension)$/;
 /** The first one is for clients that take anything. */
 const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
 
-export function cardRoutes(router: Router, deps: CardDeps): void {
-  const { registry, documents, issuer, statusLists, clock } = deps;
-  const signed = new LRUCache<string, string>({
+/** The cards that were signed last, by what they say. */
+export type SignedCards = LRUCache<string, string>;
+
+export function signedCards(): SignedCards {
+  return new LRUCache({
     max: SERVER_LIMITS.cardsKept,
     maxSize: SERVER_LIMITS.cardBytesKept,
     sizeCalculation: (card, key) => card.length + key.length,
   });
-  const baseOf = (ctx: Context) => deps.publicUrl ?? addressOf(ctx);
-
-  router.get('/v1/domains/:did/card', async (ctx) => {
-    const domain = await registry.get(callerOf(ctx), ctx.params.did!);
-    const type = acceptedType(ctx);
-    const place = await placeOf(documents, domain);
-    const base = baseOf(ctx);
-    // What a card says changes with the revision only.
-    const key = JSON.stringify([domain.id, domain.revision, place, base]);
-    const issue = async () => JSON.stringify(await issuer.issue(cardOf(domain, { place, base }), clock.now()));
-    const card = signed.get(key) ?? (await issue());
-    signed.set(key, card);
-    ctx.set('Cache-Control', 'private, no-cache');
-    send(ctx, type, card);
-  });
-
-  router.get(`${STATUS_PREFIX}:list`, async (ctx) => {
-    const type = acceptedType(ctx);
-    const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
-    const list = Number(number);
-    const url = number && statusListUrl(baseOf(ctx), list, purpose as StatusPurpose);
-    const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
-    if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
-    ctx.set('Cache-Control', 'public, no-cache');
-    send(ctx, type, JSON.stringify(found));
-  });
 }
+
+const CREDENTIAL: Schema = {
+  type: 'object',
+  description: 'A verifiable credential (W3C VC 2.0) with a proof of the cryptosuite eddsa-rdfc-2022',
+  required: ['@context', 'type', 'issuer', 'credentialSubject', 'proof'],
+  properties: {
+    '@context': { type: 'array' },
+    id: { type: 'string' },
+    type: { type: 'array', items: { type: 'string' } },
+    issuer: { type: ['string', 'object'] },
+    credentialSubject: { type: 'object', additionalProperties: true },
+    proof: { type: 'object', additionalProperties: true },
+  },
+  additionalProperties: true,
+};
+
+const SHOWN: Answered = {
+  description: 'The credential',
+  types: { 'application/vc': CREDENTIAL, 'application/ld+json': CREDENTIAL, 'application/json': CREDENTIAL },
+};
+
+/** Domains as credentials. */
+export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
+  tag: 'Cards',
+  description: 'Domains as verifiable credentials, signed by the service.',
+  parameters: { did: DID },
+  schemas: { Credential: CREDENTIAL },
+  routes: [
+    {
+      method: 'GET',
+      path: '/v1/domains/:did/card',
+      id: 'getDomainCard',
+      summary: 'The card of a domain',
+      answers: { 200: SHOWN },
+      problems: ['not-found', 'gone', 'not-acceptable'],
+      handle: async (ctx, { registry, documents, issuer, signedCards, publicUrl, clock }) => {
+        const domain = await registry.get(callerOf(ctx), ctx.params.did!);
+        const type = acceptedType(ctx);
+        const place = await placeOf(documents, domain);
+        const base = publicUrl ?? addressOf(ctx);
+        // What a card says changes with the revision only.
+        const key = JSON.stringify([domain.id, domain.revision, place, base]);
+        const issue = async () => JSON.stringify(await issuer.issue(cardOf(domain, { place, base }), clock.now()));
+        const card = signedCards.get(key) ?? (await issue());
+        signedCards.set(key, card);
+        ctx.set('Cache-Control', 'private, no-cache');
+        send(ctx, type, card);
+      },
+    },
+  ],
+});
+
+/** The lists that cards name, for everybody: whoever is shown a card must be able to check it. */
+export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
+  tag: 'Status lists',
+  description: 'By which cards are checked. Nobody needs a key.',
+  access: 'public',
+  problems: [],
+  parameters: {
+    list: {
+      description: 'The number of a list and its purpose',
+      schema: { type: 'string', examples: ['1-revocation'] },
+    },
+  },
+  routes: [
+    {
+      method: 'GET',
+      path: '/v1/status/:list',
+      id: 'getStatusList',
+      summary: 'A status list',
+      answers: { 200: SHOWN },
+      problems: ['not-found', 'not-acceptable'],
+      handle: async (ctx, { statusLists, publicUrl }) => {
+        const type = acceptedType(ctx);
+        const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
+        const list = Number(number);
+        const url = number && statusListUrl(publicUrl ?? addressOf(ctx), list, purpose as StatusPurpose);
+        const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
+        if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
+        ctx.set('Cache-Control', 'public, no-cache');
+        send(ctx, type, JSON.stringify(found));
+      },
+    },
+  ],
+});
 
 // Never what a request says: its headers would be signed, and lead whoever checks a card to lists of its own.
 function addressOf({ req: { socket } }: Context): string {

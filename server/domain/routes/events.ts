@@ -1,16 +1,16 @@
 // GET /v1/events: what happens to the twins of a tenant, as server-sent events that can be resumed without a gap.
 
-import type Router from '@koa/router';
-import type { Context } from 'koa';
-import { isDid } from '../../../lib/domain/did/did.ts';
 import { eventView, type Feed, type FeedEvent, hasReached } from '../../../lib/domain/feed/feed.ts';
 import { typeProblems, wantsType } from '../../../lib/domain/feed/journal.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
+import { EVENT } from '../../../lib/domain/schema/webhook-answers.ts';
 import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
-import { callerOf, recheckOf } from '../authenticate.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import { callerOf, recheckOf } from '../api-keys.ts';
+import { domainGroup, type Given, readHeaders, readQuery } from '../requests.ts';
 
 export interface EventDeps {
   readonly documents: DocumentStore;
@@ -19,55 +19,76 @@ export interface EventDeps {
   readonly settleVotes: SettleVotes;
 }
 
-/** Adds the route; `ctx.state.caller` is known. */
-export function eventRoutes(router: Router, { documents, feed, streams, settleVotes }: EventDeps): void {
-  router.get('/v1/events', async (ctx) => {
-    const { tenant } = callerOf(ctx);
-    const wants = wantedOf(ctx);
-    const given = positionOf(ctx);
-    await settleVotes({ tenant });
-    if (given !== undefined && !(await hasReached(documents, given)))
-      throw refuse(
-        'bad-request',
-        `There is no event ${given} here. Begin with ?after=0, or without it for what comes next.`,
-      );
-    const after = given ?? (await feed.end());
-    // The id lets a reader that is cut off before its first event go on from here.
-    const hello = given === undefined ? `: from now on\nretry: 1000\nid: ${after}\n\n` : ': go on\nretry: 1000\n\n';
-    const messages = async function* (signal: AbortSignal) {
-      for await (const event of feed.follow(tenant, { after, signal })) if (wants(event)) yield messageOf(event);
-    };
-    if (ctx.method !== 'HEAD') return streams.serve(ctx, { owner: tenant, hello, messages, mayRead: recheckOf(ctx) });
-    ctx.status = 200;
-    ctx.type = 'text/event-stream';
-  });
-}
+const NUMBER = { type: 'integer', minimum: 0 } as const;
 
-function messageOf(event: FeedEvent): string {
+const WANTED = {
+  after: {
+    description: 'The number of the last event that is known; 0 from the beginning',
+    schema: NUMBER,
+  },
+  types: {
+    description: 'Types or families with commas between them, such as `domain.verified,proposal.*`',
+    schema: { type: 'string', maxLength: SERVER_LIMITS.eventTypesChars },
+  },
+  did: { description: 'Only about this twin', schema: { type: 'string', format: 'did' } },
+} as const;
+
+const LAST_EVENT_ID = {
+  'Last-Event-ID': { description: 'As `after`; browsers send it when they come back', schema: NUMBER },
+} as const;
+
+/** The stream of events. */
+export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
+  tag: 'Events',
+  description: 'What happens to the twins of a tenant. Numbers and order survive restarts.',
+  schemas: { Event: EVENT },
+  routes: [
+    {
+      method: 'GET',
+      path: '/v1/events',
+      id: 'followEvents',
+      summary: 'Follow what happens, as server-sent events',
+      description:
+        'Each event has its number as `id`, its type as `event`, and as `data` one line of JSON: an `Event`.',
+      query: WANTED,
+      headers: LAST_EVENT_ID,
+      answers: { 200: { description: 'The stream', types: { 'text/event-stream': { type: 'string' } } } },
+      problems: ['bad-request'],
+      handle: async (ctx, { documents, feed, streams, settleVotes }) => {
+        const { tenant } = callerOf(ctx);
+        // A reader that comes back sends the header, to the address that it had at first.
+        const { 'Last-Event-ID': last } = readHeaders(ctx, LAST_EVENT_ID);
+        const { after: asked, ...filter } = readQuery(ctx, WANTED);
+        const given = last ?? asked;
+        const wants = filterOf(filter);
+        await settleVotes({ tenant });
+        if (given !== undefined && !(await hasReached(documents, given)))
+          throw refuse(
+            'bad-request',
+            `There is no event ${given} here. Begin with ?after=0, or without it for what comes next.`,
+          );
+        const after = given ?? (await feed.end());
+        // The id lets a reader that is cut off before its first event go on from here.
+        const hello = given === undefined ? `: from now on\nretry: 1000\nid: ${after}\n\n` : ': go on\nretry: 1000\n\n';
+        const messages = async function* (signal: AbortSignal) {
+          for await (const event of feed.follow(tenant, { after, signal })) if (wants(event)) yield formatEvent(event);
+        };
+        if (ctx.method !== 'HEAD')
+          return streams.serve(ctx, { owner: tenant, hello, messages, mayRead: recheckOf(ctx) });
+        ctx.status = 200;
+        ctx.type = 'text/event-stream';
+      },
+    },
+  ],
+});
+
+function formatEvent(event: FeedEvent): string {
   return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`;
 }
 
-// A reader that comes back sends the header, to the address that it had at first.
-function positionOf(ctx: Context): number | undefined {
-  const header = ctx.get('last-event-id').trim();
-  const [name, given] = header === '' ? ['after', ctx.query.after] : ['Last-Event-ID', header];
-  if (given === undefined) return undefined;
-  const seq = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
-  if (Number.isSafeInteger(seq)) return seq;
-  throw refuse('bad-request', `${name}=${JSON.stringify(given)} is not the number of an event.`);
-}
-
-function wantedOf(ctx: Context): (event: FeedEvent) => boolean {
-  const { types, did } = ctx.query;
-  if (Array.isArray(types) || (types !== undefined && types.length > SERVER_LIMITS.eventTypesChars))
-    throw refuse(
-      'bad-request',
-      `types is one list with commas, of at most ${SERVER_LIMITS.eventTypesChars} characters.`,
-    );
+function filterOf({ types, did }: Pick<Given<typeof WANTED>, 'types' | 'did'>): (event: FeedEvent) => boolean {
   const list = types === undefined ? [] : types.split(',');
   const [problem] = typeProblems(list, 'types');
   if (problem) throw refuse('bad-request', `${problem.field} ${problem.error}.`);
-  if (did !== undefined && (Array.isArray(did) || !isDid(did)))
-    throw refuse('bad-request', `did=${JSON.stringify(did)} is not a DID.`);
   return (event) => wantsType(list, event.type) && (did === undefined || event.did === did);
 }

@@ -1,72 +1,173 @@
 // GET and POST /1.0/identifiers/{did}: DIDs for everybody, by the HTTP binding of W3C DID Resolution.
 
-import type { Context, Middleware, ParameterizedContext } from 'koa';
+import type { Context, ParameterizedContext } from 'koa';
 import type { Asked, Resolution, Resolver } from '../../../lib/domain/did/resolution.ts';
 import { failed, type GivenOptions } from '../../../lib/domain/did/resolution-options.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
-import type { ApiKeys } from '../api-keys.ts';
-import { authenticate, callerOf } from '../authenticate.ts';
-import { readBody } from '../body.ts';
-import { problems } from '../problem.ts';
+import type { Schema } from '../../../lib/domain/schema/parts.ts';
+import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import type { Answered, Parameter, Route, RouteGroup } from '../../http/route-table.ts';
+import { callerOf } from '../api-keys.ts';
+import { domainGroup, JSON_TYPE, readBody } from '../requests.ts';
 import { answerTo } from '../resolution-answer.ts';
 
 export interface IdentifierDeps {
-  readonly keys: ApiKeys;
   readonly resolve: Resolver;
   /** Told of everything that is our fault. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
 }
 
-const PREFIX = '/1.0/identifiers/';
-const METHODS = ['GET', 'HEAD', 'POST'];
+/** Everything below it is a DID or a DID URL, slashes included. */
+export const IDENTIFIER_PREFIX = '/1.0/identifiers/';
 
-/** What a router would list. */
-export const IDENTIFIER_ROUTES = [
-  { method: 'GET', path: `${PREFIX}:did` },
-  { method: 'POST', path: `${PREFIX}:did` },
-];
+const TEXT: Schema = { type: 'string' };
+const OBJECT: Schema = { type: 'object', additionalProperties: true };
 
-/** Everything below /1.0/identifiers, as one middleware. Other paths pass. */
-export function identifierDoor({ keys, resolve, onFault }: IdentifierDeps): Middleware {
-  const told = problems(onFault);
-  const known = authenticate(keys);
+const DID_DOCUMENT: Schema = {
+  type: 'object',
+  description: 'A DID document (W3C DID Core, method did:ixo)',
+  required: ['@context', 'id'],
+  properties: {
+    '@context': { type: 'array', items: TEXT },
+    id: { type: 'string', format: 'did' },
+    controller: { type: 'array', items: TEXT },
+    service: { type: 'array', items: OBJECT },
+  },
+  additionalProperties: true,
+};
+const ERROR = record('Why there is none', {
+  type: { type: 'string', format: 'uri' },
+  status: { type: 'integer' },
+  title: TEXT,
+  detail: TEXT,
+});
+const ABOUT: Schema = { type: 'object', properties: { contentType: TEXT, error: ERROR } };
+const METADATA: Schema = {
+  type: 'object',
+  properties: {
+    versionId: TEXT,
+    nextVersionId: TEXT,
+    created: TEXT,
+    updated: TEXT,
+    deactivated: { type: 'boolean' },
+  },
+};
 
-  const attempt = async (ctx: Context, asked: Asked): Promise<Resolution> => {
+/** A result of W3C DID Resolution. */
+const RESULT = record(
+  'A DID resolution result',
+  {
+    '@context': TEXT,
+    didResolutionMetadata: ABOUT,
+    didDocument: { oneOf: [DID_DOCUMENT, { type: 'null' }] },
+    didDocumentMetadata: METADATA,
+  },
+  ['@context'],
+);
+const DEREFERENCED = record('A DID URL dereferencing result', {
+  dereferencingMetadata: ABOUT,
+  content: { oneOf: [OBJECT, { type: 'null' }] },
+  contentStream: {
+    oneOf: [OBJECT, { type: 'null' }],
+    description: 'The same as `content`, by its name in DID Core 1.0',
+  },
+  contentMetadata: METADATA,
+});
+
+const RESULTS = {
+  'application/did-resolution': RESULT,
+  'application/ld+json;profile="https://w3id.org/did-resolution"': RESULT,
+  'application/did-url-dereferencing': DEREFERENCED,
+};
+const DOCUMENTS = {
+  'application/did': OBJECT,
+  'application/did+ld+json': OBJECT,
+  'application/did+json': OBJECT,
+};
+const failure = (description: string): Answered => ({ description, types: RESULTS });
+
+const OPTION = (description: string): Parameter => ({ description, schema: TEXT });
+const OPTIONS = {
+  versionId: OPTION('A revision'),
+  versionTime: OPTION('A moment (RFC 3339)'),
+  service: OPTION('The id of a service: answer where it is'),
+  serviceType: OPTION('The type of a service: answer where it is'),
+  relativeRef: OPTION('A path to follow from the service on'),
+};
+
+const SHARED = {
+  query: OPTIONS,
+  answers: {
+    200: {
+      description: 'The document, or for a DID URL the part of it that it names; as a result with metadata on demand',
+      types: { ...DOCUMENTS, ...RESULTS },
+    },
+    303: { description: 'The address of the service', headers: { Location: 'Where the service is' } },
+    400: failure('INVALID_DID, INVALID_DID_URL or INVALID_OPTIONS'),
+    404: failure('NOT_FOUND'),
+    406: failure('REPRESENTATION_NOT_SUPPORTED'),
+    410: failure('It was deactivated'),
+    500: failure('INTERNAL_ERROR'),
+    501: failure('METHOD_NOT_SUPPORTED or FEATURE_NOT_SUPPORTED'),
+  },
+  handle: answerResolution,
+} satisfies Partial<Route<IdentifierDeps>>;
+
+/** Twins and protocols by their DIDs. */
+export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
+  tag: 'DID resolution',
+  owns: ['/1.0'],
+  description: 'W3C DID Resolution over HTTP. Nobody needs a key; whoever sends one is told only of its own tenant.',
+  access: 'public',
+  parameters: {
+    did: {
+      description: 'A DID or DID URL',
+      schema: { type: 'string', examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] },
+    },
+  },
+  schemas: { DidDocument: DID_DOCUMENT, DidResolution: RESULT, DidUrlDereferencing: DEREFERENCED },
+  routes: [
+    { method: 'GET', path: '/1.0/identifiers/:did', id: 'resolve', summary: 'Resolve a DID', ...SHARED },
+    {
+      method: 'POST',
+      path: '/1.0/identifiers/:did',
+      id: 'resolveWithOptions',
+      summary: 'Resolve a DID, with the options in the body',
+      ...SHARED,
+      body: {
+        types: { [JSON_TYPE]: { type: 'object', additionalProperties: { type: ['string', 'boolean', 'number'] } } },
+        required: false,
+      },
+      problems: ['bad-request', 'too-large', 'unsupported-media-type'],
+    },
+  ],
+});
+
+// Nobody needs a key; but whoever sends one is told only of its own tenant.
+async function answerResolution(ctx: Context, { resolve, onFault }: IdentifierDeps): Promise<void> {
+  const options = await optionsOf(ctx);
+  const tenant = ctx.state.caller ? callerOf(ctx).tenant : undefined;
+  const outcome = await attempt({ identifier: identifierIn(ctx), options, tenant });
+  const { status, type, body, location } = answerTo(outcome, (types) => ctx.accepts(...types));
+  ctx.status = status;
+  ctx.vary(['Accept', 'Authorization']);
+  ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' });
+  if (location !== undefined) ctx.set('Location', location);
+  ctx.body = body && JSON.stringify(body);
+
+  async function attempt(asked: Asked): Promise<Resolution> {
     try {
       return await resolve(asked);
     } catch (error) {
       onFault(error, ctx);
       return failed('INTERNAL_ERROR', 'Something went wrong here. Try again in a moment.');
     }
-  };
-
-  const answer = async (ctx: Context): Promise<void> => {
-    if (!METHODS.includes(ctx.method)) {
-      ctx.set('Allow', METHODS.join(', '));
-      throw refuse('method-not-allowed', `${ctx.path} takes ${METHODS.join(', ')}, not ${ctx.method}.`);
-    }
-    const options = await optionsOf(ctx);
-    const tenant = ctx.state.caller ? callerOf(ctx).tenant : undefined;
-    const outcome = await attempt(ctx, { identifier: identifierIn(ctx), options, tenant });
-    const { status, type, body, location } = answerTo(outcome, (types) => ctx.accepts(...types));
-    ctx.status = status;
-    ctx.vary(['Accept', 'Authorization']);
-    ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' });
-    if (location !== undefined) ctx.set('Location', location);
-    ctx.body = body && JSON.stringify(body);
-  };
-
-  return (ctx, next) => {
-    if (!ctx.path.startsWith(PREFIX)) return next();
-    // Nobody needs a key; but whoever sends one is told only of its own tenant.
-    const asked = () => answer(ctx);
-    return told(ctx, () => (ctx.get('authorization') === '' ? asked() : known(ctx, asked)));
-  };
+  }
 }
 
 // What cannot be decoded is no DID either way.
 function identifierIn({ path }: Context): string {
-  const text = path.slice(PREFIX.length);
+  const text = path.slice(IDENTIFIER_PREFIX.length);
   try {
     return decodeURIComponent(text);
   } catch {
@@ -80,8 +181,8 @@ async function optionsOf(ctx: Context): Promise<GivenOptions> {
 }
 
 async function optionsInBody(ctx: Context): Promise<GivenOptions> {
-  if (!ctx.request.length && ctx.get('transfer-encoding') === '') return [];
-  const { value } = await readBody(ctx);
+  const { value, text } = await readBody(ctx, { optional: true });
+  if (text.trim() === '') return [];
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('bad-request', 'The options are no JSON object.');
   return Object.entries(value).map(([name, option]) => [name, String(option)] as const);

@@ -1,12 +1,13 @@
 // GET /v1/limits: how large things may be.
 
-import type Router from '@koa/router';
 import { LIMITS } from '../../../lib/limits.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import { domainGroup, JSON_TYPE } from '../requests.ts';
 
 const ALL = { ...LIMITS, ...SERVER_LIMITS } as const;
 
-const TOLD = [
+const NAMES = [
   'jsonBodyBytes',
   'jsonBodyDepth',
   'documentBytes',
@@ -29,8 +30,25 @@ const TOLD = [
   'eventStreamsPerTenant',
 ] as const satisfies readonly (keyof typeof ALL)[];
 
-export function limitRoutes(router: Router): void {
-  router.get('/v1/limits', (ctx) => {
-    ctx.body = Object.fromEntries(TOLD.map((name) => [name, ALL[name]]));
-  });
-}
+/** The limits that clients meet. */
+export const LIMIT_ROUTES: RouteGroup<object> = domainGroup({
+  tag: 'Limits',
+  description: 'How large things may be.',
+  routes: [
+    {
+      method: 'GET',
+      path: '/v1/limits',
+      id: 'getLimits',
+      summary: 'The limits of the domain service',
+      answers: {
+        200: {
+          description: 'Name → number; the name says the unit',
+          types: { [JSON_TYPE]: { type: 'object', additionalProperties: { type: 'integer' } } },
+        },
+      },
+      handle: (ctx) => {
+        ctx.body = Object.fromEntries(NAMES.map((name) => [name, ALL[name]]));
+      },
+    },
+  ],
+});

@@ -1,165 +1,214 @@
-// Routes of verification: proposals, votes, what they lead to, and the activity that they open.
+// Routes of verification by vote: proposals, votes, what they lead to, and the rules.
 
-import type Router from '@koa/router';
-import type { Context } from 'koa';
-import type { Clock } from '../../../lib/clock.ts';
-import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
-import type { Idempotency } from '../../../lib/domain/idempotency.ts';
-import { refuse } from '../../../lib/domain/problems.ts';
-import type { Registry } from '../../../lib/domain/registry.ts';
-import type { VerificationService } from '../../../lib/domain/verification.ts';
-import { activityOf, type Credits, canParticipate } from '../../../lib/domain/voting/credits.ts';
+import { NEW_VOTE, VETO } from '../../../lib/domain/schema/bodies.ts';
+import { page } from '../../../lib/domain/schema/twin-answers.ts';
+import {
+  BALLOT,
+  GOVERNANCE_ANSWER,
+  PAGE_LINK,
+  PROPOSAL_ANSWER,
+  RULES,
+  TALLY,
+  VOTED_ANSWER,
+} from '../../../lib/domain/schema/vote-answers.ts';
 import { type Governance, governanceView } from '../../../lib/domain/voting/governance.ts';
-import { type Proposal, proposalView, type SettleVotes } from '../../../lib/domain/voting/proposal.ts';
-import { requireRepresentative } from '../../../lib/domain/voting/propose.ts';
-import type { DocumentStore } from '../../../lib/store/store.ts';
+import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { type ProposalPages, prefersHtml } from '../../web/proposal/routes.ts';
-import { callerOf } from '../authenticate.ts';
-import { type Body, readBody } from '../body.ts';
-import { spareKnown } from '../conditional.ts';
-import { answerPage, readPage } from '../paging.ts';
-import { once, wholeNumber } from '../parameters.ts';
-import { answerOnce, keyOf } from '../repeat.ts';
+import { answerOnce, answerPage, linkedProposal, proposalHeaders, spareKnown } from '../answers.ts';
+import { callerOf } from '../api-keys.ts';
+import {
+  DID,
+  domainGroup,
+  IDEMPOTENCY_KEY,
+  IF_NONE_MATCH,
+  idempotencyKey,
+  JSON_TYPE,
+  MADE,
+  NOT_CHANGED,
+  ONCE_PROBLEMS,
+  PAGE,
+  readBody,
+  readQuery,
+  readRevisionCursor,
+} from '../requests.ts';
+import { PROPOSAL_PAGE, SUBJECT_SCHEMAS, type SubjectDeps, subjectRoutes } from './proposal-subjects.ts';
 
-export interface ProposalDeps {
-  readonly documents: DocumentStore;
-  readonly registry: Registry;
-  readonly verification: VerificationService;
-  readonly credits: Credits;
+export interface ProposalDeps extends SubjectDeps {
   readonly governance: Governance;
-  readonly idempotency: Idempotency;
   readonly pages: ProposalPages;
-  readonly settleVotes: SettleVotes;
-  readonly clock: Clock;
 }
 
-const NO_BODY: Body = { type: '', value: null, text: '' };
+const BALLOT_PAGE = page(BALLOT, 'A page of ballots, the newest first');
+const ONE = '/v1/proposals/:id';
+const SHOWN = { description: 'The proposal', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE };
 
-/** Adds the routes; `ctx.state.caller` is known. */
-export function proposalRoutes(router: Router, deps: ProposalDeps): void {
-  const { documents, registry, verification, credits, governance, idempotency, pages, settleVotes, clock } = deps;
+const RATIONALES = {
+  rationales: {
+    description: 'Whether the page shows the reasons that voters gave',
+    schema: { enum: ['hide', 'show'], default: 'hide' },
+  },
+} as const;
 
-  for (const root of ['/v1/domains/:did', '/v1/entities/:did']) {
-    router.post(`${root}/proposals`, async (ctx) => {
-      const caller = callerOf(ctx);
-      const { id: did } = await registry.get(caller, ctx.params.did!);
-      requireRole(caller, 'propose');
-      requireRepresentative(governance, caller);
-      const body = await readBody(ctx);
-      await answerOnce(ctx, { idempotency, caller, body }, async (reserved) => {
-        const id = reserved?.slice(-32);
-        const made = await verification.propose(caller, { did, body: body.value, ...(id !== undefined && { id }) });
-        return { status: 201, headers: headersOf(made), body: proposalView(made) };
+/** Proposals, votes, and the activity that they open. */
+export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDeps>({
+  tag: 'Verification by vote',
+  description: 'Representatives propose, voters decide, verified domains take part.',
+  parameters: { did: DID, id: { description: 'The id of a proposal', schema: { type: 'string' } } },
+  schemas: {
+    Proposal: PROPOSAL_ANSWER,
+    Rules: RULES,
+    Tally: TALLY,
+    ProposalPage: PROPOSAL_PAGE,
+    NewVote: NEW_VOTE,
+    BallotPage: BALLOT_PAGE,
+    Voted: VOTED_ANSWER,
+    ...SUBJECT_SCHEMAS,
+    Governance: GOVERNANCE_ANSWER,
+    PageLink: PAGE_LINK,
+  },
+  routes: [
+    ...subjectRoutes('/v1/domains/:did', 'Domain'),
+    ...subjectRoutes('/v1/entities/:did', 'Entity'),
+    {
+      method: 'GET',
+      path: '/v1/proposals',
+      id: 'listProposals',
+      summary: 'List the proposals about all domains',
+      query: PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROPOSAL_PAGE } } },
+      problems: ['bad-cursor', 'bad-limit'],
+      handle: async (ctx, { verification }) => {
+        const { items, next } = await verification.list(callerOf(ctx), readQuery(ctx, PAGE));
+        answerPage(ctx, { items: items.map(linkedProposal), next });
+      },
+    },
+    {
+      method: 'GET',
+      path: ONE,
+      id: 'getProposal',
+      summary: 'Read a proposal',
+      description:
+        'As a page for people when HTML is asked for. A browser, which sends no key, opens the link of `page-link`.',
+      query: {
+        pass: { description: 'Of a link to the page; then no key is needed', schema: { type: 'string' } },
+      },
+      headers: IF_NONE_MATCH,
+      answers: {
+        200: {
+          description: 'The proposal. Its ETag, but for the page',
+          types: { [JSON_TYPE]: PROPOSAL_ANSWER, 'text/html': { type: 'string' } },
+        },
+        304: NOT_CHANGED,
+        401: {
+          description: 'To browsers, a page that says how to come in',
+          types: { 'text/html': { type: 'string' } },
+          headers: { 'WWW-Authenticate': 'How to come in' },
+        },
+      },
+      problems: ['not-found'],
+      handle: async (ctx, { verification, pages }) => {
+        const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
+        ctx.vary('Accept');
+        if (prefersHtml(ctx)) return pages.show(ctx, proposal, { rationales: true });
+        const headers = proposalHeaders(proposal);
+        ctx.set(headers);
+        ctx.body = linkedProposal(proposal);
+        spareKnown(ctx, headers.ETag);
+      },
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/page-link`,
+      id: 'getProposalPageLink',
+      summary: 'A link to the page of a proposal, for a browser',
+      description: 'Whoever has the link sees the page, for one hour: give it to those who may.',
+      query: RATIONALES,
+      answers: { 200: { description: 'The link', types: { [JSON_TYPE]: PAGE_LINK } } },
+      problems: ['bad-request', 'not-found'],
+      handle: async (ctx, { verification, pages }) => {
+        const { rationales } = readQuery(ctx, RATIONALES);
+        const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
+        ctx.set('Cache-Control', 'no-store');
+        ctx.body = pages.link(proposal, { rationales: rationales === 'show' });
+      },
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/votes`,
+      id: 'listVotes',
+      summary: 'Every ballot that was ever cast',
+      query: PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: BALLOT_PAGE } } },
+      problems: ['bad-cursor', 'bad-limit', 'not-found'],
+      handle: async (ctx, { verification }) => {
+        const { limit, cursor } = readQuery(ctx, PAGE);
+        const query = { id: ctx.params.id!, limit, ...readRevisionCursor(cursor) };
+        const { items, next } = await verification.votes(callerOf(ctx), query);
+        answerPage(ctx, { items, next: next === undefined ? undefined : String(next) });
+      },
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/votes`,
+      id: 'vote',
+      summary: 'Vote',
+      description: 'Role voter, and in the list of voters that the proposal was made with.',
+      headers: IDEMPOTENCY_KEY,
+      body: { types: { [JSON_TYPE]: NEW_VOTE }, example: { vote: 'yes', rationale: 'I have seen it.' } },
+      answers: {
+        201: { description: 'The vote counts', types: { [JSON_TYPE]: VOTED_ANSWER }, headers: MADE },
+      },
+      problems: [
+        ...(['role-missing', 'not-eligible-voter', 'recused', 'not-found'] as const),
+        ...(['already-voted', 'proposal-not-open', ...ONCE_PROBLEMS] as const),
+      ],
+      handle: async (ctx, { verification, idempotency }) => {
+        const vote = await verification.permit(callerOf(ctx), { id: ctx.params.id!, action: 'vote' });
+        const body = await readBody(ctx);
+        await answerOnce(ctx, { idempotency, body }, async () => {
+          const { proposal, ballot } = await vote({ body: body.value, key: idempotencyKey(ctx) });
+          return { status: 201, headers: proposalHeaders(proposal), body: { ...linkedProposal(proposal), ballot } };
+        });
+      },
+    },
+    action('withdraw', 'Take back a proposal', 'Role representative, and who made it; or an operator.'),
+    action('veto', 'Stop a proposal before it takes effect', 'Role operator.'),
+    action('execute', 'Try again to carry out a proposal that has passed', 'Role operator.'),
+    {
+      method: 'GET',
+      path: '/v1/governance/config',
+      id: 'getGovernance',
+      summary: 'The rules of votes',
+      answers: { 200: { description: 'The rules', types: { [JSON_TYPE]: GOVERNANCE_ANSWER } } },
+      handle: (ctx, { governance }) => {
+        ctx.body = governanceView(governance);
+      },
+    },
+  ],
+});
+
+function action(name: 'withdraw' | 'veto' | 'execute', summary: string, description: string): Route<ProposalDeps> {
+  return {
+    method: 'POST',
+    path: `${ONE}/${name}`,
+    id: `${name}Proposal`,
+    summary,
+    description,
+    headers: IDEMPOTENCY_KEY,
+    body: { types: { [JSON_TYPE]: VETO }, required: false },
+    answers: { 200: SHOWN },
+    problems: [
+      ...(['role-missing', 'not-found', name === 'execute' ? 'wrong-status' : 'proposal-not-open'] as const),
+      ...(name === 'withdraw' ? (['not-proposer'] as const) : []),
+      ...ONCE_PROBLEMS,
+    ],
+    handle: async (ctx, { verification, idempotency }) => {
+      const act = await verification.permit(callerOf(ctx), { id: ctx.params.id!, action: name });
+      const body = await readBody(ctx, { optional: true });
+      await answerOnce(ctx, { idempotency, body }, async () => {
+        const proposal = await act({ body: body.value, key: idempotencyKey(ctx) });
+        return { status: 200, headers: proposalHeaders(proposal), body: linkedProposal(proposal) };
       });
-    });
-
-    router.get(`${root}/proposals`, async (ctx) => {
-      const query = { did: ctx.params.did!, ...readPage(ctx.query) };
-      const { items, next } = await verification.list(callerOf(ctx), query);
-      answerPage(ctx, { items: items.map(proposalView), next });
-    });
-
-    router.get(`${root}/verification`, async (ctx) => {
-      ctx.body = await verification.verificationOf(callerOf(ctx), ctx.params.did!);
-    });
-
-    router.get(`${root}/eligibility`, async (ctx) => {
-      const activity = activityOf(once(ctx.query, ['activity']).activity);
-      const domain = await registry.get(callerOf(ctx), ctx.params.did!);
-      const { eligible, reasons } = await canParticipate({ documents, settleVotes }, domain, clock.now());
-      ctx.body = { did: domain.id, activity, eligible, reasons };
-    });
-
-    router.post(`${root}/credits`, async (ctx) => {
-      const caller = callerOf(ctx);
-      const { id: did } = await registry.get(caller, ctx.params.did!);
-      requireRole(caller, 'issue credits');
-      const body = await readBody(ctx);
-      await answerOnce(ctx, { idempotency, caller, body }, async (reserved) => {
-        const issued = await credits.issue(caller, { did, body: body.value, id: reserved?.slice(-32) });
-        return { status: 201, headers: {}, body: issued };
-      });
-    });
-
-    router.get(`${root}/credits`, async (ctx) => {
-      answerPage(ctx, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...readPage(ctx.query) }));
-    });
-  }
-
-  router.get('/v1/proposals', async (ctx) => {
-    const { items, next } = await verification.list(callerOf(ctx), readPage(ctx.query));
-    answerPage(ctx, { items: items.map(proposalView), next });
-  });
-
-  router.get('/v1/proposals/:id', async (ctx) => {
-    const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
-    ctx.vary('Accept');
-    if (prefersHtml(ctx)) return pages.show(ctx, proposal, { rationales: true });
-    ctx.set(headersOf(proposal));
-    ctx.body = proposalView(proposal);
-    spareKnown(ctx, headersOf(proposal).ETag);
-  });
-
-  router.get('/v1/proposals/:id/page-link', async (ctx) => {
-    const { rationales = 'hide' } = once(ctx.query, ['rationales']);
-    if (rationales !== 'hide' && rationales !== 'show')
-      throw refuse('bad-request', `rationales=${JSON.stringify(rationales)} is not one of hide, show.`);
-    const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = pages.link(proposal, { rationales: rationales === 'show' });
-  });
-
-  router.get('/v1/proposals/:id/votes', async (ctx) => {
-    const { limit, cursor } = readPage(ctx.query);
-    const before =
-      cursor === undefined
-        ? undefined
-        : wholeNumber(cursor, { name: 'cursor', least: 1, most: 1e9, usual: 1, reason: 'bad-cursor' });
-    const { items, next } = await verification.votes(callerOf(ctx), {
-      id: ctx.params.id!,
-      limit,
-      ...(before !== undefined && { before }),
-    });
-    answerPage(ctx, { items, next: next === undefined ? undefined : String(next) });
-  });
-
-  router.post('/v1/proposals/:id/votes', async (ctx) => {
-    const caller = callerOf(ctx);
-    const id = ctx.params.id!;
-    await verification.permit(caller, { id, action: 'vote' });
-    const body = await readBody(ctx);
-    await answerOnce(ctx, { idempotency, caller, body }, async () => {
-      const { proposal, ballot } = await verification.vote(caller, { id, body: body.value, key: keyOf(ctx) });
-      return { status: 201, headers: headersOf(proposal), body: { ...proposalView(proposal), ballot } };
-    });
-  });
-
-  const actions = {
-    withdraw: verification.withdraw,
-    veto: verification.veto,
-    execute: verification.execute,
-  } as const;
-  for (const [action, act] of Object.entries(actions) as [keyof typeof actions, VerificationService['veto']][])
-    router.post(`/v1/proposals/:id/${action}`, async (ctx) => {
-      const caller: Caller = callerOf(ctx);
-      const id = ctx.params.id!;
-      await verification.permit(caller, { id, action });
-      const body = hasBody(ctx) ? await readBody(ctx) : NO_BODY;
-      await answerOnce(ctx, { idempotency, caller, body }, async () => {
-        const proposal = await act(caller, { id, body: body.value, key: keyOf(ctx) });
-        return { status: 200, headers: headersOf(proposal), body: proposalView(proposal) };
-      });
-    });
-
-  router.get('/v1/governance/config', (ctx) => {
-    ctx.body = governanceView(governance);
-  });
-}
-
-function headersOf({ id, revision }: Proposal) {
-  return { Location: `/v1/proposals/${id}`, ETag: `"${revision}"` } as const;
-}
-
-function hasBody(ctx: Context): boolean {
-  return ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0;
+    },
+  };
 }

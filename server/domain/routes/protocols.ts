@@ -1,96 +1,191 @@
 // Routes of protocols: /v1/protocols. A change writes a new version; the versions before it stay.
 
-import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
 import { requireRole } from '../../../lib/domain/caller.ts';
-import { pathSegment } from '../../../lib/domain/did/did.ts';
+import { mintDid, pathSegment } from '../../../lib/domain/did/did.ts';
 import type { Idempotency } from '../../../lib/domain/idempotency.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
-import {
-  type Protocol,
-  type Protocols,
-  protocolView,
-  requireController,
-} from '../../../lib/domain/protocol/protocol.ts';
+import { type Protocol, type Protocols, protocolView } from '../../../lib/domain/protocol/protocol.ts';
+import type { Registry } from '../../../lib/domain/registry.ts';
+import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../../../lib/domain/schema/bodies.ts';
+import { COMPOSED_PROTOCOL, JSON_PATCH, PROTOCOL_ANSWER, page } from '../../../lib/domain/schema/twin-answers.ts';
 import { revisionOrMoment } from '../../../lib/domain/twin/history.ts';
 import { patched } from '../../../lib/domain/twin/patch.ts';
 import { lineageOf } from '../../../lib/domain/twin/rules.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
-import { callerOf } from '../authenticate.ts';
-import { PATCH_TYPES, readBody } from '../body.ts';
-import { expectedRevision, spareKnown } from '../conditional.ts';
-import { answerPage, readPage } from '../paging.ts';
-import { readView } from '../parameters.ts';
-import { answerOnce } from '../repeat.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import { answerOnce, answerPage, spareKnown } from '../answers.ts';
+import { callerOf } from '../api-keys.ts';
+import {
+  DID,
+  domainGroup,
+  IDEMPOTENCY_KEY,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  JSON_TYPE,
+  MADE,
+  NOT_CHANGED,
+  ONCE_PROBLEMS,
+  PAGE,
+  readBody,
+  readPatch,
+  readQuery,
+  requireIfMatch,
+} from '../requests.ts';
 
 export interface ProtocolDeps {
-  readonly protocols: Protocols;
+  readonly registry: Registry;
   readonly idempotency: Idempotency;
   readonly clock: Clock;
 }
 
 const PATH = '/v1/protocols';
+const PROTOCOL_PAGE = page(PROTOCOL_ANSWER, 'A page of protocols');
+const VIEW = {
+  view: { description: '`composed`: together with what it inherits', schema: { enum: ['plain', 'composed'] } },
+  at: { description: 'A version: as it was then', schema: { type: 'string' } },
+} as const;
+
+/** Protocols and their versions. */
+export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
+  tag: 'Protocols',
+  description: 'Templates of twins. A change makes a new version; twins stay on the version that they name.',
+  parameters: { did: DID },
+  schemas: {
+    NewProtocol: NEW_PROTOCOL,
+    ChangedProtocol: CHANGED_PROTOCOL,
+    Protocol: PROTOCOL_ANSWER,
+    ComposedProtocol: COMPOSED_PROTOCOL,
+    ProtocolPage: PROTOCOL_PAGE,
+  },
+  routes: [
+    {
+      method: 'POST',
+      path: PATH,
+      id: 'createProtocol',
+      summary: 'Create a protocol',
+      description: 'Role controller.',
+      headers: IDEMPOTENCY_KEY,
+      body: {
+        types: { [JSON_TYPE]: NEW_PROTOCOL },
+        example: {
+          type: 'Protocol',
+          name: 'Clean cooking',
+          alsoKnownAs: 'did:ixo:protocol/clean-cooking',
+          properties: { burns: 'number' },
+          relationships: { operator: 'OrganisationEntity' },
+        },
+      },
+      answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: PROTOCOL_ANSWER }, headers: MADE } },
+      problems: ['role-missing', 'already-exists', ...ONCE_PROBLEMS],
+      handle: async (ctx, { registry: { protocols }, idempotency }) => {
+        const caller = callerOf(ctx);
+        requireRole(caller, 'create twins');
+        const body = await readBody(ctx);
+        await answerOnce(ctx, { idempotency, body }, async (token) => {
+          const protocol = await protocols.create(caller, body.value, mintDid(token));
+          const shown = linkedView(protocol);
+          return { status: 201, headers: { Location: shown.links.self, ETag: `"${protocol.version}"` }, body: shown };
+        });
+      },
+    },
+    {
+      method: 'GET',
+      path: PATH,
+      id: 'listProtocols',
+      summary: 'List protocols',
+      query: PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROTOCOL_PAGE } } },
+      problems: ['bad-cursor', 'bad-limit'],
+      handle: async (ctx, { registry: { protocols } }) => {
+        const { items, next } = await protocols.list(callerOf(ctx), readQuery(ctx, PAGE));
+        answerPage(ctx, { items: items.map(linkedView), next });
+      },
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/:did`,
+      id: 'getProtocol',
+      summary: 'Read a protocol',
+      query: VIEW,
+      headers: IF_NONE_MATCH,
+      answers: {
+        200: {
+          description: 'The protocol; its ETag, but for the composed view',
+          types: { [JSON_TYPE]: { anyOf: [PROTOCOL_ANSWER, COMPOSED_PROTOCOL] } },
+        },
+        304: NOT_CHANGED,
+      },
+      problems: ['bad-request', 'not-found'],
+      handle: async (ctx, { registry: { protocols }, clock }) => {
+        const present = await protocols.get(callerOf(ctx), ctx.params.did!);
+        const { at, view } = readQuery(ctx, VIEW);
+        const protocol = at === undefined ? present : await versionOf(protocols, present, { at, now: clock.now() });
+        if (view === 'composed') {
+          ctx.body = await composed(protocols, protocol);
+          return;
+        }
+        show(ctx, protocol);
+        spareKnown(ctx, `"${protocol.version}"`);
+      },
+    },
+    {
+      method: 'PATCH',
+      path: `${PATH}/:did`,
+      id: 'changeProtocol',
+      summary: 'Write a new version of a protocol',
+      description: 'Role controller, and its controller or an operator.',
+      headers: { 'If-Match': { ...IF_MATCH, required: true } },
+      body: {
+        types: {
+          'application/merge-patch+json': CHANGED_PROTOCOL,
+          'application/json-patch+json': JSON_PATCH,
+          [JSON_TYPE]: CHANGED_PROTOCOL,
+        },
+      },
+      answers: {
+        200: {
+          description: 'The new version',
+          types: { [JSON_TYPE]: PROTOCOL_ANSWER },
+          headers: { ETag: 'Its version' },
+        },
+      },
+      problems: [
+        ...(['role-missing', 'not-controller', 'not-found', 'already-exists'] as const),
+        ...(['revision-changed', 'test-failed', 'precondition-required'] as const),
+      ],
+      handle: async (ctx, { registry: { protocols } }) => {
+        const read = (present: Protocol) => readChange(ctx, present);
+        show(ctx, await protocols.change(callerOf(ctx), ctx.params.did!, { read }));
+      },
+    },
+  ],
+});
+
 const CHANGEABLE = [
   ...['name', 'alsoKnownAs', 'parent', 'controller', 'metadata', 'properties', 'relationships'],
   ...['linkedResource', 'linkedClaim', 'linkedEntity', 'accordedRight'],
 ];
 
-/** Adds the routes; `ctx.state.caller` is known. */
-export function protocolRoutes(router: Router, { protocols, idempotency, clock }: ProtocolDeps): void {
-  const show = (ctx: Context, protocol: Protocol) => {
-    ctx.set('ETag', `"${protocol.version}"`);
-    ctx.body = protocolView(protocol);
-  };
+async function readChange(ctx: Context, present: Protocol) {
+  const patch = await readPatch(ctx);
+  const expected = requireIfMatch(ctx, present.version);
+  if (expected !== present.version)
+    throw refuse('revision-changed', `The protocol is at version ${present.version}, not ${expected}. Read it again.`);
+  const view = protocolView(present);
+  const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
+  const after = Object.entries(patched(base, patch)).filter(([, part]) => part !== null);
+  return { expected, body: Object.fromEntries(after) };
+}
 
-  router.post(PATH, async (ctx) => {
-    const caller = callerOf(ctx);
-    requireRole(caller, 'create twins');
-    const body = await readBody(ctx);
-    await answerOnce(ctx, { idempotency, caller, body }, async (did) => {
-      const protocol = await protocols.create(caller, body.value, did);
-      const headers = { Location: `${PATH}/${pathSegment(protocol.body.did)}`, ETag: `"${protocol.version}"` };
-      return { status: 201, headers, body: protocolView(protocol) };
-    });
-  });
+function linkedView(protocol: Protocol) {
+  return { ...protocolView(protocol), links: { self: `${PATH}/${pathSegment(protocol.body.did)}` } };
+}
 
-  router.get(PATH, async (ctx) => {
-    const { items, next } = await protocols.list(callerOf(ctx), readPage(ctx.query));
-    answerPage(ctx, { items: items.map(protocolView), next });
-  });
-
-  router.get(`${PATH}/:did`, async (ctx) => {
-    const present = await protocols.get(callerOf(ctx), ctx.params.did!);
-    const { at, view } = readView(ctx.query);
-    const protocol = at === undefined ? present : await versionOf(protocols, present, { at, now: clock.now() });
-    if (view === 'composed') {
-      ctx.body = await composed(protocols, protocol);
-      return;
-    }
-    show(ctx, protocol);
-    spareKnown(ctx, `"${protocol.version}"`);
-  });
-
-  router.patch(`${PATH}/:did`, async (ctx) => {
-    const caller = callerOf(ctx);
-    const present = await protocols.get(caller, ctx.params.did!);
-    requireRole(caller, 'change twins');
-    requireController(caller, present.body.controllers);
-    const { type, value } = await readBody(ctx, PATCH_TYPES);
-    const expected = expectedRevision(ctx, present.version);
-    if (expected === undefined)
-      throw refuse('precondition-required', 'Send If-Match with the ETag of the version that you have seen.');
-    if (expected !== present.version)
-      throw refuse(
-        'revision-changed',
-        `The protocol is at version ${present.version}, not ${expected}. Read it again.`,
-      );
-    const view = protocolView(present);
-    const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
-    const after = patched(base, { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value });
-    const body = Object.fromEntries(Object.entries(after).filter(([, part]) => part !== null));
-    show(ctx, await protocols.change(caller, present.body.did, { expected, body }));
-  });
+function show(ctx: Context, protocol: Protocol): void {
+  ctx.set('ETag', `"${protocol.version}"`);
+  ctx.body = linkedView(protocol);
 }
 
 async function versionOf(
@@ -110,5 +205,5 @@ async function versionOf(
 async function composed(protocols: Protocols, protocol: Protocol): Promise<JsonObject> {
   const { properties, relationships, protocols: chain } = await lineageOf(protocols, protocol);
   const classChain = chain.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
-  return { ...protocolView(protocol), properties, relationships, composed: true, classChain };
+  return { ...linkedView(protocol), properties, relationships, composed: true, classChain };
 }

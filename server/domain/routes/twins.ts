@@ -1,151 +1,190 @@
-// Routes of domains and entities: /v1/domains and /v1/entities, which are two doors to one registry.
+// Routes of domains and entities: making, listing and reading them. /v1/domains and /v1/entities lead to one registry.
 
-import type Router from '@koa/router';
-import type { Context } from 'koa';
-import type { Clock } from '../../../lib/clock.ts';
-import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
-import { pathSegment } from '../../../lib/domain/did/did.ts';
-import type { Idempotency } from '../../../lib/domain/idempotency.ts';
+import { requireRole } from '../../../lib/domain/caller.ts';
+import { mintDid, pathSegment } from '../../../lib/domain/did/did.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
-import { refuse } from '../../../lib/domain/problems.ts';
-import { requireController } from '../../../lib/domain/protocol/protocol.ts';
-import type { Registry } from '../../../lib/domain/registry.ts';
-import type { Direction } from '../../../lib/domain/twin/graph.ts';
-import type { ListQuery } from '../../../lib/domain/twin/list.ts';
-import { type Domain, domainView } from '../../../lib/domain/twin/record.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
-import type { JsonObject } from '../../../lib/store/store.ts';
-import { callerOf } from '../authenticate.ts';
-import { PATCH_TYPES, readBody } from '../body.ts';
-import { etagOf, expectedRevision, spareKnown } from '../conditional.ts';
-import { answerPage } from '../paging.ts';
-import { LIMIT, once, readView, wholeNumber } from '../parameters.ts';
-import { answerOnce } from '../repeat.ts';
+import { CHANGED_TWIN, NEW_TWIN } from '../../../lib/domain/schema/bodies.ts';
+import {
+  COMPOSED_DOMAIN,
+  DOMAIN_ANSWER,
+  GRAPH_ANSWER,
+  HISTORY_ITEM,
+  JSON_PATCH,
+  page,
+} from '../../../lib/domain/schema/twin-answers.ts';
+import { domainView } from '../../../lib/domain/twin/record.ts';
+import type { Route, RouteGroup } from '../../http/route-table.ts';
+import { answerOnce, answerPage, answerTwin, etagOf, spareKnown, twinLinks } from '../answers.ts';
+import { callerOf } from '../api-keys.ts';
+import {
+  DID,
+  domainGroup,
+  IDEMPOTENCY_KEY,
+  IF_NONE_MATCH,
+  JSON_TYPE,
+  MADE,
+  NOT_CHANGED,
+  ONCE_PROBLEMS,
+  PAGE,
+  readBody,
+  readQuery,
+  readRevisionCursor,
+  SHORT_PAGE,
+} from '../requests.ts';
+import { changesOf, type TwinDeps } from './twin-changes.ts';
 
-export interface TwinDeps {
-  readonly registry: Registry;
-  readonly idempotency: Idempotency;
-  readonly clock: Clock;
-}
+const TEXT = { type: 'string' } as const;
+const DOMAIN_PAGE = page(DOMAIN_ANSWER, 'A page of domains and entities');
+const HISTORY = page(HISTORY_ITEM, 'A page of a history, the newest write first');
 
-const LIST_FIELDS = [
-  'type',
-  'class',
-  'status',
-  'controller',
-  'name',
-  'externalId',
-  'validAt',
-  'filter',
-  'sort',
-  'cursor',
-] as const;
+const LIST = {
+  type: { description: 'Type, with or without the suffix Entity', schema: TEXT },
+  class: { description: 'The protocol, by DID or other name', schema: TEXT },
+  status: { description: 'Such as Verified', schema: TEXT },
+  controller: { description: 'Who may change it', schema: TEXT },
+  name: { description: 'The name in its metadata', schema: TEXT },
+  externalId: { description: 'Its name in the system that it comes from', schema: TEXT },
+  validAt: { description: 'A moment (RFC 3339) at which it is valid', schema: TEXT },
+  filter: { description: 'Conditions such as `and(eq(status,"Verified"),gt(properties.size,3))`', schema: TEXT },
+  sort: { description: 'A field, with `-` in front for the greatest first', schema: TEXT },
+  ...PAGE,
+} as const;
 
-/** Adds the routes; `ctx.state.caller` is known. */
-export function twinRoutes(router: Router, { registry, idempotency, clock }: TwinDeps): void {
-  const show = (ctx: Context, domain: Domain, body: JsonObject = domainView(domain, clock.now())) => {
-    ctx.set('ETag', etagOf(domain, clock.now()));
-    ctx.set('Cache-Control', 'private, no-cache');
-    ctx.body = body;
-  };
+const VIEW = {
+  view: {
+    description: '`composed`: together with what it inherits from its protocol',
+    schema: { enum: ['plain', 'composed'], default: 'plain' },
+  },
+  at: { description: 'A revision, or a moment (RFC 3339): as it was then', schema: TEXT },
+} as const;
 
-  for (const [path, wanted] of [
-    ['/v1/domains', 'class'],
-    ['/v1/entities', 'protocol'],
-  ] as const) {
-    router.post(path, async (ctx) => {
-      const caller = callerOf(ctx);
-      requireRole(caller, 'create twins');
-      const body = await readBody(ctx);
-      await answerOnce(ctx, { idempotency, caller, body }, async (did) => {
-        const domain = await registry.create(caller, { body: body.value, wanted, ...(did !== undefined && { did }) });
-        const location = `${path}/${pathSegment(domain.id)}`;
-        const headers = { Location: location, ETag: etagOf(domain, clock.now()) };
-        return { status: 201, headers, body: domainView(domain, clock.now()) };
-      });
-    });
+const AROUND = {
+  depth: {
+    description: 'Steps from the twin',
+    schema: { type: 'integer', minimum: 1, maximum: DOMAIN_LIMITS.graphDepth, default: 1 },
+  },
+  rel: { description: 'Only edges of this relation', schema: TEXT },
+  direction: { description: 'Which way to walk', schema: { enum: ['out', 'in', 'both'], default: 'out' } },
+} as const;
 
-    router.get(path, async (ctx) => {
-      const query = listQuery(ctx);
-      const { items, next } = await registry.list(callerOf(ctx), query);
-      answerPage(ctx, { items: items.map((item) => domainView(item, clock.now())), next });
-    });
+/** Both doors to the one registry. */
+export const TWIN_ROUTES: RouteGroup<TwinDeps> = domainGroup({
+  tag: 'Domains and entities',
+  owns: ['/v1'],
+  description:
+    'Digital twins. Both addresses lead to the same registry; they differ in how a new twin names its protocol.',
+  parameters: { did: DID },
+  schemas: {
+    NewTwin: NEW_TWIN,
+    ChangedTwin: CHANGED_TWIN,
+    JsonPatch: JSON_PATCH,
+    Domain: DOMAIN_ANSWER,
+    ComposedDomain: COMPOSED_DOMAIN,
+    DomainPage: DOMAIN_PAGE,
+    History: HISTORY,
+    Graph: GRAPH_ANSWER,
+  },
+  routes: [...routesAt('/v1/domains', 'Domain'), ...routesAt('/v1/entities', 'Entity')],
+});
 
-    router.get(`${path}/:did`, async (ctx) => {
-      const caller = callerOf(ctx);
-      const { did } = ctx.params as { did: string };
-      const { at, view } = readView(ctx.query);
-      const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, at);
-      if (view === 'composed') {
-        ctx.body = await registry.composed(domain);
-        return;
-      }
-      show(ctx, domain);
-      spareKnown(ctx, etagOf(domain, clock.now()));
-    });
-
-    router.patch(`${path}/:did`, async (ctx) => {
-      const caller = callerOf(ctx);
-      const present = await registry.get(caller, ctx.params.did!);
-      mayChange(caller, present);
-      const { type, value } = await readBody(ctx, PATCH_TYPES);
-      const patch = { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value } as const;
-      const expected = expectedRevision(ctx, present.revision);
-      show(ctx, await registry.patch(caller, { did: present.id, patch, expected }));
-    });
-
-    router.post(`${path}/:did/transfer`, async (ctx) => {
-      const caller = callerOf(ctx);
-      const present = await registry.get(caller, ctx.params.did!);
-      mayChange(caller, present);
-      const { value } = await readBody(ctx);
-      const expected = expectedRevision(ctx, present.revision);
-      show(ctx, await registry.transfer(caller, { did: present.id, body: value, expected }));
-    });
-
-    router.delete(`${path}/:did`, async (ctx) => {
-      const caller = callerOf(ctx);
-      const present = await registry.get(caller, ctx.params.did!);
-      const expected = expectedRevision(ctx, present.revision);
-      show(ctx, await registry.deactivate(caller, { did: present.id, expected }));
-    });
-
-    router.get(`${path}/:did/history`, async (ctx) => {
-      const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 200 });
-      const before = ctx.query.cursor === undefined ? undefined : historyCursor(String(ctx.query.cursor));
-      const page = await registry.history(callerOf(ctx), {
-        did: ctx.params.did!,
-        limit,
-        ...(before !== undefined && { before }),
-      });
-      answerPage(ctx, page);
-    });
-
-    router.get(`${path}/:did/graph`, async (ctx) => {
-      const { rel, direction } = once(ctx.query, ['rel', 'direction']);
-      ctx.body = await registry.graph(callerOf(ctx), {
-        did: ctx.params.did!,
-        depth: wholeNumber(ctx.query.depth, { name: 'depth', least: 1, most: DOMAIN_LIMITS.graphDepth, usual: 1 }),
-        ...(rel !== undefined && { relation: rel }),
-        ...(direction !== undefined && { direction: direction as Direction }),
-      });
-    });
-  }
-}
-
-// Before the body is read, which tells a stranger less.
-function mayChange(caller: Caller, { body }: Domain): void {
-  requireRole(caller, 'change twins');
-  requireController(caller, body.controllers);
-}
-
-function listQuery(ctx: Context): ListQuery {
-  const fields = once(ctx.query, LIST_FIELDS);
-  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: SHARED_LIMITS.pageSizeMax });
-  return { ...fields, limit };
-}
-
-function historyCursor(cursor: string): number {
-  if (/^\d{1,10}$/.test(cursor)) return Number(cursor);
-  throw refuse('bad-cursor', 'The cursor is damaged. Send `next` back as it came.');
+function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
+  const noun = Noun === 'Domain' ? 'a domain' : 'an entity';
+  const wanted = Noun === 'Domain' ? 'class' : 'protocol';
+  const one = `${path}/:did`;
+  return [
+    {
+      method: 'POST',
+      path,
+      id: `create${Noun}`,
+      summary: `Create ${noun}`,
+      description: 'Role controller. The DID is made here.',
+      headers: IDEMPOTENCY_KEY,
+      body: {
+        types: { [JSON_TYPE]: NEW_TWIN },
+        example: { type: 'Device', class: 'did:ixo:protocol/clean-cooking', metadata: { name: 'A stove' } },
+      },
+      answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: DOMAIN_ANSWER }, headers: MADE } },
+      problems: ['role-missing', 'not-controller', 'already-exists', ...ONCE_PROBLEMS],
+      handle: async (ctx, { registry, idempotency, clock }) => {
+        const caller = callerOf(ctx);
+        requireRole(caller, 'create twins');
+        const body = await readBody(ctx);
+        await answerOnce(ctx, { idempotency, body }, async (token) => {
+          const domain = await registry.create(caller, { body: body.value, wanted, did: mintDid(token) });
+          const headers = { Location: `${path}/${pathSegment(domain.id)}`, ETag: etagOf(domain, clock.now()) };
+          return { status: 201, headers, body: domainView(domain, clock.now(), twinLinks) };
+        });
+      },
+    },
+    {
+      method: 'GET',
+      path,
+      id: `list${Noun === 'Domain' ? 'Domains' : 'Entities'}`,
+      summary: 'List domains and entities',
+      query: LIST,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: DOMAIN_PAGE } } },
+      problems: ['bad-request', 'bad-cursor', 'bad-filter', 'bad-limit'],
+      handle: async (ctx, { registry, clock }) => {
+        const { items, next } = await registry.list(callerOf(ctx), readQuery(ctx, LIST));
+        answerPage(ctx, { items: items.map((item) => domainView(item, clock.now(), twinLinks)), next });
+      },
+    },
+    {
+      method: 'GET',
+      path: one,
+      id: `get${Noun}`,
+      summary: `Read ${noun}`,
+      query: VIEW,
+      headers: IF_NONE_MATCH,
+      answers: {
+        200: {
+          description: 'The record; its ETag, but for the composed view',
+          types: { [JSON_TYPE]: { anyOf: [DOMAIN_ANSWER, COMPOSED_DOMAIN] } },
+        },
+        304: NOT_CHANGED,
+      },
+      problems: ['bad-request', 'not-found', 'gone'],
+      handle: async (ctx, { registry, clock }) => {
+        const { at, view } = readQuery(ctx, VIEW);
+        const did = ctx.params.did!;
+        const caller = callerOf(ctx);
+        const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, at);
+        if (view === 'composed') {
+          ctx.body = await registry.composed(domain);
+          return;
+        }
+        answerTwin(ctx, domain, clock.now());
+        spareKnown(ctx, etagOf(domain, clock.now()));
+      },
+    },
+    ...changesOf(one, { Noun, noun }),
+    {
+      method: 'GET',
+      path: `${one}/history`,
+      id: `list${Noun}History`,
+      summary: 'Who changed what, and when',
+      query: SHORT_PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: HISTORY } } },
+      problems: ['bad-request', 'bad-cursor', 'not-found'],
+      handle: async (ctx, { registry }) => {
+        const { limit, cursor } = readQuery(ctx, SHORT_PAGE);
+        const page = { did: ctx.params.did!, limit, ...readRevisionCursor(cursor) };
+        answerPage(ctx, await registry.history(callerOf(ctx), page));
+      },
+    },
+    {
+      method: 'GET',
+      path: `${one}/graph`,
+      id: `get${Noun}Graph`,
+      summary: 'The twins around it',
+      query: AROUND,
+      answers: { 200: { description: 'The graph', types: { [JSON_TYPE]: GRAPH_ANSWER } } },
+      problems: ['bad-request', 'not-found', 'gone'],
+      handle: async (ctx, { registry }) => {
+        const { rel: relation, ...around } = readQuery(ctx, AROUND);
+        const query = { did: ctx.params.did!, ...around, ...(relation !== undefined && { relation }) };
+        ctx.body = await registry.graph(callerOf(ctx), query);
+      },
+    },
+  ];
 }

@@ -1,70 +1,171 @@
 // Routes of webhooks: /v1/webhooks. A secret is only ever shown in the answer to the request that made it.
 
-import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
-import { deadLetterView, webhookView } from '../../../lib/domain/webhook/webhook.ts';
+import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../../../lib/domain/schema/bodies.ts';
+import { page } from '../../../lib/domain/schema/twin-answers.ts';
+import { LETTER_ANSWER, WEBHOOK_ANSWER } from '../../../lib/domain/schema/webhook-answers.ts';
+import { type DeadLetter, deadLetterView, webhookView } from '../../../lib/domain/webhook/webhook.ts';
 import type { WebhookState, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { callerOf } from '../authenticate.ts';
-import { JSON_TYPES, readBody } from '../body.ts';
-import { expectedRevision } from '../conditional.ts';
-import { answerPage } from '../paging.ts';
-import { LIMIT, wholeNumber } from '../parameters.ts';
+import { JSON_TYPES } from '../../http/json-body.ts';
+import type { RouteGroup } from '../../http/route-table.ts';
+import { answerPage } from '../answers.ts';
+import { callerOf } from '../api-keys.ts';
+import { domainGroup, IF_MATCH, JSON_TYPE, readBody, readIfMatch, readQuery, SHORT_PAGE } from '../requests.ts';
 
-const PATH = '/v1/webhooks';
-const CHANGE_TYPES = ['application/merge-patch+json', ...JSON_TYPES];
-
-/** Adds the routes; `ctx.state.caller` is known. */
-export function webhookRoutes(router: Router, { webhooks }: { webhooks: Webhooks }): void {
-  const show = (ctx: Context, { webhook, progress, secret }: WebhookState) => {
-    ctx.set('ETag', `"${webhook.revision}"`);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { ...webhookView(webhook, progress?.body), ...(secret !== undefined && { secret }) };
-  };
-
-  router.post(PATH, async (ctx) => {
-    const caller = callerOf(ctx);
-    requireRole(caller, 'manage webhooks');
-    const made = await webhooks.create(caller, (await readBody(ctx)).value);
-    ctx.status = 201;
-    ctx.set('Location', `${PATH}/${made.webhook.id}`);
-    show(ctx, made);
-  });
-
-  router.get(PATH, async (ctx) => {
-    const page = await paged(webhooks.list(callerOf(ctx), pageOf(ctx)));
-    const items = page.items.map(({ webhook, progress }) => webhookView(webhook, progress?.body));
-    answerPage(ctx, { items, next: page.next });
-  });
-
-  router.get(`${PATH}/:id`, async (ctx) => show(ctx, await webhooks.get(callerOf(ctx), ctx.params.id!)));
-
-  router.patch(`${PATH}/:id`, async (ctx) => {
-    const caller = callerOf(ctx);
-    const { webhook } = await webhooks.get(caller, ctx.params.id!);
-    const { value } = await readBody(ctx, CHANGE_TYPES);
-    const expected = expectedRevision(ctx, webhook.revision);
-    show(ctx, await webhooks.change(caller, webhook.id, { body: value, expected }));
-  });
-
-  router.delete(`${PATH}/:id`, async (ctx) => show(ctx, await webhooks.remove(callerOf(ctx), ctx.params.id!)));
-
-  router.get(`${PATH}/:id/deliveries`, async (ctx) => {
-    const page = await paged(webhooks.letters(callerOf(ctx), { id: ctx.params.id!, ...pageOf(ctx) }));
-    answerPage(ctx, { items: page.items.map(deadLetterView), next: page.next });
-  });
-
-  router.post(`${PATH}/:id/deliveries/:seq/retry`, async (ctx) => {
-    const { id, seq } = ctx.params as { id: string; seq: string };
-    ctx.body = deadLetterView(await webhooks.retry(callerOf(ctx), { id, seq }));
-  });
+export interface WebhookDeps {
+  readonly webhooks: Webhooks;
 }
 
-function pageOf(ctx: Context): { limit: number; cursor?: string | undefined } {
-  const limit = wholeNumber(ctx.query.limit, { ...LIMIT, most: 200 });
-  return { limit, cursor: ctx.query.cursor === undefined ? undefined : String(ctx.query.cursor) };
+const PATH = '/v1/webhooks';
+const ONE = `${PATH}/:id`;
+const WEBHOOK_PAGE = page(WEBHOOK_ANSWER, 'A page of webhooks');
+const LETTER_PAGE = page(LETTER_ANSWER, 'A page of events that could not be delivered');
+const ETAG = { ETag: 'Its revision' };
+const SHOWN = { description: 'The webhook', types: { [JSON_TYPE]: WEBHOOK_ANSWER }, headers: ETAG };
+
+/** Webhooks and what could not be delivered to them. */
+export const WEBHOOK_ROUTES: RouteGroup<WebhookDeps> = domainGroup({
+  tag: 'Webhooks',
+  description: `Events, sent to addresses on the public internet over https. Requests are signed as Standard Webhooks say,
+come in order, and at least once: the header \`webhook-id\` is the same each time. Role controller or operator.`,
+  problems: ['unauthorized', 'role-missing'],
+  parameters: {
+    id: { description: 'The id of a webhook', schema: { type: 'string' } },
+    seq: { description: 'The number of an event', schema: { type: 'string' } },
+  },
+  schemas: {
+    NewWebhook: NEW_WEBHOOK,
+    ChangedWebhook: CHANGED_WEBHOOK,
+    Webhook: WEBHOOK_ANSWER,
+    WebhookPage: WEBHOOK_PAGE,
+    Letter: LETTER_ANSWER,
+    LetterPage: LETTER_PAGE,
+  },
+  routes: [
+    {
+      method: 'POST',
+      path: PATH,
+      id: 'createWebhook',
+      summary: 'Ask to be told of events',
+      body: {
+        types: { [JSON_TYPE]: NEW_WEBHOOK },
+        example: { url: 'https://example.com/events', events: ['domain.*'] },
+      },
+      answers: {
+        201: {
+          description: 'The webhook, with the secret that its requests are signed with',
+          types: { [JSON_TYPE]: WEBHOOK_ANSWER },
+          headers: { Location: 'Where it is', ...ETAG },
+        },
+      },
+      problems: [],
+      handle: async (ctx, { webhooks }) => {
+        const caller = callerOf(ctx);
+        requireRole(caller, 'manage webhooks');
+        const made = await webhooks.create(caller, (await readBody(ctx)).value);
+        ctx.status = 201;
+        ctx.set('Location', `${PATH}/${made.webhook.id}`);
+        show(ctx, made);
+      },
+    },
+    {
+      method: 'GET',
+      path: PATH,
+      id: 'listWebhooks',
+      summary: 'List webhooks',
+      query: SHORT_PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: WEBHOOK_PAGE } } },
+      problems: ['bad-cursor', 'bad-limit'],
+      handle: async (ctx, { webhooks }) => {
+        const page = await paged(webhooks.list(callerOf(ctx), readQuery(ctx, SHORT_PAGE)));
+        answerPage(ctx, { items: page.items.map(linkedWebhook), next: page.next });
+      },
+    },
+    {
+      method: 'GET',
+      path: ONE,
+      id: 'getWebhook',
+      summary: 'Read a webhook',
+      answers: { 200: SHOWN },
+      problems: ['not-found'],
+      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.get(callerOf(ctx), ctx.params.id!)),
+    },
+    {
+      method: 'PATCH',
+      path: ONE,
+      id: 'changeWebhook',
+      summary: 'Change, pause or go on with a webhook',
+      headers: { 'If-Match': IF_MATCH },
+      body: { types: { 'application/merge-patch+json': CHANGED_WEBHOOK, [JSON_TYPE]: CHANGED_WEBHOOK } },
+      answers: { 200: SHOWN },
+      problems: ['not-found', 'revision-changed'],
+      handle: async (ctx, { webhooks }) => {
+        const read = async ({ revision }: { readonly revision: number }) => ({
+          body: (await readBody(ctx, { types: CHANGE_TYPES })).value,
+          expected: readIfMatch(ctx, revision),
+        });
+        show(ctx, await webhooks.change(callerOf(ctx), ctx.params.id!, { read }));
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      id: 'removeWebhook',
+      summary: 'Remove a webhook',
+      answers: { 200: { ...SHOWN, description: 'As it was' } },
+      problems: ['not-found'],
+      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.remove(callerOf(ctx), ctx.params.id!)),
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/deliveries`,
+      id: 'listLetters',
+      summary: 'The events that could not be delivered',
+      query: SHORT_PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: LETTER_PAGE } } },
+      problems: ['bad-cursor', 'bad-limit', 'not-found'],
+      handle: async (ctx, { webhooks }) => {
+        const query = { id: ctx.params.id!, ...readQuery(ctx, SHORT_PAGE) };
+        const page = await paged(webhooks.letters(callerOf(ctx), query));
+        answerPage(ctx, { items: page.items.map(linkedDeadLetter), next: page.next });
+      },
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/deliveries/:seq/retry`,
+      id: 'retryLetter',
+      summary: 'Send one of them again',
+      answers: { 200: { description: 'What became of it', types: { [JSON_TYPE]: LETTER_ANSWER } } },
+      problems: ['not-found'],
+      handle: async (ctx, { webhooks }) => {
+        const { id, seq } = ctx.params as { id: string; seq: string };
+        ctx.body = linkedDeadLetter(await webhooks.retry(callerOf(ctx), { id, seq }));
+      },
+    },
+  ],
+});
+
+const CHANGE_TYPES = ['application/merge-patch+json', ...JSON_TYPES];
+
+function show(ctx: Context, shown: WebhookState): void {
+  const { webhook, secret } = shown;
+  ctx.set('ETag', `"${webhook.revision}"`);
+  ctx.set('Cache-Control', 'no-store');
+  ctx.body = { ...linkedWebhook(shown), ...(secret !== undefined && { secret }) };
+}
+
+function linkedWebhook({ webhook, progress }: WebhookState) {
+  const self = `${PATH}/${webhook.id}`;
+  return { ...webhookView(webhook, progress?.body), links: { self, deliveries: `${self}/deliveries` } };
+}
+
+/** An event that was put aside, as clients read it. */
+export function linkedDeadLetter(deadLetter: DeadLetter) {
+  const { webhook, seq } = deadLetter.body;
+  return { ...deadLetterView(deadLetter), links: { retry: `${PATH}/${webhook}/deliveries/${seq}/retry` } };
 }
 
 async function paged<T>(page: Promise<T>): Promise<T> {

@@ -1,38 +1,34 @@
-// JSON bodies of all doors but the USSD one: parsed by koa-bodyparser, refused in our own words.
+// Puts JSON bodies into `ctx.request.body`, for routes that read them there.
 
 import type { Middleware } from 'koa';
-import bodyParser from 'koa-bodyparser';
-import { flawOfJson, wordsAt } from '../../../lib/json/reader.ts';
-import type { Json } from '../../../lib/store/store.ts';
-import { SERVER_LIMITS } from '../../config/limits.ts';
-import { Refusal, type RefusalKind } from '../errors.ts';
+import { wordsAt } from '../../../lib/json/reader.ts';
+import { Refusal } from '../errors.ts';
+import { BodyError, readJsonBody } from '../json-body.ts';
 
-const KINDS: Readonly<Record<string, RefusalKind>> = {
-  'entity.too.large': 'too-large',
-  'encoding.unsupported': 'unsupported-media-type',
-  'charset.unsupported': 'unsupported-media-type',
-};
+// Other bodies are left to the routes.
+const TYPES = [
+  ...['application/json', 'application/json-patch+json', 'application/vnd.api+json'],
+  ...['application/csp-report', 'application/scim+json'],
+];
 
-/**
- * Puts the parsed body into `ctx.request.body`: objects and lists only, at most 1 MiB. Refused: what could not be kept as
- * it was sent; see lib/json/reader.ts.
- */
+/** Reads objects and lists only, at most 1 MiB; what is no JSON by its type, or missing, is an empty object. */
 export function jsonBody(): Middleware {
-  const parse = bodyParser({
-    enableTypes: ['json'],
-    jsonLimit: String(SERVER_LIMITS.jsonBodyBytes),
-    // The parser's own words quote the body.
-    onerror: (error) => {
-      const { type, status } = error as { type?: string; status?: number };
-      const kind = (type !== undefined && KINDS[type]) || (status === 415 ? 'unsupported-media-type' : 'bad-request');
-      throw new Refusal(kind, kind === 'bad-request' ? 'The body is no valid JSON object or list' : undefined);
-    },
-  });
-  return (ctx, next) =>
-    parse(ctx, () => {
-      const { body, rawBody } = ctx.request as { body?: unknown; rawBody?: string };
-      const flaw = rawBody ? flawOfJson(rawBody, body as Json) : undefined;
-      if (flaw) throw new Refusal('bad-request', `The body ${wordsAt(flaw)}`);
-      return next();
-    });
+  return async (ctx, next) => {
+    const { body } = ctx.request as { body?: unknown };
+    if (body === undefined) ctx.request.body = ctx.is(TYPES) ? await readObject(ctx) : {};
+    return next();
+  };
+}
+
+async function readObject(ctx: Parameters<typeof readJsonBody>[0]): Promise<unknown> {
+  try {
+    const { value, text } = await readJsonBody(ctx, { types: TYPES, optional: true });
+    if (text.trim() === '') return {};
+    if (typeof value === 'object' && value !== null) return value;
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    const { kind, fault, flaw } = error;
+    if (fault !== 'syntax') throw new Refusal(kind, flaw && `The body ${wordsAt(flaw)}`);
+  }
+  throw new Refusal('bad-request', 'The body is no valid JSON object or list');
 }

@@ -263,6 +263,14 @@ test('every route, every caller: no key, unknown key, another tenant, no role, n
   }
 });
 
+test('an address that no route knows asks for a key first; a method that a public route does not take does not', async () => {
+  const statuses = async (line: string) => [(await ask(undefined, line)).status, (await ask('nobody', line)).status];
+  for (const line of ['GET /v1', 'GET /v1/none', 'OPTIONS /v1/none', 'GET /v1/status/1-revocation/more'])
+    assert.equal(await statuses(line), [401, 404], line);
+  for (const line of ['PUT /v1/domains', 'DELETE /v1/limits']) assert.equal(await statuses(line), [401, 405], line);
+  assert.equal(await statuses('DELETE /v1/status/1-revocation'), [405, 405]);
+});
+
 const IDS = /did:ixo:entity:[0-9a-f]{32}|\b[0-9a-f]{32}\b/g;
 const idsIn = ({ text, headers }: Answer) =>
   new Set(`${text} ${decodeURIComponent(JSON.stringify(headers))}`.match(IDS) ?? []);

@@ -10,7 +10,7 @@ import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
-import { readSteadily } from '../../../server/domain/steady-upload.ts';
+import { readSteadily } from '../../../server/domain/routes/bulk.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { allowLongUpload } from '../../../server/http/long-uploads.ts';
 import { withFolder } from '../../support/process.ts';

@@ -2,8 +2,16 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { PROBLEMS, type Reason, refuse } from '../../../lib/domain/problems.ts';
 import { ERROR_CODES, TwinlineError } from '../../../lib/errors.ts';
-import { errorAnswer, REFUSAL_OF, REFUSALS, Refusal } from '../../../server/http/errors.ts';
+import {
+  describeError,
+  errorAnswer,
+  REASON_STATUS,
+  REFUSAL_OF,
+  REFUSALS,
+  Refusal,
+} from '../../../server/http/errors.ts';
 import { json, type Served, testRoutes, withServer } from '../support/serve.ts';
 
 const test = suite('errors');
@@ -67,6 +75,18 @@ test('every code has a status; the words of 4xx are ours and shown, those of 5xx
     });
   }
   assert.is(errorAnswer(new Refusal('conflict'), 'r').status, 409);
+});
+
+test('every reason of the domain has a status of its own; other reasons and faults tell nothing more', () => {
+  for (const reason of Object.keys(PROBLEMS) as Reason[]) {
+    const { status, code, title, message } = describeError(refuse(reason, 'our words'));
+    assert.equal([status, code, title, message], [REASON_STATUS[reason], reason, PROBLEMS[reason].title, 'our words']);
+    assert.ok(status >= 400 && status < 500, reason);
+  }
+  const other = describeError(new TwinlineError('ERR_REFUSED', 'our words', { reason: 'constructor' }));
+  assert.equal([other.status, other.code], [409, 'conflict']);
+  const fault = describeError(Object.assign(new Error(CANARY), { reason: 'not-found', status: 404 }));
+  assert.equal([fault.status, fault.code, fault.message], [500, 'internal', 'Internal error']);
 });
 
 test('an object that only looks like one of our errors is nobody’s', () => {

@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { warnAtStart } from '../../../server/boot/warnings.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { LastSeenMap } from '../../../server/http/middleware/last-seen-map.ts';
-import { tellRarely } from '../../../server/http/rare.ts';
+import { tellRarely } from '../../../server/http/turn-away.ts';
 import { DIAL, json, withServer } from '../support/serve.ts';
 
 const test = suite('rate limit');

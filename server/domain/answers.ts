@@ -1,0 +1,149 @@
+// How the domain service answers: problem documents, pages, records with their links, and answers that are given once.
+
+import type { Context, Middleware, ParameterizedContext } from 'koa';
+import { pathSegment } from '../../lib/domain/did/did.ts';
+import type { Idempotency } from '../../lib/domain/idempotency.ts';
+import { type Domain, domainView, validityOf } from '../../lib/domain/twin/record.ts';
+import { type Proposal, proposalView } from '../../lib/domain/voting/proposal.ts';
+import type { Detail } from '../../lib/errors.ts';
+import type { JsonObject } from '../../lib/store/store.ts';
+import { describeError } from '../http/errors.ts';
+import type { JsonBody } from '../http/json-body.ts';
+import { callerOf } from './api-keys.ts';
+import { idempotencyKey } from './requests.ts';
+
+/** A problem document (RFC 9457) that also carries the shapes of the ecosystem. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly success: false;
+  readonly error: { readonly code: string; readonly message: string; readonly details: readonly Detail[] };
+}
+
+/** Turns refusals into problem documents; whatever is our fault goes on to the log and says nothing of itself. */
+export function problems(onFault: (error: unknown, ctx: ParameterizedContext) => void): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, title, code, message, details } = describeError(error);
+      if (status >= 500) onFault(error, ctx);
+      if (status === 401) ctx.set('WWW-Authenticate', 'Bearer realm="twinline"');
+      if (status === 503 || code === 'in-progress') ctx.set('Retry-After', '1');
+      ctx.status = status;
+      ctx.type = 'application/problem+json';
+      const problem: Problem = {
+        type: `/docs/errors#${code}`,
+        title,
+        status,
+        detail: message,
+        instance: uriReference(ctx.path),
+        success: false,
+        error: { code, message, details },
+      };
+      ctx.body = JSON.stringify(problem);
+    }
+  };
+}
+
+/** Answers with a page; a Link leads to the next one, by the same query with another cursor. */
+export function answerPage(
+  ctx: Context,
+  { items, next }: { items: readonly object[]; next?: string | undefined },
+): void {
+  if (next !== undefined) ctx.set('Link', `<${nextAddress(ctx, next)}>; rel="next"`);
+  ctx.body = { items, next: next ?? null };
+}
+
+// The query as it was sent. A colon is legal in a path and in a query (RFC 3986), so DIDs stand there as they are written.
+function nextAddress({ path, querystring }: Context, cursor: string): string {
+  const isCursor = (part: string) => new URLSearchParams(part).has('cursor');
+  const kept = querystring.split('&').filter((part) => part !== '' && !isCursor(part));
+  const query = [...kept, `cursor=${encodeURIComponent(cursor)}`].join('&');
+  return uriReference(`${path}?${query}`).replaceAll(/%3A/gi, ':');
+}
+
+// A path, or a path and a query, as a URI reference (RFC 3986): what cannot stand in one is escaped.
+function uriReference(address: string): string {
+  return address.replace(OUTSIDE, encodeURIComponent);
+}
+
+const OUTSIDE = /%(?![0-9A-Fa-f]{2})|[^\w!$%&'()*+,./:;=?@~-]/g;
+
+/** Answers 304 in place of the body when the client has this version already. */
+export function spareKnown(ctx: Context, etag: string): void {
+  const tags = ctx
+    .get('if-none-match')
+    .split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''));
+  if (!tags.includes(etag) && !tags.includes('*')) return;
+  ctx.status = 304;
+  ctx.body = null;
+}
+
+/** What is answered, and kept for a repeated request. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: JsonObject;
+}
+
+/**
+ * Answers the request with what `work` gives, once per Idempotency-Key. `work` gets a token that is reserved for the
+ * request, for the id of what it makes; without a key there is none.
+ */
+export async function answerOnce(
+  ctx: Context,
+  { idempotency, body }: { readonly idempotency: Idempotency; readonly body: Pick<JsonBody, 'text'> },
+  work: (token?: string) => Promise<Answer>,
+): Promise<void> {
+  const { tenant, principal } = callerOf(ctx);
+  const key = idempotencyKey(ctx);
+  const request = { scope: [tenant, principal, ctx.method, ctx.path], content: body.text };
+  const once = async (token: string) => ({ ...(await work(token)) });
+  const answer = key === undefined ? await work() : await idempotency.once({ ...request, key }, once);
+  ctx.status = answer.status;
+  ctx.set({ ...answer.headers });
+  ctx.body = answer.body;
+}
+
+/** Where more about a twin is. */
+export function twinLinks(did: string) {
+  const self = `/v1/domains/${pathSegment(did)}`;
+  return {
+    self,
+    history: `${self}/history`,
+    graph: `${self}/graph`,
+    verification: `${self}/verification`,
+    didDocument: `/1.0/identifiers/${pathSegment(did)}`,
+  };
+}
+
+/** Answers with a twin and its ETag. */
+export function answerTwin(ctx: Context, domain: Domain, now: number): void {
+  ctx.set('ETag', etagOf(domain, now));
+  ctx.set('Cache-Control', 'private, no-cache');
+  ctx.body = domainView(domain, now, twinLinks);
+}
+
+/** The ETag of a twin: its revision, and what else of the answer may change without one. */
+export function etagOf({ revision, body }: Domain, now: number): string {
+  const validity = validityOf(body, now);
+  return validity === 'valid' ? `"${revision}"` : `"${revision}-${validity}"`;
+}
+
+/** A proposal as clients read it, and where more about it is. */
+export function linkedProposal(proposal: Proposal) {
+  const self = `/v1/proposals/${proposal.id}`;
+  const domain = twinLinks(proposal.body.subject).self;
+  const links = { self, votes: `${self}/votes`, pageLink: `${self}/page-link`, domain };
+  return { ...proposalView(proposal), links };
+}
+
+/** Where a proposal is, and its revision. */
+export function proposalHeaders({ id, revision }: Proposal) {
+  return { Location: `/v1/proposals/${id}`, ETag: `"${revision}"` } as const;
+}

@@ -1,0 +1,196 @@
+// Requests to the domain service: what its routes declare in common, and parameters, bodies and preconditions as they read them.
+
+import type { Context } from 'koa';
+import { isDid } from '../../lib/domain/did/did.ts';
+import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
+import { type Reason, refuse, refuseFlaw } from '../../lib/domain/problems.ts';
+import type { Patch } from '../../lib/domain/twin/patch.ts';
+import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { PROBLEM_ANSWERS } from '../http/common-answers.ts';
+import { BodyError, JSON_TYPES, type JsonBody, type JsonBodyOptions, readJsonBody } from '../http/json-body.ts';
+import type { Parameter, RouteGroup } from '../http/route-table.ts';
+
+const TEXT = { type: 'string' } as const;
+
+export const JSON_TYPE = 'application/json';
+
+export const DID: Parameter = {
+  description: 'A DID, or one of its other names',
+  schema: { type: 'string', examples: ['did:ixo:entity:4c73552dbf8a4343016e7f7952836014'] },
+};
+
+/** Parameters of lists. */
+export const PAGE = {
+  limit: {
+    description: 'Entries on a page',
+    schema: { type: 'integer', minimum: 1, maximum: SHARED_LIMITS.pageSizeMax, default: 20 },
+  },
+  cursor: { description: '`next` of the page before', schema: TEXT },
+} as const satisfies { readonly [name: string]: Parameter };
+
+/** Of lists with shorter pages. */
+export const SHORT_PAGE = {
+  ...PAGE,
+  limit: { ...PAGE.limit, schema: { ...PAGE.limit.schema, maximum: 200 } },
+} as const;
+
+export const IDEMPOTENCY_KEY = {
+  'Idempotency-Key': {
+    description:
+      'A word that names this request: sent again with the same body, it changes nothing and is told the same',
+    schema: { type: 'string', minLength: 1, maxLength: DOMAIN_LIMITS.idempotencyKeyChars },
+  },
+} as const satisfies { readonly [name: string]: Parameter };
+export const ONCE_PROBLEMS = ['in-progress', 'idempotency-mismatch'] as const;
+
+export const IF_MATCH: Parameter = { description: 'The ETag of the revision that you have seen', schema: TEXT };
+export const IF_NONE_MATCH: { readonly [name: string]: Parameter } = {
+  'If-None-Match': { description: 'The ETag of what you have', schema: TEXT },
+};
+
+export const MADE = { Location: 'Where it is', ETag: 'Its revision' };
+export const NOT_CHANGED = { description: 'What you have is what there is' };
+
+/** A group of routes of the domain service, with its keys and its problems. */
+export function domainGroup<Deps>(group: RouteGroup<Deps>): RouteGroup<Deps> {
+  return {
+    access: 'api-key',
+    problems: ['unauthorized'],
+    ...group,
+    answers: {
+      ...PROBLEM_ANSWERS,
+      ...(group.access === 'public'
+        ? {}
+        : { 401: { description: '', headers: { 'WWW-Authenticate': 'How to come in' } } }),
+      ...group.answers,
+    },
+  };
+}
+
+type Parameters = { readonly [name: string]: Parameter };
+type ValueOf<Schema> = Schema extends { readonly type: 'integer' }
+  ? number
+  : Schema extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : string;
+type Defaulted<All extends Parameters> = {
+  [Name in keyof All]: All[Name]['schema'] extends { readonly default: unknown } ? Name : never;
+}[keyof All];
+
+/** Parameters by name; those without a default are missing when they are not given. */
+export type Given<All extends Parameters> = {
+  readonly [Name in Defaulted<All>]: ValueOf<All[Name]['schema']>;
+} & { readonly [Name in Exclude<keyof All, Defaulted<All>>]?: ValueOf<All[Name]['schema']> };
+
+/** The declared parameters of the query; throws `bad-limit`, `bad-cursor` or `bad-request`. Others are not looked at. */
+export function readQuery<All extends Parameters>({ query }: Pick<Context, 'query'>, parameters: All): Given<All> {
+  return readAll(parameters, (name) => query[name]);
+}
+
+/** As {@link readQuery}, of headers; an empty one is missing. */
+export function readHeaders<All extends Parameters>(ctx: Pick<Context, 'get'>, parameters: All): Given<All> {
+  return readAll(parameters, (name) => ctx.get(name).trim() || undefined);
+}
+
+function readAll<All extends Parameters>(
+  parameters: All,
+  find: (name: string) => string | readonly string[] | undefined,
+): Given<All> {
+  const values = Object.entries(parameters).flatMap(([name, parameter]) => {
+    const schema = parameter.schema as Rules;
+    const given = find(name);
+    const value = given === undefined ? schema.default : readValue(name, given, schema);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(values);
+}
+
+/** The words of JSON Schema that parameters are declared with. */
+interface Rules {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly format?: string;
+  readonly default?: string | number;
+}
+
+const REASONS: { readonly [name: string]: Reason } = { limit: 'bad-limit', cursor: 'bad-cursor' };
+
+function readValue(name: string, given: string | readonly string[], rules: Rules): string | number {
+  const reason = REASONS[name] ?? 'bad-request';
+  if (typeof given !== 'string')
+    throw refuse(reason, `${name} is given more than once. Give it once; filter=in(…) takes several values.`);
+  const wrong = wordsAgainst(given, rules);
+  if (wrong === undefined) return rules.type === 'integer' ? Number(given) : given;
+  throw refuse(reason, `${name}${wrong.startsWith(' has') ? '' : `=${JSON.stringify(given)}`}${wrong}.`);
+}
+
+function wordsAgainst(given: string, { type, enum: values, minimum = 0, maximum, maxLength, format }: Rules) {
+  if (values && !values.includes(given)) return ` is not one of ${values.join(', ')}`;
+  if (maxLength !== undefined && given.length > maxLength) return ` has more than ${maxLength} characters`;
+  if (format === 'did' && !isDid(given)) return ' is not a DID';
+  if (type !== 'integer') return undefined;
+  const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= minimum && value <= (maximum ?? Number.MAX_SAFE_INTEGER)) return undefined;
+  return ` is not a whole number ${maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`}`;
+}
+
+/** The revision that the cursor of a list of revisions stands for; throws `bad-cursor`. */
+export function readRevisionCursor(cursor: string | undefined): { readonly before?: number } {
+  if (cursor === undefined) return {};
+  if (/^\d{1,10}$/.test(cursor)) return { before: Number(cursor) };
+  throw refuse('bad-cursor', 'The cursor is damaged. Send `next` back as it came.');
+}
+
+export const PATCH_TYPES = ['application/merge-patch+json', 'application/json-patch+json', ...JSON_TYPES] as const;
+
+/** Of every route that takes patches. */
+export const ACCEPT_PATCH = PATCH_TYPES.slice(0, 2).join(', ');
+
+/** Reads the body; throws `unsupported-media-type`, `too-large`, `bad-request` or `invalid`. */
+export async function readBody(ctx: Context, options: JsonBodyOptions = {}): Promise<JsonBody> {
+  try {
+    return await readJsonBody(ctx, options);
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    const { fault, flaw, kind, message } = error;
+    if (fault === 'type' && ctx.method === 'PATCH') ctx.set('Accept-Patch', ACCEPT_PATCH);
+    if (flaw) throw refuseFlaw(flaw, 'The body');
+    throw refuse(kind as Reason, fault === 'too-large' ? `${message} Use /v1/bulk for many twins.` : message);
+  }
+}
+
+const TAG = /^"([1-9]\d*)(?:-[\w.-]+)?"$/;
+
+/**
+ * The revision that If-Match asks for: `present` for `*` or when it is one of several, another one (which will not
+ * match) for what is no ETag of ours, undefined without the header.
+ */
+export function readIfMatch(ctx: Context, present: number): number | undefined {
+  const header = ctx.get('if-match').trim();
+  if (header === '') return undefined;
+  const tags = header.split(',').map((tag) => tag.trim());
+  const revisions = tags.map((tag) => Number(TAG.exec(tag)?.[1] ?? Number.NaN));
+  if (tags.includes('*') || revisions.includes(present)) return present;
+  return Number.isInteger(revisions[0]) ? revisions[0]! : 0;
+}
+
+/** As {@link readIfMatch}; throws `precondition-required` without the header. */
+export function requireIfMatch(ctx: Context, present: number): number {
+  const expected = readIfMatch(ctx, present);
+  if (expected !== undefined) return expected;
+  throw refuse('precondition-required', 'Send If-Match with the ETag of what you have seen.');
+}
+
+/** A patch of one of PATCH_TYPES; what calls itself JSON is a merge patch. */
+export async function readPatch(ctx: Context): Promise<Patch> {
+  const { type, value } = await readBody(ctx, { types: PATCH_TYPES });
+  return { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value };
+}
+
+/** The Idempotency-Key of a request, if it has one; throws `bad-request`. */
+export function idempotencyKey(ctx: Pick<Context, 'get'>): string | undefined {
+  return readHeaders(ctx, IDEMPOTENCY_KEY)['Idempotency-Key'];
+}

@@ -1,0 +1,155 @@
+// Routes of votes below a domain: its proposals, where its verification stands, what it may take part in, credits.
+
+import type { Clock } from '../../../lib/clock.ts';
+import type { Idempotency } from '../../../lib/domain/idempotency.ts';
+import type { Registry } from '../../../lib/domain/registry.ts';
+import { NEW_CREDIT, NEW_PROPOSAL } from '../../../lib/domain/schema/bodies.ts';
+import { page } from '../../../lib/domain/schema/twin-answers.ts';
+import {
+  CREDIT_ANSWER,
+  ELIGIBILITY_ANSWER,
+  PROPOSAL_ANSWER,
+  VERIFICATION_ANSWER,
+} from '../../../lib/domain/schema/vote-answers.ts';
+import type { VerificationService } from '../../../lib/domain/verification.ts';
+import { type Credits, canParticipate } from '../../../lib/domain/voting/credits.ts';
+import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
+import type { Route } from '../../http/route-table.ts';
+import { answerOnce, answerPage, linkedProposal, proposalHeaders, twinLinks } from '../answers.ts';
+import { callerOf } from '../api-keys.ts';
+import { IDEMPOTENCY_KEY, JSON_TYPE, MADE, ONCE_PROBLEMS, PAGE, readBody, readQuery } from '../requests.ts';
+
+export interface SubjectDeps {
+  readonly documents: DocumentStore;
+  readonly registry: Registry;
+  readonly verification: VerificationService;
+  readonly credits: Credits;
+  readonly idempotency: Idempotency;
+  readonly settleVotes: SettleVotes;
+  readonly clock: Clock;
+}
+
+/** Proposals, the newest first. */
+export const PROPOSAL_PAGE = page(PROPOSAL_ANSWER, 'A page of proposals, the newest first');
+const CREDIT_PAGE = page(CREDIT_ANSWER, 'A page of issued credits, the newest first');
+
+const ACTIVITY = {
+  activity: {
+    description: 'The activity',
+    schema: { enum: ['carbon-credit-issuance'], default: 'carbon-credit-issuance' },
+  },
+} as const;
+
+export const SUBJECT_SCHEMAS = {
+  NewProposal: NEW_PROPOSAL,
+  Verification: VERIFICATION_ANSWER,
+  Eligibility: ELIGIBILITY_ANSWER,
+  NewCredit: NEW_CREDIT,
+  Credit: CREDIT_ANSWER,
+  CreditPage: CREDIT_PAGE,
+};
+
+/** The routes below one of the two addresses of a domain. */
+export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<SubjectDeps>[] {
+  return [
+    {
+      method: 'POST',
+      path: `${root}/proposals`,
+      id: `propose${noun}`,
+      summary: 'Propose to verify, suspend, reinstate or revoke it',
+      description: 'Role representative.',
+      headers: IDEMPOTENCY_KEY,
+      body: { types: { [JSON_TYPE]: NEW_PROPOSAL }, example: { kind: 'verify' } },
+      answers: { 201: { description: 'The vote is open', types: { [JSON_TYPE]: PROPOSAL_ANSWER }, headers: MADE } },
+      problems: [
+        ...(['role-missing', 'not-representative', 'not-found', 'gone', 'proposal-open', 'wrong-status'] as const),
+        ...(['no-electorate', 'package-unchanged', ...ONCE_PROBLEMS] as const),
+      ],
+      handle: async (ctx, { verification, idempotency }) => {
+        const propose = await verification.permitProposal(callerOf(ctx), ctx.params.did!);
+        const body = await readBody(ctx);
+        await answerOnce(ctx, { idempotency, body }, async (id) => {
+          const made = await propose({ body: body.value, id });
+          return { status: 201, headers: proposalHeaders(made), body: linkedProposal(made) };
+        });
+      },
+    },
+    {
+      method: 'GET',
+      path: `${root}/proposals`,
+      id: `list${noun}Proposals`,
+      summary: 'The proposals about it',
+      query: PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROPOSAL_PAGE } } },
+      problems: ['bad-cursor', 'bad-limit', 'not-found', 'gone'],
+      handle: async (ctx, { verification }) => {
+        const query = { did: ctx.params.did!, ...readQuery(ctx, PAGE) };
+        const { items, next } = await verification.list(callerOf(ctx), query);
+        answerPage(ctx, { items: items.map(linkedProposal), next });
+      },
+    },
+    {
+      method: 'GET',
+      path: `${root}/verification`,
+      id: `get${noun}Verification`,
+      summary: 'Where its verification stands',
+      answers: { 200: { description: 'Its status', types: { [JSON_TYPE]: VERIFICATION_ANSWER } } },
+      problems: ['not-found', 'gone'],
+      handle: async (ctx, { verification }) => {
+        const { proposal, open, ...standing } = await verification.verificationOf(callerOf(ctx), ctx.params.did!);
+        ctx.body = {
+          ...standing,
+          proposal: proposal ? linkedProposal(proposal) : null,
+          open: open.map(linkedProposal),
+          links: { domain: twinLinks(standing.did).self },
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${root}/eligibility`,
+      id: `get${noun}Eligibility`,
+      summary: 'Whether it may take part in an activity',
+      query: ACTIVITY,
+      answers: { 200: { description: 'Whether it may', types: { [JSON_TYPE]: ELIGIBILITY_ANSWER } } },
+      problems: ['bad-request', 'not-found', 'gone'],
+      handle: async (ctx, { documents, registry, settleVotes, clock }) => {
+        const { activity } = readQuery(ctx, ACTIVITY);
+        const domain = await registry.get(callerOf(ctx), ctx.params.did!);
+        const { eligible, reasons } = await canParticipate({ documents, settleVotes }, domain, clock.now());
+        ctx.body = { did: domain.id, activity, eligible, reasons };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${root}/credits`,
+      id: `issue${noun}Credits`,
+      summary: 'Issue carbon credits',
+      description: 'Role issuer. Open to verified domains only.',
+      headers: IDEMPOTENCY_KEY,
+      body: { types: { [JSON_TYPE]: NEW_CREDIT }, example: { amount: '12.5', unit: 'tCO2e' } },
+      answers: { 201: { description: 'They are issued', types: { [JSON_TYPE]: CREDIT_ANSWER } } },
+      problems: ['role-missing', 'domain-not-verified', 'not-found', 'gone', ...ONCE_PROBLEMS],
+      handle: async (ctx, { credits, idempotency }) => {
+        const issue = await credits.permitIssue(callerOf(ctx), ctx.params.did!);
+        const body = await readBody(ctx);
+        await answerOnce(ctx, { idempotency, body }, async (id) => {
+          return { status: 201, headers: {}, body: await issue({ body: body.value, id }) };
+        });
+      },
+    },
+    {
+      method: 'GET',
+      path: `${root}/credits`,
+      id: `list${noun}Credits`,
+      summary: 'The credits that were issued',
+      query: PAGE,
+      answers: { 200: { description: 'A page', types: { [JSON_TYPE]: CREDIT_PAGE } } },
+      problems: ['bad-cursor', 'bad-limit', 'not-found', 'gone'],
+      handle: async (ctx, { credits }) => {
+        answerPage(ctx, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...readQuery(ctx, PAGE) }));
+      },
+    },
+  ];
+}
