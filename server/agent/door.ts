@@ -1,13 +1,12 @@
 // The HTTP door of the agent service: sessions, messages, runs and delegations, with its own errors and its own callers.
 
-import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import {
   addRoutes,
   firstSegment,
-  methodsAt,
   newRouter,
+  refuseUnrouted,
   routeKey,
   routesOf,
   type ServedRoute,
@@ -16,7 +15,7 @@ import { requestInfo } from '../plugins/context.ts';
 import type { Plugins } from '../plugins/open.ts';
 import { routeAt } from '../plugins/routes.ts';
 import { type AuthOptions, authenticateRequests, requireUser } from '../user/authenticate.ts';
-import { agentError, answerAgentErrors } from '../user/errors.ts';
+import { answerAgentErrors } from '../user/errors.ts';
 import type { MessageDeps } from './message-routes.ts';
 import { MODEL_ROUTES, type ModelSettings } from './models.ts';
 import { AGENT_ROUTES } from './routes.ts';
@@ -53,9 +52,11 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   const authenticate = authenticateRequests(deps);
   const door: Middleware = (ctx, next) => {
     if (models.match(ctx.path, ctx.method).path.length > 0)
-      return answerErrors(ctx, () => answerModels(ctx, async () => refuseRoute(ctx, [models])));
+      return answerErrors(ctx, () =>
+        answerModels(ctx, async () => refuseUnrouted(ctx, [models], { unknown: `Cannot ${ctx.method} ${ctx.path}` })),
+      );
     if (!owned.has(firstSegment(ctx.path))) return next();
-    const last = async () => refuseRoute(ctx, routers);
+    const last = async () => refuseUnrouted(ctx, routers, { unknown: `Cannot ${ctx.method} ${ctx.path}` });
     if (isFree(ctx)) return answerErrors(ctx, () => answer(ctx, last));
     return answerErrors(ctx, () =>
       authenticate(ctx, async () => {
@@ -75,11 +76,4 @@ function tryInOrder(doors: readonly Middleware[]): Middleware {
     const from = (at: number): Promise<unknown> => (at === doors.length ? last() : doors[at]!(ctx, () => from(at + 1)));
     return from(0);
   };
-}
-
-function refuseRoute(ctx: ParameterizedContext, routers: readonly Router[]): void {
-  const methods = methodsAt(routers, ctx);
-  if (!methods.length) throw agentError(404, `Cannot ${ctx.method} ${ctx.path}`);
-  ctx.set('Allow', methods.join(', '));
-  throw agentError(405, `${ctx.path} takes ${methods.join(', ')}`);
 }

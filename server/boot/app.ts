@@ -25,12 +25,11 @@ import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { clientReader } from '../http/middleware/client.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
-import { notFound } from '../http/middleware/not-found.ts';
 import { operatorsOnly } from '../http/middleware/operator.ts';
 import { requestId } from '../http/middleware/request-id.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
-import { addRoutes, type RouteGroup, routesOf, type ServedRoute } from '../http/route-table.ts';
+import { addRoutes, type RouteGroup, refuseUnrouted, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { connectionOptions, countedOverload, dialLimiter, openLimiter } from '../http/turn-away.ts';
 import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts';
 import { openApiDocument } from '../openapi/document.ts';
@@ -139,7 +138,10 @@ export function createApp(deps: AppDeps): App {
     .use(deps.domain)
     .use(deps.agent)
     .use(router.routes())
-    .use(notFound());
+    .use((ctx) => {
+      if (!HTTP_METHODS.has(ctx.method)) throw new Refusal('not-implemented');
+      refuseUnrouted(ctx, [router]);
+    });
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   // The URLs of almost every request pass Koa by, unless a browser asks.
   const rest = query?.ahead(app.callback()) ?? app.callback();
@@ -148,6 +150,8 @@ export function createApp(deps: AppDeps): App {
 }
 
 const pass: Middleware = (_ctx, next) => next();
+
+const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 function named(): Middleware {
   return (ctx, next) => {

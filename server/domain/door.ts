@@ -1,8 +1,15 @@
 // The HTTP door of the domain service: /v1 and /1.0/identifiers, with their own errors and their own callers.
 
 import type { Middleware, ParameterizedContext } from 'koa';
-import { refuse } from '../../lib/domain/problems.ts';
-import { addRoutes, methodsAt, newRouter, type RouteGroup, routesOf, type ServedRoute } from '../http/route-table.ts';
+import {
+  addRoutes,
+  newRouter,
+  type RouteGroup,
+  refuseMethod,
+  refuseUnrouted,
+  routesOf,
+  type ServedRoute,
+} from '../http/route-table.ts';
 import { problems } from './answers.ts';
 import { type ApiKeys, authenticate } from './api-keys.ts';
 import { ACCEPT_PATCH } from './requests.ts';
@@ -59,14 +66,9 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
 
   // Reached when no route has answered: the address is unknown, or known for other methods, which OPTIONS asks for.
   async function answerNowhere(ctx: ParameterizedContext): Promise<void> {
-    const methods = methodsAt([router], ctx);
     const isPublic = router.match(ctx.path, ctx.method).path.some(({ path }) => publicPaths.has(String(path)));
     if (!isPublic) await known(ctx, async () => {});
-    if (!methods.length) throw refuse('not-found', `There is nothing at ${ctx.path}.`);
-    ctx.set('Allow', methods.join(', '));
-    if (methods.includes('PATCH')) ctx.set('Accept-Patch', ACCEPT_PATCH);
-    if (ctx.method !== 'OPTIONS') throw refuseMethod(ctx, methods);
-    ctx.status = 204;
+    refuseUnrouted(ctx, [router], { unknown: `There is nothing at ${ctx.path}.`, patch: ACCEPT_PATCH });
   }
 
   const door: Middleware = (ctx, next) => {
@@ -97,8 +99,4 @@ function identifierDoor(deps: DomainDeps, known: Middleware): Middleware {
     // Nobody needs a key; but whoever sends one is told only of its own tenant.
     return ctx.get('authorization') === '' ? answer() : known(ctx, answer);
   };
-}
-
-function refuseMethod({ path, method }: ParameterizedContext, methods: readonly string[]) {
-  return refuse('method-not-allowed', `${path} takes ${methods.join(', ')}, not ${method}.`);
 }

@@ -2,11 +2,12 @@
 // routers, the checks of bodies, /openapi.json, `twinline routes` and the ownership of paths are made from the declarations.
 
 import Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { Reason } from '../../lib/domain/problems.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { ServedRoute } from '../boot/running-server.ts';
+import { Refusal } from './errors.ts';
 
 export type { ServedRoute };
 
@@ -165,4 +166,27 @@ export function methodsAt(
   { path, method }: { readonly path: string; readonly method: string },
 ): string[] {
   return [...new Set(routers.flatMap((router) => router.match(path, method).path.flatMap(({ methods }) => methods)))];
+}
+
+/**
+ * Answers a request that no route has taken: OPTIONS with the methods of the path, all else by throwing a refusal: an unknown
+ * path (in the words of `unknown`), or another method than the path takes.
+ */
+export function refuseUnrouted(
+  ctx: ParameterizedContext,
+  routers: readonly Router[],
+  { unknown, patch }: { readonly unknown?: string; readonly patch?: string } = {},
+): void {
+  const { path, method } = ctx;
+  const methods = methodsAt(routers, { path, method });
+  if (methods.length === 0) throw new Refusal('not-found', unknown);
+  ctx.set('Allow', methods.join(', '));
+  if (patch !== undefined && methods.includes('PATCH')) ctx.set('Accept-Patch', patch);
+  if (method !== 'OPTIONS') throw refuseMethod(ctx, methods);
+  ctx.status = 204;
+}
+
+/** The refusal of a method that a path does not take. */
+export function refuseMethod({ path, method }: ParameterizedContext, methods: readonly string[]): Refusal {
+  return new Refusal('method-not-allowed', `${path} takes ${methods.join(', ')}, not ${method}`);
 }

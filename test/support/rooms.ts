@@ -122,7 +122,9 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/engine lib/engine/session lib/flow/format lib/http lib/ussd server/agent server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/ussd server/web/inspector server/web/kit server/web/simulator',
     'lib/flow/run lib/store/redis server/sockets',
   ),
-  'server/cli': room('lib lib/flow/expression server/boot server/cli/verbs server/config server/http'),
+  'server/cli': room(
+    'lib lib/flow/expression server/boot server/cli/verbs server/config server/gateway server/http server/plugins',
+  ),
   'server/cli/phone': room(
     'lib lib/engine lib/flow/expression lib/flow/run lib/flow/testing lib/ussd server/cli',
     'lib/store server/boot',

@@ -8,7 +8,7 @@ import { readGatewayFile } from '../../gateway/file.ts';
 import { openCatalog } from '../../gateway/open.ts';
 import { ownership, servedTemplates, splitRoutes, takenBy } from '../../gateway/places.ts';
 import type { ServedRoute } from '../../http/route-table.ts';
-import { readScratchConfig, withScratchServer } from '../scratch-server.ts';
+import { declaredGroups, readRoutesConfig } from '../declared-routes.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 /** How long a node that must describe itself is asked for. */
@@ -63,14 +63,14 @@ function leftOutRow({ rpc, path, reason }: Catalog['left'][number]): Row {
 
 /** The routes of the server's other doors, which keep their paths. */
 async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly ServedRoute[]; warnings: string[] }> {
-  const { config, problems } = readScratchConfig({ ...env, GATEWAY_FILE: '' });
+  const { config, problems } = readRoutesConfig({ ...env, GATEWAY_FILE: '' });
   const withoutMarks = (why: string) => ({
     routes: [],
     warnings: [`Routes that other doors hide are not marked: ${why}`],
   });
   if (!config) return withoutMarks(problems.join(' '));
   try {
-    return { routes: await withScratchServer(config, ({ routes }) => routes), warnings: [] };
+    return { routes: (await declaredGroups(config)).flatMap(({ routes }) => routes), warnings: [] };
   } catch (error) {
     return withoutMarks((error as Error).message);
   }

@@ -2,19 +2,15 @@
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { routeGroups } from '../../boot/route-groups.ts';
 import type { Config } from '../../config/config.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
-import type { Access, RouteDescription, RouteGroup, ServedRoute } from '../../http/route-table.ts';
+import type { Access, RouteDescription, RouteGroup } from '../../http/route-table.ts';
 import { accessOf, schemesOf } from '../../openapi/operation.ts';
-import { readScratchConfig } from '../scratch-server.ts';
+import { declaredGroupsWithGateway, readRoutesConfig } from '../declared-routes.ts';
 import { formatTable } from '../terminal.ts';
 import type { Verb } from '../verb.ts';
 import { SETTING_OPTIONS, settingsOf } from './start.ts';
-
-/** How long a node of the query gateway that must describe itself is waited for. */
-const NODE_PATIENCE_MS = 5_000;
 
 export const routesVerb: Verb = {
   summary: 'List every route: who may ask, how often, and how large bodies may be',
@@ -27,7 +23,7 @@ export const routesVerb: Verb = {
     const options = { ...SETTING_OPTIONS, json: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
     const given = { ...env, ...settingsOf(values) };
-    const { config, problems } = readScratchConfig(given);
+    const { config, problems } = readRoutesConfig(given);
     for (const problem of problems) console.error(pc.red(problem));
     if (!config) return EXIT_CONFIG;
     const rows = await listRoutes(config);
@@ -53,23 +49,8 @@ export interface RouteRow {
 
 /** The table of routes, with those of the plugins and of the query gateway that this configuration names. */
 async function listRoutes(config: Config): Promise<RouteRow[]> {
-  const own = routeGroups(config);
-  const groups = [
-    ...own,
-    ...(await gatewayGroups(
-      config,
-      own.flatMap(({ routes }) => routes),
-    )),
-  ];
+  const groups = await declaredGroupsWithGateway(config);
   return groups.flatMap((group) => group.routes.map((route) => rowOf(route, group, config)));
-}
-
-async function gatewayGroups({ gatewayFile }: Config, others: readonly ServedRoute[]): Promise<RouteGroup[]> {
-  if (gatewayFile === undefined) return [];
-  const { readGatewayFile } = await import('../../gateway/file.ts');
-  const { gatewayRouteGroup } = await import('../../gateway/open.ts');
-  const asked = { others, patienceMs: NODE_PATIENCE_MS };
-  return [await gatewayRouteGroup(readGatewayFile(gatewayFile), asked)];
 }
 
 function rowOf(route: RouteDescription, group: RouteGroup, { rateLimit: { max, windowMs } }: Config): RouteRow {

@@ -478,7 +478,7 @@ test('operators, orchestrators and readers are answered as documented', async ()
     await told(200, undefined, `GET ${path}`, { with: { name } });
     await told(404, undefined, `GET ${path}`, { with: { name: 'nothing' } });
   }
-  await told(200, undefined, 'GET /docs/{file}', { with: { file: 'start.js' } });
+  await told(200, undefined, 'GET /docs/{file}', { with: { file: 'swagger-ui.css' } });
   await told(404, undefined, 'GET /docs/{file}', { with: { file: 'none.js' } });
   await told(200, undefined, 'GET /pages/{file}', { with: { file: 'page.css' } });
   await told(404, undefined, 'GET /pages/{file}', { with: { file: 'none.css' } });
