@@ -31,7 +31,6 @@ import {
   PROPOSAL_KINDS,
   type Proposal,
   proposalFields,
-  proposalView,
   type SettleVotes,
   type StoredProposal,
   writeProposal,

@@ -126,7 +126,7 @@ test('actions and guards keep their names and parameters, and functions are none
   const end = {
     guard: { type: 'endsAs', params: { status: 'finished' } },
     target: 'finished',
-    actions: { type: 'end' },
+    actions: 'end',
   };
   assert.equal(config.states.running.on.END[0], end);
   assert.is(config.context, undefined);
