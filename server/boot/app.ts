@@ -1,6 +1,5 @@
 // The HTTP application: what a request passes through, in this order, and the routes at the end of it.
 
-import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -29,7 +28,15 @@ import { operatorsOnly } from '../http/middleware/operator.ts';
 import { requestId } from '../http/middleware/request-id.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
-import { addRoutes, type RouteGroup, refuseUnrouted, routesOf, type ServedRoute } from '../http/route-table.ts';
+import {
+  addRoutes,
+  firstSegment,
+  newRouter,
+  type RouteGroup,
+  refuseUnrouted,
+  routesOf,
+  type ServedRoute,
+} from '../http/route-table.ts';
 import { connectionOptions, countedOverload, dialLimiter, openLimiter } from '../http/turn-away.ts';
 import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts';
 import { openApiDocument } from '../openapi/document.ts';
@@ -104,7 +111,7 @@ export function createApp(deps: AppDeps): App {
     onForbidden: forbiddenGateways({ metrics, log }),
     errorStatus: config.ussd.errorStatus,
   });
-  const router = new Router({ sensitive: true, strict: true });
+  const router = newRouter();
   router.use(jsonBody());
   addRoutes(router, HEALTH_ROUTES, { deps: { health, environment: config.environment } });
   const by = operatorName(config.operatorToken, deps.keyring.subkey('operator-pass/v1')!);
@@ -126,11 +133,11 @@ export function createApp(deps: AppDeps): App {
   app
     .use(ussd)
     .use(query?.answer ?? pass)
-    .use(named())
-    .use(byPath(cors, deps.agent.routes))
+    .use(assignRequestId())
+    .use(chooseCors(cors, deps))
     .use(securityHeaders())
     .use(answerErrors({ log, metrics }))
-    .use(toldAsProblems())
+    .use(answerEarlyProblems())
     .use(boundAnswers())
     .use(deps.sockets.packets)
     .use(admitted({ admit, exceptions }))
@@ -153,7 +160,7 @@ const pass: Middleware = (_ctx, next) => next();
 
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-function named(): Middleware {
+function assignRequestId(): Middleware {
   return (ctx, next) => {
     ctx.state.requestId = requestId(ctx.req);
     ctx.set('X-Request-Id', ctx.state.requestId);
@@ -162,19 +169,25 @@ function named(): Middleware {
 }
 
 // Pages of other origins are let in by the door that answers the path.
-function byPath(cors: Readonly<Record<CorsDoor, Middleware>>, agentRoutes: readonly ServedRoute[]): Middleware {
-  const doors = new Map<string, CorsDoor>(agentRoutes.map(({ path }) => [firstOf(path), 'agent']));
-  doors.set('v1', 'domain').set('1.0', 'domain');
-  const doorOf = (path: string) => (USSD_PATH.test(path) ? 'ussd' : (doors.get(firstOf(path)) ?? 'others'));
-  return (ctx, next) => cors[doorOf(ctx.path)](ctx, next);
+function chooseCors(
+  cors: Readonly<Record<CorsDoor, Middleware>>,
+  { agent, domain }: Pick<AppDeps, 'agent' | 'domain'>,
+): Middleware {
+  const doors = new Map<string, CorsDoor>([
+    ...agent.routes.map(({ path }) => [firstSegment(path), 'agent'] as const),
+    ...domain.routes.map(({ path }) => [firstSegment(path), 'domain'] as const),
+  ]);
+  return (ctx, next) => {
+    const door = USSD_PATH.test(ctx.path) ? 'ussd' : (doors.get(firstSegment(ctx.path)) ?? 'others');
+    return cors[door](ctx, next);
+  };
 }
 
 // Without what operators look at there.
 const USSD_PATH = /^\/api\/ussd(\/(?!(debug|sessions)(\/|$))|$)/;
-const firstOf = (path: string) => path.split('/', 2)[1] ?? '';
 
 // Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
-const ALWAYS_ANSWERED = new Set([...HEALTH_ROUTES.routes.map(({ path }) => path)]);
+const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
 const UNCOUNTED = new Set(HEALTH_ROUTES.routes.filter(({ rate }) => rate === 'none').map(({ path }) => path));
 
 // Files of pages are not counted: a page that is loaded in part is useless.
@@ -184,9 +197,9 @@ const exceptions = (path: string): Exceptions => ({
 });
 
 // Refusals under /v1 have the problem format of the domain service, also those made before its routes.
-function toldAsProblems(): Middleware {
-  const told = problems((error) => {
+function answerEarlyProblems(): Middleware {
+  const answerProblems = problems((error) => {
     if (!(error instanceof Refusal)) throw error;
   });
-  return (ctx, next) => (ctx.path.startsWith('/v1/') ? told(ctx, next) : next());
+  return (ctx, next) => (ctx.path.startsWith('/v1/') ? answerProblems(ctx, next) : next());
 }
