@@ -1,5 +1,6 @@
 // Routes of many records: POST /v1/bulk and GET /v1/export, as lines of JSON that are read and written as they come.
 
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, Row } from '../../../lib/domain/bulk/bulk.ts';
@@ -80,7 +81,8 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
         const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun: dryRun === 'true', key });
         // A client that sends everything before it reads must not be waited for while it waits for us.
-        const body = Readable.from(answerRows(ctx, rows, { feed, onFault }), {
+        const texts = answerRows(ctx, rows, { feed, onFault });
+        const body = Readable.from(isProxied(ctx) ? holdUntilRead(ctx.req, texts) : texts, {
           objectMode: false,
           highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
         });
@@ -130,6 +132,21 @@ async function* answerRows(
   } finally {
     feed.nudge();
   }
+}
+
+const isProxied = (ctx: Context) => PROXY_HEADERS.some((name) => ctx.get(name) !== '');
+const PROXY_HEADERS = ['X-Forwarded-For', 'Forwarded', 'Via'];
+
+// nginx sends nothing more of a request once its answer has begun (ngx_http_upstream.c, preserve_output), and both would wait.
+async function* holdUntilRead(req: IncomingMessage, texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let held = '';
+  for await (const text of texts) {
+    held += text;
+    if (!req.complete && held.length < SERVER_LIMITS.bulkAnswerBytes) continue;
+    yield held;
+    held = '';
+  }
+  if (held !== '') yield held;
 }
 
 /** The imports that are under way. */
