@@ -7,11 +7,11 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import { issuerKeys, type ResolveKeys } from './issuer/issuer-keys.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { type IssuerKeys, type Proven, prove } from './proof/claim.ts';
+import { type Proven, prove } from './proof/claim.ts';
 import { didMethod } from './proof/principal.ts';
 import { type Refused, refuse, type TokenReason } from './reason.ts';
 import { refuseText, strictBytes } from './token/car.ts';
-import { type Capability, type Chain, readChain, type Ucan } from './token/ucan.ts';
+import { type Capability, type Chain, type IssuerKeys, readChain, type Ucan } from './token/ucan.ts';
 
 const MAX_CHARS = {
   invocation: DELEGATION_LIMITS.invocationChars,

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ShippedSettings } from '../plugins/load.ts';
+import type { ShippedSettings } from '../plugins/settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import { type Reading, type ReadOptions, readSettings } from './read.ts';
 import type { Values } from './settings.ts';

@@ -6,19 +6,13 @@ import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { isListOf, isObject, isText } from '../../lib/shape.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { importDefault } from '../config/modules.ts';
-import { type ClaimsSettings, claimsPlugin } from './claims/plugin.ts';
-import { type CreditsSettings, creditsPlugin } from './credits/plugin.ts';
+import { claimsPlugin } from './claims/plugin.ts';
+import { creditsPlugin } from './credits/plugin.ts';
 import type { Plugin, PluginRoute } from './plugin.ts';
-import { type TeamChatSettings, teamChatPlugin } from './team-chat/plugin.ts';
+import type { ShippedSettings } from './settings.ts';
+import { teamChatPlugin } from './team-chat/plugin.ts';
 import { argumentCheck } from './tools.ts';
 import { userPreferencesPlugin } from './user-preferences/plugin.ts';
-
-/** What the plugins that come with Twinline are set to. */
-export interface ShippedSettings {
-  readonly credits: CreditsSettings;
-  readonly teamChat: TeamChatSettings;
-  readonly claims: ClaimsSettings;
-}
 
 export interface LoadOptions {
   /** Where relative paths start, and packages are looked for. */

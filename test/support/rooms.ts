@@ -33,7 +33,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/delegation/issuer lib/delegation/proof lib/delegation/token lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/store',
   ),
-  'lib/delegation/issuer': room('lib lib/delegation lib/delegation/proof lib/http'),
+  'lib/delegation/issuer': room('lib lib/delegation lib/delegation/proof lib/http', 'lib/delegation/token'),
   'lib/delegation/proof': room('lib/delegation', 'lib/delegation/token'),
   'lib/delegation/token': room('lib/delegation lib/delegation/proof'),
   'lib/diagram': room('lib lib/flow/format', 'lib/flow/run lib/flow/testing lib/store'),

@@ -8,8 +8,8 @@ import { TwinlineError } from '../../errors.ts';
 import { type Exchange, httpExchange } from '../../http/client.ts';
 import { guardedLookup, parseHosts, type Resolve, systemResolve } from '../../http/hosts.ts';
 import { DELEGATION_LIMITS } from '../limits.ts';
-import type { IssuerKeys } from '../proof/claim.ts';
 import { didMethod, issuerKey } from '../proof/principal.ts';
+import type { IssuerKeys } from '../token/ucan.ts';
 
 /**
  * Finds the keys that a DID may sign with, each as did:key. Rejects when it cannot; `signal` aborts when the time is over.

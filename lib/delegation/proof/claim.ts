@@ -7,11 +7,8 @@ import type * as API from '@ucanto/interface';
 import { Authorization, capability, claim, Failure, Schema } from '@ucanto/validator';
 import { DELEGATION_LIMITS } from '../limits.ts';
 import { type Refused, refuse } from '../reason.ts';
-import type { Capability, Chain, Ucan } from '../token/ucan.ts';
+import type { Capability, Chain, IssuerKeys, Ucan } from '../token/ucan.ts';
 import { issuerKey } from './principal.ts';
-
-/** The keys of an issuer that is no did:key, each as did:key; undefined when they cannot be found. Never rejects. */
-export type IssuerKeys = (did: string) => Promise<readonly string[] | undefined>;
 
 export interface Proven {
   readonly ok: true;

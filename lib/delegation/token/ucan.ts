@@ -6,6 +6,9 @@ import { type Refused, refuse } from '../reason.ts';
 import { type Car, type CidKey, isCid, readCar } from './car.ts';
 import { type CborLink, type CborMap, type CborValue, readCanonical } from './cbor.ts';
 
+/** The keys of an issuer that is no did:key, each as did:key; undefined when they cannot be found. Never rejects. */
+export type IssuerKeys = (did: string) => Promise<readonly string[] | undefined>;
+
 /** What a UCAN lets its audience do: an ability on a resource, within caveats. */
 export interface Capability {
   /** `*`, or lower-case words with slashes, such as `oracle/talk` or `oracle/*`. */

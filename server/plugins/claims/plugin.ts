@@ -6,14 +6,8 @@ import type { JsonObject } from '../../../lib/store/store.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer } from '../../user/errors.ts';
 import { readInput } from '../../user/input.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';
+import type { ClaimsSettings } from '../settings.ts';
 import { CLAIM, type Claim, claims, processClaims } from './claim.ts';
-
-export interface ClaimsSettings {
-  /** What the cron job shows as its bearer token. */
-  readonly secret: string | undefined;
-  /** The service that evaluates a claim: one of the modules of SERVICES. */
-  readonly service: string | undefined;
-}
 
 const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };

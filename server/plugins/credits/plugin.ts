@@ -8,17 +8,9 @@ import { REFUSED } from '../../http/common-answers.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
 import { readInput } from '../../user/input.ts';
 import type { Plugin, PluginContext, PluginRoute } from '../plugin.ts';
+import type { CreditsSettings } from '../settings.ts';
 import { ACCOUNT, type Account, type Accounts, accounts, bookingMutex, ENTRY, MICRO, type Terms } from './account.ts';
 import { type CreditGate, creditGate } from './gate.ts';
-
-export interface CreditsSettings {
-  /** Credits for a million tokens that a model reads. */
-  readonly perMillionInput: number;
-  /** Credits for a million tokens that it writes. */
-  readonly perMillionOutput: number;
-  /** Credits for each run that finishes, besides its tokens. */
-  readonly perRun: number;
-}
 
 const TEXT = { type: 'string' };
 const STATUSES = ['active', 'trial', 'inactive', 'processing'];

@@ -5,14 +5,9 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer } from '../../user/errors.ts';
 import { readInput } from '../../user/input.ts';
 import type { Plugin, PluginRoute } from '../plugin.ts';
+import type { TeamChatSettings } from '../settings.ts';
 import { isSigned, readEvent } from './event.ts';
 import { type ChatApi, carryOn, sweepTurns, THREAD, TURN, takeIn } from './turn.ts';
-
-export interface TeamChatSettings {
-  readonly signingSecret: string | undefined;
-  readonly botToken: string | undefined;
-  readonly replyUrl: string;
-}
 
 const TEXT = { type: 'string' };
 
