@@ -159,13 +159,6 @@ export async function requireEligible(reading: Reading, domain: Domain, now: num
   throw refuse('domain-not-verified', `${domain.id} cannot take part: ${reasons[0]!.message}`, { details });
 }
 
-/** The activity by its name; throws `bad-request`. */
-export function activityOf(name: string | undefined): Activity {
-  const known = ACTIVITIES.find((activity) => activity === (name ?? ACTIVITIES[0]));
-  if (known) return known;
-  throw refuse('bad-request', `activity=${JSON.stringify(name)} is not known. Known: ${ACTIVITIES.join(', ')}.`);
-}
-
 function ownObstacles({ body }: Domain, now: number): Obstacle[] {
   if (body.status === 'Deactivated') return [{ code: 'deactivated', message: 'It was deactivated.' }];
   const validity = validityOf(body, now);
