@@ -18,14 +18,13 @@ import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
-import { admission, type Exceptions } from '../http/fast-path.ts';
+import { admission, type Exceptions, requestId } from '../http/fast-path.ts';
 import { guarded } from '../http/guard.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { clientReader } from '../http/middleware/client.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import { operatorsOnly } from '../http/middleware/operator.ts';
-import { requestId } from '../http/middleware/request-id.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
 import {
@@ -42,8 +41,7 @@ import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts'
 import { openApiDocument } from '../openapi/document.ts';
 import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
-import { forbiddenGateways } from '../ussd/forbidden-gateways.ts';
-import type { UssdGateways } from '../ussd/gateways.ts';
+import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
 import { operatorName, operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
 import { admitted } from '../web/kit/admitted.ts';
@@ -147,7 +145,7 @@ export function createApp(deps: AppDeps): App {
     .use(router.routes())
     .use((ctx) => {
       if (!HTTP_METHODS.has(ctx.method)) throw new Refusal('not-implemented');
-      refuseUnrouted(ctx, [router]);
+      refuseUnrouted(ctx, [ussd.router, router]);
     });
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   // The URLs of almost every request pass Koa by, unless a browser asks.

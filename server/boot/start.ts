@@ -11,7 +11,11 @@ import { parseKeyring } from '../../lib/keyring.ts';
 import { createAdapters } from '../../lib/ussd/adapter.ts';
 import { openAgentService } from '../agent/open.ts';
 import type { Config } from '../config/config.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import type { Finding } from '../doctor/check.ts';
+import { limitFinding } from '../doctor/machine.ts';
+import { spaceFinding } from '../doctor/stores.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
 import { healthOf, type StoreHealth, type Watched } from '../health/health.ts';
@@ -32,7 +36,6 @@ import { type HostOptions, openHost } from './host.ts';
 import { ownRoutes } from './route-groups.ts';
 import type { RunningServer } from './running-server.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
-import { warnAtStart } from './warnings.ts';
 
 const OPEN_DOOR =
   'USSD_GATEWAYS=*: whoever reaches this server can speak for any phone. List the addresses of your telecom gateway.';
@@ -243,4 +246,13 @@ function plainMetrics(render: () => Promise<string>): RequestListener {
     res.writeHead(found ? 200 : 404, { 'Content-Type': found ? METRICS_TYPE : 'text/plain' });
     res.end(text);
   };
+}
+
+/** Warns of a disk that is almost full, and in production of limits that a telecom gateway will soon reach. */
+export function warnAtStart(config: Config, log: Log): void {
+  const findings: Finding[] = [];
+  const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
+  if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
+  if (config.production) findings.push(limitFinding(config));
+  for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
 }

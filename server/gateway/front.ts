@@ -4,9 +4,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../http/errors.ts';
-import { type Admit, aheadOf } from '../http/fast-path.ts';
+import { type Admit, aheadOf, requestId } from '../http/fast-path.ts';
 import type { Recorder } from '../http/middleware/answer-errors.ts';
-import { requestId } from '../http/middleware/request-id.ts';
 import type { Owns } from './places.ts';
 
 /** One request to the gateway and its answer, as Node has them: nothing that Koa makes of a request is needed here. */

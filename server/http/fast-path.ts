@@ -2,11 +2,11 @@
 // doors pass it as middleware; USSD and the query gateway answer ahead of Koa, for what Koa makes of a request costs them more
 // than their own work (see test/bench).
 
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Client, ClientOf } from './middleware/client.ts';
 import type { Limiter } from './middleware/rate-limit.ts';
 import type { Overload } from './overload.ts';
-
 /** Whether a request may pass; `seconds`: when to try again. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly client: Client }
@@ -58,4 +58,14 @@ export function aheadOf(app: RequestListener, { owns, answer, onFault }: FastPat
       res.destroy();
     });
   };
+}
+
+const FIT = /^[\w.-]{1,128}$/;
+const RUN = randomBytes(6).toString('base64url');
+let count = 0;
+
+/** The request's X-Request-Id. */
+export function requestId({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && FIT.test(given) ? given : `${RUN}.${(++count).toString(36)}`;
 }

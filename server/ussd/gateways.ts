@@ -11,6 +11,8 @@ import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
 import { GATEWAY_SECRET, isNetwork } from '../config/kinds.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import type { Log } from '../health/log.ts';
+import type { Metrics } from '../health/metrics.ts';
 
 /**
  * Why a request was turned away: its address is not listed, its dialect has a secret that it does not show, its
@@ -154,4 +156,36 @@ function shownSecrets({ headers, url = '' }: IncomingMessage): string[] {
   const query = new URLSearchParams(url.slice(mark + 1));
   for (const name of PARAMETERS) shown.push(...query.getAll(name).slice(0, 1));
   return shown;
+}
+
+const WINDOW_MS = 60_000;
+
+export interface ForbiddenRequest {
+  readonly dialect: string;
+  readonly address: string;
+  readonly reason: GatewayRefusal;
+}
+
+export interface ForbiddenGatewaysOptions {
+  readonly metrics: Pick<Metrics, 'forbidden'>;
+  readonly log: Pick<Log, 'warn'>;
+  /** Milliseconds, from any beginning. @default of this process */
+  readonly now?: () => number;
+}
+
+/** Notes a refused request. What is kept is bounded, however many addresses ask. */
+export function forbiddenGateways(options: ForbiddenGatewaysOptions): (refused: ForbiddenRequest) => void {
+  const { metrics, log, now = () => performance.now() } = options;
+  const named = new Set<string>();
+  let until = 0;
+  return ({ dialect, address, reason }) => {
+    metrics.forbidden(dialect, reason);
+    if (now() >= until) {
+      named.clear();
+      until = now() + WINDOW_MS;
+    }
+    if (named.has(address) || named.size >= SERVER_LIMITS.ussdRefusalsLogged) return;
+    named.add(address);
+    log.warn({ dialect, address, reason }, 'a USSD request was refused: USSD_GATEWAYS does not list who sent it');
+  };
 }

@@ -20,13 +20,12 @@ import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics, TurnOutcome } from '../health/metrics.ts';
-import { type Admit, aheadOf, type FastPath } from '../http/fast-path.ts';
+import { type Admit, aheadOf, type FastPath, requestId } from '../http/fast-path.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
-import { requestId } from '../http/middleware/request-id.ts';
 import { newRouter, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
-import { EVERYBODY, type GatewayRefusal, type UssdGateways } from './gateways.ts';
+import { EVERYBODY, type ForbiddenRequest, type GatewayRefusal, type UssdGateways } from './gateways.ts';
 
 export interface UssdDoor {
   readonly gateway: UssdService;
@@ -48,16 +47,12 @@ export interface UssdDoor {
   readonly cors: Middleware;
 }
 
-export interface ForbiddenRequest {
-  readonly dialect: string;
-  readonly address: string;
-  readonly reason: GatewayRefusal;
-}
-
 const SIMULATOR_BASE = '/simulator/dial';
 const NO_QUERY = new URLSearchParams();
 
 export type UssdRoutes = Middleware & {
+  /** Knows which methods its paths take. */
+  readonly router: Router;
   readonly routes: readonly ServedRoute[];
   /** Answers the one URL that almost every request has, and hands all others to `app`. */
   ahead(app: RequestListener): RequestListener;
@@ -91,6 +86,7 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
   };
   return Object.assign(answer, {
     routes: routesOf(router),
+    router,
     ahead: (app: RequestListener) => aheadOf(app, plainPath),
     simulated,
   });

@@ -151,11 +151,11 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store',
   ),
   'server/gateway': room(
-    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route server/config server/gateway/answers server/health server/http server/http/middleware',
-    'lib/domain/schema',
+    'lib lib/gateway lib/gateway/channel lib/gateway/descriptors lib/gateway/request lib/gateway/route server/config server/gateway/answers server/health server/http',
+    'lib/domain/schema server/http/middleware',
   ),
   'server/gateway/answers': room(
-    'lib lib/gateway lib/gateway/channel server server/config server/http server/http/middleware',
+    'lib lib/gateway lib/gateway/channel server/config server/http server/http/middleware',
     'server/gateway',
   ),
   'server/health': room('lib lib/domain/schema server/http server/stores', 'lib/store server/config server/ussd'),
@@ -188,7 +188,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/agent lib/delegation lib/store',
   ),
   'server/ussd': room(
-    'lib lib/account lib/domain/schema lib/ussd server/config server/health server/http server/http/middleware',
+    'lib lib/account lib/domain/schema lib/ussd server/config server/health server/http',
+    'server/http/middleware',
   ),
   'server/web': room(''),
   'server/web/browser': room('server/web/kit'),
@@ -199,7 +200,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/delegation lib/delegation/issuer lib/domain/schema server/http server/web server/web/kit',
   ),
   'server/web/diagram': room(
-    'lib lib/diagram lib/flow/expression machines server server/web',
+    'lib lib/diagram lib/flow/expression machines server/config server/web',
     'lib/flow/run lib/flow/testing',
   ),
   'server/web/inspector': room(

@@ -3,7 +3,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { ElkNode } from 'elkjs';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { startWorker } from '../../worker.ts';
+import { startWorker } from '../../config/worker.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import type { LayoutAnswer, LayoutRequest } from './layout-worker.ts';
 

@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { warnAtStart } from '../../../server/boot/warnings.ts';
+import { warnAtStart } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { LastSeenMap } from '../../../server/http/middleware/last-seen-map.ts';
 import { tellRarely } from '../../../server/http/turn-away.ts';

@@ -6,8 +6,7 @@ import { USSD_LIMITS } from '../../../lib/ussd/limits.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { maskSetting } from '../../../server/config/read.ts';
-import { forbiddenGateways } from '../../../server/ussd/forbidden-gateways.ts';
-import { gatewaySignature, ussdGateways } from '../../../server/ussd/gateways.ts';
+import { forbiddenGateways, gatewaySignature, ussdGateways } from '../../../server/ussd/gateways.ts';
 import { type AskOptions, DIAL, json, type Served, withServer } from '../support/serve.ts';
 
 const test = suite('ussd gateways');
