@@ -162,7 +162,8 @@ test('twinline gateway routes marks what another door hides, and says when it ca
       assert.equal([hub, v1, n], ['call', 'hidden', 'call']);
       const { out } = await run(['gateway', 'routes'], env);
       assert.match(out, /\/v1\/params +→ grove\.Query\/Params \(hidden: another door has this path\)/);
-      const broken = await uses({ MENUS_DIR: '/nowhere/at/all' });
+      assert.is((await uses({ MENUS_DIR: '/nowhere/at/all' }))[1], 'hidden', 'nothing is started for it');
+      const broken = await uses({ PLUGINS: './nowhere-at-all.js' });
       assert.equal([broken[1], /are not marked/.test(String(broken[3]))], ['call', true]);
     },
   ));
