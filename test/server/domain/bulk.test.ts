@@ -290,6 +290,43 @@ test('each line is answered as soon as it is taken, whatever comes later', () =>
     assert.is((await answer.next()).done, true);
   }));
 
+test('behind a proxy no answer begins before all lines have come: some proxies send nothing more then', () =>
+  withDomain(async (client, server) => {
+    await client.protocol('controller');
+    const type = { 'content-type': 'application/x-ndjson' };
+    for (const header of [{ 'x-forwarded-for': '203.0.113.9' }, { forwarded: 'for=203.0.113.9' }, { via: '1.1 a' }]) {
+      const headers = { ...headersOf('controller'), ...type, ...header };
+      const sent = request(`${server.url}/v1/bulk`, { method: 'POST', headers, agent: false });
+      let isAnswered = false;
+      const text = new Promise<string>((resolve) =>
+        sent.on('response', (res) => {
+          isAnswered = true;
+          let all = '';
+          res.setEncoding('utf8').on('data', (part: string) => {
+            all += part;
+          });
+          res.on('end', () => resolve(all));
+        }),
+      );
+      const name = Object.keys(header)[0]!;
+      sent.write(`${JSON.stringify({ ...project(), externalId: name })}\n`);
+      const isTaken = async () => {
+        const { text } = await client.send('controller', `/v1/domains?externalId=${name}`);
+        return (JSON.parse(text) as { items: unknown[] }).items.length === 1;
+      };
+      while (!(await isTaken())) await pause(10);
+      assert.is(isAnswered, false, `${name}: the line was taken, and its answer waits`);
+      sent.end(`${JSON.stringify(project())}\n`);
+      assert.equal(
+        rowsOf(await text).map(({ line, status }) => [line, status]),
+        [
+          [1, 201],
+          [2, 201],
+        ],
+      );
+    }
+  }));
+
 test('no more imports at a time than are allowed, and one that is broken off makes room', () =>
   withDomain(async (client, server) => {
     const type = { 'content-type': 'application/x-ndjson' };
