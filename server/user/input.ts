@@ -5,15 +5,15 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Context } from 'koa';
-import bodyParser from 'koa-bodyparser';
 import { lengthProblems } from '../../lib/domain/schema/check.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { parsePointer } from '../../lib/json/patch.ts';
-import { flawOfJson, wordsAt } from '../../lib/json/reader.ts';
+import { wordsAt } from '../../lib/json/reader.ts';
 import type { Json } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import { BodyError, type BodyFault, JSON_TYPES, readJsonBody } from '../http/json-body.ts';
 import type { Parameter, RouteDescription, RouteGroup } from '../http/route-table.ts';
-import { agentError } from './errors.ts';
+import { type AgentError, agentError } from './errors.ts';
 
 type Values = { readonly [name: string]: string | number | undefined };
 
@@ -62,7 +62,7 @@ function inputReader({ parameters = {}, query = {}, headers = {}, body }: RouteD
       query: readValues(query, (name) => ctx.query[name]),
       headers: readValues(headers, (name) => ctx.get(name) || undefined),
     };
-    const input = findWrongFields ? { ...values, body: await readJsonBody(ctx) } : values;
+    const input = findWrongFields ? { ...values, body: await readBody(ctx) } : values;
     const wrong = findWrongValues(values).map((error) => describeError(error, 1));
     if (findWrongFields) wrong.push(...findWrongFields((input as Input).body));
     if (wrong.length) throw agentError(400, [...new Set(wrong)]);
@@ -114,33 +114,29 @@ function readValues(parameters: Parameters, read: (name: string) => string | str
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-const parse = bodyParser({
-  enableTypes: ['json'],
-  detectJSON: () => true,
-  strict: false,
-  jsonLimit: String(SERVER_LIMITS.jsonBodyBytes),
-  // The parser's own words quote the body, which may hold tokens.
-  onerror: (error) => {
-    const { type, status } = error as { type?: string; status?: number };
-    if (type === 'entity.too.large')
-      throw agentError(413, `The body is larger than ${SERVER_LIMITS.jsonBodyBytes} bytes`);
-    if (status === 415) throw agentError(415, 'The encoding of the body is not read here');
-    throw agentError(400, ['the body must be JSON']);
-  },
-});
+const BODY_TYPES = [...JSON_TYPES, '+json'];
 
 /** The body of a request; an empty one is an empty object. Throws 400, 413 or 415. */
-async function readJsonBody(ctx: Context): Promise<Json> {
-  // A body without a type is taken for JSON, and so is what curl sends without one: it calls any data a form.
-  if (ctx.get('content-type') !== '' && ctx.request.length !== 0 && ctx.is('json', '+json', 'urlencoded') === false)
-    throw agentError(415, 'The body must be of the type application/json');
-  await parse(ctx, async () => {});
-  const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
-  if (rawBody.trim() === '') return {};
-  const flaw = flawOfJson(rawBody, body as Json);
-  if (flaw) throw agentError(400, [`the body ${wordsAt(flaw)}`]);
-  return body as Json;
+async function readBody(ctx: Context): Promise<Json> {
+  try {
+    const { value, text } = await readJsonBody(ctx, { types: BODY_TYPES, optional: true });
+    return text.trim() === '' ? {} : value;
+  } catch (error) {
+    throw error instanceof BodyError ? BODY_ERRORS[error.fault](error) : error;
+  }
 }
+
+const notJson = () => agentError(400, ['the body must be JSON']);
+
+const BODY_ERRORS: { readonly [fault in BodyFault]: (error: BodyError) => AgentError } = {
+  type: () => agentError(415, 'The body must be of the type application/json'),
+  coding: () => agentError(415, 'The encoding of the body is not read here'),
+  'too-large': () => agentError(413, `The body is larger than ${SERVER_LIMITS.jsonBodyBytes} bytes`),
+  form: notJson,
+  empty: notJson,
+  syntax: notJson,
+  content: ({ flaw }) => agentError(400, [`the body ${wordsAt(flaw!)}`]),
+};
 
 /** The zone's usual name; undefined for what is none, as if it had not been sent. */
 export function readTimeZone(name: string): string | undefined {
