@@ -1,20 +1,12 @@
 // The way into the gateway, at the front of the server: admitted as at other doors, without their middleware. Each of its
 // requests passes here, and the numbers are in test/bench.
 
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../http/errors.ts';
-import { type Admit, aheadOf, requestId } from '../http/fast-path.ts';
+import { type Admit, aheadOf, type Exchange, requestId } from '../http/fast-path.ts';
 import type { Recorder } from '../http/middleware/answer-errors.ts';
 import type { Owns } from './places.ts';
-
-/** One request to the gateway and its answer, as Node has them: nothing that Koa makes of a request is needed here. */
-export interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  /** The name of the request, for headers and logs. */
-  readonly requestId: string;
-}
 
 /** What the server does for all of its doors. */
 export interface Front {
@@ -75,12 +67,7 @@ export function gatewayFront({ admit, cors, record }: Front, behind: Behind): Fr
         return answer(exchange);
       });
     },
-    ahead: (app) =>
-      aheadOf(app, {
-        owns,
-        answer: (req, res) => answer({ req, res, requestId: requestId(req) }),
-        onFault: (error) => onFault(error, 'none'),
-      }),
+    ahead: (app) => aheadOf(app, { owns, answer, onFault }),
   };
 }
 

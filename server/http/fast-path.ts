@@ -7,6 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Client, ClientOf } from './middleware/client.ts';
 import type { Limiter } from './middleware/rate-limit.ts';
 import type { Overload } from './overload.ts';
+
 /** Whether a request may pass; `seconds`: when to try again. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly client: Client }
@@ -44,17 +45,26 @@ export function admission({ overload, clientOf, limiter }: AdmissionOptions): Ad
 export interface FastPath {
   /** Whether the request is answered here. */
   owns(req: IncomingMessage): boolean;
-  answer(req: IncomingMessage, res: ServerResponse): Promise<void>;
+  answer(exchange: Exchange): Promise<void>;
   /** Called when `answer` rejects; the connection is cut then. */
-  onFault(error: unknown): void;
+  onFault(error: unknown, requestId: string): void;
+}
+
+/** A request and its answer as Node has them: nothing that Koa makes of a request is needed on a fast path. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** The name of the request, for headers and logs. */
+  readonly requestId: string;
 }
 
 /** Answers what the path owns, and hands all else to `app`. Requests of web pages need CORS, which Koa's middleware does. */
 export function aheadOf(app: RequestListener, { owns, answer, onFault }: FastPath): RequestListener {
   return (req, res) => {
     if (req.headers.origin !== undefined || !owns(req)) return app(req, res);
-    answer(req, res).catch((error) => {
-      onFault(error);
+    const exchange = { req, res, requestId: requestId(req) };
+    answer(exchange).catch((error) => {
+      onFault(error, exchange.requestId);
       res.destroy();
     });
   };

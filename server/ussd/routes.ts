@@ -20,7 +20,7 @@ import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics, TurnOutcome } from '../health/metrics.ts';
-import { type Admit, aheadOf, type FastPath, requestId } from '../http/fast-path.ts';
+import { type Admit, aheadOf, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { newRouter, routesOf, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
@@ -70,7 +70,7 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
   const plainPath: FastPath = {
     owns: (req) => req.url === USSD_BASE && req.method === 'POST',
     answer: serve,
-    onFault: (error) => door.log.warn({ err: error }, 'a response failed'),
+    onFault: (error, id) => door.log.warn({ err: error, requestId: id }, 'a response failed'),
   };
   const routes = router.routes() as Middleware;
   const answer: Middleware = (ctx, next) => (ctx.req.url!.startsWith(USSD_BASE) ? routes(ctx, next) : next());
@@ -102,19 +102,18 @@ function addDialectRoute(router: Router, { adapter, base, route, method, path }:
   const answer: Middleware = async (ctx) => {
     ctx.respond = false;
     if (ctx.req.headers.origin !== undefined) await door.cors(ctx, async () => {});
-    await serve(ctx.req, ctx.res);
+    await serve({ req: ctx.req, res: ctx.res, requestId: requestId(ctx.req) });
   };
   const layer = router.register(path, [method], [answer], router.opts);
   // The router adds HEAD to GET, and a dialect that asks with GET would take a turn that nobody sees.
   if (layer) layer.methods = [method];
 }
 
-type Serve = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+type Serve = (exchange: Exchange) => Promise<void>;
 
 function server(base: string, route: AdapterRoute, dialect: Dialect): Serve {
   const take = taker(base, route, dialect);
-  return async (req, res) => {
-    const id = requestId(req);
+  return async ({ req, res, requestId: id }) => {
     const answered = await take({ req, id, read: readUssdBody });
     if (answered) send(res, answered, id);
   };

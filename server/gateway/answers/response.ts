@@ -3,9 +3,9 @@
 
 import type { HttpAnswer, StatusAnswers } from '../../../lib/gateway/index.ts';
 import { REFUSALS, Refusal, type RefusalKind } from '../../http/errors.ts';
+import type { Exchange } from '../../http/fast-path.ts';
 import { SECURITY_HEADERS } from '../../http/middleware/security-headers.ts';
 import { mayBeSent } from '../../http/unsent.ts';
-import type { Exchange } from '../front.ts';
 
 export interface GatewayResponse {
   readonly http: number;

@@ -12,9 +12,9 @@ import {
 } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { drained } from '../../http/event-streams.ts';
+import type { Exchange } from '../../http/fast-path.ts';
 import { WAITING } from '../../http/guard.ts';
 import type { GatewayRoute } from '../catalog.ts';
-import type { Exchange } from '../front.ts';
 import type { NodeRequest } from '../request.ts';
 import type { Service } from '../service.ts';
 import { beginResponse, errorResponse, sendResponse } from './response.ts';

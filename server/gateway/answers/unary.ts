@@ -24,8 +24,8 @@ import {
   type UnknownTypes,
 } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
+import type { Exchange } from '../../http/fast-path.ts';
 import type { GatewayRoute } from '../catalog.ts';
-import type { Exchange } from '../front.ts';
 import type { NodeRequest } from '../request.ts';
 import type { Service } from '../service.ts';
 import type { LargeReplies, Waiting, Written } from './large-replies.ts';
