@@ -39,6 +39,7 @@ export type ModelSettings = Pick<Config, 'model' | 'agent'>;
 
 export const MODEL_ROUTES: RouteGroup<ModelSettings> = {
   tag: 'Models',
+  access: 'public',
   description: 'Which models an agent can be asked to answer with.',
   routes: [
     {

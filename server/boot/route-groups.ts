@@ -31,7 +31,7 @@ export function routeGroups({ metricsPort, ussd }: Pick<Config, 'metricsPort' | 
 
 /** The same, as plugins are checked against them. */
 export function ownRoutes(config: Pick<Config, 'metricsPort' | 'ussd'>): DeclaredRoute[] {
-  return routeGroups(config).flatMap(({ access: usual = 'public', owns, routes }) =>
+  return routeGroups(config).flatMap(({ access: usual, owns, routes }) =>
     routes.map(({ method, path, access = usual }) => ({ method, path, access, owns })),
   );
 }

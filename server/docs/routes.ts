@@ -81,6 +81,7 @@ const OPENAPI: Schema = {
 
 export const DOCS_ROUTES: RouteGroup<Docs> = {
   tag: 'Documentation',
+  access: 'public',
   owns: ['/docs'],
   description: 'What you are reading. Nobody needs a key.',
   parameters: { file: NAME, name: { description: 'As the list of them names it', schema: TEXT } },

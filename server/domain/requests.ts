@@ -51,8 +51,10 @@ export const IF_NONE_MATCH: { readonly [name: string]: Parameter } = {
 export const MADE = { Location: 'Where it is', ETag: 'Its revision' };
 export const NOT_CHANGED = { description: 'What you have is what there is' };
 
-/** A group of routes of the domain service, with its keys and its problems. */
-export function domainGroup<Deps>(group: RouteGroup<Deps>): RouteGroup<Deps> {
+type DomainGroup<Deps> = Omit<RouteGroup<Deps>, 'access'> & Partial<Pick<RouteGroup<Deps>, 'access'>>;
+
+/** A group of routes of the domain service, with its problems; for holders of a key unless it says otherwise. */
+export function domainGroup<Deps>(group: DomainGroup<Deps>): RouteGroup<Deps> {
   return {
     access: 'api-key',
     problems: ['unauthorized'],

@@ -35,6 +35,7 @@ const READY = record(
 /** `GET /livez`, `/readyz`, `/health` and `/`. */
 export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
   tag: 'Health',
+  access: 'public',
   description: 'Alive, ready, healthy. `/livez` and `/readyz` are never limited.',
   routes: [
     {

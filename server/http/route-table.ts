@@ -85,8 +85,8 @@ export interface RouteGroup<Deps = never> {
   /** The heading under which they are shown. */
   readonly tag: string;
   readonly description: string;
-  /** @default 'public' */
-  readonly access?: Access;
+  /** Who may use its routes, unless one says otherwise. Never left out: a route is not open by mistake. */
+  readonly access: Access;
   /** First segments of paths, `/v1`, below which it answers everything, also what is no route: others add none there. */
   readonly owns?: readonly string[];
   readonly routes: readonly (RouteDescription & Partial<Route<Deps>>)[];
@@ -115,10 +115,10 @@ export function newRouter(): Router {
   return new Router({ sensitive: true, strict: true });
 }
 
-/** Adds the routes of a group, in order. Throws ERR_CONFIG where a guard is missing: a route is never open by mistake. */
+/** Adds the routes of a group, in order. Throws ERR_CONFIG where a guard is missing. */
 export function addRoutes<Deps>(
   router: Router,
-  { routes, access: usual = 'public' }: RouteGroup<Deps>,
+  { routes, access: usual }: RouteGroup<Deps>,
   { deps, guards = {} }: { readonly deps: Deps; readonly guards?: Guards },
 ): void {
   for (const { method, path, access = usual, ownPages, handle } of routes) {

@@ -76,7 +76,7 @@ export function operationOf(route: RouteDescription, group: RouteGroup, problem:
 
 /** Who may use a route of a group. */
 export function accessOf(route: RouteDescription, group: Pick<RouteGroup, 'access'>): Access {
-  return route.access ?? group.access ?? 'public';
+  return route.access ?? group.access;
 }
 
 /** What is said of a name in the path of a route, if anything is. */

@@ -1,10 +1,10 @@
 // The routes of plugins, declared as a list or added by a function: who may use each, what is wrong with them, and their
 // groups in the table of routes.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
+import { bearerCheck } from '../http/middleware/operator.ts';
 import {
   addRoutes,
   type DeclaredRoute,
@@ -37,11 +37,11 @@ export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<M
     for (const { access = 'user', ...route } of routes) {
       const isSecret = typeof access === 'object';
       const described = { ...describeRoute(name, route), ...route, access: isSecret ? ('api-key' as const) : access };
-      const group = checkInput<PluginContext>({ tag: name, description: '', routes: [described] });
+      const group = checkInput<PluginContext>({ tag: name, description: '', access: 'user', routes: [described] });
       const guards = {
         user: pass,
         operator: ctx.operatorsOnly,
-        ...(isSecret && { 'api-key': holdersOf(access, name) }),
+        ...(isSecret && { 'api-key': secretHolders(access, name) }),
       };
       addRoutes(router, group, { deps: ctx, guards });
     }
@@ -50,18 +50,14 @@ export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<M
 
 const pass: Middleware = (_ctx, next) => next();
 
-function holdersOf({ bearer, name }: PluginSecret, plugin: string): Middleware {
-  const expected = digest(bearer);
+function secretHolders({ bearer, name }: PluginSecret, plugin: string): Middleware {
+  const holds = bearerCheck(bearer);
   return (ctx, next) => {
-    const [, given] = /^Bearer ([\x21-\x7e]+)$/i.exec(ctx.get('authorization')) ?? [];
-    if (given !== undefined && timingSafeEqual(digest(given), expected)) return next();
+    if (holds(ctx.get('authorization'))) return next();
     ctx.set('WWW-Authenticate', `Bearer realm="${plugin}"`);
     throw agentError(401, `Send Authorization: Bearer <${name}>`);
   };
 }
-
-// Equal lengths for the comparison, whatever was sent.
-const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /** Refuses requests without a user on routes that are not free, however the request reached them. */
 export function closeRoutes({ router }: Pick<Mounted, 'router'>, free: ReadonlySet<string>): void {

@@ -17,6 +17,7 @@ export function isPageFile(path: string): boolean {
 
 export const PAGE_FILE_ROUTES: RouteGroup<unknown> = {
   tag: 'Documentation',
+  access: 'public',
   owns: ['/pages'],
   description: 'What you are reading. Nobody needs a key.',
   parameters: { file: { description: 'The name of a file', schema: TEXT } },

@@ -188,6 +188,7 @@ test('a group brings routes and their documentation', async () => {
   const part: RouteGroup<undefined> = {
     tag: 'Weather',
     description: 'Of a test.',
+    access: 'public',
     routes: [
       {
         method: 'GET',
@@ -210,7 +211,7 @@ test('a group brings routes and their documentation', async () => {
 
 test('parts that contradict each other are refused', () => {
   const route = { method: 'GET', path: '/a', id: 'a', summary: 'A', answers: {} } as const;
-  const part = (routes: RouteGroup['routes']): RouteGroup => ({ tag: 't', description: 't', routes });
+  const part = (routes: RouteGroup['routes']): RouteGroup => ({ tag: 't', description: 't', access: 'public', routes });
   const make = (...parts: RouteGroup[]) => openApiDocument({ groups: parts, version: '1' });
   const refused = (parts: RouteGroup[], words: RegExp) =>
     assert.throws(

@@ -44,7 +44,7 @@ export function testRoutes(handlers: Readonly<Record<string, (ctx: Context) => u
     const [method, path] = line.split(' ') as [Method, string];
     return { method, path, id: line.replace(/\W+/g, '-'), summary: line, answers: {}, handle };
   });
-  return { tag: 'Test', description: 'Of a test.', routes };
+  return { tag: 'Test', description: 'Of a test.', access: 'public', routes };
 }
 
 /** Starts a server on a free port, in memory unless `env` says otherwise; stops it when `work` is done. */
