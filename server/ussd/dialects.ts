@@ -1,10 +1,11 @@
 // The routes of the telecom dialects: where each adapter's are, as declared routes.
 
+import { TwinlineError } from '../../lib/errors.ts';
 import { type Adapter, type AdapterRoute, createAdapters } from '../../lib/ussd/adapter.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
 import type { RouteDescription, RouteGroup } from '../http/route-table.ts';
-import { ANSWERED, CON_END, DIALECT_ROUTES, type DialectRoute, SESSION, screen } from './dialect-bodies.ts';
+import { CON_END, DIALECT_ROUTES, SESSION, screen } from './dialect-bodies.ts';
 
 export const USSD_BASE = '/api/ussd';
 /** The dialect of the plain endpoint, at the base itself. */
@@ -46,7 +47,10 @@ export interface DialectPlace {
 
 function describeRoute({ method, path }: Pick<DialectPlace, 'method' | 'path'>, errorStatus: number): RouteDescription {
   const place = path.slice(USSD_BASE.length);
-  const { types, body, ...rest } = DIALECT_ROUTES[`${method} ${place}`] ?? leastSaid(method, place);
+  const said = DIALECT_ROUTES[`${method} ${place}`];
+  if (!said)
+    throw new TwinlineError('ERR_CONFIG', `${method} ${path} is not described in server/ussd/dialect-bodies.ts.`);
+  const { types, body, ...rest } = said;
   const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
   const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
   const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };
@@ -55,10 +59,4 @@ function describeRoute({ method, path }: Pick<DialectPlace, 'method' | 'path'>, 
     ...(body && { body: { ...body, maxBytes: USSD_LIMITS.ussdBodyBytes } }),
     answers: { ...answers, 403: forbidden, ...trouble },
   };
-}
-
-// Of a dialect that nothing is written about.
-function leastSaid(method: string, place: string): DialectRoute {
-  const id = `dial${`${method}${place}`.replace(/\W+(\w)/g, (_all, letter: string) => letter.toUpperCase())}`;
-  return { id, summary: `The dialect at ${place}`, types: ANSWERED };
 }
