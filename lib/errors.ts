@@ -1,6 +1,6 @@
 // The one error class, its closed list of codes, whether trying again can help, and how much of an input a message may quote.
 
-import { SHARED_LIMITS } from './shared-limits.ts';
+import { COMMON_LIMITS } from './common-limits.ts';
 
 /** Every code that Twinline throws, with its meaning and whether the same attempt may succeed later. */
 export const ERROR_CODES = {
@@ -72,11 +72,11 @@ export function cutText(text: string, chars: number): string {
 
 /** The first items, so many and of so many bytes that an answer may list them as problems. */
 export function cutList<T>(items: readonly T[], textOf: (item: T) => string): T[] {
-  const listed = items.slice(0, SHARED_LIMITS.problemDetails);
+  const listed = items.slice(0, COMMON_LIMITS.problemDetails);
   let bytes = 0;
   const end = listed.findIndex((item) => {
     bytes += Buffer.byteLength(textOf(item));
-    return bytes > SHARED_LIMITS.problemBytes;
+    return bytes > COMMON_LIMITS.problemBytes;
   });
   return end < 0 ? listed : listed.slice(0, end);
 }

@@ -2,6 +2,7 @@
 
 import { ACCOUNT_LIMITS } from './account/limits.ts';
 import { AGENT_LIMITS } from './agent/limits.ts';
+import { COMMON_LIMITS } from './common-limits.ts';
 import { DELEGATION_LIMITS } from './delegation/limits.ts';
 import { DIAGRAM_LIMITS } from './diagram/limits.ts';
 import { DOMAIN_LIMITS } from './domain/limits.ts';
@@ -9,12 +10,11 @@ import { ENGINE_LIMITS } from './engine/limits.ts';
 import { FLOW_LIMITS } from './flow/limits.ts';
 import { GATEWAY_LIMITS } from './gateway/limits.ts';
 import { HTTP_LIMITS } from './http/limits.ts';
-import { SHARED_LIMITS } from './shared-limits.ts';
 import { STORE_LIMITS } from './store/limits.ts';
 import { USSD_LIMITS } from './ussd/limits.ts';
 
 export const LIMITS = {
-  ...SHARED_LIMITS,
+  ...COMMON_LIMITS,
   ...ACCOUNT_LIMITS,
   ...AGENT_LIMITS,
   ...DELEGATION_LIMITS,

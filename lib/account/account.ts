@@ -2,8 +2,8 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, StoredDocument } from '../store/store.ts';
 import {
   fail,
@@ -127,7 +127,7 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
     const sealed = await vault.seal(pin, phone);
     const draft = { phone, name, lang, pin: sealed, createdBy, changedBy: null, attempts: NO_ATTEMPTS };
     // Not `update` of the store: nothing is replaced; each try takes another id.
-    for (let tries = 0; tries <= SHARED_LIMITS.conflictsPerTurn; tries++) {
+    for (let tries = 0; tries <= COMMON_LIMITS.conflictsPerTurn; tries++) {
       const customerId = id();
       if (await records.insert({ ...draft, customerId, createdAt: clock.now() })) return { created: true, customerId };
       const other = await records.find(phone);

@@ -1,7 +1,7 @@
 // What is stored about accounts, and about tries on phone numbers that have none; written only at the revision read.
 
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../store/store.ts';
 import { type Attempts, NO_ATTEMPTS } from './attempts.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
@@ -98,14 +98,14 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
 
   // Not `update` of the store: what is read is found by phone number, in one of two kinds, and that may change meanwhile.
   const update = async <T>(phone: string, plan: (found: Found) => Plan<T>): Promise<T> => {
-    for (let tries = 0; tries <= SHARED_LIMITS.conflictsPerTurn; tries++) {
+    for (let tries = 0; tries <= COMMON_LIMITS.conflictsPerTurn; tries++) {
       const found = await look(phone);
       const { changes, answer } = plan(found);
       if (!changes || (await write(found, changes))) return answer;
     }
     throw new TwinlineError(
       'ERR_CONFLICT',
-      `Writing an account failed ${SHARED_LIMITS.conflictsPerTurn + 1} times, as others wrote it each time. Try again.`,
+      `Writing an account failed ${COMMON_LIMITS.conflictsPerTurn + 1} times, as others wrote it each time. Try again.`,
     );
   };
 

@@ -1,8 +1,8 @@
 // Accounts as services of a flow: `account.exists`, `account.create`, `account.verifyPin`, `account.changePin`.
 
+import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Service, ServiceCall, Services } from '../engine/service.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { Accounts } from './account.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
@@ -77,8 +77,8 @@ function reader(service: string, input: JsonObject, { session }: ServiceCall): R
     digits: (field) => {
       const value = text(field);
       if (value === undefined) throw refuse(field, 'is missing');
-      if (value.length > SHARED_LIMITS.ussdTextChars)
-        throw refuse(field, `is longer than ${SHARED_LIMITS.ussdTextChars} characters`);
+      if (value.length > COMMON_LIMITS.ussdTextChars)
+        throw refuse(field, `is longer than ${COMMON_LIMITS.ussdTextChars} characters`);
       return value;
     },
     optional: (field, parse) => {

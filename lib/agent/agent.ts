@@ -1,9 +1,9 @@
 // The agent service without HTTP: sessions, messages, the runs that answer them, and calls to the user's side.
 
 import { type Clock, systemClock } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Inspector } from '../engine/inspection.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Channel } from '../store/channel.ts';
 import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
@@ -93,7 +93,7 @@ export interface Agent extends Follower {
   readonly sessions: Pick<Sessions, 'create' | 'list' | 'get' | 'owns'>;
   readonly transcript: Pick<Transcript, 'page' | 'all'>;
   readonly room: Room;
-  /** Throws ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than SHARED_LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
+  /** Throws ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than COMMON_LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
   send(request: SendRequest): Promise<Sent>;
   /**
    * Aborts the live run of a session, or one that is named. `true`: one was open and will end, as aborted unless it has
@@ -107,7 +107,7 @@ export interface Agent extends Follower {
   answerCall(answer: CallAnswer): Promise<boolean>;
   /** Deletes a session with its transcript, runs and what its responder keeps; false when it is not theirs. */
   deleteSession(owner: string, session: string): Promise<boolean>;
-  /** Carries on what others have left and throws away what is over, up to `limit` of each; how much. @default SHARED_LIMITS.sweepBatch */
+  /** Carries on what others have left and throws away what is over, up to `limit` of each; how much. @default COMMON_LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
   /** Resolves when this process drives no run any more. */
   idle(): Promise<void>;
@@ -265,10 +265,10 @@ interface Acceptance {
 const holderTopic = (holder: string) => `agent/${holder}`;
 
 function checkRequest(request: RunRequest): void {
-  if (!fitsLevels(request, SHARED_LIMITS.jsonBodyDepth))
+  if (!fitsLevels(request, COMMON_LIMITS.jsonBodyDepth))
     throw new TwinlineError(
       'ERR_INPUT',
-      `A message may nest ${SHARED_LIMITS.jsonBodyDepth} levels deep. Send flatter data.`,
+      `A message may nest ${COMMON_LIMITS.jsonBodyDepth} levels deep. Send flatter data.`,
     );
   if (fitsJson(request, AGENT_LIMITS.agentRequestBytes)) return;
   throw new TwinlineError(

@@ -1,8 +1,8 @@
 // The room of a session: the events that its sockets get, on every instance, and the calls that are offered to its clients.
 
 import type { RunCall } from '../../machines/agent-stream.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { Run } from './run/run.ts';
@@ -59,7 +59,7 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
 const topicOf = (session: string) => `session/${session}`;
 
 /**
- * The payload, without its output when it is longer than SHARED_LIMITS.channelMessageBytes; the log and the transcript have
+ * The payload, without its output when it is longer than COMMON_LIMITS.channelMessageBytes; the log and the transcript have
  * the output. Throws ERR_INPUT when it is still too long.
  */
 export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject {
@@ -68,13 +68,13 @@ export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject 
   if (fits(event, rest)) return rest;
   throw new TwinlineError(
     'ERR_INPUT',
-    `Sockets are told at most ${SHARED_LIMITS.channelMessageBytes} bytes at a time, and this ${event} is longer. Tell less, or where to read it.`,
+    `Sockets are told at most ${COMMON_LIMITS.channelMessageBytes} bytes at a time, and this ${event} is longer. Tell less, or where to read it.`,
   );
 }
 
 /** Whether the event fits into one message of the channel. */
 export const fits = (event: RoomEvent, payload: JsonObject) =>
-  Buffer.byteLength(JSON.stringify({ event, payload })) <= SHARED_LIMITS.channelMessageBytes;
+  Buffer.byteLength(JSON.stringify({ event, payload })) <= COMMON_LIMITS.channelMessageBytes;
 
 /** A typed event of a run, as the sockets of its session get it. */
 export interface RunRoomEvent {

@@ -4,8 +4,8 @@
 // stored first, an answer or the timeout. A process that takes the run over finds both.
 
 import type { CallResult } from '../../machines/agent-stream.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { AGENT_LIMITS } from './limits.ts';
 import type { TurnSecrets } from './responder.ts';
@@ -89,7 +89,7 @@ export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
     if (++calls > AGENT_LIMITS.toolCallsPerRun)
       return failure(`More than ${AGENT_LIMITS.toolCallsPerRun} calls in one run.`);
     if (!tool) return failure(`There is no tool ${JSON.stringify(name.slice(0, 100))}.`);
-    if (!fitsLevels(given, SHARED_LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
+    if (!fitsLevels(given, COMMON_LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
     const args = wellFormed(given) as JsonObject;
     await reply.startCall({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
     const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
@@ -193,10 +193,10 @@ function toOutcome(result: CallResult, late: string): ToolOutcome {
 /** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than AGENT_LIMITS.toolResultBytes, or too deep. */
 export function callResult({ result, error }: { result?: Json; error?: string }): CallResult {
   if (error !== undefined) return { ok: false, error: String(wellFormed(error)).slice(0, 1_000) };
-  if (!fitsLevels(result ?? null, SHARED_LIMITS.jsonBodyDepth))
+  if (!fitsLevels(result ?? null, COMMON_LIMITS.jsonBodyDepth))
     throw new TwinlineError(
       'ERR_INPUT',
-      `A tool answered with more than ${SHARED_LIMITS.jsonBodyDepth} levels of JSON.`,
+      `A tool answered with more than ${COMMON_LIMITS.jsonBodyDepth} levels of JSON.`,
     );
   const output = wellFormed(result ?? null);
   if (fitsJson(output, AGENT_LIMITS.toolResultBytes)) return { ok: true, output };

@@ -3,13 +3,13 @@
 import { LRUCache } from 'lru-cache';
 import { type DelegationContext, delegationMachine, type StoreEvent } from '../../machines/delegation.ts';
 import type { Clock } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Inspector } from '../engine/inspection.ts';
 import { type Instance, lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import { TwinlineError } from '../errors.ts';
 import type { Keyring } from '../keyring.ts';
 import { openText, type Seal, sealText } from '../sealing.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, Kind } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
@@ -150,7 +150,7 @@ export function delegations(options: DelegationsOptions): Delegations {
       return token;
     },
 
-    async sweep(limit = SHARED_LIMITS.sweepBatch) {
+    async sweep(limit = COMMON_LIMITS.sweepBatch) {
       const [ended, forgotten] = await Promise.all([granted.sweep(limit), revocations.sweep(clock.now(), limit)]);
       return Math.max(ended, forgotten);
     },

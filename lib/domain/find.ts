@@ -1,8 +1,8 @@
 // Finding twins: one by DID, alias or external id within a tenant, if it is visible; the pages of a query; foreign names.
 
 import { timeSlice } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, JsonObject, Kind, Query, StoredDocument } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { isDid } from './did/did.ts';
@@ -41,7 +41,7 @@ export async function findSettled(
 
 /** Whether this may be the id of a document: it is not empty, and not too long. */
 export function mayBeId(text: string): boolean {
-  return text !== '' && text.length <= SHARED_LIMITS.keyChars;
+  return text !== '' && text.length <= COMMON_LIMITS.keyChars;
 }
 
 async function byAlias(documents: DocumentStore, tenant: string, alias: string): Promise<Domain | undefined> {
@@ -148,8 +148,8 @@ export async function* findPages<Body extends JsonObject>(
 
 /** Throws `bad-limit` unless a page may have so many items. */
 export function requireLimit(limit: number): void {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= SHARED_LIMITS.pageSizeMax) return;
-  throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${SHARED_LIMITS.pageSizeMax}.`);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= COMMON_LIMITS.pageSizeMax) return;
+  throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${COMMON_LIMITS.pageSizeMax}.`);
 }
 
 export function badCursor(): TwinlineError {

@@ -1,8 +1,8 @@
 // The reasons for which the domain refuses what it was asked: a stable code and its meaning.
 
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { cutList, cutText, type Detail, TwinlineError } from '../errors.ts';
 import type { JsonFlaw } from '../json/reader.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import { DOMAIN_LIMITS } from './limits.ts';
 
 /** Reason → its meaning. The words are part of the interface: they end the `type` of a problem document. */
@@ -54,7 +54,7 @@ export interface RefusalParts {
 /** The error of a refusal; long texts are cut, and long lists of details. `message` is one sentence: what was tried, with which value, why not, what to do. */
 export function refuse(reason: Reason, message: string, parts: RefusalParts = {}): TwinlineError {
   const given = parts.details ?? [];
-  const cut = given.slice(0, SHARED_LIMITS.problemDetails).map(({ field, error }) => ({
+  const cut = given.slice(0, COMMON_LIMITS.problemDetails).map(({ field, error }) => ({
     field: cutText(field, DOMAIN_LIMITS.problemFieldChars),
     error: cutText(error, DOMAIN_LIMITS.problemFieldChars),
   }));

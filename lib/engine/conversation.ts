@@ -1,8 +1,8 @@
 // A conversation: a machine plus how to read what comes in and how to say where it is. And the versions that are loaded.
 
 import type { EventObject } from 'xstate';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { AtRest, Machine } from './machine/transition.ts';
@@ -66,7 +66,7 @@ export interface Conversation {
   migrate?(rest: AtRest, from: { version: number; hash: string }): AtRest | undefined;
 }
 
-export const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: SHARED_LIMITS.callTimeoutMs, retries: 0, secret: false };
+export const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: COMMON_LIMITS.callTimeoutMs, retries: 0, secret: false };
 
 /** Options of {@link machineConversation}. */
 export interface MachineOptions {

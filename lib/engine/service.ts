@@ -2,9 +2,9 @@
 // idempotency key, and which of them this process is making.
 
 import type { Clock } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { retryDelay } from '../retry.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import type { CallPolicy } from './conversation.ts';
 import { ENGINE_LIMITS } from './limits.ts';
@@ -141,10 +141,10 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
 // What a service answers becomes part of the record, so it must be JSON and must leave room.
 function clean(output: unknown, service: string): Json {
   const text = JSON.stringify(output ?? null);
-  if (text.length > SHARED_LIMITS.recordChars / 2)
+  if (text.length > COMMON_LIMITS.recordChars / 2)
     throw new TwinlineError(
       'ERR_INPUT',
-      `Service "${service}" answered ${text.length} characters of JSON; a session keeps at most ${SHARED_LIMITS.recordChars / 2}. Answer less, or a page.`,
+      `Service "${service}" answered ${text.length} characters of JSON; a session keeps at most ${COMMON_LIMITS.recordChars / 2}. Answer less, or a page.`,
     );
   return JSON.parse(text) as Json;
 }

@@ -3,8 +3,8 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import { addressProblem, guardedLookup, systemResolve } from './hosts.ts';
 import { HTTP_LIMITS } from './limits.ts';
 
@@ -75,12 +75,12 @@ export interface SenderOptions {
   readonly lookup?: LookupFunction;
   /** Authorities of certificates, in PEM. @default those of Node */
   readonly ca?: string;
-  /** Milliseconds after its status that a receiver may go on with its answer. @default SHARED_LIMITS.webhookAnswerMs */
+  /** Milliseconds after its status that a receiver may go on with its answer. @default COMMON_LIMITS.webhookAnswerMs */
   readonly restMs?: number;
 }
 
 /** A sender of webhooks, over https to public addresses only; each request has a connection and a lookup of its own. */
-export function webhookSender({ restMs = SHARED_LIMITS.webhookAnswerMs, ...options }: SenderOptions = {}): Post {
+export function webhookSender({ restMs = COMMON_LIMITS.webhookAnswerMs, ...options }: SenderOptions = {}): Post {
   return poster(options, async (incoming) => {
     // What a receiver says beside its status is read so that it can finish, and not used.
     const timer = setTimeout(() => incoming.destroy(), restMs);
@@ -109,7 +109,7 @@ function poster<T>({ lookup = guardedLookup(systemResolve, 'public'), ca }: Send
     const headers = { 'content-type': 'application/json', 'user-agent': 'Twinline', ...given };
     const request = { method: 'POST', url: new URL(url), headers, body } as const;
     return send(request, { lookup, signal, ca }, read).catch((error) => {
-      const late = `no answer within ${SHARED_LIMITS.webhookAnswerMs / 1_000} s`;
+      const late = `no answer within ${COMMON_LIMITS.webhookAnswerMs / 1_000} s`;
       if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', late);
       const isRefused = error instanceof TwinlineError;
       const broken = `the connection failed: ${error.code ?? 'it broke'}`;

@@ -1,6 +1,6 @@
 // Reads JSON texts at every door: refuses what could not be kept, or walked, as it was sent.
 
-import { SHARED_LIMITS } from '../shared-limits.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';
 import { escapeStep } from './patch.ts';
 
@@ -27,7 +27,7 @@ const ENCODING: JsonFlaw = {
 };
 const TEXT = { kind: 'text', words: 'has a text with the character U+0000 or half of a surrogate pair' } as const;
 const NAME = { kind: 'name', words: 'has the name __proto__, which is not allowed' } as const;
-const DEPTH = { kind: 'depth', words: `nests deeper than ${SHARED_LIMITS.jsonBodyDepth} levels` } as const;
+const DEPTH = { kind: 'depth', words: `nests deeper than ${COMMON_LIMITS.jsonBodyDepth} levels` } as const;
 const HUGE = { kind: 'number', words: 'has a number that is too large' } as const;
 const ROUNDED = {
   kind: 'number',
@@ -40,7 +40,7 @@ const NAME_MARK = /__proto__|\\u00(?:5f|70|72|6f|74)/i;
 const NUMBER_MARK = /\d{16}|e\+?\d{3}/i;
 
 /**
- * Reads a text. Refused: what is no JSON, bytes that were no UTF-8, more than SHARED_LIMITS.jsonBodyDepth levels, U+0000 and
+ * Reads a text. Refused: what is no JSON, bytes that were no UTF-8, more than COMMON_LIMITS.jsonBodyDepth levels, U+0000 and
  * halves of surrogate pairs, the name `__proto__`, numbers beyond ±1.8e308, and whole numbers that would be rounded.
  */
 export function readJson(text: string): JsonReading {
@@ -91,7 +91,7 @@ function flawIn(value: Json, depth: number, looks: Looks): JsonFlaw | undefined 
   if (typeof value === 'string') return looks.texts && !isSound(value) ? { ...TEXT, pointer: '' } : undefined;
   if (typeof value === 'number') return looks.numbers && !Number.isFinite(value) ? { ...HUGE, pointer: '' } : undefined;
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
-  if (depth > SHARED_LIMITS.jsonBodyDepth) return { ...DEPTH, pointer: '' };
+  if (depth > COMMON_LIMITS.jsonBodyDepth) return { ...DEPTH, pointer: '' };
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) {
       const flaw = flawIn(item, depth + 1, looks);

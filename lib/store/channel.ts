@@ -1,7 +1,7 @@
 // The contract of the channel: short messages to whichever instance cares, now; and what it lets through.
 
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import { isWellFormed } from './input.ts';
 import { STORE_LIMITS } from './limits.ts';
 
@@ -48,12 +48,12 @@ export function checkTopic(topic: string): void {
   );
 }
 
-/** Throws ERR_INPUT unless `message` is well-formed text of up to SHARED_LIMITS.channelMessageBytes bytes. */
+/** Throws ERR_INPUT unless `message` is well-formed text of up to COMMON_LIMITS.channelMessageBytes bytes. */
 export function checkMessage(message: string): void {
   const bytes = Buffer.byteLength(message);
-  if (bytes <= SHARED_LIMITS.channelMessageBytes && isWellFormed(message)) return;
+  if (bytes <= COMMON_LIMITS.channelMessageBytes && isWellFormed(message)) return;
   throw new TwinlineError(
     'ERR_INPUT',
-    `A channel carries well-formed text of up to ${SHARED_LIMITS.channelMessageBytes} bytes; this message has ${bytes}. Keep the content in a store and send its key.`,
+    `A channel carries well-formed text of up to ${COMMON_LIMITS.channelMessageBytes} bytes; this message has ${bytes}. Keep the content in a store and send its key.`,
   );
 }

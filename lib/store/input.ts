@@ -1,7 +1,7 @@
 // What callers hand to a store, checked alike by every backend: keys, ids, limits, moments.
 
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 
 /** The latest moment that a Date can hold, in milliseconds. */
 export const LAST_MOMENT = 8.64e15;
@@ -14,10 +14,10 @@ export function isWellFormed(text: string): boolean {
   return (text as Text).isWellFormed();
 }
 
-/** Throws ERR_INPUT unless `key` is 1 to SHARED_LIMITS.keyChars characters of well-formed text. */
+/** Throws ERR_INPUT unless `key` is 1 to COMMON_LIMITS.keyChars characters of well-formed text. */
 export function checkKey(key: string, what = 'session key'): void {
   const isText = typeof key === 'string';
-  if (isText && key.length > 0 && key.length <= SHARED_LIMITS.keyChars && isWellFormed(key)) return;
+  if (isText && key.length > 0 && key.length <= COMMON_LIMITS.keyChars && isWellFormed(key)) return;
   const fault = !isText
     ? `the type ${typeof key}`
     : isWellFormed(key)
@@ -25,7 +25,7 @@ export function checkKey(key: string, what = 'session key'): void {
       : 'half a surrogate pair';
   throw new TwinlineError(
     'ERR_INPUT',
-    `A ${what} must be 1 to ${SHARED_LIMITS.keyChars} characters of well-formed text; this one has ${fault}. Shorten or hash it.`,
+    `A ${what} must be 1 to ${COMMON_LIMITS.keyChars} characters of well-formed text; this one has ${fault}. Shorten or hash it.`,
   );
 }
 

@@ -1,8 +1,8 @@
 // The contract of the frame logs: append-only texts, one log per run, that any process reads and follows; and the rules
 // that the backends share: what is well-formed, what an append may do, what a read gives.
 
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import { checkKey, checkLimit, isWellFormed, LAST_MOMENT } from './input.ts';
 import { STORE_LIMITS } from './limits.ts';
 import type { Durability } from './store.ts';
@@ -175,11 +175,11 @@ export function checkAppend(frames: readonly string[], options: AppendOptions): 
   checkClaim(options);
   checkWhole('number of the expected last frame', options.expected, { min: 0 });
   if (frames.length === 0 && !options.end) throw refusedAppend('it has no frame and does not end the log');
-  if (frames.length > SHARED_LIMITS.framesPerAppend)
-    throw refusedAppend(`it has ${frames.length} frames of at most ${SHARED_LIMITS.framesPerAppend}`);
+  if (frames.length > COMMON_LIMITS.framesPerAppend)
+    throw refusedAppend(`it has ${frames.length} frames of at most ${COMMON_LIMITS.framesPerAppend}`);
   const bytes = frames.reduce((sum, text) => sum + frameBytes(text), 0);
-  if (bytes > SHARED_LIMITS.appendBytes)
-    throw refusedAppend(`it has ${bytes} bytes of at most ${SHARED_LIMITS.appendBytes}`);
+  if (bytes > COMMON_LIMITS.appendBytes)
+    throw refusedAppend(`it has ${bytes} bytes of at most ${COMMON_LIMITS.appendBytes}`);
   return { frames, bytes, options };
 }
 
@@ -197,7 +197,7 @@ function refusedAppend(reason: string): TwinlineError {
 
 export function checkRead({ after = 0, limit = 100 }: ReadOptions): Required<ReadOptions> {
   checkWhole('number to read after', after, { min: 0 });
-  checkLimit(limit, SHARED_LIMITS.pageSizeMax);
+  checkLimit(limit, COMMON_LIMITS.pageSizeMax);
   return { after, limit };
 }
 
@@ -237,7 +237,7 @@ export function pageOf(head: LogHead, texts: Iterable<string>, { after, limit }:
   let bytes = 0;
   for (const text of texts) {
     bytes += Buffer.byteLength(text);
-    if (frames.length && bytes > SHARED_LIMITS.logReadBytes) break;
+    if (frames.length && bytes > COMMON_LIMITS.logReadBytes) break;
     frames.push({ n: n++, text });
     if (frames.length === limit) break;
   }

@@ -1,8 +1,8 @@
 // Changing one document as a whole, whoever else is changing it: read, change, write at the revision that was read.
 
 import { systemClock } from '../clock.ts';
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import type { DocumentStore, JsonObject, Kind, ReplaceResult, StoredDocument } from './store.ts';
 
 export type UpdateResult<Body extends JsonObject = JsonObject> =
@@ -29,7 +29,7 @@ const PAUSE_MAX_MS = 32;
 
 /**
  * Writes what `change` makes of the document, and tries again when another writer was first. Throws ERR_CONFLICT after
- * SHARED_LIMITS.conflictsPerTurn tries, and ERR_EXISTS when another document has a unique value that the change asks for.
+ * COMMON_LIMITS.conflictsPerTurn tries, and ERR_EXISTS when another document has a unique value that the change asks for.
  */
 export async function update<Body extends JsonObject>(
   documents: Pick<DocumentStore, 'get' | 'insert' | 'replace'>,
@@ -39,7 +39,7 @@ export async function update<Body extends JsonObject>(
   options: UpdateOptions<Body> = {},
 ): Promise<UpdateResult<Body>> {
   const { replace = (old, body) => documents.replace(kind, id, old.revision, body) } = options;
-  for (let tries = 0; tries < SHARED_LIMITS.conflictsPerTurn; tries++) {
+  for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
     // The first conflict is rarely followed by another one.
     if (tries > 1) await systemClock.wait(Math.random() * Math.min(PAUSE_MAX_MS, 2 ** (tries - 2)));
     const old = await documents.get<Body>(kind, id);
@@ -53,7 +53,7 @@ export async function update<Body extends JsonObject>(
   }
   throw new TwinlineError(
     'ERR_CONFLICT',
-    `A document of the kind ${kind.name} was changed by others ${SHARED_LIMITS.conflictsPerTurn} times in a row. Try again.`,
+    `A document of the kind ${kind.name} was changed by others ${COMMON_LIMITS.conflictsPerTurn} times in a row. Try again.`,
   );
 }
 

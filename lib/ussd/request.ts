@@ -1,7 +1,8 @@
 // One phone request in the form that every dialect is read into, and the checks that guard the door.
+
+import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { flawOfNumbers } from '../json/reader.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import { USSD_LIMITS } from './limits.ts';
 
 /** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */
@@ -93,7 +94,7 @@ export function readSessionId(value: unknown, field = 'sessionId'): string {
 
 /** Service code: `*digits#` or `*digits*digits…#`. Throws ERR_INPUT. */
 export function readServiceCode(value: unknown, field = 'serviceCode'): string {
-  if (typeof value === 'string' && value.length <= SHARED_LIMITS.ussdTextChars && SERVICE_CODE.test(value))
+  if (typeof value === 'string' && value.length <= COMMON_LIMITS.ussdTextChars && SERVICE_CODE.test(value))
     return value;
   throw refusal(field, '*digits# or *digits*digits#', value);
 }
@@ -113,8 +114,8 @@ export function readMsisdn(value: unknown, field: string): string {
 
 /** What was typed: at most 182 characters as sent; control characters are removed. Throws ERR_INPUT. */
 export function readText(value: unknown, field = 'text'): string {
-  if (typeof value !== 'string' || exceeds(value, SHARED_LIMITS.ussdTextChars)) {
-    throw refusal(field, `a string of at most ${SHARED_LIMITS.ussdTextChars} characters`, value);
+  if (typeof value !== 'string' || exceeds(value, COMMON_LIMITS.ussdTextChars)) {
+    throw refusal(field, `a string of at most ${COMMON_LIMITS.ussdTextChars} characters`, value);
   }
   if (PLAIN.test(value)) return value;
   if (LONE_SURROGATE.test(value)) throw refusal(field, 'well-formed Unicode', value);
@@ -126,7 +127,7 @@ export function readText(value: unknown, field = 'text'): string {
  * `*123#1#`); undefined when it is not one.
  */
 export function readDialled(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.length > SHARED_LIMITS.ussdTextChars) return undefined;
+  if (typeof value !== 'string' || value.length > COMMON_LIMITS.ussdTextChars) return undefined;
   const digits = DIALLED.exec(value)?.[1];
   return digits === undefined ? undefined : `*${digits.replaceAll('#', '*')}#`;
 }

@@ -1,5 +1,6 @@
 // The USSD service without HTTP: takes a phone request and always answers with a screen within the deadline.
 
+import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/record.ts';
@@ -7,7 +8,6 @@ import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { pathOf } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
-import { SHARED_LIMITS } from '../shared-limits.ts';
 import { createAdapters } from './adapter.ts';
 import { type DialRules, type Refusal, readDial, type UnknownSession } from './dial.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
@@ -139,7 +139,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 
 // An id that no store could keep belongs to no session.
 function listKeys(sessionId: string): string[] {
-  return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= SHARED_LIMITS.keyChars);
+  return DIALECTS.map((dialect) => ussdKey(dialect, sessionId)).filter((key) => key.length <= COMMON_LIMITS.keyChars);
 }
 
 /** Under which a session of a dialect is stored. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
@@ -14,7 +15,6 @@ import type { Services } from '../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
@@ -178,8 +178,8 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     metrics: refusedTokens.metrics,
     add,
     sweep: async () => {
-      const rounds = [agent.sweep(), delegationService.sweep(), plugins.sweep(), mcp.sweep(SHARED_LIMITS.sweepBatch)];
-      return (await Promise.all(rounds)).some((count) => count >= SHARED_LIMITS.sweepBatch);
+      const rounds = [agent.sweep(), delegationService.sweep(), plugins.sweep(), mcp.sweep(COMMON_LIMITS.sweepBatch)];
+      return (await Promise.all(rounds)).some((count) => count >= COMMON_LIMITS.sweepBatch);
     },
     drain: async (waitMs) => {
       plugins.close();

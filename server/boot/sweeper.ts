@@ -1,9 +1,9 @@
 // The loop behind the doors: what falls due is done, what is over is thrown away.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 
 export interface Sweeper {
   /** Resolves when the round that is running has ended, or after a second; no other begins. */
@@ -53,15 +53,15 @@ export function sweepSessions(engine: Engine): Round {
   const { store, clock } = engine;
   let first: string | undefined;
   return async (onProblem) => {
-    const due = await store.due(clock.now(), SHARED_LIMITS.sweepBatch);
+    const due = await store.due(clock.now(), COMMON_LIMITS.sweepBatch);
     for (let at = 0; at < due.length; at += AT_ONCE) {
       const wakes = due.slice(at, at + AT_ONCE).map((key) => wakeSession(engine, key));
       for (const result of await Promise.allSettled(wakes)) if (result.status === 'rejected') onProblem(result.reason);
     }
-    const swept = await store.sweep(clock.now(), SHARED_LIMITS.sweepBatch);
+    const swept = await store.sweep(clock.now(), COMMON_LIMITS.sweepBatch);
     // Where the earliest timer is the same again, nothing was gained: it waits for the next round.
-    const more = due.length === SHARED_LIMITS.sweepBatch && due[0] !== first;
+    const more = due.length === COMMON_LIMITS.sweepBatch && due[0] !== first;
     first = due[0];
-    return more || swept === SHARED_LIMITS.sweepBatch;
+    return more || swept === COMMON_LIMITS.sweepBatch;
   };
 }

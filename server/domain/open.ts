@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { bulk } from '../../lib/domain/bulk/bulk.ts';
 import { issuer } from '../../lib/domain/credential/card.ts';
 import { statusLists } from '../../lib/domain/credential/status-list.ts';
@@ -19,7 +20,6 @@ import type { Inspector } from '../../lib/engine/inspection.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
 import type { Keyring } from '../../lib/keyring.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
@@ -148,7 +148,7 @@ export async function openDomain({
     keys,
     async sweep() {
       const now = clock.now();
-      const limit = SHARED_LIMITS.sweepBatch;
+      const limit = COMMON_LIMITS.sweepBatch;
       const done = await Promise.all([
         twins.sweep(now - SERVER_LIMITS.provisionalMs, limit),
         repeated.sweep(now, limit),

@@ -1,11 +1,11 @@
 // Requests to the domain service: what its routes declare in common, and parameters, bodies and preconditions as they read them.
 
 import type { Context } from 'koa';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { isDid } from '../../lib/domain/did/did.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { type Reason, refuse, refuseFlaw } from '../../lib/domain/problems.ts';
 import type { Patch } from '../../lib/domain/twin/patch.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import { PROBLEM_ANSWERS } from '../http/common-answers.ts';
 import { BodyError, JSON_TYPES, type JsonBody, type JsonBodyOptions, readJsonBody } from '../http/json-body.ts';
 import type { Parameter, RouteGroup } from '../http/route-table.ts';
@@ -23,7 +23,7 @@ export const DID: Parameter = {
 export const PAGE = {
   limit: {
     description: 'Entries on a page',
-    schema: { type: 'integer', minimum: 1, maximum: SHARED_LIMITS.pageSizeMax, default: 20 },
+    schema: { type: 'integer', minimum: 1, maximum: COMMON_LIMITS.pageSizeMax, default: 20 },
   },
   cursor: { description: '`next` of the page before', schema: TEXT },
 } as const satisfies { readonly [name: string]: Parameter };

@@ -2,11 +2,11 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
 import { cutList, cutText } from '../../lib/errors.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { PLAIN_ANSWERS, REFUSED } from '../http/common-answers.ts';
 import { describeError, REFUSALS } from '../http/errors.ts';
@@ -82,7 +82,7 @@ export class AgentError extends Error {
 function cutMessage(message: AgentErrorBody['message']): AgentErrorBody['message'] {
   if (typeof message === 'string') return cutText(message, DOMAIN_LIMITS.problemChars);
   const lines = message
-    .slice(0, SHARED_LIMITS.problemDetails)
+    .slice(0, COMMON_LIMITS.problemDetails)
     .map((line) => cutText(line, DOMAIN_LIMITS.problemFieldChars));
   const listed = cutList(lines, (line) => line);
   const more = message.length - listed.length;

@@ -1,14 +1,14 @@
 // What is said of each route of a telecom dialect: the fields that it reads, the screens that it answers, and an example.
 
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { PLAIN_TYPE } from '../../lib/ussd/reply.ts';
 import type { Answered, Parameter, RequestContent } from '../http/route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
-const TYPED: Schema = { type: 'string', maxLength: SHARED_LIMITS.ussdTextChars };
+const TYPED: Schema = { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars };
 export const SESSION: Schema = {
   type: 'string',
   minLength: 1,

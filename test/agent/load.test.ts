@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryLogs } from '../../lib/store/memory/index.ts';
 import {
@@ -61,7 +61,7 @@ test('a reader that stops taking holds one read, and neither the run nor other r
         for await (const frames of logs.follow(log, options)) {
           reads++;
           const bytes = frames.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-          assert.ok(bytes <= SHARED_LIMITS.logReadBytes, `${bytes} bytes in one read`);
+          assert.ok(bytes <= COMMON_LIMITS.logReadBytes, `${bytes} bytes in one read`);
           yield frames;
         }
       })(),

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { suite } from '../support/suites.ts';
@@ -34,7 +34,7 @@ const TOPICS = [
   '\uffff',
   't'.repeat(STORE_LIMITS.topicChars),
 ];
-const MESSAGES = ['', '\0', 'é😀\u2028', '{"a":1}', '\uffff', 'x'.repeat(SHARED_LIMITS.channelMessageBytes)];
+const MESSAGES = ['', '\0', 'é😀\u2028', '{"a":1}', '\uffff', 'x'.repeat(COMMON_LIMITS.channelMessageBytes)];
 
 /** Sentence → what shows that it is kept. */
 const PROMISES: { readonly [sentence: string]: (bench: ChannelBench) => Promise<void> } = {
@@ -127,8 +127,8 @@ const PROMISES: { readonly [sentence: string]: (bench: ChannelBench) => Promise<
       await refuses('ERR_INPUT', () => channel.subscribe(topic, { onMessage() {} }));
     }
     for (const message of [
-      'x'.repeat(SHARED_LIMITS.channelMessageBytes + 1),
-      'é'.repeat(SHARED_LIMITS.channelMessageBytes / 2 + 1),
+      'x'.repeat(COMMON_LIMITS.channelMessageBytes + 1),
+      'é'.repeat(COMMON_LIMITS.channelMessageBytes / 2 + 1),
       '\udc00',
     ])
       await refuses('ERR_INPUT', () => channel.publish('t', message));

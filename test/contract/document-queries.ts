@@ -1,7 +1,7 @@
 // What every DocumentStore promises about finding: order, conditions, pages, and what it refuses.
 
 import * as assert from 'uvu/assert';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { IndexValue, Json, JsonObject, Kind, Query } from '../../lib/store/store.ts';
 import { type DocumentPromises, idsOf, insertAll, PERSON, PLAIN, walk } from './document-bench.ts';
 import { refuses } from './snapshot-bench.ts';
@@ -160,7 +160,7 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     assert.equal(await idsOf(store, tagged('z')), ['a']);
     for (const where of [{}, { city: 'N' }, { city: 'N', 'tags[]': { in: ['x'] } }, { city: 'N', tags: 'x' }])
       await refuses('ERR_INPUT', () => store.find(PERSON, { index: 'tags', where }));
-    const tags = Array.from({ length: SHARED_LIMITS.elementsPerIndex + 1 }, (_, at) => at);
+    const tags = Array.from({ length: COMMON_LIMITS.elementsPerIndex + 1 }, (_, at) => at);
     await refuses('ERR_INPUT', () => store.insert(PERSON, 'many', { tags }));
     assert.is(await store.get(PERSON, 'many'), undefined);
     await store.insert(PERSON, 'enough', { tags: tags.slice(1) });

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './log-bench.ts';
 
@@ -192,7 +192,7 @@ export const LOG_APPENDS: LogPromises = {
       ['a', 'b\ud800'],
       [`${big}x`],
       [`${big.slice(1)}é`],
-      Array(SHARED_LIMITS.framesPerAppend + 1).fill('a'),
+      Array(COMMON_LIMITS.framesPerAppend + 1).fill('a'),
     ];
     for (const texts of [...frames, Array(5).fill(big)])
       await refuses('ERR_INPUT', () => store.append('l', texts, behind(0, clock)));
@@ -204,7 +204,7 @@ export const LOG_APPENDS: LogPromises = {
       await refuses('ERR_INPUT', () => store.append('l', ['a'], behind(expected, clock)));
     for (const expiresAt of [-1, 0.5, 8.64e15 + 1])
       await refuses('ERR_INPUT', () => store.open('l', { fence: 1, expiresAt }));
-    for (const limit of [0, 0.5, SHARED_LIMITS.pageSizeMax + 1])
+    for (const limit of [0, 0.5, COMMON_LIMITS.pageSizeMax + 1])
       await refuses('ERR_INPUT', () => store.read('l', { limit }));
     for (const after of [-1, 0.5]) await refuses('ERR_INPUT', () => store.read('l', { after }));
     assert.is((await store.state('l'))?.last, 0);
@@ -213,7 +213,7 @@ export const LOG_APPENDS: LogPromises = {
 
   'a log that is full takes nothing but its end; trimming makes room': async ({ store, clock }) => {
     await store.open('l', claim(clock));
-    const many = Array(SHARED_LIMITS.framesPerAppend).fill('a');
+    const many = Array(COMMON_LIMITS.framesPerAppend).fill('a');
     const rounds = STORE_LIMITS.framesPerLog / many.length;
     for (let round = 0; round < rounds; round++) {
       const result = await store.append('l', many, behind(round * many.length, clock));

@@ -1,7 +1,7 @@
 // What every LogStore promises about reading and about time: pages, trimming, expiry, sweeps, closing.
 
 import * as assert from 'uvu/assert';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { STORE_LIMITS } from '../../lib/store/limits.ts';
 import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './log-bench.ts';
 
@@ -29,7 +29,7 @@ export const LOG_READS: LogPromises = {
 
   'a read is bounded by bytes too, and gives one frame at least': async ({ store, clock }) => {
     await store.open('l', claim(clock));
-    const large = 'x'.repeat(SHARED_LIMITS.logReadBytes / 4);
+    const large = 'x'.repeat(COMMON_LIMITS.logReadBytes / 4);
     const whole = 'é'.repeat(STORE_LIMITS.frameBytes / 2);
     await store.append('l', ['small', large, large, large], behind(0, clock));
     await store.append('l', [large, whole, 'small'], behind(4, clock));

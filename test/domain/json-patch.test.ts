@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { patched } from '../../lib/domain/twin/patch.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('JSON Patch');
@@ -112,7 +112,7 @@ test('patch after patch does not nest a record deeper than a body may', () => {
     record = patched(record, { type: 'json', patch: [{ op: 'add', path, value: {} }] }) as JsonObject;
   };
   assert.throws(() => {
-    for (let round = 0; round <= SHARED_LIMITS.jsonBodyDepth; round++) nest();
+    for (let round = 0; round <= COMMON_LIMITS.jsonBodyDepth; round++) nest();
   }, /nests deeper than 64 levels/);
 });
 

@@ -2,13 +2,13 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { invalid } from '../../lib/domain/problems.ts';
 import { compileProperty, costOf } from '../../lib/domain/protocol/property.ts';
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
 import { checked, problemsOf } from '../../lib/domain/schema/check.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('cost of schemas');
@@ -124,7 +124,7 @@ test('a refusal lists a hundred problems at most, and says how many more there a
     assert.unreachable();
   } catch (error) {
     const { message, details } = error as TwinlineError;
-    assert.is(details.length, SHARED_LIMITS.problemDetails);
+    assert.is(details.length, COMMON_LIMITS.problemDetails);
     assert.match(message, '768 problems');
     assert.match(message, 'The list ends after 100; 668 more are not in it.');
   }

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { callRunner, type Service } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, SnapshotStore } from '../../lib/store/store.ts';
 import { ASK, asking, MINUTE, patient, withService } from './asking.ts';
 import { begin, gate, KEY, place, rejection, say, settled } from './support.ts';
@@ -23,7 +23,7 @@ test('the intent is in the store before the service is called, and is gone with 
   const engine = here.engine();
   await begin(engine);
   const before = here.stored();
-  const until = here.clock.now() + SHARED_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs;
+  const until = here.clock.now() + COMMON_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs;
   await say(engine, ASK, { turnKey: 'k1' });
   const [first] = seen as { idempotencyKey: string }[];
   const key = first!.idempotencyKey;
@@ -110,7 +110,7 @@ test('a service that is not registered, or whose answer is no JSON or too long, 
   const circle: unknown[] = [];
   circle.push(circle);
   for (const answer of [10n, circle]) assert.is((await errorOf(async () => answer as never)).code, 'ERR_SERVICE');
-  assert.is((await errorOf(async () => 'x'.repeat(SHARED_LIMITS.recordChars))).code, 'ERR_INPUT');
+  assert.is((await errorOf(async () => 'x'.repeat(COMMON_LIMITS.recordChars))).code, 'ERR_INPUT');
 });
 
 test('a call is tried again under the same key, at most as often as its policy says', async () => {

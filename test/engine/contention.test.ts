@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { type Decision, type SessionState, takeTurn } from '../../lib/engine/session/turn.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { contested, count, counter, UP } from './counting.ts';
 import { begin, gate, KEY, place, rejection, say, settled } from './support.ts';
@@ -98,7 +98,7 @@ test('a turn that loses for ever ends with ERR_CONFLICT, once its time is over',
   const error = await rejection(say(here.engine({ store }), { type: 'off' }, { deadlineMs: 1000 }));
   assert.is(error.code, 'ERR_CONFLICT');
   assert.is(error.retry, true);
-  assert.is(count(here), SHARED_LIMITS.conflictsPerTurn);
+  assert.is(count(here), COMMON_LIMITS.conflictsPerTurn);
 });
 
 test('a store that fails gives its error, and the next turn goes on from what was kept', async () => {

@@ -7,6 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assign, createMachine, type EventObject } from 'xstate';
 import { SimulatedClock } from '../../lib/clock.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import {
   type Instance,
   type Lifecycle,
@@ -18,7 +19,6 @@ import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { type ErrorCode, TwinlineError } from '../../lib/errors.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../lib/store/store.ts';
 import type { OpenDocuments } from '../contract/document-bench.ts';
 
@@ -147,7 +147,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     await dying.called;
     assert.is((await jobs.read('j'))!.state, 'working');
     assert.is(await jobs.sweep(), 0);
-    await clock.advance(SHARED_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs);
+    await clock.advance(COMMON_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs);
     assert.is(await jobs.sweep(), 1);
     assert.is((await jobs.read('j'))!.state, 'done');
     assert.equal(keys, ['j/work/2']);
@@ -194,7 +194,7 @@ const PROMISES: { readonly [sentence: string]: (bench: Bench) => Promise<void> }
     void again({ services: { work: next.service }, clock: timeless(clock) }).sweep();
     await next.called;
     const { revision, body } = await stored();
-    assert.is(body.dueAt, clock.now() + SHARED_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs);
+    assert.is(body.dueAt, clock.now() + COMMON_LIMITS.callTimeoutMs + ENGINE_LIMITS.turnReserveMs);
     fail(new Error('at last'));
     assert.is((await late).instance.revision, revision);
     assert.equal(await stored(), { id: 'j', revision, body });

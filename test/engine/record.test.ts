@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { machineConversation } from '../../lib/engine/conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { decodeRecord, encodeRecord, type RecordProblem, type SessionRecord } from '../../lib/engine/session/record.ts';
@@ -12,7 +13,6 @@ import { type SessionState, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { begin, gate, KEY, place, rejection, say, settled, textOf } from './support.ts';
 
@@ -67,7 +67,7 @@ test('a small record is small', () => {
   assert.ok(encodeRecord(KEY, small, SEAL).length < 200);
 });
 
-test(`a record of more than ${SHARED_LIMITS.recordChars} characters is refused`, async () => {
+test(`a record of more than ${COMMON_LIMITS.recordChars} characters is refused`, async () => {
   const machine = createMachine({
     id: 'big',
     initial: 'a',
@@ -75,7 +75,7 @@ test(`a record of more than ${SHARED_LIMITS.recordChars} characters is refused`,
     states: { a: {} },
   });
   const here = place(machineConversation(compileMachine(machine)));
-  const error = await rejection(begin(here.engine(), { input: { x: 'y'.repeat(SHARED_LIMITS.recordChars) } }));
+  const error = await rejection(begin(here.engine(), { input: { x: 'y'.repeat(COMMON_LIMITS.recordChars) } }));
   assert.is(error.code, 'ERR_TURN_LIMIT');
   assert.is(here.store.load(KEY), undefined);
 });

@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES, compileAccept, DATE_FORMATS } from '../../lib/flow/run/accept.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('accept');
@@ -179,7 +179,7 @@ test('patterns match the whole text', () => {
 });
 
 test('patterns that would run for ever elsewhere take no time', () => {
-  const hostile = `${'a'.repeat(SHARED_LIMITS.ussdTextChars - 1)}!`;
+  const hostile = `${'a'.repeat(COMMON_LIMITS.ussdTextChars - 1)}!`;
   for (const pattern of ['(a+)+', '(a|a)*', '(a|aa)+', '(.*)*(.*)*', '([a-z]+)*x', '(a?){30}a{30}']) {
     const { check } = compileAccept({ pattern });
     check(hostile, NOW);
@@ -197,7 +197,7 @@ test('several rules hold together', () => {
 });
 
 test('a text longer than a request is refused before it is read', () => {
-  const most = SHARED_LIMITS.ussdTextChars;
+  const most = COMMON_LIMITS.ussdTextChars;
   assert.is(saved({ length: { max: most } }, 'x'.repeat(most)), 'x'.repeat(most));
   assert.is(saved({ length: { max: most } }, `x${' '.repeat(most)}`), undefined);
 });

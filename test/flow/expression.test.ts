@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { compileExpression, truthy } from '../../lib/flow/expression/expression.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
 const test = suite('expression');
@@ -202,7 +202,7 @@ test('arithmetic on anything but numbers throws, names the kinds and shows no va
 test('joined texts are bounded', () => {
   const long = { s: 'x'.repeat(40_000) };
   const sum = compileExpression('s + s');
-  assert.match(failure('s + s', () => sum.evaluate(long)).message, String(SHARED_LIMITS.recordChars));
+  assert.match(failure('s + s', () => sum.evaluate(long)).message, String(COMMON_LIMITS.recordChars));
 });
 
 test('refusals point at the column, and say what to write instead', () => {

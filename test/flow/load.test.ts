@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import {
   type CallScreen,
@@ -27,7 +28,6 @@ import { type SchemaPart, screenTypes } from '../../lib/flow/format/schema.ts';
 import { flowSource } from '../../lib/flow/format/source.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES } from '../../lib/flow/run/accept.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 
 const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
 const SCHEMA = JSON.parse(readFileSync(new URL('../../menus/flow.schema.json', import.meta.url), 'utf8')) as SchemaPart;
@@ -407,10 +407,10 @@ test('the schema has the numbers and defaults of the code', () => {
     part as unknown as { maximum: number; maxProperties: number; maxLength: number };
   assert.is(numbers(p.screens).maxProperties, FLOW_LIMITS.screensPerFlow);
   assert.is(numbers(p.limits!.properties!.chars).maximum, FLOW_LIMITS.screenSeptets);
-  assert.is(numbers(d.range).maximum, SHARED_LIMITS.ussdTextChars);
+  assert.is(numbers(d.range).maximum, COMMON_LIMITS.ussdTextChars);
   assert.is(numbers(d.accept!.properties!.pattern).maxLength, FLOW_LIMITS.patternChars);
   assert.is(numbers(d.call!.properties!.retry).maximum, FLOW_LIMITS.callRetriesMax);
-  assert.is(durationMs(String(d.call!.properties!.timeout!.default)), SHARED_LIMITS.callTimeoutMs);
+  assert.is(durationMs(String(d.call!.properties!.timeout!.default)), COMMON_LIMITS.callTimeoutMs);
   const defaults = (part: SchemaPart) =>
     Object.fromEntries(Object.entries(part.properties!).map(([key, one]) => [key, one.default]));
   assert.equal(defaults(p.keys!), DEFAULT_KEYS);

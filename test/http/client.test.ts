@@ -6,8 +6,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { publicExchange, webhookSender } from '../../lib/http/client.ts';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
 import { certificate, NAME, toHere } from '../server/support/receiver.ts';
 import { withFolder } from '../support/process.ts';
 
@@ -74,7 +74,7 @@ test('an answer that is read has a bound, and a deadline while it is read; then 
   });
   await withEndless('drips', async ({ url, ca, sockets }) => {
     const asked = publicExchange({ lookup: toHere, ca })({ ...posted, url }, AbortSignal.timeout(500));
-    assert.is(await failure(asked), `ERR_TIMEOUT no answer within ${SHARED_LIMITS.webhookAnswerMs / 1_000} s`);
+    assert.is(await failure(asked), `ERR_TIMEOUT no answer within ${COMMON_LIMITS.webhookAnswerMs / 1_000} s`);
     await closed(sockets);
   });
 });

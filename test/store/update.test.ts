@@ -2,7 +2,7 @@
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SHARED_LIMITS } from '../../lib/shared-limits.ts';
+import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { update } from '../../lib/store/update.ts';
@@ -49,7 +49,7 @@ test('it gives up after as many conflicts as a turn may have', async () => {
     }),
   );
   assert.match(error.message, PERSON.name);
-  assert.is(tries, SHARED_LIMITS.conflictsPerTurn);
+  assert.is(tries, COMMON_LIMITS.conflictsPerTurn);
   assert.equal((await documents.get<Count>(PERSON, 'a'))?.body, { n: -tries });
 });
 

@@ -1,7 +1,7 @@
 // Runs that this process claims: those that it queued behind another run, and those whose process has died. Removes what has
 // expired: logs, ended runs, deleted sessions.
 
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { TurnSecrets } from '../responder.ts';
 import { logName } from './frames.ts';
@@ -94,7 +94,7 @@ export function recovery(options: RecoveryOptions) {
     await transcript.clear(session);
     await responder.forget?.(session);
     const isOpen = (await runs.open(session)).length > 0;
-    for (const id of isOpen ? [] : await runs.ofSession(session, SHARED_LIMITS.sweepBatch)) await remove(id);
+    for (const id of isOpen ? [] : await runs.ofSession(session, COMMON_LIMITS.sweepBatch)) await remove(id);
   }
 
   async function clearTombstone(session: string): Promise<void> {
@@ -111,8 +111,8 @@ export function recovery(options: RecoveryOptions) {
   return {
     recover,
     clear,
-    /** Does what is due, up to `limit` of each kind; how much it did. @default SHARED_LIMITS.sweepBatch */
-    async sweep(limit: number = SHARED_LIMITS.sweepBatch): Promise<number> {
+    /** Does what is due, up to `limit` of each kind; how much it did. @default COMMON_LIMITS.sweepBatch */
+    async sweep(limit: number = COMMON_LIMITS.sweepBatch): Promise<number> {
       const places = Math.min(limit, capacity());
       const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
       const cleared = await each(await sessions.tombstones(limit), clearTombstone);

@@ -141,7 +141,7 @@ export interface Following {
   readonly isOver: boolean;
   /**
    * In order and without a gap; ends after `done`. Nothing is read before it is asked for: a slow reader holds one read
-   * of SHARED_LIMITS.logReadBytes at most. Throws ERR_NOT_FOUND when the log is gone, ERR_STORE when the store stays away.
+   * of COMMON_LIMITS.logReadBytes at most. Throws ERR_NOT_FOUND when the log is gone, ERR_STORE when the store stays away.
    */
   readonly frames: AsyncIterable<readonly RunFrame[]>;
 }

@@ -1,7 +1,7 @@
 // The log of a run, for the process that drives it: opened under the fence of its lease, replayed after a takeover, written.
 
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { LogStore } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -127,7 +127,7 @@ function takeBatch(waiting: AnyFrame[]): string[] {
   for (const frame of waiting) {
     const text = frameText(frame);
     bytes += Buffer.byteLength(text);
-    if (texts.length && (bytes > SHARED_LIMITS.appendBytes || texts.length === SHARED_LIMITS.framesPerAppend)) break;
+    if (texts.length && (bytes > COMMON_LIMITS.appendBytes || texts.length === COMMON_LIMITS.framesPerAppend)) break;
     texts.push(text);
   }
   // At once: removing them one by one would move the rest of the list each time.
@@ -165,7 +165,7 @@ async function replayLog(logs: LogStore, run: string): Promise<Replay> {
   const names = new Set<string>();
   let last = 0;
   for (;;) {
-    const page = await logs.read(logName(run), { after: last, limit: SHARED_LIMITS.pageSizeMax });
+    const page = await logs.read(logName(run), { after: last, limit: COMMON_LIMITS.pageSizeMax });
     for (const frame of page?.frames ?? []) {
       const read = readFrame(frame);
       names.add(read.event);

@@ -4,8 +4,8 @@
 // lost its run may still write an answer; the fence that goes with it lets the rightful one take its place.
 
 import { createHash } from 'node:crypto';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit } from '../../store/input.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
@@ -63,7 +63,7 @@ export interface MessagePlace {
 export interface Transcript {
   /** Writes what was said in a turn, unless a higher fence has. */
   write(message: Message, place: MessagePlace): Promise<void>;
-  /** The newest ones without a cursor. `limit` 1 to SHARED_LIMITS.pageSizeMax, @default 20. Throws ERR_INPUT for a bad cursor. */
+  /** The newest ones without a cursor. `limit` 1 to COMMON_LIMITS.pageSizeMax, @default 20. Throws ERR_INPUT for a bad cursor. */
   page(session: string, options?: { limit?: number; before?: string; after?: string }): Promise<MessagePage>;
   /** The oldest first; the newest AGENT_LIMITS.transcriptMessages of them, within AGENT_LIMITS.transcriptBytes. */
   all(session: string): Promise<Message[]>;
@@ -117,7 +117,7 @@ export function openTranscript(documents: DocumentStore): Transcript {
     },
 
     async page(session, { limit = 20, before, after } = {}) {
-      checkLimit(limit, SHARED_LIMITS.pageSizeMax);
+      checkLimit(limit, COMMON_LIMITS.pageSizeMax);
       if (before !== undefined && after !== undefined)
         throw new TwinlineError('ERR_INPUT', 'A page is asked for before or after a cursor; both were given.');
       const place =

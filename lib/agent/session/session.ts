@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit } from '../../store/input.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { insertNew, update } from '../../store/update.ts';
@@ -48,7 +48,7 @@ export type ChatSession = {
 /** Functions with an `owner` give undefined for a session that is not theirs, as for one that does not exist. */
 export interface Sessions {
   create(owner: string): Promise<ChatSession>;
-  /** The ones used last first. `limit` 1 to SHARED_LIMITS.pageSizeMax, @default 20; `offset` up to AGENT_LIMITS.sessionOffsetMax, @default 0. */
+  /** The ones used last first. `limit` 1 to COMMON_LIMITS.pageSizeMax, @default 20; `offset` up to AGENT_LIMITS.sessionOffsetMax, @default 0. */
   list(owner: string, page?: { limit?: number; offset?: number }): Promise<{ sessions: ChatSession[]; total: number }>;
   get(owner: string, id: string): Promise<ChatSession | undefined>;
   /** Whether this session is theirs. */
@@ -110,7 +110,7 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       return view(await insertNew<StoredSession>(documents, SESSION, { id: randomBytes(16).toString('hex'), body }));
     },
     async list(owner, { limit = 20, offset = 0 } = {}) {
-      checkLimit(limit, SHARED_LIMITS.pageSizeMax);
+      checkLimit(limit, COMMON_LIMITS.pageSizeMax);
       if (!Number.isInteger(offset) || offset < 0 || offset > AGENT_LIMITS.sessionOffsetMax)
         throw new TwinlineError(
           'ERR_INPUT',
@@ -174,7 +174,7 @@ async function skipTo(
   let left = offset;
   let cursor: string | undefined;
   do {
-    const size = Math.min(left + limit - found.length, SHARED_LIMITS.pageSizeMax);
+    const size = Math.min(left + limit - found.length, COMMON_LIMITS.pageSizeMax);
     const from = cursor === undefined ? {} : { cursor };
     const page = await documents.find<StoredSession>(SESSION, { ...query, limit: size, ...from });
     found.push(...page.items.slice(left));

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import { findPages } from '../find.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
@@ -103,7 +103,7 @@ async function load(documents: DocumentStore, list: number): Promise<Loaded | un
   const seq = await documents.lastChange();
   const empty = () => Buffer.alloc(DOMAIN_LIMITS.statusListBits / 8);
   const loaded: Loaded = { seq, entries: new Map(), bits: { revocation: empty(), suspension: empty() } };
-  const query = { index: 'place', where: { list }, limit: SHARED_LIMITS.pageSizeMax };
+  const query = { index: 'place', where: { list }, limit: COMMON_LIMITS.pageSizeMax };
   for await (const items of findPages<StatusEntry>(documents, STATUS_ENTRY, query)) {
     for (const { body } of items) add(loaded, body);
     await update(documents, loaded, new Set(items.map(({ body }) => body.did)));

@@ -2,7 +2,7 @@
 // its first membership group; it is never visible without one.
 
 import { createHash } from 'node:crypto';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { type Caller, requireRole } from '../caller.ts';
 import { mintDid } from '../did/did.ts';
 import { insertOnce, replaceJournaled, stamp } from '../feed/journal.ts';
@@ -142,7 +142,7 @@ export async function rewrite({ documents }: TwinDeps, first: Domain, change: Ch
     if (!body) return old;
     const result = await replaceJournaled(documents, { kind: DOMAIN, old, body });
     if (result.kind === 'replaced') return { id: old.id, revision: result.revision, body };
-    if (tries >= SHARED_LIMITS.conflictsPerTurn)
+    if (tries >= COMMON_LIMITS.conflictsPerTurn)
       throw refuse('in-progress', `${old.id} is being changed by many at once. Try again in a moment.`);
     const now = await documents.get<StoredDomain>(DOMAIN, old.id);
     if (!now) throw refuse('not-found', `There is no domain ${JSON.stringify(old.id)}.`);

@@ -6,8 +6,8 @@
 // A field is a path through the record, such as status, metadata.name or services.type; through a list it means any of
 // its items. A value is a JSON string, number, true, false or null. Times are compared as the record shows them.
 
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { readJson } from '../../json/reader.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
@@ -84,8 +84,8 @@ function comparison(op: string, tokens: Tokens, source: string): Filter {
     values.push(scalar(take(tokens, source, 'a value'), source));
   } while (op === 'in' && tokens.texts[tokens.at] === ',');
   if (op === 'like' && typeof values[0] !== 'string') throw wrong(source, 'needs a text in "…" for like');
-  if (values.length > SHARED_LIMITS.valuesPerIn)
-    throw wrong(source, `lists more than ${SHARED_LIMITS.valuesPerIn} values`);
+  if (values.length > COMMON_LIMITS.valuesPerIn)
+    throw wrong(source, `lists more than ${COMMON_LIMITS.valuesPerIn} values`);
   return { op: op as Comparison, field, values };
 }
 

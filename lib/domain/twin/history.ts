@@ -1,8 +1,8 @@
 // What a twin was: any revision, any moment, and who changed what.
 
 import { timeSlice } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { diffJson } from '../../json/compare.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { type Revision, revisionAt, revisionOf, revisionsOf } from '../feed/journal.ts';
@@ -71,7 +71,7 @@ export async function historyOf(
     bytes += shown.bytes;
     if (newer) {
       items.push(itemOf(newer, shown.view));
-      if (items.length >= Math.min(limit, SHARED_LIMITS.pageSizeMax) || bytes > DOMAIN_LIMITS.historyPageBytes)
+      if (items.length >= Math.min(limit, COMMON_LIMITS.pageSizeMax) || bytes > DOMAIN_LIMITS.historyPageBytes)
         return { items, next: String(newer.revision) };
     }
     newer = shown;

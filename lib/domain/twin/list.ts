@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { DocumentStore, IndexValue, Query } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { badCursor, findPage, isVisible, requireLimit } from '../find.ts';
@@ -28,7 +28,7 @@ export interface ListQuery {
   readonly filter?: string;
   /** A field that gives the order; a minus reverses it. @default 'created' */
   readonly sort?: string;
-  /** 1 to SHARED_LIMITS.pageSizeMax. @default 20 */
+  /** 1 to COMMON_LIMITS.pageSizeMax. @default 20 */
   readonly limit?: number;
   readonly cursor?: string;
 }
@@ -152,7 +152,7 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
   let from = cursor === undefined ? undefined : readCursor(cursor, print);
   let [bytes, shown] = [0, 0];
   for (let seen = 0; seen < DOMAIN_LIMITS.listScan && bytes < DOMAIN_LIMITS.listScanBytes; ) {
-    const size = Math.min(SHARED_LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
+    const size = Math.min(COMMON_LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
     const chunk = await findFrom(documents, plan, { limit: size, cursor: from });
     seen += chunk.items.length;
     bytes += chunk.size;

@@ -1,9 +1,9 @@
 // Merge patches (RFC 7396) and JSON patches (RFC 6902), applied to a copy.
 
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { applyJsonPatch, type Operation } from '../../json/patch.ts';
 import { flawOfMade } from '../../json/reader.ts';
 import { isObject } from '../../shape.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
@@ -47,7 +47,7 @@ function merged(target: Json | undefined, patch: Json): Json {
 
 function operated(target: JsonObject, patch: Json): Json {
   const operations = checked<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
-  const result = applyJsonPatch(target, operations, { copyBytes: SHARED_LIMITS.documentBytes });
+  const result = applyJsonPatch(target, operations, { copyBytes: COMMON_LIMITS.documentBytes });
   if ('value' in result) return result.value;
   const { kind, at, error } = result.fault;
   const { op, path } = operations[at]!;

@@ -1,9 +1,9 @@
 // The rules of new and changed twins: properties and roles of the protocol and its ancestors, validity, references.
 
 import { type Clock, timeSlice } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Detail } from '../../errors.ts';
 import { escapeStep } from '../../json/patch.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -83,7 +83,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin) {
     ...pickLists(TWIN_LISTS, parts),
   };
   const edges = edgesOf({ ...settled, ...frame }, roles.resolved);
-  if (edges.length > SHARED_LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
+  if (edges.length > COMMON_LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
   if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
   const whole = { ...settled, ...indexedEdges(edges) };
   requireFits(whole, `The ${frame.type}`);
@@ -91,7 +91,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin) {
 }
 
 function tooManyEdges(count: number): Detail {
-  return { field: '/relationships', error: `point at ${count} others; ${SHARED_LIMITS.elementsPerIndex} are allowed` };
+  return { field: '/relationships', error: `point at ${count} others; ${COMMON_LIMITS.elementsPerIndex} are allowed` };
 }
 
 const UNKNOWN_CLASS: Detail = {
@@ -147,7 +147,7 @@ async function filledRoles({ documents }: TwinDeps, lineage: Lineage, { frame, p
   const known = namesIn(roles) || 'no roles';
   const relationships = Object.entries((parts.relationships ?? {}) as { [role: string]: string | string[] });
   const count = relationships.reduce((sum, [, filled]) => sum + listOf(filled).length, 0);
-  if (count > SHARED_LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
+  if (count > COMMON_LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
   for (const [role, filled] of relationships) {
     const field = `/relationships/${escapeStep(role)}`;
     if (!Object.hasOwn(roles, role)) {

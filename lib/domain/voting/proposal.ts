@@ -2,11 +2,11 @@
 
 import type { ProposalContext, ProposalState } from '../../../machines/proposal.ts';
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Instance, Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type Write, writtenAs } from '../../engine/lifecycle/record.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject, Query, StoredDocument } from '../../store/store.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/journal.ts';
 import { findPages } from '../find.ts';
@@ -149,7 +149,7 @@ export function dueVotes({ documents, clock, proposals, note }: DueVotesOptions)
   return async (scope) => {
     let settled = false;
     for (const query of queriesFor(scope, clock.now()))
-      for await (const items of findPages(documents, PROPOSAL, { ...query, limit: SHARED_LIMITS.sweepBatch })) {
+      for await (const items of findPages(documents, PROPOSAL, { ...query, limit: COMMON_LIMITS.sweepBatch })) {
         const changes = await Promise.all(items.map(settleOne));
         settled ||= changes.includes(true);
       }

@@ -6,7 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { eventView, type Feed, type FeedEvent } from '../feed/feed.ts';
 import { wantsType } from '../feed/journal.ts';
@@ -186,7 +186,7 @@ export function deliveries(options: DeliveryOptions) {
 
   async function look(): Promise<void> {
     const found: Webhook[] = [];
-    const limit = SHARED_LIMITS.pageSizeMax;
+    const limit = COMMON_LIMITS.pageSizeMax;
     for await (const items of findPages<StoredWebhook>(documents, WEBHOOK, { limit })) found.push(...items);
     const changed = found.filter(({ id, revision }) => known.get(id)?.revision !== revision);
     known.clear();

@@ -2,12 +2,12 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Post } from '../../http/client.ts';
 import type { Keyring } from '../../keyring.ts';
 import { retryDelay } from '../../retry.ts';
 import { openText, type Seal, sealerOf, sealText } from '../../sealing.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 
@@ -199,7 +199,7 @@ export async function attempt(
   const time = new AbortController();
   const end = () => time.abort();
   ending.addEventListener('abort', end, { once: true });
-  const timer = setTimeout(end, SHARED_LIMITS.webhookAnswerMs);
+  const timer = setTimeout(end, COMMON_LIMITS.webhookAnswerMs);
   try {
     const body = JSON.stringify(event);
     const secret = openSecret(keyring, { tenant: webhook.tenant, id }, webhook.secret);

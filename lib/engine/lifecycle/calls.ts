@@ -2,9 +2,9 @@
 
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { type Answer, answerEvent } from '../machine/step.ts';
 import { callRunner, type Services } from '../service.ts';
@@ -15,7 +15,7 @@ const BACKOFF = { firstMs: ENGINE_LIMITS.callBackoffMs, maxMs: ENGINE_LIMITS.lif
 /** By the id of a call. */
 export interface LifecyclePolicies {
   readonly [id: string]: {
-    /** Milliseconds for one try. @default SHARED_LIMITS.callTimeoutMs */
+    /** Milliseconds for one try. @default COMMON_LIMITS.callTimeoutMs */
     readonly timeoutMs?: number;
     /** After so many tries the machine gets the failure as an event. @default ENGINE_LIMITS.lifecycleTries */
     readonly tries?: number;
@@ -40,7 +40,7 @@ export function lifecycleCalls(
   { clock, policies }: { clock: Clock; policies: LifecyclePolicies },
 ): LifecycleCalls {
   const runner = callRunner(services, clock);
-  const timeoutOf = (id: string) => policies[id]?.timeoutMs ?? SHARED_LIMITS.callTimeoutMs;
+  const timeoutOf = (id: string) => policies[id]?.timeoutMs ?? COMMON_LIMITS.callTimeoutMs;
   const leaseUntil = (id: string) => clock.now() + timeoutOf(id) + ENGINE_LIMITS.turnReserveMs;
   return {
     leaseUntil,

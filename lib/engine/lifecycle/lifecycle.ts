@@ -6,9 +6,9 @@
 
 import type { EventObject, StateValue } from 'xstate';
 import { type Clock, systemClock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { keyedMutex } from '../../queue.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../inspection.ts';
@@ -92,7 +92,7 @@ export interface LifecycleOptions {
 
 /**
  * Every function throws ERR_STORE when the store is away, ERR_RECORD for a document that holds no such machine,
- * ERR_CONFLICT when other writers were first SHARED_LIMITS.conflictsPerTurn times, ERR_EXISTS when another document has a
+ * ERR_CONFLICT when other writers were first COMMON_LIMITS.conflictsPerTurn times, ERR_EXISTS when another document has a
  * unique value of this one, ERR_BUSY when too many wait.
  */
 export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
@@ -107,7 +107,7 @@ export interface Lifecycle<Context = JsonObject, Body = JsonObject> {
   read(id: string): Promise<Instance<Context, Body> | undefined>;
   /** As {@link read}, for a document that was just found. */
   refresh(document: StoredDocument): Promise<Instance<Context, Body>>;
-  /** Reads what is due, up to `limit`; how many. What cannot be read is put off. @default SHARED_LIMITS.sweepBatch */
+  /** Reads what is due, up to `limit`; how many. What cannot be read is put off. @default COMMON_LIMITS.sweepBatch */
   sweep(limit?: number): Promise<number>;
 }
 
@@ -205,7 +205,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
       const document = await documents.get(kind, id);
       return document && wake(document);
     },
-    sweep: async (limit = SHARED_LIMITS.sweepBatch) => {
+    sweep: async (limit = COMMON_LIMITS.sweepBatch) => {
       const where = { dueAt: { lte: clock.now() } };
       const { items } = await documents.find(kind, { index: 'due', where, limit });
       await Promise.all(items.map(sweepOne));

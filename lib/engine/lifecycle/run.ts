@@ -2,8 +2,8 @@
 
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { DocumentStore, Exists, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../inspection.ts';
@@ -143,7 +143,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       const opened = open(document);
       const next = nextDue(opened.record, now(opened));
       if (!next) return { ...opened, mine };
-      if (writes >= SHARED_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
+      if (writes >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
       const done =
         'event' in next
           ? await fire(opened, Math.max(opened.record.at, next.at), next.event)
@@ -163,7 +163,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
       return { ...opened, mine: mine.filter(({ key }) => pending.has(key)) };
     };
     // Not `update` of the store: what is due is settled before each try, in writes of its own.
-    for (let conflicts = 0; conflicts < SHARED_LIMITS.conflictsPerTurn; conflicts++) {
+    for (let conflicts = 0; conflicts < COMMON_LIMITS.conflictsPerTurn; conflicts++) {
       const settled = await settle(id);
       mine.push(...settled.mine);
       const at = now(settled);
@@ -233,7 +233,7 @@ function nextDue({ timers, calls }: LifecycleRecord, at: number) {
 }
 
 function tooMany(machine: string, id: string): TwinlineError {
-  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${SHARED_LIMITS.conflictsPerTurn} times by others or by its own deadlines; try again.`;
+  const message = `Machine "${machine}" in document ${JSON.stringify(id)} was changed ${COMMON_LIMITS.conflictsPerTurn} times by others or by its own deadlines; try again.`;
   return new TwinlineError('ERR_CONFLICT', message);
 }
 

@@ -2,10 +2,10 @@
 // can go on from it, or why none can.
 
 import type { AnyMachineSnapshot, StateValue } from 'xstate';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { shortMac } from '../../keyring.ts';
 import { isCount, isListOf, isObject, isText } from '../../shape.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { JsonObject, StoredSession } from '../../store/store.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
@@ -60,7 +60,7 @@ export type RecordProblem =
 const FORMAT = 1;
 const SEAL_CHARS = 16;
 
-/** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than SHARED_LIMITS.recordChars. */
+/** One line of text for the store. Throws ERR_TURN_LIMIT when it is longer than COMMON_LIMITS.recordChars. */
 export function encodeRecord(key: string, record: SessionRecord, seal: SealKey | undefined): string {
   const { rest, calls, timers } = record;
   const json = JSON.stringify({
@@ -83,10 +83,10 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     p: record.steps || undefined,
     a: seal?.kid,
   });
-  if (json.length > SHARED_LIMITS.recordChars)
+  if (json.length > COMMON_LIMITS.recordChars)
     throw new TwinlineError(
       'ERR_TURN_LIMIT',
-      `Cannot keep a session of "${record.conversation}": its record has ${json.length} characters, the limit is ${SHARED_LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
+      `Cannot keep a session of "${record.conversation}": its record has ${json.length} characters, the limit is ${COMMON_LIMITS.recordChars}. Keep less in variables, or page what a service answers.`,
     );
   return seal ? shortMac(seal.key, [key, json]) + json : json;
 }

@@ -4,9 +4,9 @@
 // A turn that calls a service commits its intent first, so that no other process makes the same call, and so that a
 // crash leaves behind which call was begun under which idempotency key.
 
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { retryDelay } from '../../retry.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject, StoredSession } from '../../store/store.ts';
 import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
@@ -114,7 +114,7 @@ function inBackground(engine: Engine, key: string, background: Background): Prom
 }
 
 async function retryUntilCommitted(engine: Engine, attempt: Attempt): Promise<TurnResult> {
-  for (let conflicts = 0; conflicts < SHARED_LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; ) {
+  for (let conflicts = 0; conflicts < COMMON_LIMITS.conflictsPerTurn || engine.clock.now() < attempt.until; ) {
     const loading = engine.store.load(attempt.key);
     const stored = loading instanceof Promise ? await loading : loading;
     const isRetry = stored && attempt.turnKey !== undefined && stored.turnKey === attempt.turnKey;
@@ -125,7 +125,7 @@ async function retryUntilCommitted(engine: Engine, attempt: Attempt): Promise<Tu
   }
   throw new TwinlineError(
     'ERR_CONFLICT',
-    `Other writers were first ${SHARED_LIMITS.conflictsPerTurn} times in a row on one session.`,
+    `Other writers were first ${COMMON_LIMITS.conflictsPerTurn} times in a row on one session.`,
   );
 }
 

@@ -9,7 +9,7 @@
 // - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and minus take numbers. Other kinds, a zero divisor and
 //   results beyond the largest number throw.
 
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import { type BinarySign, type Node, parseExpression } from './parse.ts';
@@ -143,9 +143,9 @@ function finite(value: number, refuse: Refuse): number {
 }
 
 function bounded(text: string, refuse: Refuse): string {
-  return text.length <= SHARED_LIMITS.recordChars
+  return text.length <= COMMON_LIMITS.recordChars
     ? text
-    : refuse(`the text is longer than ${SHARED_LIMITS.recordChars} characters.`);
+    : refuse(`the text is longer than ${COMMON_LIMITS.recordChars} characters.`);
 }
 
 function pick(value: Json, index: Json): Json {

@@ -4,8 +4,8 @@
 // `oneOf`, `msisdn` and `date` turn it into another value, so at most one of them stands in a rule; the others keep it.
 
 import { RE2JS } from 're2js';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { countCharacters } from '../expression/functions.ts';
 import { suggest } from '../expression/suggest.ts';
@@ -64,7 +64,7 @@ export function compileAccept(rule: JsonObject): Accept {
     });
   });
   const check: Accept['check'] = (typed, now) => {
-    if (typed.length > SHARED_LIMITS.ussdTextChars) return REFUSED;
+    if (typed.length > COMMON_LIMITS.ussdTextChars) return REFUSED;
     const text = typed.trim();
     let value: Json = text;
     for (const one of checks) {
@@ -80,7 +80,7 @@ export function compileAccept(rule: JsonObject): Accept {
 const REFUSED = { ok: false } as const;
 
 function readRange(setting: Json, least: number, refuse: Refuse): { readonly min: number; readonly max: number } {
-  const most = SHARED_LIMITS.ussdTextChars;
+  const most = COMMON_LIMITS.ussdTextChars;
   const given =
     typeof setting === 'number' ? { min: setting, max: setting } : readSettings(setting, ['min', 'max'], refuse);
   const { min = least, max = most } = given;
@@ -117,7 +117,7 @@ function oneOfRule(setting: Json, refuse: Refuse): Check {
   if (!Array.isArray(setting) || setting.length === 0) return refuse(how);
   const canonical = new Map<string, string>();
   for (const choice of setting) {
-    if (typeof choice !== 'string' || choice.trim() === '' || choice.length > SHARED_LIMITS.ussdTextChars)
+    if (typeof choice !== 'string' || choice.trim() === '' || choice.length > COMMON_LIMITS.ussdTextChars)
       return refuse(how);
     const key = choice.trim().toLowerCase();
     if (canonical.has(key)) return refuse(`It has "${choice}" twice (large and small letters are the same). ${how}`);

@@ -2,8 +2,8 @@
 
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { CallPolicy, Conversation, Prove, Shown, View } from '../../engine/conversation.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
@@ -50,7 +50,7 @@ export function flowConversation(
 function callPolicy(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string>): CallPolicy {
   const names = listExpressions(screen.with ?? {}).flatMap((source) => compileExpression(source).names);
   return {
-    timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? SHARED_LIMITS.callTimeoutMs,
+    timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? COMMON_LIMITS.callTimeoutMs,
     retries: screen.retry ?? 0,
     secret: names.some((name) => secrets.has(name)),
   };
@@ -144,7 +144,7 @@ function readNavigation(node: ScreenNode, input: string, { view, start }: Readin
 const CONTROL = /\p{Cc}+/gu;
 
 function cleanInput(raw: string): string {
-  return raw.slice(0, SHARED_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
+  return raw.slice(0, COMMON_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
 }
 
 // What those who watch a flow may see of what is typed and of what services answer: nothing that is a secret.

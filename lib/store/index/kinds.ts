@@ -1,8 +1,8 @@
 // Declared kinds: their names are checked, their indexed values found in bodies, their bodies made text. Index keys are
 // bytes whose plain byte order is the order of the values, so that every backend sorts alike.
 
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { isWellFormed } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type { IndexValue, Json, JsonObject, Kind } from '../store.ts';
@@ -72,7 +72,7 @@ export function bodyText(kind: string, id: string, body: JsonObject): string {
   const refuse = (why: string) =>
     new TwinlineError('ERR_INPUT', `A document of kind "${kind}" (${JSON.stringify(id)}) is refused: ${why}.`);
   const bytes = Buffer.byteLength(text);
-  if (bytes > SHARED_LIMITS.documentBytes) throw refuse(`${bytes} bytes, ${SHARED_LIMITS.documentBytes} are allowed`);
+  if (bytes > COMMON_LIMITS.documentBytes) throw refuse(`${bytes} bytes, ${COMMON_LIMITS.documentBytes} are allowed`);
   // JSON.stringify escapes half pairs and nothing else this way.
   if (text.includes('\\ud') && !everyString(body, isWellFormed)) throw refuse('a string holds half a surrogate pair');
   return text;
@@ -102,17 +102,17 @@ export function missingIn<I extends Index>(others: readonly IndexEntry<I>[], ent
 
 /**
  * The values of the index's fields, once, or once for each different element of a list. Throws ERR_INPUT when a list has
- * more than SHARED_LIMITS.elementsPerIndex.
+ * more than COMMON_LIMITS.elementsPerIndex.
  */
 export function indexedValues({ name, fields }: Index, body: JsonObject): IndexValue[][] {
   const list = fields.findIndex(isList);
   const values = fields.map((field) => (isList(field) ? null : scalarOf(valueAt(body, field))));
   if (list < 0) return [values];
   const elements = elementsOf(valueAt(body, fields[list]!.slice(0, -2)));
-  if (elements.length > SHARED_LIMITS.elementsPerIndex)
+  if (elements.length > COMMON_LIMITS.elementsPerIndex)
     throw new TwinlineError(
       'ERR_INPUT',
-      `Index "${name}" would hold ${elements.length} elements of one document; ${SHARED_LIMITS.elementsPerIndex} are allowed.`,
+      `Index "${name}" would hold ${elements.length} elements of one document; ${COMMON_LIMITS.elementsPerIndex} are allowed.`,
     );
   return elements.map((element) => values.with(list, element));
 }

@@ -1,8 +1,8 @@
 // A query against one declared kind, planned: which index serves it and which stretches of that index to walk.
 
 import { createHash } from 'node:crypto';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkLimit, isWellFormed } from '../input.ts';
 import type { Condition, IndexValue, Query } from '../store.ts';
 import {
@@ -43,7 +43,7 @@ const PRINT_BYTES = 6;
 /** Plans `query`; throws ERR_INPUT when the index cannot serve it, or a condition, the limit or the cursor is malformed. */
 export function planQuery<I extends Index>(kind: Declared<I>, query: Query = {}): Plan<I> {
   const { index: name, where = {}, descending = false, limit = 100, cursor } = query;
-  checkLimit(limit, SHARED_LIMITS.pageSizeMax);
+  checkLimit(limit, COMMON_LIMITS.pageSizeMax);
   const index = name === undefined ? undefined : kind.indexes.get(name);
   if (name !== undefined && !index) throw refuse(kind, `it declares no index ${JSON.stringify(name)}`);
   const conditions = inOrder(kind, index, where);
@@ -101,7 +101,7 @@ function rangesOf(prefix: Buffer, condition: Exclude<Condition, IndexValue>): In
 }
 
 function listed(prefix: Buffer, values: readonly IndexValue[]): Interval[] | undefined {
-  if (!Array.isArray(values) || values.length > SHARED_LIMITS.valuesPerIn || !values.every(isValue)) return undefined;
+  if (!Array.isArray(values) || values.length > COMMON_LIMITS.valuesPerIn || !values.every(isValue)) return undefined;
   const keys = new Map(values.map((value) => [valueKey(value).toString('latin1'), valueKey(value)]));
   return [...keys.values()].sort(Buffer.compare).map((key) => startingWith(Buffer.concat([prefix, key])));
 }
@@ -173,6 +173,6 @@ function refuse(kind: Declared, why: string): TwinlineError {
 function fail(kind: Declared, field: string): never {
   throw refuse(
     kind,
-    `the condition on "${field}" is no value, range of one type, { in: up to ${SHARED_LIMITS.valuesPerIn} values } or { prefix: text }`,
+    `the condition on "${field}" is no value, range of one type, { in: up to ${COMMON_LIMITS.valuesPerIn} values } or { prefix: text }`,
   );
 }

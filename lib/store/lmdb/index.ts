@@ -6,8 +6,8 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { getLastVersion } from 'lmdb';
 import { type Clock, systemClock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
 import { writeHold } from './hold.ts';
@@ -234,7 +234,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
         checkLimit(limit);
         for (let swept = 0; ; ) {
           check();
-          const batch = Math.min(limit - swept, SHARED_LIMITS.sweepBatch);
+          const batch = Math.min(limit - swept, COMMON_LIMITS.sweepBatch);
           sessions.resetReadTxn();
           const due = [...sessions.getKeys({ start: '', end: timeKey(now + 1, ''), limit: batch })];
           const outcomes = await Promise.all(due.map((place) => sweepPlace(place, now)));

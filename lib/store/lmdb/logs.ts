@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { followers } from '../log/follow.ts';
 import {
@@ -185,9 +185,9 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
         for (let swept = 0; ; await nextTick()) {
           check();
           logs.resetReadTxn();
-          for (const id of [...trash.getKeys({ start: '', limit: SHARED_LIMITS.sweepBatch })])
+          for (const id of [...trash.getKeys({ start: '', limit: COMMON_LIMITS.sweepBatch })])
             await writer.deleteFrames(id);
-          const batch = Math.min(limit - swept, SHARED_LIMITS.sweepBatch);
+          const batch = Math.min(limit - swept, COMMON_LIMITS.sweepBatch);
           const due = [...expiry.getKeys({ start: '', end: timeKey(now + 1, ''), limit: batch })];
           const outcomes = await Promise.all(due.map((place) => writer.sweepOne(place, now)));
           swept += outcomes.filter(Boolean).length;

@@ -2,8 +2,8 @@
 
 import type { Collection } from 'mongodb';
 import { type Clock, systemClock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
 import { checkKey, checkLimit } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { checkPrefix, isDuplicate, type MongoSource, workOn } from './connection.ts';
@@ -143,7 +143,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     async sweep(now, limit) {
       checkLimit(limit);
       for (let total = 0; ; ) {
-        const batch = Math.min(limit - total, SHARED_LIMITS.sweepBatch);
+        const batch = Math.min(limit - total, COMMON_LIMITS.sweepBatch);
         const { found, swept } = await run('sweep sessions', () => sweepSome(now, batch));
         total += swept;
         if (found < batch || total === limit) return total;

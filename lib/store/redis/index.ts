@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { checkKey, checkLimit } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { byTime, compareText, type Timed } from '../memory/sorted.ts';
@@ -205,7 +205,7 @@ function shareOut(found: readonly Share[], limit: number): Share[] {
   const shares: Share[] = [];
   let left = limit;
   for (const { bucket, count } of found) {
-    const share = Math.min(left, count, SHARED_LIMITS.sweepBatch);
+    const share = Math.min(left, count, COMMON_LIMITS.sweepBatch);
     if (share > 0) shares.push({ bucket, count: share });
     left -= share;
   }

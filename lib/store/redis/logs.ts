@@ -1,7 +1,7 @@
 // Frame logs in Redis Streams: written, read and followed by every instance that reaches it; single, Sentinel or Cluster.
 
 import { type Clock, systemClock } from '../../clock.ts';
-import { SHARED_LIMITS } from '../../shared-limits.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import { checkLimit, closedError } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { followers } from '../log/follow.ts';
@@ -100,7 +100,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
   async function readPage(log: string, { after, limit }: Required<ReadOptions>): Promise<LogPage | undefined> {
     const [head, frames] = keysOf(log);
     const answer = await run('read a log', () =>
-      scripts.read(head, frames, clock.now(), after, limit, SHARED_LIMITS.logReadBytes),
+      scripts.read(head, frames, clock.now(), after, limit, COMMON_LIMITS.logReadBytes),
     );
     return answer === null ? undefined : pageOfAnswer(answer as string[]);
   }

@@ -4,10 +4,10 @@
 // to come up again, and the service gets the same idempotency key: it must act at most once per key.
 
 import { createHash, randomUUID } from 'node:crypto';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Service } from '../../../lib/engine/service.ts';
 import { retryDelay } from '../../../lib/retry.ts';
 import { isObject } from '../../../lib/shape.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
 import type { PluginContext, PluginHost } from '../plugin.ts';
 
@@ -122,7 +122,7 @@ async function evaluate(ctx: PluginContext, service: Service, claim: Claim): Pro
 
 async function judgeClaim(ctx: PluginContext, service: Service, { id, body }: Claim): Promise<Verdict> {
   const { did, collection, data, tries } = body;
-  const signal = AbortSignal.any([AbortSignal.timeout(SHARED_LIMITS.callTimeoutMs), ctx.closing]);
+  const signal = AbortSignal.any([AbortSignal.timeout(COMMON_LIMITS.callTimeoutMs), ctx.closing]);
   try {
     const call = { signal, idempotencyKey: id, session: { id } };
     const said = await Promise.race([service({ id, did, collection, data }, call), whenAborted(signal)]);

@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import { wellFormedText } from '../../../lib/agent/well-formed.ts';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { retryDelay } from '../../../lib/retry.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { JsonObject, Kind, StoredDocument } from '../../../lib/store/store.ts';
 import { update } from '../../../lib/store/update.ts';
 import { AgentError } from '../../user/errors.ts';
@@ -130,7 +130,7 @@ export async function sweepTurns(ctx: PluginContext, api: ChatApi): Promise<numb
   const { items } = await ctx.documents.find<StoredTurn>(TURN, {
     index: 'due',
     where,
-    limit: SHARED_LIMITS.sweepBatch,
+    limit: COMMON_LIMITS.sweepBatch,
   });
   for (const turn of items) {
     if (turn.body.state !== 'open') await ctx.documents.remove(TURN, turn.id, turn.revision);
@@ -162,7 +162,7 @@ async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefin
 }
 
 async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: StoredTurn; text: string }) {
-  const signal = AbortSignal.any([AbortSignal.timeout(SHARED_LIMITS.webhookAnswerMs), ctx.closing]);
+  const signal = AbortSignal.any([AbortSignal.timeout(COMMON_LIMITS.webhookAnswerMs), ctx.closing]);
   const body = JSON.stringify({ channel: turn.channel, thread_ts: turn.thread, text: wellFormedText(text) });
   const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` };
   const answer = await ctx.post({ url, headers, body }, signal);

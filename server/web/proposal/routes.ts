@@ -5,6 +5,7 @@ import { timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Caller } from '../../../lib/domain/caller.ts';
 import { findDomain } from '../../../lib/domain/find.ts';
 import { PROPOSAL } from '../../../lib/domain/kinds.ts';
@@ -12,7 +13,6 @@ import type { VerificationService } from '../../../lib/domain/verification.ts';
 import type { Proposal, StoredProposal } from '../../../lib/domain/voting/proposal.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
@@ -54,7 +54,7 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
   };
 
   async function readRationales({ id, body, context }: Proposal): Promise<Map<string, string>> {
-    const query = { id, limit: SHARED_LIMITS.pageSizeMax };
+    const query = { id, limit: COMMON_LIMITS.pageSizeMax };
     const { items } = await verification.votes(tenantReader(body.tenant), query);
     const last = new Map(context.voters.map(({ did, at }) => [did, at]));
     // Of a voter who has voted twice, only the reason for the vote that counts.

@@ -1,13 +1,13 @@
 // Dialogues of simulated phones as files that `twinline test` runs, with what services answered to them.
 
 import { LRUCache } from 'lru-cache';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Service, Services } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTestSetup, type MockAnswer } from '../../../lib/flow/testing/file.ts';
 import { failureText, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { readPhoneNumber } from '../../../lib/ussd/request.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { PAGE_LIMITS } from '../limits.ts';
@@ -42,7 +42,7 @@ function isInputs(value: unknown): value is string[] {
     Array.isArray(value) &&
     value[0] === '' &&
     value.length <= SERVER_LIMITS.simulatedInputs &&
-    value.every((input) => typeof input === 'string' && input.length <= SHARED_LIMITS.ussdTextChars)
+    value.every((input) => typeof input === 'string' && input.length <= COMMON_LIMITS.ussdTextChars)
   );
 }
 

@@ -1,13 +1,13 @@
 // GET /simulator, its page with the phones, and what that page asks for, for operators only.
 
 import type { Middleware } from 'koa';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { asksForSecret } from '../../../lib/flow/run/scope.ts';
 import { html } from '../../../lib/markup.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
@@ -46,7 +46,7 @@ const DIALOGUE: Schema = {
       type: 'array',
       minItems: 1,
       maxItems: SERVER_LIMITS.simulatedInputs,
-      items: { type: 'string', maxLength: SHARED_LIMITS.ussdTextChars },
+      items: { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars },
       description: 'What was typed, without its secrets; the first is empty and dials',
     },
   },
@@ -122,7 +122,7 @@ Type no PIN of yours: this tab keeps what was typed until you close it.</p>
 <p id="told" role="status"></p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
-<div id="phones" class="phones" data-mode="${mode}" data-code="*2233#" data-text-chars="${SHARED_LIMITS.ussdTextChars}"></div>
+<div id="phones" class="phones" data-mode="${mode}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
 <p id="none" class="none" hidden>There is no phone. Add one.</p>
 <noscript><p class="card">Phones need JavaScript. Without it there is <code>npx twinline chat</code>.</p></noscript>`,
   };

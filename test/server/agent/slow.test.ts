@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import { AGENT_ROUTES } from '../../../server/agent/routes.ts';
 import { eventStreams } from '../../../server/http/event-streams.ts';
 import { listen } from '../../../server/http/listen.ts';
@@ -52,7 +52,7 @@ test('a reader that takes nothing of 16 MB holds one read, is cut off, and reads
     await agent.idle();
     if (!answers[0]!.closed) await once(answers[0]!, 'close');
     // A page of the log, and what it takes to send it as events.
-    assert.ok(most > 0 && most < 2 * SHARED_LIMITS.logReadBytes, `${most} bytes wait for a reader`);
+    assert.ok(most > 0 && most < 2 * COMMON_LIMITS.logReadBytes, `${most} bytes wait for a reader`);
     slow.resume();
     assert.is(await slow.ended, 'cut');
 

@@ -3,8 +3,8 @@
 import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { SHARED_LIMITS } from '../../../lib/shared-limits.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { raw, withServer } from '../support/serve.ts';
 import { COOKING, created, files, keyOf, path, place, problem, view, YES } from './place.ts';
@@ -42,7 +42,7 @@ test('a media type that is not JSON is 415 on every POST and PATCH; a patch says
 });
 
 test('what is no JSON, or hides something in it, is 400', async () => {
-  const deep = `${'['.repeat(SHARED_LIMITS.jsonBodyDepth + 1)}${']'.repeat(SHARED_LIMITS.jsonBodyDepth + 1)}`;
+  const deep = `${'['.repeat(COMMON_LIMITS.jsonBodyDepth + 1)}${']'.repeat(COMMON_LIMITS.jsonBodyDepth + 1)}`;
   const bodies: readonly (string | Buffer)[] = [
     '',
     '{',

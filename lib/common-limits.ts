@@ -1,6 +1,6 @@
 // Limits that several rooms of the library keep: a name, a number, its unit.
 
-export const SHARED_LIMITS = {
+export const COMMON_LIMITS = {
   // --- engine -----------------------------------------------------------------------------------------------------------
   /** Times that one turn is tried again after another writer was first. */
   conflictsPerTurn: 32,
