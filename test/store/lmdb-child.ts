@@ -1,13 +1,16 @@
 // A process of its own on the LMDB store, for lmdb-processes.test.ts; `process.argv` says the folder and the job.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { open } from 'lmdb';
 import type { TwinlineError } from '../../lib/errors.ts';
+import { openThroughGate } from '../../lib/store/lmdb/gate.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../contract/snapshot-bench.ts';
 
 const [folder = '', job = '', name = ''] = process.argv.slice(2);
 const clock = { now: Date.now };
+const opening = job === 'open' ? openSlowly() : undefined;
 const store = lmdbSnapshots({ path: folder });
 
 const jobs: { readonly [job: string]: () => Promise<void> } = {
@@ -34,6 +37,10 @@ const jobs: { readonly [job: string]: () => Promise<void> } = {
     const kept = (await store.list({ limit: 10_000 })).keys.length;
     tell({ code, message, acknowledged, kept, removed: await store.remove('f0') });
   },
+  /** Says when it was opening the environment. */
+  async open() {
+    tell(opening);
+  },
   /** Says what it loads, whenever it is asked, and keeps a view of the data open in between. */
   async answer() {
     process.on('message', async (key: string) => tell((await store.load(key))?.revision ?? 0));
@@ -46,6 +53,20 @@ const jobs: { readonly [job: string]: () => Promise<void> } = {
 await jobs[job]!();
 await store.close();
 process.disconnect?.();
+
+/** Milliseconds since 1970 between which LMDB was being opened: for long enough that others would write meanwhile. */
+function openSlowly(): { from: number; to: number } {
+  return openThroughGate(folder, () => {
+    const from = now();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    open(folder, { noSubdir: false, overlappingSync: false });
+    return { from, to: now() };
+  }).environment;
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
 
 async function increment(on: SnapshotStore, key: string): Promise<number> {
   for (let conflicts = 0; ; conflicts++) {

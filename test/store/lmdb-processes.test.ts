@@ -61,6 +61,27 @@ test('a process sees what another has committed in the same millisecond', async 
   }
 });
 
+test('while a process opens the folder no other one commits, and the commits before and after are kept', async () => {
+  const acknowledged: number[] = [];
+  let isOver = false;
+  const write = async (key: string) => {
+    for (let revision = 0; !isOver; revision++) {
+      const result = await store.commit(key, revision, session(clock));
+      assert.equal(result, { kind: 'committed', revision: revision + 1 });
+      acknowledged.push(performance.timeOrigin + performance.now());
+    }
+  };
+  const writing = Promise.all(Array.from({ length: 8 }, (_, at) => write(`w${at}`)));
+  const opening = (await message(await start('open'))) as { from: number; to: number };
+  await pause(50);
+  isOver = true;
+  await writing;
+  const meanwhile = acknowledged.filter((at) => at > opening.from && at < opening.to);
+  assert.is(meanwhile.length, 0);
+  assert.ok(acknowledged.some((at) => at < opening.from));
+  assert.ok(acknowledged.some((at) => at > opening.to));
+});
+
 test('whatever a killed process had acknowledged is there, and others write on', async () => {
   let acknowledged = 0;
   for (let round = 0; round < KILL_ROUNDS; round++) {

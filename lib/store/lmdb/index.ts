@@ -53,7 +53,7 @@ const PLACES_CACHED = 50_000;
  * and no reader sees a write before that flush.
  */
 export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): SnapshotStore {
-  const { root, sessions, places, timers } = openTables(path);
+  const { gate, root, sessions, places, timers } = openTables(path);
   // A place is never used for a second session, so one that was remembered is right or empty.
   const remembered = new Map<string, string>();
   const hold = writeHold(path);
@@ -87,14 +87,20 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     return read(key);
   }
 
+  /** Makes these changes if nobody has written the entry since it was read. */
+  function writeIf({ place, version }: Entry, changes: () => void): Promise<boolean> {
+    return gate.run(() => sessions.ifVersion(place, version, changes));
+  }
+
   // `base` makes the new revision: LMDB's version, one higher, minus `base`.
   function replace(key: string, old: Entry, { base, next }: { base: number; next: SessionCommit }): Promise<boolean> {
     const { place, version, text } = old;
     const before = { filed: filedOf(text), dueAt: dueAtOf(text) };
     const filed = Math.min(before.filed, next.expiresAt);
     const value = encodeSession(next, { base, filed });
-    if (filed === before.filed && next.dueAt === before.dueAt) return sessions.put(place, value, version + 1, version);
-    return sessions.ifVersion(place, version, () => {
+    if (filed === before.filed && next.dueAt === before.dueAt)
+      return gate.run(() => sessions.put(place, value, version + 1, version));
+    return writeIf(old, () => {
       move(key, place, { filed, value, version: version + 1 });
       setTimer(key, before.dueAt, next.dueAt);
     });
@@ -106,11 +112,12 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     const filed = next.expiresAt;
     const place = timeKey(filed, key);
     const value = encodeSession(next, { base, filed });
-    return places.ifNoExists(key, () => {
+    const changes = () => {
       void places.put(key, place);
       void sessions.put(place, value, base + 1);
       setTimer(key, null, next.dueAt);
-    });
+    };
+    return gate.run(() => places.ifNoExists(key, changes));
   }
 
   // Within a condition on the old place.
@@ -129,12 +136,12 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     if (after !== null) void timers.put(timeKey(after, key), '');
   }
 
-  function erase(key: string, { place, version, text }: Entry): Promise<boolean> {
+  function erase(key: string, entry: Entry): Promise<boolean> {
     remembered.delete(key);
-    return sessions.ifVersion(place, version, () => {
-      void sessions.remove(place);
+    return writeIf(entry, () => {
+      void sessions.remove(entry.place);
       void places.remove(key);
-      setTimer(key, dueAtOf(text), null);
+      setTimer(key, dueAtOf(entry.text), null);
     });
   }
 
@@ -145,7 +152,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     const { key } = splitTimeKey(place);
     const { text, version } = old;
     if (expiresAtOf(text) <= now) return erase(key, old);
-    await sessions.ifVersion(place, version, () => {
+    await writeIf(old, () => {
       move(key, place, { filed: expiresAtOf(text), value: refiled(text), version: version + 1 });
     });
     return false;
@@ -253,6 +260,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
       if (closed) return;
       closed = true;
       await root.close();
+      gate.close();
     },
   };
 }

@@ -1,9 +1,9 @@
 // Changes of one log in LMDB: head, frames and index in one conditional transaction, which LMDB's writer decides.
 
-import { getLastVersion, type RootDatabase } from 'lmdb';
+import { getLastVersion } from 'lmdb';
 import type { Clock } from '../../clock.ts';
 import type { LogHead } from '../log-store.ts';
-import { openEnvironment, splitTimeKey, TABLE, type Table, timeKey } from './tables.ts';
+import { type Environment, openEnvironment, splitTimeKey, TABLE, type Table, timeKey } from './tables.ts';
 
 /** What a change does: a new head and rows, or nothing, and its answer. */
 export type Change<T> = { readonly answer: T } & (
@@ -38,8 +38,8 @@ export interface LogWriter {
 /** Frames that are deleted in one transaction. */
 export const DELETE_BATCH = 500;
 
-export function logWriter(tables: LogTables, { clock, check, changed }: LogWriterOptions): LogWriter {
-  const { logs, frames, expiry, trash } = tables;
+export function logWriter(tables: LogTables & Environment, { clock, check, changed }: LogWriterOptions): LogWriter {
+  const { gate, logs, frames, expiry, trash } = tables;
 
   // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
   function latest(log: string): HeadEntry | undefined {
@@ -80,7 +80,7 @@ export function logWriter(tables: LogTables, { clock, check, changed }: LogWrite
       change.write(id);
       void logs.put(log, value, (entry?.version ?? newVersion()) + 1);
     };
-    return entry ? logs.ifVersion(log, entry.version, work) : logs.ifNoExists(log, work);
+    return gate.run(() => (entry ? logs.ifVersion(log, entry.version, work) : logs.ifNoExists(log, work)));
   }
 
   function refile(log: string, from: number | undefined, to: number | undefined): void {
@@ -93,19 +93,20 @@ export function logWriter(tables: LogTables, { clock, check, changed }: LogWrite
     for (;;) {
       const keys = [...frames.getKeys({ start: id, end: frameKey(id, Number.MAX_SAFE_INTEGER), limit: DELETE_BATCH })];
       if (keys.length === 0) break;
-      await Promise.all(keys.map((key) => frames.remove(key)));
+      await gate.run(() => Promise.all(keys.map((key) => frames.remove(key))));
       logs.resetReadTxn();
       check();
     }
-    await trash.remove(id);
+    await gate.run(() => trash.remove(id));
   }
 
   async function erase(log: string, { head, version }: HeadEntry): Promise<boolean> {
-    const erased = await logs.ifVersion(log, version, () => {
+    const changes = () => {
       void logs.remove(log);
       refile(log, head.filed, undefined);
       void trash.put(head.id, '');
-    });
+    };
+    const erased = await gate.run(() => logs.ifVersion(log, version, changes));
     if (erased) {
       changed(log);
       await deleteFrames(head.id);
@@ -120,10 +121,11 @@ export function logWriter(tables: LogTables, { clock, check, changed }: LogWrite
     if (!entry || entry.head.filed !== at) return false;
     if (entry.head.expiresAt <= now) return erase(log, entry);
     const { head, version } = entry;
-    await logs.ifVersion(log, version, () => {
+    const changes = () => {
       refile(log, at, head.expiresAt);
       void logs.put(log, encodeHead({ ...head, filed: head.expiresAt }), version + 1);
-    });
+    };
+    await gate.run(() => logs.ifVersion(log, version, changes));
     return false;
   }
 
@@ -136,7 +138,6 @@ function newVersion(): number {
 }
 
 export interface LogTables {
-  readonly root: RootDatabase;
   /** Log → its head, as text. */
   readonly logs: Table;
   /** `frameKey(id, n)` → the frame. */
@@ -162,9 +163,8 @@ interface HeadEntry {
 }
 
 /** Opens or creates the tables in the folder `path`; throws ERR_STORE. */
-export function openLogTables(path: string): LogTables {
+export function openLogTables(path: string): LogTables & Environment {
   return openEnvironment(path, (root) => ({
-    root,
     logs: root.openDB('logs-1', { ...TABLE, useVersions: true }),
     frames: root.openDB('frames-1', TABLE),
     expiry: root.openDB('log-expiry-1', TABLE),

@@ -45,7 +45,7 @@ const POLL_MS = 50;
  */
 export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   const tables = openLogTables(path);
-  const { root, logs, frames, expiry, trash } = tables;
+  const { gate, root, logs, frames, expiry, trash } = tables;
   const guarded = guardFor(path);
   let closed = false;
   let seenTxn = -1;
@@ -206,6 +206,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
       closed = true;
       following.close();
       await root.close();
+      gate.close();
     },
   };
 }

@@ -8,6 +8,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import { TwinlineError } from '../../errors.ts';
 import { LAST_MOMENT } from '../input.ts';
 import type { SessionCommit, StoredSession } from '../store.ts';
+import { type Gate, openThroughGate } from './gate.ts';
 import { quietLmdb } from './hold.ts';
 
 export type Table = Database<string, string>;
@@ -18,7 +19,6 @@ const MAGIC = 0xbeefc0de;
 const FORMAT = 2;
 
 export interface Tables {
-  readonly root: RootDatabase;
   /**
    * Sessions by `timeKey(filed, key)`. In order of time the living ones are neighbours, so that the turns of one moment
    * change few pages however many sessions are stored; and the first ones are those that the sweep looks for.
@@ -31,9 +31,8 @@ export interface Tables {
 }
 
 /** Opens or creates the tables in the folder `path`; throws ERR_STORE. */
-export function openTables(path: string): Tables {
+export function openTables(path: string): Tables & Environment {
   return openEnvironment(path, (root) => ({
-    root,
     sessions: root.openDB('sessions-2', { ...TABLE, useVersions: true }),
     places: root.openDB('places-2', TABLE),
     timers: root.openDB('timers-2', TABLE),
@@ -43,8 +42,14 @@ export function openTables(path: string): Tables {
 /** How every table is opened: UTF-8 has no collisions among well-formed texts, and LMDB compares its bytes. */
 export const TABLE = { encoding: 'string', keyEncoder: { writeKey, readKey } } as const;
 
+export interface Environment {
+  /** Every write on a table goes through it. */
+  readonly gate: Gate;
+  readonly root: RootDatabase;
+}
+
 /** Opens or creates an environment in the folder `path`, and its tables; throws ERR_STORE. */
-export function openEnvironment<T>(path: string, openAll: (root: RootDatabase) => T): T {
+export function openEnvironment<T>(path: string, openTablesOf: (root: RootDatabase) => T): T & Environment {
   quietLmdb();
   try {
     refuseForeign(join(path, 'data.mdb'));
@@ -54,7 +59,11 @@ export function openEnvironment<T>(path: string, openAll: (root: RootDatabase) =
     // lmdb's own grouping by event turn makes a promise that nobody can hear and that rejects when the disk is full,
     // which ends the process. With this threshold it groups the same way without it.
     const grouping = { eventTurnBatching: false, txnStartThreshold: 1000 };
-    return openAll(open<string, string>(path, { ...disk, ...grouping }));
+    const { environment, gate } = openThroughGate(path, () => {
+      const root = open<string, string>(path, { ...disk, ...grouping });
+      return { ...openTablesOf(root), root };
+    });
+    return { ...environment, gate };
   } catch (error) {
     throw refusal('open', path, error);
   }
