@@ -63,11 +63,16 @@ export interface Transition {
 /** A call that is to be made. `hops`: as they stood when the machine asked for it. */
 export type NewCall = CallEffect & { readonly hops: number };
 
+interface Fact {
+  readonly name: string;
+  readonly params: Json;
+}
+
 /** Where the machine rests after a step, and what is to be done. */
 export interface StepResult<Call extends Identified> extends MachineState<Call> {
   /** Calls that it asks for, besides `calls`, those of before that it still waits for. */
   readonly newCalls: readonly NewCall[];
-  readonly facts: readonly { readonly name: string; readonly params: Json }[];
+  readonly facts: readonly Fact[];
   readonly transitions: readonly Transition[];
   readonly hops: number;
   /** False: the machine ignores this event where it is. */
@@ -84,7 +89,7 @@ const BEGIN = 'xstate.init';
 export function begin(machine: Machine, input: JsonObject, options: StepOptions): StepResult<never> {
   const run = startRun<never>(machine, { timers: [], calls: [] }, options);
   apply(run, machine.begin(input), { event: BEGIN, from: null });
-  return runToRest(run, true);
+  return runToRest(run);
 }
 
 /** The rest after an event and all that it leads to at once. Throws as {@link begin}. A machine that has ended takes nothing. */
@@ -97,7 +102,9 @@ export function step<Call extends Identified>(
   const run = startRun(machine, state, options);
   run.live = state.live;
   take(run, event);
-  return runToRest(run, run.live !== state.live);
+  runToRest(run);
+  run.isTaken = run.live !== state.live;
+  return run;
 }
 
 /** One more event that follows from another. Throws ERR_TURN_LIMIT when there have been too many without a rest. */
@@ -146,19 +153,30 @@ export const isRest = (state: unknown, context: unknown, history: unknown): bool
 
 type TimerEffect = Effect & { readonly type: 'timer' };
 
-interface Run<Call extends Identified> {
+/** A step under way; at its end, its result. One object, for every turn of a phone makes a few. */
+interface Run<Call extends Identified> extends StepResult<Call> {
   readonly machine: Machine;
   readonly at: number;
   readonly stamp: StepOptions['stamp'];
   live: AnyMachineSnapshot;
   timers: readonly Timer[];
   calls: readonly Call[];
-  newCalls: NewCall[];
+  newCalls: readonly NewCall[];
+  facts: readonly Fact[];
+  transitions: readonly Transition[];
   hops: number;
-  readonly facts: { name: string; params: Json }[];
-  readonly transitions: Transition[];
+  isTaken: boolean;
   /** Events that the machine has sent to itself and not taken yet. */
-  readonly queue: EventObject[];
+  queue: readonly EventObject[];
+}
+
+const EMPTY: readonly never[] = Object.freeze([]);
+
+/** With one more; most steps have none, or one. */
+function added<T>(list: readonly T[], item: T): readonly T[] {
+  if (list === EMPTY) return [item];
+  (list as T[]).push(item);
+  return list;
 }
 
 function startRun<Call extends Identified>(
@@ -166,33 +184,49 @@ function startRun<Call extends Identified>(
   { timers, calls }: Pick<MachineState<Call>, 'timers' | 'calls'>,
   { at, hops = 0, stamp }: StepOptions,
 ): Run<Call> {
-  const live = undefined as unknown as AnyMachineSnapshot;
-  return { machine, at, stamp, live, timers, calls, newCalls: [], hops, facts: [], transitions: [], queue: [] };
+  return {
+    machine,
+    at,
+    stamp,
+    live: undefined as unknown as AnyMachineSnapshot,
+    timers,
+    calls,
+    newCalls: EMPTY,
+    facts: EMPTY,
+    transitions: EMPTY,
+    hops,
+    isTaken: true,
+    queue: EMPTY,
+  };
 }
 
-function runToRest<Call extends Identified>(run: Run<Call>, isTaken: boolean): StepResult<Call> {
-  for (let event = run.queue.shift(); event; event = run.queue.shift()) {
-    run.hops = countHop(run.machine, run.hops);
-    take(run, event);
+function runToRest<Call extends Identified>(run: Run<Call>): StepResult<Call> {
+  while (run.queue.length) {
+    const events = run.queue;
+    run.queue = EMPTY;
+    for (const event of events) {
+      run.hops = countHop(run.machine, run.hops);
+      take(run, event);
+    }
   }
-  const { live, timers, calls, newCalls, facts, transitions, hops } = run;
-  return { live, timers, calls, newCalls, facts, transitions, hops, isTaken };
+  return run;
 }
 
 function take(run: Run<Identified>, event: EventObject): void {
   const { live, machine, stamp } = run;
   if (live.status !== 'active') return;
-  apply(run, machine.step(live, stamp ? stamp(event) : event), { event: event.type, from: live.value });
+  const from = live.value as StateValue;
+  apply(run, machine.step(live, stamp ? stamp(event) : event), { event: event.type, from });
 }
 
-function apply(run: Run<Identified>, { live, effects }: Step, transition: Omit<Transition, 'to'>): void {
+function apply(run: Run<Identified>, { live, effects }: Step, { event, from }: Omit<Transition, 'to'>): void {
   run.live = live;
-  run.transitions.push({ ...transition, to: live.value });
+  run.transitions = added(run.transitions, { event, from, to: live.value as StateValue });
   for (const effect of effects) applyEffect(run, effect);
   if (live.status !== 'active') {
-    run.timers = [];
-    run.calls = [];
-    run.newCalls = [];
+    run.timers = EMPTY;
+    run.calls = EMPTY;
+    run.newCalls = EMPTY;
   }
   if (!run.calls.length && !run.newCalls.length) return;
   const active = run.machine.calling(live);
@@ -214,10 +248,10 @@ function applyEffect(run: Run<Identified>, effect: Effect): void {
       run.timers = cancelTimer(run.timers, effect.id);
       break;
     case 'send':
-      run.queue.push(effect.event);
+      run.queue = added(run.queue, effect.event);
       break;
     case 'fact':
-      run.facts.push({ name: effect.name, params: effect.params });
+      run.facts = added(run.facts, { name: effect.name, params: effect.params });
   }
 }
 
