@@ -92,6 +92,7 @@ export const DOMAIN_LIMITS = {
   webhooksPerTenant: 50,
   /** Webhooks that a process delivers to at the same time. */
   webhooksAtOnce: 64,
+  webhooksAtOncePerTenant: 16,
   /** Milliseconds for which a process may deliver to a webhook alone; longer than an answer may take. */
   webhookLeaseMs: 30_000,
   /** Tries to deliver an event before it is put aside; with the pauses between them about 40 minutes. */

@@ -90,7 +90,7 @@ export const STORED = {
     amount: NAME,
     issuer: NAME,
     about: OBJECT,
-    state: { enum: ['checking', 'issued'] },
+    state: { enum: ['checking', 'issued', 'revoked'] },
     created: MS,
   }),
   revision: body({}),
