@@ -5,11 +5,13 @@ import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { findSettled, isVisible, requireSettled } from './find.ts';
 import { DOMAIN } from './kinds.ts';
+import { isRefusal } from './problems.ts';
 import { type Protocols, protocols } from './protocol/protocol.ts';
 import {
   type Change,
   deactivateTwin,
   type Expecting,
+  finishLeaving,
   type PatchRequest,
   patchTwin,
   type TransferRequest,
@@ -113,10 +115,16 @@ export function registry({
         limit,
       });
       for (const item of items) {
-        if (await isVisible(documents, item)) await reveal(deps, item.id);
+        if (item.body.leaving) await finishLeaving(deps, item).catch(ignoreRefusal);
+        else if (await isVisible(documents, item)) await reveal(deps, item.id);
         else await documents.remove(DOMAIN, item.id, item.revision);
       }
       return items.length;
     },
   };
+}
+
+/** The twin stays with its parent, or is swept once more. */
+function ignoreRefusal(error: unknown): void {
+  if (!isRefusal(error)) throw error;
 }

@@ -5,13 +5,13 @@ import { canonicalHash } from '../../json/compare.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
-import { findDomain, type Reading, refuseForeignDids, requireDomain, requireSettled } from '../find.ts';
+import { findDomain, type Reading, refuseForeignDids, requireSettled } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { listOf, requireController } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
-import { addPart, isMembershipGroup, isOrganisation, NAME_TAKEN, removePart } from './create.ts';
+import { isMembershipGroup, isOrganisation, NAME_TAKEN, removePart, rewrite } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './graph.ts';
 import { type Patch, patched } from './patch.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
@@ -72,23 +72,49 @@ export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Cha
   return write(deps, caller, { old, body, action: 'transfer' });
 }
 
-/** Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. */
+/**
+ * Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. A part is marked as leaving first:
+ * when this process or its store fails afterwards, {@link finishLeaving} ends what was begun.
+ */
 export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: Change<Expecting>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
   const { expected } = await requestOf(change, old);
   requireRevision(old, expected);
-  await leaveParent(deps, caller, old);
+  const parent = await findLivingParent(deps, old);
+  if (!parent) return replace(deps, old, deactivated(deps, old.body, caller.principal));
+  // Refused before anything is written, wherever that can be seen.
+  requireMembershipGroup(parent, old.body)(parent.body.subDomains.filter(({ did }) => did !== old.id));
   const at = stamp(old.body, deps.clock);
-  const events = [{ type: 'domain.deactivated', data: {} }];
-  const journal = { at, by: caller.principal, action: 'deactivate', events };
-  const body: StoredDomain = { ...old.body, status: 'Deactivated', updated: at, journal };
+  const journal = { at, by: caller.principal, action: 'deactivate', events: [] };
+  const marked: StoredDomain = { ...old.body, leaving: true, provisionalSince: at, journal };
+  return finishLeaving(deps, await replace(deps, old, marked, false));
+}
+
+/** Takes a twin that is marked as leaving from its parent and deactivates it; again: what is left. Throws `last-membership-group`. */
+export async function finishLeaving(deps: ChangeDeps, twin: Domain): Promise<Domain> {
+  const parent = await findLivingParent(deps, twin);
   try {
-    return await replace(deps, old, body);
+    // The parent's document decides, so that two groups that leave at once cannot both be the second to last.
+    if (parent) await removePart(deps, parent, { did: twin.id, mayLeave: requireMembershipGroup(parent, twin.body) });
   } catch (error) {
-    // Somebody was first, so it lives on: then it still belongs to its parent.
-    if (isRefusal(error, 'revision-changed')) await rejoinParent(deps, old);
+    if (isRefusal(error, 'last-membership-group')) await rewrite(deps, twin, staying);
     throw error;
   }
+  const ended = await rewrite(deps, twin, (body) =>
+    body.status === 'Deactivated' ? undefined : deactivated(deps, body, twin.body.journal.by),
+  );
+  await deps.onMaterialChange(ended);
+  return ended;
+}
+
+function deactivated({ clock }: TwinDeps, { leaving: _, ...body }: StoredDomain, by: string): StoredDomain {
+  const at = stamp(body, clock);
+  const journal = { at, by, action: 'deactivate', events: [{ type: 'domain.deactivated', data: {} }] };
+  return { ...body, status: 'Deactivated', updated: at, provisionalSince: null, journal };
+}
+
+function staying({ leaving: _, ...body }: StoredDomain): StoredDomain | undefined {
+  return body.status === 'Deactivated' ? undefined : { ...body, provisionalSince: null };
 }
 
 async function changeable(deps: ChangeDeps, caller: Caller, did: string): Promise<Domain> {
@@ -107,24 +133,20 @@ function requireRevision({ revision }: Domain, expected: number | undefined): vo
   throw refuse('revision-changed', `The record is at revision ${revision}, not ${expected}. Read it again.`);
 }
 
-// The parent's document decides first, so that two groups that leave at once cannot both be the second to last.
-async function leaveParent(deps: TwinDeps, caller: Caller, { body }: Domain): Promise<void> {
-  if (body.parent === null) return;
-  const parent = await requireDomain(deps.documents, caller, body.parent).catch(() => undefined);
-  if (!parent) return;
-  const mayLeave = (rest: readonly SubDomain[]) => {
-    if (!isOrganisation(parent.body.type) || !isMembershipGroup(body) || rest.some(isMembershipGroup)) return;
-    throw refuse(
-      'last-membership-group',
-      `${body.did} is the last membership group of ${parent.id}. Create another one first.`,
-    );
-  };
-  await removePart(deps, parent, { did: body.did, mayLeave });
+async function findLivingParent({ documents }: TwinDeps, { body }: Domain): Promise<Domain | undefined> {
+  const parent = body.parent === null ? undefined : await findDomain(documents, body.tenant, body.parent);
+  return parent?.body.status === 'Deactivated' ? undefined : parent;
 }
 
-async function rejoinParent(deps: TwinDeps, { id, body: { tenant, type, parent: above } }: Domain): Promise<void> {
-  const parent = above === null ? undefined : await findDomain(deps.documents, tenant, above);
-  if (parent && parent.body.status !== 'Deactivated') await addPart(deps, parent, { did: id, type });
+/** A check of the parts that would be left; throws `last-membership-group`. */
+function requireMembershipGroup(parent: Domain, leaving: StoredDomain): (rest: readonly SubDomain[]) => void {
+  return (rest) => {
+    if (!isOrganisation(parent.body.type) || !isMembershipGroup(leaving) || rest.some(isMembershipGroup)) return;
+    throw refuse(
+      'last-membership-group',
+      `${leaving.did} is the last membership group of ${parent.id}. Create another one first.`,
+    );
+  };
 }
 
 function namesProtocol({ type, patch }: Patch): boolean {

@@ -67,8 +67,10 @@ export type StoredDomain = Journaled &
     /** `<relation> <did>` and `<did>` of everything that this twin points at; see edges.ts. */
     readonly edges: readonly string[];
     readonly targets: readonly string[];
-    /** Written before its parent, and hidden while the parent is missing; else null. */
+    /** Since when the record waits for its parent: a new part that the parent must name, or one that is leaving; else null. */
     readonly provisionalSince: number | null;
+    /** Deactivated as soon as its parent does not name it any more. */
+    readonly leaving?: true;
   };
 
 /** A domain in one of its revisions. */
