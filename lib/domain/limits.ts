@@ -85,6 +85,8 @@ export const DOMAIN_LIMITS = {
   /** Lines of one import, and bytes of one of them. */
   bulkLines: 100_000,
   bulkLineBytes: 1_048_576,
+  /** Revisions that the line of a record may count further than the earlier ones that were sent. */
+  bulkRevisionsUnsent: 1_000,
   /** Lines of an import that are worked on at the same time. */
   bulkAtOnce: 16,
   /** Documents that an export reads at a time. */

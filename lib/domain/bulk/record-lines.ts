@@ -7,7 +7,7 @@ import type { DocumentStore, Json, JsonObject, Kind, StoredDocument } from '../.
 import { type Caller, requireRole } from '../caller.ts';
 import { archive, type Journaled, keptRevision, revisionOf } from '../feed/journal.ts';
 import { findPage, isVisible, type Reading, refuseForeignDids } from '../find.ts';
-import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
+import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
@@ -40,6 +40,8 @@ export interface Taken {
   readonly created: boolean;
   /** Of one that was there already: fields of the line that say something else than the record, as JSON pointers. */
   readonly differs?: readonly string[];
+  /** Of a record that an operator has brought with its history: the status in its line, where it has one. */
+  readonly imported?: { readonly status?: string };
 }
 
 interface Wanted {
@@ -68,8 +70,9 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
     ]);
   const body = { ...stored, tenant: caller.tenant } as unknown as Journaled;
   const wanted = { kind: CARRIED[carried], id, revision, body };
-  const created = kind === 'revision' ? await takeEarlier(documents, wanted) : await takePresent(documents, wanted);
-  return { did, created };
+  if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
+  if (!(await takePresent(documents, wanted))) return { did, created: false };
+  return { did, created: true, imported: typeof stored.status === 'string' ? { status: stored.status } : {} };
 }
 
 // Earlier revisions come before the record itself, which is not there yet.
@@ -99,7 +102,10 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
     return same(kept, part as unknown as Journaled, { id, revision });
   }
   if (present) same(present.body, quiet, { id, revision });
-  else await refuseForeignDids(documents, { did: id, names: namesIn(body) });
+  else {
+    await requireEarlier(documents, { kind, id, revision });
+    await refuseForeignDids(documents, { did: id, names: namesIn(body) });
+  }
   for (; count < revision; count++) {
     const next = at(count + 1);
     const written =
@@ -108,6 +114,17 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
     if (written.kind === 'conflict') throw busy(id);
   }
   return true;
+}
+
+/** Each revision is a write: throws `invalid` when one line asks for many that nobody has sent. */
+async function requireEarlier(documents: DocumentStore, { kind, id, revision }: Omit<Wanted, 'body'>): Promise<void> {
+  if (revision <= DOMAIN_LIMITS.bulkRevisionsUnsent) return;
+  const sent = await documents.count(JOURNAL, { index: 'of', where: { of: `${kind.name}/${id}` } });
+  const most = sent + DOMAIN_LIMITS.bulkRevisionsUnsent;
+  if (revision > most)
+    throw invalid('The record counts more revisions than were sent. Send the earlier ones before it.', [
+      { field: '/revision', error: `is ${revision}; after ${sent} earlier revisions it may be ${most} at most` },
+    ]);
 }
 
 // Proposals and credits have none.

@@ -66,6 +66,8 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
   return {
     /** The signed list at `url`, up to date; undefined when no place of it has been given away. */
     async credential({ list, purpose, url }: StatusListRequest): Promise<JsonObject | undefined> {
+      // One look-up for a list that does not exist, which anybody may ask for.
+      if (!lists.has(list) && !(await hasPlaces(documents, list))) return undefined;
       // A list tells of domains of all tenants.
       await settleVotes('all');
       const loaded = await fresh(list);
@@ -81,6 +83,10 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
       return credential;
     },
   };
+}
+
+async function hasPlaces(documents: DocumentStore, list: number): Promise<boolean> {
+  return (await documents.find(STATUS_ENTRY, { index: 'place', where: { list }, limit: 1 })).items.length > 0;
 }
 
 async function listCredential(
