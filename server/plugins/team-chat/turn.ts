@@ -115,7 +115,7 @@ export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Pro
     // The process that took the turn over meanwhile posts the reply.
     held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
     if (!held) return;
-    await post(ctx, api, { turn: held.body, text });
+    await post(ctx, api, { turn: held, text });
     await changeTurn(ctx, held, { state: 'done', text: '', dueAt: ctx.clock.now() + KEEP_MS });
   } catch (error) {
     if (ctx.closing.aborted || !held) return;
@@ -161,9 +161,12 @@ async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefin
   return text.trim() === '' ? FAILED : text.slice(0, REPLY_CHARS);
 }
 
-async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: StoredTurn; text: string }) {
+async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: Turn; text: string }) {
+  const { channel, thread: thread_ts } = turn.body;
   const signal = AbortSignal.any([AbortSignal.timeout(COMMON_LIMITS.webhookAnswerMs), ctx.closing]);
-  const body = JSON.stringify({ channel: turn.channel, thread_ts: turn.thread, text: wellFormedText(text) });
+  // The same after a crash between the post and the note of it, so that a chat that looks at it shows the reply once.
+  const client_msg_id = runId(turn);
+  const body = JSON.stringify({ channel, thread_ts, client_msg_id, text: wellFormedText(text) });
   const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` };
   const answer = await ctx.post({ url, headers, body }, signal);
   if (answer.status < 200 || answer.status > 299)
