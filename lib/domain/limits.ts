@@ -27,6 +27,8 @@ export const DOMAIN_LIMITS = {
   feedPage: 200,
   /** The last events that a process keeps for its listeners. */
   feedKept: 512,
+  /** Pages of earlier events kept for all who read them at the same time. */
+  feedPagesKept: 32,
   eventTypes: 32,
   /** Documents that one page of a filtered list looks at. */
   listScan: 20_000,
