@@ -85,7 +85,7 @@ export function openText(keyring: Keyring, { purpose, label }: Seal, sealed: str
 }
 
 /** The id of the key that sealed a text; '' when it is no sealed text. */
-export function sealerOf(sealed: string): string {
+export function readKeyId(sealed: string): string {
   return sealed.split('$')[1] ?? '';
 }
 

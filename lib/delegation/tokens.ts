@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { delegationsOf, keepsCaveats, revocationKeyOf, signedPayloadOf } from './proof/claim.ts';
+import { keepsCaveats, makeDelegations, nameRevocationKey, readSignedPayload } from './proof/claim.ts';
 import { type Refused, refuse, TOKEN_REASONS } from './reason.ts';
 import { refuseText, strictBytes } from './token/car.ts';
 import { type Capability, readChain, type Ucan } from './token/ucan.ts';
@@ -55,7 +55,7 @@ export async function mintDelegation(options: DelegationOptions): Promise<string
   const expiration = Math.min(now + expiresIn, ...granted.map(({ expires }) => expires));
   try {
     const delegation = await delegate({
-      issuer: signerOf(key, issuer),
+      issuer: makeSigner(key, issuer),
       audience: DID.parse(audience),
       capabilities: capabilities as API.Capabilities,
       expiration,
@@ -104,7 +104,7 @@ async function extract(text: string): Promise<API.Delegation> {
   return ok!;
 }
 
-function signerOf(key: OracleKey, issuer: string): API.Signer {
+function makeSigner(key: OracleKey, issuer: string): API.Signer {
   const signer = {
     did: () => issuer,
     signatureCode: Signature.EdDSA,
@@ -152,7 +152,7 @@ export function inspectToken(text: string): Inspected | Refused {
 }
 
 function said(ucans: readonly Ucan[]): Said[] {
-  return delegationsOf(ucans).map((delegation, at) => {
+  return makeDelegations(ucans).map((delegation, at) => {
     const { issuer, audience, expiration, notBefore } = ucans[at]!;
     const { nonce, facts, capabilities } = delegation;
     return {
@@ -163,7 +163,7 @@ function said(ucans: readonly Ucan[]): Said[] {
       ...(notBefore !== undefined && { notBefore }),
       ...(nonce !== undefined && { nonce }),
       facts: facts as Said['facts'],
-      revocationKey: revocationKeyOf(signedPayloadOf(delegation, ucans[at]!)),
+      revocationKey: nameRevocationKey(readSignedPayload(delegation, ucans[at]!)),
     };
   });
 }

@@ -152,7 +152,7 @@ function numberFlaw(text: string): JsonFlaw | undefined {
       NUMBER.lastIndex = at;
       const [source] = NUMBER.exec(text)!;
       const flaw = flawOfNumber(source);
-      if (flaw) return { ...flaw, pointer: frames.map(stepOf).join('') };
+      if (flaw) return { ...flaw, pointer: frames.map(pointerStep).join('') };
       at += source.length - 1;
     }
   }
@@ -175,6 +175,6 @@ function flawOfNumber(source: string) {
   return String(value) === source || BigInt(source) === BigInt(value) ? undefined : ROUNDED;
 }
 
-function stepOf({ isList, index, name }: Frame): string {
+function pointerStep({ isList, index, name }: Frame): string {
   return `/${isList ? index : escapeStep(JSON.parse(name) as string)}`;
 }

@@ -231,7 +231,7 @@ function isRepeat({ last, ended }: LogHead, { frames, options, textAt }: Repeat)
 }
 
 /** Of frames in order, from the first after `after`: as many as one read may give. */
-export function pageOf(head: LogHead, texts: Iterable<string>, { after, limit }: Required<ReadOptions>): LogPage {
+export function cutPage(head: LogHead, texts: Iterable<string>, { after, limit }: Required<ReadOptions>): LogPage {
   const frames: Frame[] = [];
   let n = Math.max(after + 1, head.first);
   let bytes = 0;

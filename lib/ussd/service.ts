@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/record.ts';
 import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
-import { pathOf } from '../flow/run/scope.ts';
+import { toPath } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
 import { createAdapters } from './adapter.ts';
 import { type DialRules, type Refusal, readDial, type UnknownSession } from './dial.ts';
@@ -124,7 +124,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const locate: UssdService<C>['locate'] = async (sessionId) => {
     for (const key of listKeys(sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
-      if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
+      if (opened.kind === 'live') return { path: toPath(opened.record.rest.state), conversation: opened.conversation };
     }
     return undefined;
   };
@@ -191,7 +191,7 @@ async function readDebug(engine: Engine, key: string): Promise<SessionDebug | un
   const { sessionId, phoneNumber } = session.door as { sessionId: string; phoneNumber: string };
   const isAuthenticated = session.rest.context.isAuthenticated === true;
   return {
-    state: pathOf(session.rest.state),
+    state: toPath(session.rest.state),
     context: { sessionId, phoneNumber, message: session.reply, isAuthenticated },
     status: 'active',
   };

@@ -6,7 +6,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { PROBLEM, REFUSED } from '../http/common-answers.ts';
 import { openApiPath, pathNames, type RouteGroup } from '../http/route-table.ts';
 import { INPUT_FORMATS } from '../user/input.ts';
-import { accessOf, operationOf, pathParameter, securitySchemes } from './operation.ts';
+import { describeOperation, findAccess, pathParameter, securitySchemes } from './operation.ts';
 
 export interface DocumentOptions {
   readonly groups: readonly RouteGroup[];
@@ -46,15 +46,17 @@ export function openApiDocument({ groups, version, url = '/' }: DocumentOptions)
     },
     servers: [{ url }],
     tags: [...new Map(groups.map(({ tag, description }) => [tag, { name: tag, description }])).values()],
-    paths: withReferences(pathsOf(groups), names) as OpenApiDocument['paths'],
+    paths: withReferences(describePaths(groups), names) as OpenApiDocument['paths'],
     components: {
       schemas: Object.fromEntries(byReference),
-      securitySchemes: securitySchemes(groups.flatMap((group) => group.routes.map((route) => accessOf(route, group)))),
+      securitySchemes: securitySchemes(
+        groups.flatMap((group) => group.routes.map((route) => findAccess(route, group))),
+      ),
     },
   };
 }
 
-function pathsOf(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
+function describePaths(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, object>> = {};
   const ids = new Set<string>();
   for (const group of groups)
@@ -67,7 +69,7 @@ function pathsOf(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
       if (paths[path]?.[method]) throw wrong(`${route.method} ${path} is documented twice`);
       if (ids.has(id)) throw wrong(`${route.method} ${path}: another operation has the id ${id}, too`);
       ids.add(id);
-      paths[path] = { ...paths[path], [method]: operationOf(route, group, PROBLEM) };
+      paths[path] = { ...paths[path], [method]: describeOperation(route, group, PROBLEM) };
     }
   return paths;
 }

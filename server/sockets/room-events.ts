@@ -9,7 +9,7 @@ import type { Agent } from '../../lib/agent/agent.ts';
 import { type Room, type RoomEvent, shortPayload } from '../../lib/agent/room.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { type Member, roomOf } from './leaving.ts';
+import { type Member, nameRoom } from './leaving.ts';
 
 /** Under another name, too: the source's tables and its clients disagree. */
 const ALSO: { readonly [event in RoomEvent]?: string } = { router_update: 'router.update' };
@@ -29,7 +29,7 @@ export function tellSockets(io: Server, onProblem: (error: unknown) => void): Ro
   return async (session, event, payload) => {
     try {
       const short = shortPayload(event, payload);
-      for (const [name, words] of wordsOf(event, short)) io.to(roomOf(session)).emit(name, words);
+      for (const [name, words] of listWireEvents(event, short)) io.to(nameRoom(session)).emit(name, words);
       boundMemory(io);
       return true;
     } catch (error) {
@@ -41,11 +41,11 @@ export function tellSockets(io: Server, onProblem: (error: unknown) => void): Ro
 
 /** For `openAgent`: whether a socket of this instance listens to a session. */
 export function hearSockets(io: Server): Room['isHeard'] {
-  return (session) => io.of('/').adapter.rooms.has(roomOf(session));
+  return (session) => io.of('/').adapter.rooms.has(nameRoom(session));
 }
 
 /** What goes over the wire for an event: names and what is said under each. */
-export function wordsOf(event: RoomEvent, payload: JsonObject): [name: string, words: JsonObject][] {
+export function listWireEvents(event: RoomEvent, payload: JsonObject): [name: string, words: JsonObject][] {
   const also = ALSO[event];
   return [
     ...(isOutcome(event, payload) ? [] : [[event, payload] as [string, JsonObject]]),
@@ -59,7 +59,7 @@ type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };
 /** Sends a socket the calls of a session that were not offered to any client yet. */
 export async function offerCalls({ offers }: Offering, { socket }: Member, session: string): Promise<void> {
   for (const { event, payload } of await offers.take(session))
-    for (const [name, words] of wordsOf(event, payload)) sendDirect(socket, name, words);
+    for (const [name, words] of listWireEvents(event, payload)) sendDirect(socket, name, words);
 }
 
 const CALLS: ReadonlySet<unknown> = new Set(['browser_tool_call', 'action_call']);
@@ -71,7 +71,10 @@ export async function waitingCalls({ offers }: Offering, sessions: Iterable<stri
 }
 
 /** Whether a missed event is still to be sent: a call that no longer waits must not be executed. */
-export function isStillOf(waiting: ReadonlySet<unknown>, [event, payload]: readonly [string, ...unknown[]]): boolean {
+export function isStillWaiting(
+  waiting: ReadonlySet<unknown>,
+  [event, payload]: readonly [string, ...unknown[]],
+): boolean {
   return !CALLS.has(event) || waiting.has((payload as { readonly toolCallId?: unknown } | null)?.toolCallId);
 }
 

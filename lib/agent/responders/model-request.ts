@@ -35,12 +35,12 @@ export function systemText({ prompt, about, request, now }: SystemWords): string
 export type Images = 'shown' | 'described';
 
 /** The messages of a request: the newest of what was said that fit into the budget, and the one that is to be answered. */
-export function messagesOf(history: readonly Message[], request: RunRequest, images: Images): ModelMessage[] {
-  const past = fitting(history.map((message) => ({ role: message.type, text: textOf(message) })));
+export function toModelMessages(history: readonly Message[], request: RunRequest, images: Images): ModelMessage[] {
+  const past = fitting(history.map((message) => ({ role: message.type, text: joinText(message) })));
   const messages = inTurns(past).map(
     ({ role, text }): ModelMessage => ({ role: role === 'ai' ? 'assistant' : 'user', content: text }),
   );
-  return [...messages, { role: 'user', content: contentOf(request, images) }];
+  return [...messages, { role: 'user', content: makeContent(request, images) }];
 }
 
 /** Whether a request has images that can be shown. */
@@ -78,12 +78,12 @@ function inTurns(said: readonly Said[]): Said[] {
   return turns;
 }
 
-function textOf({ content, attachment, attachments }: Message): string {
+function joinText({ content, attachment, attachments }: Message): string {
   const attached = attachments ?? (attachment ? [attachment] : []);
   return [content, ...attached.map(describe)].join('\n');
 }
 
-function contentOf({ message, attachments = [] }: RunRequest, images: Images): UserContent {
+function makeContent({ message, attachments = [] }: RunRequest, images: Images): UserContent {
   const shown = images === 'shown' ? attachments.filter((one) => imageUrl(one)) : [];
   const described = attachments.filter((one) => !shown.includes(one));
   const text = [message, ...described.map(describe)].join('\n');
@@ -119,7 +119,7 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
   // Models may ask for a tool called `constructor`.
   const tools = Object.create(null) as ToolSet;
   for (const tool of box.tools) {
-    const name = aliasOf(tool.name, tools);
+    const name = makeAlias(tool.name, tools);
     const schema = schemas === 'given' ? soundSchema(tool) : OPEN;
     tools[name] = sdk.dynamicTool({
       description: tool.description,
@@ -127,7 +127,7 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
       // Calls get ids of our own: those of models are not always different.
       execute: async (args, { toolCallId }) => {
         await afterText(toolCallId);
-        return outcomeOf(await box.call(tool.name, isObject(args) ? (args as JsonObject) : {}));
+        return toJsonOutcome(await box.call(tool.name, isObject(args) ? (args as JsonObject) : {}));
       },
     });
   }
@@ -135,7 +135,7 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
 }
 
 // Names as endpoints accept them, each once.
-function aliasOf(name: string, taken: ToolSet): string {
+function makeAlias(name: string, taken: ToolSet): string {
   const plain =
     name
       .replace(/[^A-Za-z0-9_-]/g, '_')
@@ -168,7 +168,7 @@ function areSchemas(properties: { readonly [name: string]: unknown }): boolean {
   });
 }
 
-function outcomeOf(outcome: ToolOutcome): Json {
+function toJsonOutcome(outcome: ToolOutcome): Json {
   if (!outcome.ok) return { error: outcome.error };
   const text = JSON.stringify(outcome.output);
   return text.length <= AGENT_LIMITS.modelToolChars ? outcome.output : cutResult(text, AGENT_LIMITS.modelToolChars);

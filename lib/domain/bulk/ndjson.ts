@@ -15,7 +15,7 @@ export type Line = { readonly line: number } & (
 const NEWLINE = 10;
 
 /** Reads lines. Holds one line of at most DOMAIN_LIMITS.bulkLineBytes; of a longer one only that it was too long. */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
   let line = 0;

@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
 import type { DocumentStore, Json, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
-import { archive, type Journaled, keptRevision, revisionOf } from '../feed/journal.ts';
+import { archive, type Journaled, keptRevision, readRevision } from '../feed/journal.ts';
 import { findPage, isVisible, type Reading, refuseForeignDids } from '../find.ts';
 import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -201,7 +201,7 @@ async function* protocolLines(
   versions.set(protocol.id, protocol.revision);
   for (let version = 1; version <= protocol.revision; version++) {
     const asked = { kind: CARRIED.protocol, id: protocol.id, revision: version };
-    const { parent } = (await revisionOf<StoredProtocol>(documents, asked))?.body ?? { parent: null };
+    const { parent } = (await readRevision<StoredProtocol>(documents, asked))?.body ?? { parent: null };
     const found = parent === null ? undefined : await documents.get<StoredProtocol>(CARRIED.protocol, parent);
     if (found) yield* protocolLines(documents, found, versions);
   }
@@ -215,7 +215,7 @@ async function exportedRevision(
   versions: ReadonlyMap<string, number>,
 ): Promise<Document | undefined> {
   for (let { revision } = domain; revision > 0; revision--) {
-    const found = await revisionOf<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
+    const found = await readRevision<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
     if (found && found.body.classVersion <= (versions.get(found.body.class) ?? 0)) return { id: domain.id, ...found };
   }
   return undefined;
@@ -224,7 +224,7 @@ async function exportedRevision(
 async function* recordLines(documents: DocumentStore, carried: Carried, present: Document): AsyncGenerator<RecordLine> {
   const { id, revision } = present;
   for (let before = 1; before < revision; before++) {
-    const found = await revisionOf(documents, { kind: CARRIED[carried], id, revision: before });
+    const found = await readRevision(documents, { kind: CARRIED[carried], id, revision: before });
     if (found) yield { ...recordLine('revision', { id, ...found }), of: carried };
   }
   yield recordLine(carried, present);

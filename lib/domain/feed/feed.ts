@@ -7,7 +7,7 @@ import type { DocumentStore, JsonObject, Kind } from '../../store/store.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
-import { type Journaled, type Revision, revisionOf } from './journal.ts';
+import { type Journaled, type Revision, readRevision } from './journal.ts';
 
 /** An event as subscribers see it, and whose it is. */
 export interface FeedEvent {
@@ -51,8 +51,8 @@ export async function eventsAfter(documents: DocumentStore, after: number, limit
   const found = await Promise.all(
     changes.map(async ({ seq, kind, id, revision }) => {
       const known = revision > 0 ? KINDS.get(kind) : undefined;
-      const written = known && (await revisionOf<Journaled>(documents, { kind: known, id, revision }));
-      return written ? eventsOf(seq, id, written) : [];
+      const written = known && (await readRevision<Journaled>(documents, { kind: known, id, revision }));
+      return written ? listEvents(seq, id, written) : [];
     }),
   );
   const last = changes.at(-1)?.seq;
@@ -68,7 +68,7 @@ function changeBefore(after: number): number {
   return Math.max(0, Math.floor((after + 1) / EVENTS_PER_CHANGE) - 1);
 }
 
-function eventsOf(change: number, id: string, { revision, body }: Revision): FeedEvent[] {
+function listEvents(change: number, id: string, { revision, body }: Revision): FeedEvent[] {
   const { tenant, journal } = body;
   const did = typeof body.subject === 'string' ? body.subject : typeof body.did === 'string' ? body.did : id;
   return journal.events.slice(0, EVENTS_PER_CHANGE).map(({ type, data }, at) => ({

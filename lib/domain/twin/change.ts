@@ -8,7 +8,7 @@ import { replaceJournaled, stamp } from '../feed/journal.ts';
 import { findDomain, type Reading, refuseForeignDids, requireSettled } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
-import { listOf, requireController } from '../protocol/protocol.ts';
+import { requireController, toTexts } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
 import { isMembershipGroup, isOrganisation, NAME_TAKEN, removePart, rewrite } from './create.ts';
@@ -41,14 +41,14 @@ const CHANGEABLE = [
 /** Applies a patch to the record; throws 412, 422 or 428 problems, and then nothing has changed. */
 export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change<PatchRequest>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  const { patch, expected } = await requestOf(change, old);
+  const { patch, expected } = await readRequest(change, old);
   if (expected === undefined) throw refuse('precondition-required', 'Say which revision of the record you have seen.');
   requireRevision(old, expected);
   const view = domainView(old, deps.clock.now(), deps.linksTo);
   const after = patched(view, patch);
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
-  const parts = partsOf(after);
+  const parts = pickParts(after);
   checked(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
   // Naming the protocol, also the same one again, takes its present version.
@@ -63,10 +63,10 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change
 /** Gives the twin to other controllers. */
 export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Change<TransferRequest>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  const { body: given, expected } = await requestOf(change, old);
+  const { body: given, expected } = await readRequest(change, old);
   requireRevision(old, expected);
   const { controller } = checked<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
-  const controllers = listOf(controller);
+  const controllers = toTexts(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
   return write(deps, caller, { old, body, action: 'transfer' });
@@ -78,7 +78,7 @@ export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Cha
  */
 export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: Change<Expecting>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  const { expected } = await requestOf(change, old);
+  const { expected } = await readRequest(change, old);
   requireRevision(old, expected);
   const parent = await findLivingParent(deps, old);
   if (!parent) return replace(deps, old, deactivated(deps, old.body, caller.principal));
@@ -124,7 +124,7 @@ async function changeable(deps: ChangeDeps, caller: Caller, did: string): Promis
   return found;
 }
 
-async function requestOf<Request extends object>(change: Change<Request>, present: Domain): Promise<Request> {
+async function readRequest<Request extends object>(change: Change<Request>, present: Domain): Promise<Request> {
   return 'read' in change ? change.read(present) : change;
 }
 
@@ -196,7 +196,7 @@ function isSame(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 // What a merge patch has removed is as if it had never been sent.
-function partsOf(after: JsonObject): TwinParts {
+function pickParts(after: JsonObject): TwinParts {
   const present = CHANGEABLE.filter((field) => after[field] !== undefined && after[field] !== null);
   return Object.fromEntries(present.map((field) => [field, after[field]])) as TwinParts;
 }

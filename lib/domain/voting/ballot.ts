@@ -11,7 +11,7 @@ import { isRefusal, refuse } from '../problems.ts';
 import { NEW_VOTE, VETO } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
 import type { StoredDomain } from '../twin/record.ts';
-import { changeOf, verificationOf } from './execution.ts';
+import { makeChange, readVerification } from './execution.ts';
 import type { Proposal } from './proposal.ts';
 import type { VotingDeps } from './propose.ts';
 
@@ -97,9 +97,9 @@ export async function reviewed(deps: VotingDeps, proposal: Proposal): Promise<Pr
   if (!STOPPABLE.includes(state as ProposalState)) return proposal;
   const subject = await deps.documents.get<StoredDomain>(DOMAIN, context.subject);
   // An execution that was given up may have come through after all.
-  const isExecuted = subject && verificationOf(subject.body).settled?.[body.kind]?.proposal === id;
+  const isExecuted = subject && readVerification(subject.body).settled?.[body.kind]?.proposal === id;
   if (isExecuted) return state === 'execution_failed' ? moved(deps, proposal, { type: 'EXECUTE' }) : proposal;
-  const reason = changeOf(subject?.body, { kind: body.kind, hash: context.hash });
+  const reason = makeChange(subject?.body, { kind: body.kind, hash: context.hash });
   return reason === undefined ? proposal : moved(deps, proposal, { type: 'SUBJECT_CHANGED', reason } as EventObject);
 }
 
@@ -131,13 +131,13 @@ async function castBallot(deps: VotingDeps, caller: Caller, { id, body, key }: P
   const { instance, repeated } = await deps.proposals.take(id, {
     ...noted(caller, 'vote', key),
     decide: (proposal) =>
-      refusalOf(proposal, { voter: principal, vote: cast.vote }) ??
+      findRefusal(proposal, { voter: principal, vote: cast.vote }) ??
       ({ type: 'CAST', voter: principal, ...cast } as EventObject),
   });
   return { proposal: instance, ballot: voterIn(instance, principal)!, repeated };
 }
 
-function refusalOf(
+function findRefusal(
   proposal: Proposal,
   { voter: did, vote }: { voter: string; vote: Choice },
 ): TwinlineError | undefined {

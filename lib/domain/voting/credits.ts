@@ -12,7 +12,7 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { isRefusal, refuse } from '../problems.ts';
 import { NEW_CREDIT } from '../schema/bodies.ts';
 import { checked } from '../schema/check.ts';
-import { type Domain, isoTime, validityOf } from '../twin/record.ts';
+import { type Domain, findValidity, isoTime } from '../twin/record.ts';
 import { NO_VOTES, type SettleVotes } from './proposal.ts';
 
 type StoredCredit = Journaled & {
@@ -184,7 +184,7 @@ export async function requireEligible(reading: Reading, domain: Domain, now: num
 
 function ownObstacles({ body }: Domain, now: number): Obstacle[] {
   if (body.status === 'Deactivated') return [{ code: 'deactivated', message: 'It was deactivated.' }];
-  const validity = validityOf(body, now);
+  const validity = findValidity(body, now);
   const notVerified: Obstacle = {
     code: 'domain-not-verified',
     message: `Its status is ${body.status}, not Verified. A representative proposes, voters decide.`,

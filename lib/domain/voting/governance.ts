@@ -101,7 +101,7 @@ const CHECKS: { readonly [Name in keyof Governance]: Check } = {
   timelockSeconds: seconds(0),
   recuseController: yesOrNo,
   representatives: (value, at, report) => {
-    const list = listOf(value, at, report);
+    const list = readList(value, at, report);
     list.forEach((did, index) => {
       person(did, `${at}/${index}`, report);
       if (list.indexOf(did) < index) report(`${at}/${index}`, `${shown(did)} stands in the list twice`);
@@ -138,7 +138,7 @@ function threshold(value: unknown, at: string, report: Report): unknown {
 }
 
 function voters(value: unknown, at: string, report: Report): VoterPower[] {
-  const list = listOf(value, at, report).slice(0, DOMAIN_LIMITS.votersPerProposal);
+  const list = readList(value, at, report).slice(0, DOMAIN_LIMITS.votersPerProposal);
   const seen = new Map<unknown, number>();
   const found = list.map((voter, index): VoterPower => {
     const here = `${at}/${index}`;
@@ -186,7 +186,7 @@ function yesOrNo(value: unknown, at: string, report: Report): unknown {
   return value;
 }
 
-function listOf(value: unknown, at: string, report: Report): readonly unknown[] {
+function readList(value: unknown, at: string, report: Report): readonly unknown[] {
   if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${shown(value)}`);
   else if (value.length > DOMAIN_LIMITS.votersPerProposal)
     report(at, `has ${value.length} entries; ${DOMAIN_LIMITS.votersPerProposal} are allowed`);

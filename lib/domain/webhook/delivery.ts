@@ -65,13 +65,13 @@ export function deliveries(options: DeliveryOptions) {
   // Slow receivers of one tenant leave places for those of others.
   function hasPlace(id: string): boolean {
     if (running.size >= DOMAIN_LIMITS.webhooksAtOnce) return false;
-    const tenant = tenantOf(id);
+    const tenant = findTenant(id);
     let taken = 0;
     for (const run of running.values()) if (run.tenant === tenant) taken++;
     return taken < DOMAIN_LIMITS.webhooksAtOncePerTenant;
   }
 
-  const tenantOf = (id: string) => known.get(id)?.body.tenant ?? '';
+  const findTenant = (id: string) => known.get(id)?.body.tenant ?? '';
 
   function start(id: string): void {
     again.delete(id);
@@ -85,7 +85,7 @@ export function deliveries(options: DeliveryOptions) {
         if (again.has(id)) waiting.add(id);
         startNext();
       });
-    running.set(id, { tenant: tenantOf(id), ended });
+    running.set(id, { tenant: findTenant(id), ended });
   }
 
   function startNext(): void {

@@ -66,7 +66,7 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   // A snapshot made from a template has the template's own list of states, no history and no running calls.
   const known = new WeakMap<object, Map<string, readonly Way[] | undefined>>();
 
-  const waysOf = (live: AnyMachineSnapshot, type: string): readonly Way[] | undefined => {
+  const findLiveWays = (live: AnyMachineSnapshot, type: string): readonly Way[] | undefined => {
     const byEvent = known.get(live._nodes);
     if (!byEvent || byEvent.has(type)) return byEvent?.get(type);
     const ways = findWays(source, { live, type, template });
@@ -77,7 +77,7 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   return {
     admit: ({ _nodes }) => void known.set(_nodes, new Map()),
     step: (live, event) => {
-      const ways = waysOf(live, event.type);
+      const ways = findLiveWays(live, event.type);
       if (!ways) return undefined;
       try {
         return taken(ways, live.context, event);
@@ -111,9 +111,9 @@ function findWays(source: AnyStateMachine, { live, type, template }: Search): re
   const ways: Way[] = [];
   for (let node: StateNode | undefined = leaf; node; node = node.parent)
     for (const transition of node.transitions.get(type) ?? []) {
-      const guard = transition.guard === undefined ? undefined : guardOf(source, transition.guard);
-      const assigns = transition.actions.map((action) => assignOf(source, action));
-      const target = transition.target?.length ? leafOf(transition.target) : leaf;
+      const guard = transition.guard === undefined ? undefined : findGuard(source, transition.guard);
+      const assigns = transition.actions.map((action) => findAssign(source, action));
+      const target = transition.target?.length ? findLeaf(transition.target) : leaf;
       if (!target || (transition.guard !== undefined && !guard) || !assigns.every((assign) => assign)) return undefined;
       const to = target === leaf ? template(live.value) : template(stateAt(target.path));
       ways.push({ guard, assigns: assigns as Call<object>[], to });
@@ -136,7 +136,7 @@ function isPlain({ type, entry, exit, invoke, always, states, transitions }: Sta
 }
 
 // The state in which a transition rests, when nothing happens on the way there.
-function leafOf(targets: readonly StateNode[]): StateNode | undefined {
+function findLeaf(targets: readonly StateNode[]): StateNode | undefined {
   let node = targets.length === 1 ? targets[0] : undefined;
   while (node?.type === 'compound') {
     const { initial }: StateNode = node;
@@ -150,7 +150,7 @@ function stateAt(path: readonly string[]): StateValue {
   return path.slice(0, -1).reduceRight<StateValue>((inner, key) => ({ [key]: inner }), last);
 }
 
-function guardOf(source: AnyStateMachine, guard: unknown): Call<boolean> | undefined {
+function findGuard(source: AnyStateMachine, guard: unknown): Call<boolean> | undefined {
   const { name, params } = named(guard) ?? {};
   const compute = name === undefined ? undefined : (source.implementations.guards[name] as unknown);
   return typeof compute === 'function' && !('check' in compute)
@@ -158,7 +158,7 @@ function guardOf(source: AnyStateMachine, guard: unknown): Call<boolean> | undef
     : undefined;
 }
 
-function assignOf(source: AnyStateMachine, action: unknown): Call<object> | undefined {
+function findAssign(source: AnyStateMachine, action: unknown): Call<object> | undefined {
   const { name, params } = named(action) ?? {};
   const made = name === undefined ? undefined : (source.implementations.actions[name] as unknown);
   const { type, assignment } = (made ?? {}) as { type?: unknown; assignment?: unknown };

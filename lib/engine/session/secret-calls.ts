@@ -102,7 +102,7 @@ export function hasKnownCode(error: unknown): error is TwinlineError {
 }
 
 // Reading a property of what somebody has thrown may throw.
-function propertyOf(thrown: unknown, name: string): unknown {
+function readProperty(thrown: unknown, name: string): unknown {
   try {
     return (thrown as { readonly [name: string]: unknown } | undefined)?.[name];
   } catch {
@@ -133,7 +133,7 @@ export function isRewritten(error: unknown): boolean {
 
 // Its class, its code and its place, as far as those are of a kind that cannot quote anything.
 function withoutWords(name: string, error: unknown, secrets: readonly string[]): TwinlineError {
-  const [code, type, stack] = ['code', 'name', 'stack'].map((field) => propertyOf(error, field));
+  const [code, type, stack] = ['code', 'name', 'stack'].map((field) => readProperty(error, field));
   const known = hasKnownCode(error);
   const retry = known ? error.retry : undefined;
   const what = [

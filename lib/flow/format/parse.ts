@@ -9,7 +9,7 @@ import { FLOW_LIMITS } from '../limits.ts';
 import type { Flow } from './flow.ts';
 import { describePlace, locateProblem, type Problem, sortProblems } from './problem.ts';
 import { schemaFindings } from './schema.ts';
-import { type FlowSource, flowSource, outline, pointerTo, sourceOf, syntaxFault } from './source.ts';
+import { type FlowSource, flowSource, makeFlowSource, outline, pointerTo, syntaxFault } from './source.ts';
 
 export interface ParsedFlow {
   /** There when the schema accepts it; other problems may remain. */
@@ -44,7 +44,7 @@ export function parseFlow(text: string, file: string): ParsedFlow {
     const at = message.startsWith('Unexpected end') ? undefined : offset;
     return refused(file, plain, { code: 'syntax', ...syntaxFault(plain, at, seen) });
   }
-  return read(document, sourceOf(file, plain, document.body));
+  return read(document, makeFlowSource(file, plain, document.body));
 }
 
 function read(document: DocumentNode, source: FlowSource): ParsedFlow {

@@ -9,7 +9,7 @@ import { ERROR_CODES } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
-import { type FlowSource, flowSource, outline, pointerTo, sourceOf, syntaxFault } from '../format/source.ts';
+import { type FlowSource, flowSource, makeFlowSource, outline, pointerTo, syntaxFault } from '../format/source.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {
@@ -92,7 +92,7 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
       ...syntaxFault(plain, message.startsWith('Unexpected end') ? undefined : offset, seen),
     });
   }
-  const source = sourceOf(file, plain, document.body);
+  const source = makeFlowSource(file, plain, document.body);
   const value = evaluate(document) as unknown;
   const errors = schemaErrors(value);
   const findings = [

@@ -5,7 +5,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { type Channel, checkMessage, checkTopic, type Subscriber, type Unsubscribe } from '../channel.ts';
 import { closedError } from '../input.ts';
 import { backoff } from './client.ts';
-import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
+import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
 import { channelName, checkPrefix } from './layout.ts';
 
 export type RedisChannelOptions = RedisAt & {
@@ -21,7 +21,7 @@ export type RedisChannelOptions = RedisAt & {
 export function redisChannel(options: RedisChannelOptions): Channel {
   const { prefix = 'twinline:' } = options;
   checkPrefix(prefix);
-  const connection = connectionOf(options);
+  const connection = shareConnection(options);
   const subscriber = redisSubscriber(connection);
   const isCluster = connection.kind === 'cluster';
   let closed = false;

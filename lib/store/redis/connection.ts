@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import { openClient, type RefusalOptions, reasonOf, redisRefusal } from './client.ts';
+import { describeReason, openClient, type RefusalOptions, redisRefusal } from './client.ts';
 import { parseRedisUrl } from './url.ts';
 
 export interface RedisConnectionOptions {
@@ -60,7 +60,7 @@ export interface RedisConnection {
 export type RedisAt = { readonly url: string } | { readonly connection: RedisConnection };
 
 /** A connection for one user, who closes it. */
-export function connectionOf(at: RedisAt): RedisConnection {
+export function shareConnection(at: RedisAt): RedisConnection {
   return 'connection' in at ? at.connection.share() : connectRedis(at);
 }
 
@@ -75,7 +75,7 @@ export function connectRedis(options: RedisConnectionOptions): RedisConnection {
 
   // Without listeners ioredis prints errors, or throws them.
   const trouble = (error: unknown) => {
-    refusal.lastTrouble = reasonOf(error, password);
+    refusal.lastTrouble = describeReason(error, password);
   };
   client.on('error', trouble);
   client.on('node error', trouble);

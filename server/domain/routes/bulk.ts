@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, Row } from '../../../lib/domain/bulk/bulk.ts';
-import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
+import { type Line, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { exportLines } from '../../../lib/domain/bulk/record-lines.ts';
 import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
@@ -20,7 +20,7 @@ import { describeError, Refusal } from '../../http/errors.ts';
 import { mediaType } from '../../http/json-body.ts';
 import { allowLongUpload } from '../../http/long-uploads.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { domainGroup, IDEMPOTENCY_KEY, idempotencyKey, readQuery } from '../requests.ts';
 
 export interface BulkDeps {
@@ -80,7 +80,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       problems: ['role-missing'],
       handle: (ctx, deps) => {
         const { bulk, imports } = deps;
-        const caller = callerOf(ctx);
+        const caller = readCaller(ctx);
         requireRole(caller, 'import in bulk');
         requireLines(ctx);
         const dryRun = isDry(ctx);
@@ -111,7 +111,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       },
       problems: ['role-missing'],
       handle: (ctx, { documents, settleVotes }) => {
-        const caller = callerOf(ctx);
+        const caller = readCaller(ctx);
         requireRole(caller, 'export');
         ctx.set({
           'Content-Type': NDJSON,
@@ -200,7 +200,7 @@ export function importPlaces() {
 async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let last = 0;
   try {
-    for await (const line of linesOf(readSteadily(bytes))) {
+    for await (const line of readLines(readSteadily(bytes))) {
       last = line.line;
       yield line;
     }

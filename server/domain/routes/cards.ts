@@ -4,15 +4,15 @@ import { isIPv6 } from 'node:net';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
-import { cardOf, type Issuer, statusListUrl } from '../../../lib/domain/credential/card.ts';
-import { placeOf, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
+import { type Issuer, makeCard, statusListUrl } from '../../../lib/domain/credential/card.ts';
+import { givePlace, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { Answered, RouteGroup } from '../../http/route-table.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { DID, domainGroup } from '../requests.ts';
 
 export interface CardDeps {
@@ -76,13 +76,13 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
       answers: { 200: SHOWN },
       problems: ['not-found', 'gone', 'not-acceptable'],
       handle: async (ctx, { registry, documents, issuer, signedCards, publicUrl, clock }) => {
-        const domain = await registry.get(callerOf(ctx), ctx.params.did!);
+        const domain = await registry.get(readCaller(ctx), ctx.params.did!);
         const type = acceptedType(ctx);
-        const place = await placeOf(documents, domain);
-        const base = publicUrl ?? addressOf(ctx);
+        const place = await givePlace(documents, domain);
+        const base = publicUrl ?? readAddress(ctx);
         // What a card says changes with the revision only.
         const key = JSON.stringify([domain.id, domain.revision, place, base]);
-        const issue = async () => JSON.stringify(await issuer.issue(cardOf(domain, { place, base }), clock.now()));
+        const issue = async () => JSON.stringify(await issuer.issue(makeCard(domain, { place, base }), clock.now()));
         const card = signedCards.get(key) ?? (await issue());
         signedCards.set(key, card);
         ctx.set('Cache-Control', 'private, no-cache');
@@ -116,7 +116,7 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
         const type = acceptedType(ctx);
         const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
         const list = Number(number);
-        const url = number && statusListUrl(publicUrl ?? addressOf(ctx), list, purpose as StatusPurpose);
+        const url = number && statusListUrl(publicUrl ?? readAddress(ctx), list, purpose as StatusPurpose);
         const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
         if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
         ctx.set('Cache-Control', 'public, no-cache');
@@ -127,7 +127,7 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
 });
 
 // Never what a request says: its headers would be signed, and lead whoever checks a card to lists of its own.
-function addressOf({ req: { socket } }: Context): string {
+function readAddress({ req: { socket } }: Context): string {
   const address = socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return `http://${isIPv6(address) ? `[${address}]` : address}:${socket.localPort}`;
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inOrder } from '../../../lib/domain/bulk/bulk.ts';
-import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
+import { type Line, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
@@ -441,7 +441,7 @@ test('lines are the same however the bytes are cut, and a line that is too long 
     const source = async function* () {
       yield* chunks;
     };
-    for await (const line of linesOf(source())) lines.push(describe(line));
+    for await (const line of readLines(source())) lines.push(describe(line));
     return lines;
   };
   const describe = (line: Line) =>
