@@ -63,7 +63,7 @@ function lengthPrefixed(parts: readonly string[]): Buffer {
   );
 }
 
-/** For what a text is sealed, and for whom: the label is part of what is authenticated. */
+/** The purpose and the owner of a sealed text: the label is part of what is authenticated. */
 export interface Seal {
   readonly purpose: KeyPurpose;
   readonly label: readonly string[];

@@ -91,8 +91,8 @@ export function delegations(options: DelegationsOptions): Delegations {
   return {
     async store(user, raw) {
       const checked = await guard.checkDelegation(raw);
-      if (!checked.ok) throw refused(TOKEN_REASONS[checked.reason]);
-      if (checked.issuer !== user) throw refused(`it was issued by ${checked.issuer}, and ${user} sends it`);
+      if (!checked.ok) throw cannotStore(TOKEN_REASONS[checked.reason]);
+      if (checked.issuer !== user) throw cannotStore(`it was issued by ${checked.issuer}, and ${user} sends it`);
       const grant = {
         sealed: sealText(keyring, makeSeal(user), raw),
         expiresAt: checked.expiresAt * 1000,
@@ -166,7 +166,7 @@ function makeSeal(user: string): Seal {
   return { purpose: 'delegation-at-rest/v1', label: [user] };
 }
 
-function refused(why: string): TwinlineError {
+function cannotStore(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
 }
 

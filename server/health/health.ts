@@ -29,7 +29,7 @@ export interface StoreHealth {
 export interface Health {
   /** Every store; resolves within {@link PATIENCE_MS}, never rejects. */
   stores(): Promise<readonly StoreHealth[]>;
-  /** Whether the server is about to stop; set by whoever stops it. */
+  /** Whether the server is about to stop; set by the code that stops it. */
   draining: boolean;
 }
 

@@ -32,7 +32,7 @@ How to use them is told in the [guides](/docs/guides). Problems are told as RFC 
 
 /** Puts the document together; throws ERR_CONFIG when two parts document the same, or one what it does not explain. */
 export function openApiDocument({ groups, version, url = '/' }: DocumentOptions): OpenApiDocument {
-  const schemas = named([{ Problem: PROBLEM, Refused: REFUSED }, ...groups.map(({ schemas = {} }) => schemas)]);
+  const schemas = gatherSchemas([{ Problem: PROBLEM, Refused: REFUSED }, ...groups.map(({ schemas = {} }) => schemas)]);
   const names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
   const byReference = Object.entries(schemas).map(([name, schema]) => [name, withReferences(schema, names, schema)]);
   return {
@@ -74,7 +74,7 @@ function describePaths(groups: readonly RouteGroup[]): OpenApiDocument['paths'] 
   return paths;
 }
 
-function named(all: readonly { readonly [name: string]: Schema }[]): { [name: string]: Schema } {
+function gatherSchemas(all: readonly { readonly [name: string]: Schema }[]): { [name: string]: Schema } {
   const schemas: { [name: string]: Schema } = {};
   for (const [name, schema] of all.flatMap((some) => Object.entries(some))) {
     if (schemas[name] !== undefined && schemas[name] !== schema) throw wrong(`two schemas have the name ${name}`);

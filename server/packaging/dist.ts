@@ -45,7 +45,7 @@ export function publish(built: string, { root, key }: { readonly root: string; r
     renameSync(built, dist);
     return;
   }
-  // Whoever is ended in the middle leaves a dist that is built again.
+  // A process that is ended in the middle leaves a dist that is built again.
   rmSync(join(dist, STAMP), { force: true });
   const files = outputs(built);
   for (const path of files) {

@@ -38,7 +38,7 @@ type Found = { readonly plugin: Plugin } | { readonly plugin?: undefined; readon
 
 async function find(module: string, { folder, settings }: LoadOptions): Promise<Found> {
   const shipped = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
-  if (shipped) return made(() => shipped(settings));
+  if (shipped) return makePlugin(() => shipped(settings));
   const imported = await importDefault(module, folder);
   const flaws =
     imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : findFlaws(imported.value);
@@ -47,7 +47,7 @@ async function find(module: string, { folder, settings }: LoadOptions): Promise<
 }
 
 // What a shipped plugin needs is a setting, which its own words name.
-function made(make: () => Plugin): Found {
+function makePlugin(make: () => Plugin): Found {
   try {
     return { plugin: make() };
   } catch (error) {

@@ -7,7 +7,7 @@ import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { invalid } from '../../lib/domain/problems.ts';
 import { compileProperty, measureCost } from '../../lib/domain/protocol/property.ts';
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
-import { checked, listProblems } from '../../lib/domain/schema/check.ts';
+import { checkShape, listProblems } from '../../lib/domain/schema/check.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
@@ -106,7 +106,7 @@ test('a list that is too long is one problem, whatever is in it', () => {
   assert.match(listProblems(NEW_TWIN, { type: 'Project', relationships: names })[0]!.error, 'more than 256 properties');
 });
 
-test('lists that are not too long are checked item by item, as before', () => {
+test('lists that are not too long are check item by item, as before', () => {
   const services = Array.from({ length: 256 }, () => ({}));
   assert.is(listProblems(NEW_TWIN, { type: 'Project', services }).length, 3 * 256);
   assert.equal(listProblems(NEW_TWIN, { type: 'Project', alsoKnownAs: ['did:x:a', 'did:x:a'] }), [
@@ -120,7 +120,7 @@ test('lists that are not too long are checked item by item, as before', () => {
 
 test('a refusal lists a hundred problems at most, and says how many more there are; long texts are cut', () => {
   try {
-    checked(NEW_TWIN, { type: 'Project', services: Array.from({ length: 256 }, () => ({})) }, 'The twin');
+    checkShape(NEW_TWIN, { type: 'Project', services: Array.from({ length: 256 }, () => ({})) }, 'The twin');
     assert.unreachable();
   } catch (error) {
     const { message, details } = error as TwinlineError;

@@ -147,7 +147,7 @@ async function findDid(server: McpServer, fetch: typeof globalThis.fetch): Promi
   const words = `has no document of ${expected} at ${origin}/.well-known/did.json. ${how}.`;
   throw new TwinlineError(
     'ERR_SERVICE',
-    `It is not known for whom tokens are: the MCP server "${server.name}" ${words}`,
+    `The audience of tokens is not known: the MCP server "${server.name}" ${words}`,
   );
 }
 

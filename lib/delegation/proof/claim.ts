@@ -95,14 +95,14 @@ export function readSignedPayload({ data }: API.Delegation, { issuer, audience }
       return true;
     },
   };
-  const model = { ...data.model, iss: named(issuer), aud: named(audience) };
-  const view = { issuer: named(issuer), model, signature: data.signature };
+  const model = { ...data.model, iss: makePrincipal(issuer), aud: makePrincipal(audience) };
+  const view = { issuer: makePrincipal(issuer), model, signature: data.signature };
   void UCAN.verifySignature(view as unknown as API.UCAN.View, capture as unknown as API.Verifier);
   return signed;
 }
 
 // As little to write as can be.
-const NOTHING = { v: '0.9.1', iss: named(''), aud: named(''), att: [], exp: 0, prf: [], fct: [] };
+const NOTHING = { v: '0.9.1', iss: makePrincipal(''), aud: makePrincipal(''), att: [], exp: 0, prf: [], fct: [] };
 
 /**
  * The first delegation with the others as its proofs, for ucanto's validator. It would judge times by the clock of the
@@ -112,7 +112,7 @@ const NOTHING = { v: '0.9.1', iss: named(''), aud: named(''), att: [], exp: 0, p
 export function makeChain(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): API.Delegation {
   const [first] = delegations.reduceRight<API.Delegation[]>((proofs, { root, data }, at) => {
     const { capabilities, signature } = data;
-    const [issuer, audience] = [named(ucans[at]!.issuer), named(ucans[at]!.audience)];
+    const [issuer, audience] = [makePrincipal(ucans[at]!.issuer), makePrincipal(ucans[at]!.audience)];
     const judged = { issuer, audience, capabilities, signature, expiration: Infinity, model: NOTHING };
     const delegation = Delegation.create({ root, blocks: new Map() });
     Object.defineProperties(delegation, { data: { value: judged }, proofs: { value: proofs } });
@@ -121,7 +121,7 @@ export function makeChain(delegations: readonly API.Delegation[], ucans: readonl
   return first!;
 }
 
-function named(did: string) {
+function makePrincipal(did: string) {
   return { did: () => did };
 }
 

@@ -27,7 +27,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   const take = (): Line | undefined => {
     line++;
     const read =
-      length > DOMAIN_LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parsed(line, Buffer.concat(parts));
+      length > DOMAIN_LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parseLine(line, Buffer.concat(parts));
     parts = [];
     length = 0;
     return read;
@@ -47,7 +47,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   if (last) yield last;
 }
 
-function parsed(line: number, bytes: Buffer): Line | undefined {
+function parseLine(line: number, bytes: Buffer): Line | undefined {
   const text = bytes.toString().replace(/^\ufeff/, '');
   if (text.trim() === '') return undefined;
   const reading = readJson(text);

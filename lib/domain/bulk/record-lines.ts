@@ -11,7 +11,7 @@ import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { RECORD_LINE, STORED } from '../schema/records.ts';
 import type { StoredDomain } from '../twin/record.ts';
 
@@ -59,11 +59,11 @@ export function isRecordLine(value: Json): boolean {
 /** Takes a line; throws `role-missing`, `invalid`, or `already-exists` when something else has its id or its names. */
 export async function importRecord(documents: DocumentStore, caller: Caller, value: Json): Promise<Taken> {
   requireRole(caller, 'import records');
-  const line = checked<RecordLine>(RECORD_LINE, value, 'The record');
+  const line = checkShape<RecordLine>(RECORD_LINE, value, 'The record');
   const { kind, of, id, revision, did } = line;
   const carried = kind === 'revision' ? of! : kind;
   const form = STORED[kind === 'revision' && carried === 'proposal' ? 'revision' : carried];
-  const stored = checked<JsonObject>(form, line.body, 'The body of the record');
+  const stored = checkShape<JsonObject>(form, line.body, 'The body of the record');
   if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
     throw invalid('The record is about something else than its body.', [
       { field: '/id', error: 'differs from /body/did' },

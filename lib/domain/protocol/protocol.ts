@@ -12,7 +12,7 @@ import { PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse, requireFits } from '../problems.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { INHERITED, type InheritedLists, isoTime, oneOrMany, pickLists } from '../twin/record.ts';
 import { compileProperty } from './property.ts';
 
@@ -118,7 +118,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     },
     async create(caller, given, did = mintDid()) {
       requireRole(caller, 'create twins');
-      const body = checked<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
+      const body = checkShape<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
       await checkProperties(body.properties ?? {});
       const now = clock.now();
       const stored: StoredProtocol = {
@@ -140,7 +140,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       requireRole(caller, 'change twins');
       requireController(caller, before.controllers);
       const { expected, body: given } = 'read' in change ? await change.read(present) : change;
-      const body = checked<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
+      const body = checkShape<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
       await checkProperties(body.properties ?? {});
       const at = stamp(before, clock);
       const next: StoredProtocol = {
@@ -226,7 +226,7 @@ async function checkProperties(properties: JsonObject): Promise<void> {
     // Compiling takes a while; others go on meanwhile.
     await pause();
   }
-  if (details.length) throw invalid('The protocol declares properties that cannot be checked.', details);
+  if (details.length) throw invalid('The protocol declares properties that cannot be check.', details);
 }
 
 function tryToCompile(declared: Json): { branches: number } | { why: string } {

@@ -14,7 +14,7 @@ import { invalid } from '../problems.ts';
 import type { Schema } from './parts.ts';
 
 /** The value as what the schema describes; throws `invalid` with every error. */
-export function checked<T>(schema: Schema, value: unknown, what: string): T {
+export function checkShape<T>(schema: Schema, value: unknown, what: string): T {
   const all = listProblems(schema, value);
   if (!all.length) return value as T;
   throw invalid(`${what} cannot be taken: ${all.length} problem${all.length > 1 ? 's' : ''}, see the details.`, all);

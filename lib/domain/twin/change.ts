@@ -10,10 +10,10 @@ import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
 import { requireController, toTexts } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { isMembershipGroup, isOrganisation, NAME_TAKEN, removePart, rewrite } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './graph.ts';
-import { type Patch, patched } from './patch.ts';
+import { applyPatch, type Patch } from './patch.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { settle, type TwinDeps, type TwinParts } from './rules.ts';
 
@@ -45,11 +45,11 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change
   if (expected === undefined) throw refuse('precondition-required', 'Say which revision of the record you have seen.');
   requireRevision(old, expected);
   const view = domainView(old, deps.clock.now(), deps.linksTo);
-  const after = patched(view, patch);
+  const after = applyPatch(view, patch);
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
   const parts = pickParts(after);
-  checked(CHANGED_TWIN, parts, 'The changed record');
+  checkShape(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
   // Naming the protocol, also the same one again, takes its present version.
   const bound = namesProtocol(patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
@@ -65,7 +65,7 @@ export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Cha
   const old = await changeable(deps, caller, change.did);
   const { body: given, expected } = await readRequest(change, old);
   requireRevision(old, expected);
-  const { controller } = checked<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
+  const { controller } = checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
   const controllers = toTexts(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
@@ -73,7 +73,7 @@ export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Cha
 }
 
 /**
- * Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. A part is marked as leaving first:
+ * Ends the twin for good. Its DID stays resolvable as deactivate and is never used again. A part is marked as leaving first:
  * when this process or its store fails afterwards, {@link finishLeaving} ends what was begun.
  */
 export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: Change<Expecting>): Promise<Domain> {
@@ -81,7 +81,7 @@ export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: C
   const { expected } = await readRequest(change, old);
   requireRevision(old, expected);
   const parent = await findLivingParent(deps, old);
-  if (!parent) return replace(deps, old, deactivated(deps, old.body, caller.principal));
+  if (!parent) return replace(deps, old, deactivate(deps, old.body, caller.principal));
   // Refused before anything is written, wherever that can be seen.
   requireMembershipGroup(parent, old.body)(parent.body.subDomains.filter(({ did }) => did !== old.id));
   const at = stamp(old.body, deps.clock);
@@ -97,23 +97,23 @@ export async function finishLeaving(deps: ChangeDeps, twin: Domain): Promise<Dom
     // The parent's document decides, so that two groups that leave at once cannot both be the second to last.
     if (parent) await removePart(deps, parent, { did: twin.id, mayLeave: requireMembershipGroup(parent, twin.body) });
   } catch (error) {
-    if (isRefusal(error, 'last-membership-group')) await rewrite(deps, twin, staying);
+    if (isRefusal(error, 'last-membership-group')) await rewrite(deps, twin, keepWithParent);
     throw error;
   }
   const ended = await rewrite(deps, twin, (body) =>
-    body.status === 'Deactivated' ? undefined : deactivated(deps, body, twin.body.journal.by),
+    body.status === 'Deactivated' ? undefined : deactivate(deps, body, twin.body.journal.by),
   );
   await deps.onMaterialChange(ended);
   return ended;
 }
 
-function deactivated({ clock }: TwinDeps, { leaving: _, ...body }: StoredDomain, by: string): StoredDomain {
+function deactivate({ clock }: TwinDeps, { leaving: _, ...body }: StoredDomain, by: string): StoredDomain {
   const at = stamp(body, clock);
   const journal = { at, by, action: 'deactivate', events: [{ type: 'domain.deactivated', data: {} }] };
   return { ...body, status: 'Deactivated', updated: at, provisionalSince: null, journal };
 }
 
-function staying({ leaving: _, ...body }: StoredDomain): StoredDomain | undefined {
+function keepWithParent({ leaving: _, ...body }: StoredDomain): StoredDomain | undefined {
   return body.status === 'Deactivated' ? undefined : { ...body, provisionalSince: null };
 }
 

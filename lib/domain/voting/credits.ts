@@ -11,7 +11,7 @@ import { CREDIT } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isRefusal, refuse } from '../problems.ts';
 import { NEW_CREDIT } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { type Domain, findValidity, isoTime } from '../twin/record.ts';
 import { NO_VOTES, type SettleVotes } from './proposal.ts';
 
@@ -117,7 +117,7 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
     requireRole(caller, 'issue credits');
     return async ({ body: given, id = randomToken() }: NewCredit): Promise<JsonObject> => {
       await requireEligible(reading, domain, clock.now());
-      const { amount, ...about } = checked<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
+      const { amount, ...about } = checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
       const at = clock.now();
       const written = await write(id, {
         tenant: caller.tenant,

@@ -12,7 +12,7 @@ import { PROPOSAL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { NEW_PROPOSAL } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { materialHash, packageHash } from '../twin/change.ts';
 import { type Domain, findValidity } from '../twin/record.ts';
 import { mayBecome, readVerification, statusBeneath } from './execution.ts';
@@ -67,7 +67,7 @@ async function propose(
   { found, body, id = randomToken() }: NewProposal & { readonly found: Domain },
 ): Promise<Proposal> {
   const subject = found.id;
-  const asked = checked<Asked>(NEW_PROPOSAL, body, 'The proposal');
+  const asked = checkShape<Asked>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(asked.package);
   const known = await deps.proposals.read(id);
   if (known) return known;

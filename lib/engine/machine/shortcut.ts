@@ -80,7 +80,7 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
       const ways = findLiveWays(live, event.type);
       if (!ways) return undefined;
       try {
-        return taken(ways, live.context, event);
+        return takeWay(ways, live.context, event);
       } catch {
         return undefined;
       }
@@ -88,7 +88,7 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   };
 }
 
-function taken(ways: readonly Way[], before: JsonObject, event: EventObject): AnyMachineSnapshot | undefined {
+function takeWay(ways: readonly Way[], before: JsonObject, event: EventObject): AnyMachineSnapshot | undefined {
   for (const { guard, assigns, to } of ways) {
     if (guard && !guard.compute({ context: before, event }, guard.params)) continue;
     let context = before;
@@ -151,7 +151,7 @@ function stateAt(path: readonly string[]): StateValue {
 }
 
 function findGuard(source: AnyStateMachine, guard: unknown): Call<boolean> | undefined {
-  const { name, params } = named(guard) ?? {};
+  const { name, params } = readReference(guard) ?? {};
   const compute = name === undefined ? undefined : (source.implementations.guards[name] as unknown);
   return typeof compute === 'function' && !('check' in compute)
     ? { compute: compute as Compute<boolean>, params }
@@ -159,7 +159,7 @@ function findGuard(source: AnyStateMachine, guard: unknown): Call<boolean> | und
 }
 
 function findAssign(source: AnyStateMachine, action: unknown): Call<object> | undefined {
-  const { name, params } = named(action) ?? {};
+  const { name, params } = readReference(action) ?? {};
   const made = name === undefined ? undefined : (source.implementations.actions[name] as unknown);
   const { type, assignment } = (made ?? {}) as { type?: unknown; assignment?: unknown };
   return type === 'xstate.assign' && typeof assignment === 'function'
@@ -168,7 +168,7 @@ function findAssign(source: AnyStateMachine, action: unknown): Call<object> | un
 }
 
 // Parameters that are computed are XState's.
-function named(reference: unknown): { name: string; params: unknown } | undefined {
+function readReference(reference: unknown): { name: string; params: unknown } | undefined {
   if (typeof reference !== 'object' || reference === null) return undefined;
   const { type, params } = reference as { type: string; params?: unknown };
   return typeof params === 'function' ? undefined : { name: type, params };

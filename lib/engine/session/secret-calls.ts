@@ -96,7 +96,7 @@ function encodedForms(secret: string): string[] {
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** Whether this is an error of ours with one of our codes: whoever imports the class may write anything there. */
+/** Whether this is an error of ours with one of our codes. Others who import the class may write anything there. */
 export function hasKnownCode(error: unknown): error is TwinlineError {
   return error instanceof TwinlineError && Object.hasOwn(ERROR_CODES, error.code);
 }

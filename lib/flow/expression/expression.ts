@@ -108,7 +108,7 @@ const BINARY: { readonly [sign in BinarySign]: (left: Evaluate, right: Evaluate,
     const a = left(scope);
     const b = right(scope);
     if (typeof a === 'number' && typeof b === 'number') return finite(a + b, refuse);
-    if (typeof a === 'string' && typeof b === 'string') return bounded(a + b, refuse);
+    if (typeof a === 'string' && typeof b === 'string') return checkLength(a + b, refuse);
     return refuse(`"+" takes two numbers or two texts, not ${nameKind(a)} and ${nameKind(b)}.`);
   },
   '-': arithmetic('-', (a, b) => a - b),
@@ -142,7 +142,7 @@ function finite(value: number, refuse: Refuse): number {
   return Number.isFinite(value) ? value + 0 : refuse('the result is too large for a number.');
 }
 
-function bounded(text: string, refuse: Refuse): string {
+function checkLength(text: string, refuse: Refuse): string {
   return text.length <= COMMON_LIMITS.recordChars
     ? text
     : refuse(`the text is longer than ${COMMON_LIMITS.recordChars} characters.`);

@@ -58,7 +58,7 @@ const COLON = 58;
 export const HEIGHT = 'x-cosmos-block-height';
 const PREFIX = 'grpc-metadata-';
 const TRAILER_PREFIX = 'grpc-trailer-';
-// Who asks, and for whom: a node may trust them, so only an operator can let them through, by name.
+// Headers that name the caller. A node may trust them, so only an operator can let them through, by name.
 const NAMED_ONLY: ReadonlySet<string> = new Set(['authorization', 'x-forwarded-for']);
 
 /** The metadata of a call, or what is wrong with the headers. */

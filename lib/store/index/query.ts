@@ -94,19 +94,21 @@ function listIntervals(kind: Declared, conditions: readonly (readonly [string, C
 function listRanges(prefix: Buffer, condition: Exclude<Condition, IndexValue>): Interval[] | undefined {
   if (typeof condition !== 'object') return undefined;
   const names = Object.keys(condition);
-  if ('in' in condition && names.length === 1) return listed(prefix, condition.in);
+  if ('in' in condition && names.length === 1) return listPoints(prefix, condition.in);
   if ('prefix' in condition && names.length === 1)
     return isText(condition.prefix) ? [stringsFrom(prefix, condition.prefix)] : undefined;
-  return names.length > 0 && names.every((name) => BOUNDS.has(name)) ? bounded(prefix, condition as Range) : undefined;
+  return names.length > 0 && names.every((name) => BOUNDS.has(name))
+    ? listRange(prefix, condition as Range)
+    : undefined;
 }
 
-function listed(prefix: Buffer, values: readonly IndexValue[]): Interval[] | undefined {
+function listPoints(prefix: Buffer, values: readonly IndexValue[]): Interval[] | undefined {
   if (!Array.isArray(values) || values.length > COMMON_LIMITS.valuesPerIn || !values.every(isValue)) return undefined;
   const keys = new Map(values.map((value) => [valueKey(value).toString('latin1'), valueKey(value)]));
   return [...keys.values()].sort(Buffer.compare).map((key) => startingWith(Buffer.concat([prefix, key])));
 }
 
-function bounded(prefix: Buffer, { gt, gte, lt, lte }: Range): Interval[] | undefined {
+function listRange(prefix: Buffer, { gt, gte, lt, lte }: Range): Interval[] | undefined {
   const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined);
   const sample = bounds[0];
   if (sample === undefined || !bounds.every((bound) => isValue(bound) && nameType(bound) === nameType(sample)))

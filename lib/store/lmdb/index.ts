@@ -22,7 +22,7 @@ import {
   readDueAt,
   readExpiresAt,
   readFiled,
-  refiled,
+  refile,
   refusal,
   splitTimeKey,
   timeKey,
@@ -153,7 +153,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     const { text, version } = old;
     if (readExpiresAt(text) <= now) return erase(key, old);
     await writeIf(old, () => {
-      move(key, place, { filed: readExpiresAt(text), value: refiled(text), version: version + 1 });
+      move(key, place, { filed: readExpiresAt(text), value: refile(text), version: version + 1 });
     });
     return false;
   }

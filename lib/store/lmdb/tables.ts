@@ -177,7 +177,7 @@ export function isEnded(text: string): boolean {
 }
 
 /** The same session, filed at its own `expiresAt` and under the next version of LMDB's. */
-export function refiled(text: string): string {
+export function refile(text: string): string {
   const filed = text.slice(AT.expiresAt, AT.filed);
   return text.slice(0, AT.filed) + filed + digits(readBase(text) + 1) + text.slice(AT.dueAt);
 }

@@ -26,7 +26,7 @@ export interface Registry {
   /** All kinds, read anew. */
   refresh(): Promise<ReadonlyMap<string, MongoKind>>;
   /**
-   * The unique indexes that MongoDB has for the kind, whoever declared them. One that was built by a declaration that was
+   * The unique indexes that MongoDB has for the kind, also those that other processes declared. One that was built by a declaration that was
    * killed before its end is named after its fields.
    */
   uniqueIndexes(kind: Kind): Promise<Index[]>;

@@ -43,7 +43,7 @@ const TRIES = 20;
  *
  * Every write is one write of one row, which has the body, the indexed values, the revision and the change; a removed
  * document stays behind, without body and values, until its change has its number. So there is never a document without
- * its change, whoever is killed when. The write resolves when the change is in the feed. All changes are kept; whoever
+ * its change, whichever process is killed when. The write resolves when the change is in the feed. All changes are kept; an operator who
  * deletes old ones must leave the newest.
  *
  * A write that is refused as ERR_STORE because an answer was lost may have been done.

@@ -199,7 +199,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     for (const subscriber of [...(held?.subscribers ?? [])]) subscriber.onGap?.();
   }
 
-  // A node gives channels away when their slots move to another, and does not say which: whoever is still there stays.
+  // A node gives channels away when their slots move to another, and does not say which: those that are still here stay.
   function recheck(link: Link): void {
     if (link.moved <= link.redirected) return;
     link.moved = link.redirected = 0;
@@ -218,7 +218,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   function beat(): void {
-    // Whoever does not answer is hung up by the time-out of its socket.
+    // A node that does not answer is disconnected by the time-out of its socket.
     for (const { client } of links.values()) client.ping().catch(() => {});
   }
 

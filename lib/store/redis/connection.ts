@@ -48,7 +48,7 @@ export interface RedisConnection {
    * nothing else. `blockMs`: how long its commands may block. Close it yourself.
    */
   duplicate(options?: { readonly blockMs?: number }): RedisConnection;
-  /** The same connection for one more user, who may close it for himself: it stays open for the others. */
+  /** The same connection for one more user. It closes when the last one has closed it. */
   share(): RedisConnection;
   /** Resolves when Redis answers (in a cluster: every master), rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
@@ -108,7 +108,7 @@ function connectionOn(parts: Parts): RedisConnection {
   let running = 0;
   let idle: (() => void) | undefined;
   let closing: Promise<void> | undefined;
-  // Whoever still waits for the first connection is refused when it is closed.
+  // Callers that still wait for the first connection are refused when it is closed.
   let hurry = () => {};
   const hurried = new Promise<void>((resolve) => {
     hurry = resolve;
@@ -248,13 +248,13 @@ async function connectNodes(cluster: Cluster): Promise<void> {
 
 async function disconnected(client: Redis | Cluster): Promise<void> {
   const parts = 'nodes' in client ? [...client.nodes(), client] : [client];
-  const ends = parts.filter(({ status }) => status !== 'end').map((part) => ended(part));
+  const ends = parts.filter(({ status }) => status !== 'end').map((part) => waitForEnd(part));
   client.disconnect();
   await Promise.all(ends);
 }
 
 // Bounded, for a client in the middle of connecting ends only when that does.
-function ended(client: Redis | Cluster): Promise<void> {
+function waitForEnd(client: Redis | Cluster): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, STORE_LIMITS.redisDisconnectMs * 2);
     client.once('end', () => {

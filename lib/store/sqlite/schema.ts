@@ -16,7 +16,7 @@ export interface SqlKind extends Declared<SqlIndex> {
   readonly n: number;
 }
 
-/** The kinds and indexes of the file, whoever declared them: every writer keeps all of them up to date. */
+/** The kinds and indexes of the file, also those that other processes declared: every writer keeps all of them up to date. */
 export interface Registry {
   /** Read again when another process has changed them. */
   current(): ReadonlyMap<string, SqlKind>;

@@ -145,7 +145,7 @@ async function* answerRows(
       yield `${JSON.stringify(rowView(row, (error) => onFault(error, ctx)))}\n`;
     }
   } catch (error) {
-    // The client went away in the middle of a line; whoever is still there sees that the answer has no end.
+    // The client went away in the middle of a line; one that is still there sees that the answer has no end.
     if (!ctx.req.destroyed) onFault(error, ctx);
     throw error;
   } finally {

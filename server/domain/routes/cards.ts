@@ -92,7 +92,7 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
   ],
 });
 
-/** The lists that cards name, for everybody: whoever is shown a card must be able to check it. */
+/** The lists that cards name, for everybody: a verifier of a card must be able to check it. */
 export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
   tag: 'Status lists',
   description: 'By which cards are checked. Nobody needs a key.',
@@ -126,7 +126,7 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
   ],
 });
 
-// Never what a request says: its headers would be signed, and lead whoever checks a card to lists of its own.
+// Never what a request says: its headers would be signed, and lead a verifier to lists of somebody else.
 function readAddress({ req: { socket } }: Context): string {
   const address = socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return `http://${isIPv6(address) ? `[${address}]` : address}:${socket.localPort}`;

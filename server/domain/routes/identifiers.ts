@@ -117,7 +117,7 @@ const SHARED = {
 export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
   tag: 'DID resolution',
   owns: ['/1.0'],
-  description: 'W3C DID Resolution over HTTP. Nobody needs a key; whoever sends one is told only of its own tenant.',
+  description: 'W3C DID Resolution over HTTP. No key is needed; a request with one sees only its own tenant.',
   access: 'public',
   parameters: {
     did: {
@@ -143,7 +143,7 @@ export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
   ],
 });
 
-// Nobody needs a key; but whoever sends one is told only of its own tenant.
+// No key is needed; but a request with one sees only its own tenant.
 async function answerResolution(ctx: Context, { resolve, onFault }: IdentifierDeps): Promise<void> {
   const options = await readOptions(ctx);
   const tenant = ctx.state.caller ? readCaller(ctx).tenant : undefined;

@@ -121,7 +121,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       path: `${ONE}/page-link`,
       id: 'getProposalPageLink',
       summary: 'A link to the page of a proposal, for a browser',
-      description: 'Whoever has the link sees the page, for one hour: give it to those who may.',
+      description: 'Everybody who has the link sees the page, for one hour: give it to those who may.',
       query: RATIONALES,
       answers: { 200: { description: 'The link', types: { [JSON_TYPE]: PAGE_LINK } } },
       problems: ['bad-request', 'not-found'],

@@ -11,7 +11,7 @@ import type { Registry } from '../../../lib/domain/registry.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../../../lib/domain/schema/bodies.ts';
 import { COMPOSED_PROTOCOL, JSON_PATCH, PROTOCOL_ANSWER, page } from '../../../lib/domain/schema/twin-answers.ts';
 import { revisionOrMoment } from '../../../lib/domain/twin/history.ts';
-import { patched } from '../../../lib/domain/twin/patch.ts';
+import { applyPatch } from '../../../lib/domain/twin/patch.ts';
 import { readLineage } from '../../../lib/domain/twin/rules.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
@@ -175,7 +175,7 @@ async function readChange(ctx: Context, present: Protocol) {
     throw refuse('revision-changed', `The protocol is at version ${present.version}, not ${expected}. Read it again.`);
   const view = protocolView(present);
   const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
-  const after = Object.entries(patched(base, patch)).filter(([, part]) => part !== null);
+  const after = Object.entries(applyPatch(base, patch)).filter(([, part]) => part !== null);
   return { expected, body: Object.fromEntries(after) };
 }
 

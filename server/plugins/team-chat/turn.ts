@@ -106,7 +106,7 @@ const TRIES = 11;
 const BACKOFF = { firstMs: 1_000 };
 const FAILED = 'The reply could not be made. Please try again.';
 
-/** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by whoever comes by. */
+/** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by the sweep of any process. */
 export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Promise<void> {
   let held: Turn | undefined = turn;
   try {

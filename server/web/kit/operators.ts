@@ -66,7 +66,7 @@ const SIGN_IN = {
   title: 'Sign in · Twinline',
   script: 'sign-in.js' as const,
   body: html`<section class="card message"><h1>For operators</h1>
-<p>This page opens for whoever has the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
+<p>This page opens with the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
 <form id="sign-in" class="sign-in"><label>Token <input id="token" type="password" autocomplete="off" required></label>
 <button class="primary" type="submit">Sign in</button></form>
 <p id="told" role="alert"></p>

@@ -103,7 +103,7 @@ async function sendRefusal(ctx: Context, why: keyof typeof TITLES, id = '{id}'):
   ctx.set('WWW-Authenticate', 'Bearer realm="twinline"');
   ctx.set('Cache-Control', 'private, no-store');
   const words = {
-    none: html`<p>Whoever has an API key can make one, which is good for an hour:</p>
+    none: html`<p>With an API key you can make one, which is good for an hour:</p>
 <p><code>curl -H "Authorization: Bearer $KEY" ${ctx.origin}/v1/proposals/${id}/page-link</code></p>`,
     expired: html`<p>It was good for an hour. Ask for a new one.</p>`,
     wrong: html`<p>It is damaged, or for another page. Open it exactly as it was sent.</p>`,
@@ -111,7 +111,7 @@ async function sendRefusal(ctx: Context, why: keyof typeof TITLES, id = '{id}'):
   await sendPage(ctx, messagePage(TITLES[why], words[why]));
 }
 
-// Whoever holds a pass reads what the tenant reads, and does nothing.
+// The holder of a pass reads what the tenant reads, and changes nothing.
 function tenantReader(tenant: string): Caller {
   return { principal: 'did:ixo:reader', roles: new Set(), tenant };
 }
