@@ -1,6 +1,7 @@
 // The agent service of this server: what it is made of, its door, and what goes on behind it.
 
 import { join } from 'node:path';
+import type { Middleware } from 'koa';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -65,6 +66,8 @@ export interface AgentServiceOptions {
   readonly log: Log;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
+  /** Lets operators through. */
+  readonly operatorsOnly: Middleware;
   /** For tests: how plugins reach other servers. */
   readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
@@ -100,6 +103,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
 
   const plugins = await openPlugins({
     ...{ config, documents, services, clock, log, ownRoutes: options.ownRoutes, sender: options.sender },
+    operatorsOnly: options.operatorsOnly,
   });
   defer(plugins.close);
   const { logs, channel } = await openRunStores(config, redis);

@@ -25,7 +25,8 @@ export interface Config {
   /** How long a start waits for them to answer. */
   readonly storeWaitMs: number;
   readonly pinKeys: string;
-  readonly operatorToken: string | undefined;
+  /** Each opens the routes of operators. */
+  readonly operatorTokens: readonly string[];
   /** Of API keys for /v1. */
   readonly apiKeysFile: string | undefined;
   /** Voting rules; undefined: the built-in ones. */
@@ -130,7 +131,7 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
     redisAcceptLoss: values.REDIS_ACCEPT_LOSS,
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
     pinKeys: values.PIN_ENCRYPTION_KEY,
-    operatorToken: values.OPERATOR_TOKEN,
+    operatorTokens: values.OPERATOR_TOKEN ?? [],
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
     oracleKey: values.ORACLE_KEY,

@@ -98,6 +98,7 @@ export const FORMATS = {
   'ed25519-key': { words: 'an Ed25519 key in ucanto’s string format', test: isEd25519Key },
   did: { words: 'a DID', test: /^did:[a-z0-9]+:[\w.:%-]+$/ },
   token: { words: 'visible ASCII characters without spaces', test: /^[\x21-\x7e]{1,4096}$/ },
+  'operator-token': { words: 'visible ASCII characters without spaces', test: /^[\x21-\x2b\x2d-\x7e]{1,4096}$/ },
   origin: {
     words: '* alone or an origin such as https://app.example.com',
     test: (text) => text === '*' || isOrigin(text),

@@ -72,9 +72,10 @@ export const SETTINGS = {
     fix: 'Generate one with: openssl rand -hex 32',
   },
   OPERATOR_TOKEN: {
-    kind: text('token'),
+    kind: list('operator-token'),
     secret: 'all',
-    meaning: 'bearer token of operator routes; unset: loopback clients in development, nobody in production',
+    meaning:
+      'bearer token of operator routes; a list while it is changed; unset: loopback clients in development, nobody in production',
     fix: 'Generate one with: openssl rand -hex 32',
   },
   API_KEYS_FILE: {
