@@ -14,7 +14,7 @@ import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Finding } from '../doctor/check.ts';
-import { limitFinding } from '../doctor/machine.ts';
+import { limitFinding, proxyFinding } from '../doctor/machine.ts';
 import { spaceFinding } from '../doctor/stores.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
@@ -268,11 +268,12 @@ function plainMetrics(render: () => Promise<string>): RequestListener {
   };
 }
 
-/** Warns of a disk that is almost full, and in production of limits that a telecom gateway will soon reach. */
+/** Warns of a disk that is almost full, and in production of proxies that are not listed and limits that are soon reached. */
 export function warnAtStart(config: Config, log: Log): void {
   const findings: Finding[] = [];
   const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
   if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
   if (config.production) findings.push(limitFinding(config));
+  if (config.production && config.isBehindProxy) findings.push(proxyFinding(config));
   for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
 }

@@ -35,6 +35,8 @@ export interface Config {
   readonly oracleKey: string;
   /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
   readonly publicUrl: string | undefined;
+  /** Whether proxies are to be trusted. */
+  readonly isBehindProxy: boolean;
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: '*' | readonly string[];
@@ -136,7 +138,8 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
     governanceFile: values.GOVERNANCE_FILE,
     oracleKey: values.ORACLE_KEY,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
-    trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],
+    isBehindProxy: values.TRUST_PROXY_ENABLED,
+    trustedProxies: values.TRUST_PROXY_ENABLED ? (values.TRUST_PROXY_CIDRS ?? []) : [],
     corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,
     rateLimit: {
       max: values.RATE_LIMIT_MAX,

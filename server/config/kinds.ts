@@ -29,6 +29,7 @@ export interface Setting {
   readonly fix: string;
   /** The value when the variable is not set, as its text. */
   readonly default?: string;
+  /** The same in production; '' for none. */
   readonly productionDefault?: string;
   /** Made in development; required in production. */
   readonly generated?: Generated;

@@ -97,7 +97,8 @@ export const SETTINGS = {
   TRUST_PROXY_CIDRS: {
     kind: list('cidr'),
     default: PRIVATE_NETWORKS,
-    meaning: 'networks of trusted proxies',
+    productionDefault: '',
+    meaning: 'networks of trusted proxies; in production those that are listed, and no others',
     fix: 'Set for example TRUST_PROXY_CIDRS=10.0.0.0/8,192.168.1.7.',
   },
   CORS_ORIGIN: {
@@ -109,7 +110,7 @@ export const SETTINGS = {
   RATE_LIMIT_MAX: {
     kind: integer(1, 1_000_000_000),
     default: '100',
-    meaning: 'requests per window and client address (IPv6 by /64)',
+    meaning: 'requests per window and client address (IPv6 by /64, and 16 times as many by /48)',
     fix: 'Set for example RATE_LIMIT_MAX=100.',
   },
   RATE_LIMIT_WINDOW_MS: {
@@ -212,7 +213,11 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 type Table = typeof SETTINGS;
 type Filled = {
-  [N in SettingName]: Table[N] extends { default: string } | { generated: Generated } ? N : never;
+  [N in SettingName]: Table[N] extends { productionDefault: '' }
+    ? never
+    : Table[N] extends { default: string } | { generated: Generated }
+      ? N
+      : never;
 }[SettingName];
 
 /** What the settings come to; those without a default may be missing. */

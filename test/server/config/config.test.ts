@@ -56,6 +56,7 @@ test('an empty environment gives the documented defaults', () => {
     redisAcceptLoss: false,
     storeWaitMs: 15_000,
     operatorTokens: [],
+    isBehindProxy: false,
     trustedProxies: [],
     corsOrigins: '*',
     rateLimit: { max: 100, windowMs: 60_000, exempt: [], countsLoopback: false },
@@ -253,6 +254,9 @@ test('proxies count only where they are trusted', () => {
   assert.equal(proxies({ TRUST_PROXY_CIDRS }), []);
   assert.equal(proxies({ TRUST_PROXY_CIDRS, TRUST_PROXY_ENABLED: 'true' }), ['10.0.0.0/8']);
   assert.ok(proxies({ TRUST_PROXY_ENABLED: 'true' })!.includes('127.0.0.0/8'));
+  const production = { NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*', TRUST_PROXY_ENABLED: 'true' };
+  assert.equal(proxies(production), [], 'in production, proxies are named');
+  assert.equal(proxies({ ...production, TRUST_PROXY_CIDRS }), ['10.0.0.0/8']);
 });
 
 test('development keys are made once, readable by their owner only, and found again', () =>
