@@ -7,6 +7,7 @@ import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, StoredDocument } from '../store/store.ts';
 import {
   fail,
+  failuresBefore,
   isClean,
   type LockState,
   lockState,
@@ -15,12 +16,11 @@ import {
   refusal,
   release,
   reserve,
-  type SprayAlarm,
-  sprayWatch,
   succeed,
 } from './attempts.ts';
 import { isPin, type PinVault, weakPin } from './pin.ts';
 import { type Account, accountRecords, type Found, type Unlock } from './records.ts';
+import { type Pace, type SprayAlarm, sprayBrake } from './spray.ts';
 
 /** What every call with a PIN says. */
 export interface PinCall {
@@ -43,7 +43,10 @@ export type Changed =
   | { readonly changed: true }
   | ({ readonly changed: false } & (Refusal | { readonly reason: 'weak-pin' | 'bad-pin' }));
 
-/** Every method rejects with ERR_STORE when the store does: without a count there is no check. */
+/**
+ * Every method rejects with ERR_STORE when the store does: without a count there is no check. Those that check a PIN reject
+ * with ERR_BUSY while guesses are spread over many phone numbers: for a number with failures, and for a wrong PIN.
+ */
 export interface Accounts {
   exists(phone: string): Promise<boolean>;
   create(call: PinCall & { readonly name?: string; readonly lang?: string }): Promise<Created>;
@@ -81,7 +84,7 @@ export interface AccountsOptions {
   readonly clock: Clock;
   /** Makes customer ids. @default `C` and 8 random characters of Crockford's base 32 */
   readonly id?: () => string;
-  /** Told when many checks of this process fail; must not throw. */
+  /** Called when many checks of this process fail; must not throw. */
   readonly onAlarm?: (alarm: SprayAlarm) => void;
 }
 
@@ -89,16 +92,39 @@ type Checked =
   | { readonly match: true; readonly at: number; readonly account: Account; readonly reseal?: string }
   | { readonly match: false; readonly refusal: Refusal };
 
+interface CheckOptions {
+  readonly mark: string | null;
+  readonly pace: Pace;
+  /** Called with the result of the comparison. */
+  readonly onResult: (match: boolean) => void;
+}
+
 export function accounts({ documents, vault, clock, id = customerId, onAlarm }: AccountsOptions): Accounts {
   const records = accountRecords(documents, vault.alias);
-  const watch = onAlarm ? sprayWatch(clock, onAlarm) : () => {};
+  const brake = sprayBrake(clock, onAlarm);
 
   /** Counts a try, checks it, and notes a failure. A match is for the caller to settle. */
-  const check = async ({ phone, pin }: PinCall, mark: string | null): Promise<Checked> => {
+  const check = async (call: PinCall, mark: string | null): Promise<Checked> => {
+    const pace = brake.begin();
+    if (pace === 'refused') throw busyError();
+    let outcome: 'right' | 'wrong' | 'unchecked' = 'unchecked';
+    try {
+      const checked = await checkPin(call, { mark, pace, onResult: (match) => (outcome = match ? 'right' : 'wrong') });
+      const isGuess = pace === 'slowed' && !checked.match && checked.refusal.reason === 'wrong';
+      if (isGuess) throw busyError();
+      return checked;
+    } finally {
+      brake.end(pace, outcome);
+    }
+  };
+
+  const checkPin = async ({ phone, pin }: PinCall, { mark, pace, onResult }: CheckOptions): Promise<Checked> => {
     const { found, reservation } = await records.update(phone, (found) => {
       const reservation = reserve(found.attempts, clock.now(), mark);
       const answer = { found, reservation };
-      return reservation.kind === 'granted' ? { changes: { attempts: reservation.attempts }, answer } : { answer };
+      if (reservation.kind === 'refused') return { answer };
+      if (pace === 'slowed' && failuresBefore(reservation) > 0) throw busyError();
+      return { changes: { attempts: reservation.attempts }, answer };
     });
     if (reservation.kind === 'refused') return { match: false, refusal: reservation.refusal };
     const { at, attempts } = reservation;
@@ -108,7 +134,7 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
       await records.revise(phone, (attempts) => release(attempts, at, mark)).catch(() => undefined);
       throw error;
     });
-    watch(!result.match);
+    onResult(result.match);
     if (result.match && account) return { ...result, match: true, at, account };
     await records.revise(phone, (attempts) => fail(attempts, mark));
     return { match: false, refusal: refusal(attempts, clock.now()) };
@@ -190,6 +216,11 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
         return { changes, answer: { unlocked: true, before } };
       }),
   };
+}
+
+// The same words for a number with failures, for a wrong PIN, and for a check that is not made: a guess learns nothing.
+function busyError(): TwinlineError {
+  return new TwinlineError('ERR_BUSY', 'Too many PIN checks fail at the moment. Try again in some minutes.');
 }
 
 function standingOf(found: Found, now: number): Standing {

@@ -19,6 +19,9 @@ export const ACCOUNT_LIMITS = {
   pinRepeats: 10,
   /** Documents that count the tries on phone numbers without an account; a number that needs a taken one replaces it. */
   strangerSlots: 65_536,
+  /** PIN checks of a process that may fail at once while guesses are spread over many numbers, and milliseconds until one more may. */
+  slowedChecks: 20,
+  slowedCheckMs: 1_000,
   /** More failures than this within `sprayWindowMs`, and a larger share of all checks than `sprayRatio`, raise the alarm. */
   sprayFailures: 50,
   sprayRatio: 0.2,
