@@ -40,6 +40,8 @@ export interface HostOptions {
   readonly log: Log;
   /** Counts what went wrong. */
   readonly onProblem?: (where: 'ussd' | 'background') => void;
+  /** Counts sessions that ended because their phone began too many. */
+  readonly onCrowded?: () => void;
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
   /** For tests: puts something between the stores and everything else. */
@@ -69,7 +71,7 @@ interface HostDeps {
 }
 
 async function build(config: Config, options: HostOptions, { stores, keyring }: HostDeps) {
-  const { log, onProblem, services: between = (services) => services } = options;
+  const { log, onProblem, onCrowded, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
   const kept = accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm });
@@ -101,6 +103,10 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     onProblem: (error, requestId) => {
       onProblem?.('ussd');
       log.error({ err: error, requestId }, 'a USSD turn failed');
+    },
+    onCrowded: () => {
+      onCrowded?.();
+      log.debug('a USSD session ended: its phone has begun too many');
     },
   });
   return { menuFolder, menus, engine, gateway, keyring, desk, services: observed };

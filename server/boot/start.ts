@@ -77,7 +77,10 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const isOperated = !config.production || config.operatorTokens.length > 0;
   const hub = isOperated ? inspector.hub : undefined;
   const watched = isOperated ? { services: recorder.watch, inspector: hub } : {};
-  const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores, ...watched });
+  const host = await openHost(config, {
+    ...{ log, onProblem: metrics.problem, stores: seams.stores, ...watched },
+    onCrowded: () => metrics.refused('sessions'),
+  });
   defer(host.close);
   const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
   // In development a person is told, not the log.
