@@ -13,6 +13,8 @@ export const ACCOUNT_LIMITS = {
   /** Failures in `pinWindowMs` that lock an account until it is recovered. */
   pinFailuresPerWindow: 10,
   pinWindowMs: 86_400_000,
+  /** Milliseconds for which an account whose number has a new SIM keeps its PIN: 240 hours, as CAMARA's SIM swap check has it. */
+  simHoldMs: 864_000_000,
   /** Characters of the name of an account holder. */
   accountNameChars: 64,
   /** Repeats of one PIN check (same idempotency key, outcome not yet known) that are not counted as tries of their own. */

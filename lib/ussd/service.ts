@@ -9,7 +9,7 @@ import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.t
 import { pathOf } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
 import { createAdapters } from './adapter.ts';
-import { type DialRules, type Refusal, readDial, type UnknownSession } from './dial.ts';
+import { type DialRules, markSim, type Refusal, readDial, type UnknownSession } from './dial.ts';
 import { phoneSessions } from './phone-sessions.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
 import type { UssdRequest } from './request.ts';
@@ -73,6 +73,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     flow: options.flow,
     keys: options.keyring.ids.map((id) => options.keyring.subkey('turn-key/v1', id)!),
     unknownSession: options.unknownSession ?? 'end',
+    markSim: (imsi) => markSim(options.keyring, imsi),
   };
   const phones = phoneSessions({
     isLive: async (key) => (await viewSession(engine, key)) !== undefined,

@@ -45,6 +45,7 @@ const ACCOUNT_FIELDS: { readonly [name: string]: Schema } = {
   failuresInRow: { type: 'integer' },
   failuresInWindow: { type: 'integer', description: 'Within a day' },
   locks: { type: 'integer', description: 'Since the last success; each doubles the next' },
+  simChangedAt: { type: ['string', 'null'], format: 'date-time', description: 'When the number got a new SIM, lately' },
   lastUnlock: {
     anyOf: [record('The last unlocking', { by: TEXT, at: { type: 'string', format: 'date-time' } }), { type: 'null' }],
   },

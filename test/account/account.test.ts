@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
-import { ACCOUNTS, STRANGERS, slotOf } from '../../lib/account/records.ts';
+import { ACCOUNTS, findSlot, STRANGERS } from '../../lib/account/records.ts';
 import type { SprayAlarm } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -222,7 +222,7 @@ for (const place of places()) {
     let twins: [string, string] | undefined;
     for (let n = 0; !twins; n++) {
       const phone = `+26378${String(n).padStart(7, '0')}`;
-      const slot = slotOf(vault.alias(phone));
+      const slot = findSlot(vault.alias(phone));
       const other = slots.get(slot);
       if (other) twins = [other, phone];
       slots.set(slot, phone);

@@ -74,6 +74,9 @@ function formatReport({ customerId, lastUnlock, ...report }: AccountReport): str
     customerId === null ? 'No account has this number' : `Account ${customerId}`,
     `state: ${states[report.state]}`,
     `failed tries: ${report.failuresInRow} in a row, ${report.failuresInWindow} within a day, ${report.locks} locks`,
+    ...(report.simChangedAt
+      ? [`new SIM: ${report.simChangedAt}, so the PIN cannot be changed until it is unlocked`]
+      : []),
     ...(lastUnlock ? [`last unlocked: ${lastUnlock.at} by ${lastUnlock.by}`] : []),
   ].join('\n');
 }
