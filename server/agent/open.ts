@@ -91,10 +91,11 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   await documents.declare(DELEGATION_KINDS);
   const key = parseOracleKey(config.oracleKey);
   const did = config.agent.did ?? key.did;
+  const olderKeys = config.agent.did === undefined ? config.olderOracleKeys.map(parseOracleKey) : [];
   const revoked = revocations({ documents });
   const refusedTokens = countRefusedTokens();
   const guard = tokenGuard({
-    audience: did,
+    audience: [did, ...olderKeys.map((older) => older.did)],
     clock,
     maxTtlSeconds: { invocation: maxTtlSeconds },
     methods: issuerMethods(config.agent),
@@ -115,7 +116,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const delegationService = delegations({
     ...{ documents, clock, keyring, guard, inspector, key },
     revocations: revoked,
-    issuer: did,
+    ...{ issuer: did, olderKeys },
     onRevoked: ({ keys }) => sockets.revoke(keys),
   });
   const mcp = await openMcpService({

@@ -33,6 +33,8 @@ export interface Config {
   readonly governanceFile: string | undefined;
   /** Of the agent service; signs credentials, too. */
   readonly oracleKey: string;
+  /** Others, while it is changed: tokens to their DIDs are still taken. */
+  readonly olderOracleKeys: readonly string[];
   /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
   readonly publicUrl: string | undefined;
   /** Whether proxies are to be trusted. */
@@ -136,7 +138,7 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
     operatorTokens: values.OPERATOR_TOKEN ?? [],
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
-    oracleKey: values.ORACLE_KEY,
+    ...readOracleKeys(values),
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     isBehindProxy: values.TRUST_PROXY_ENABLED,
     trustedProxies: values.TRUST_PROXY_ENABLED ? (values.TRUST_PROXY_CIDRS ?? []) : [],
@@ -204,6 +206,12 @@ function readModel(values: Values): Config['model'] {
   if (baseUrl === undefined || name === undefined) return undefined;
   const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
   return { baseUrl, apiKey: values.MODEL_API_KEY, name, others, systemPrompt: values.MODEL_SYSTEM_PROMPT };
+}
+
+// Where a configuration is only looked at, no key is made.
+function readOracleKeys({ ORACLE_KEY: keys = [] }: Partial<Values>): Pick<Config, 'oracleKey' | 'olderOracleKeys'> {
+  const [oracleKey, ...olderOracleKeys] = keys;
+  return { oracleKey: oracleKey!, olderOracleKeys };
 }
 
 // Production does not start without the setting.

@@ -90,6 +90,7 @@ test('an empty environment gives the documented defaults', () => {
     model: undefined,
     mcpServersFile: undefined,
     gatewayFile: undefined,
+    olderOracleKeys: [],
   });
 });
 
