@@ -10,6 +10,7 @@ export type KeyPurpose =
   | 'record-seal/v1'
   | 'secret-proof/v1'
   | 'phone-index/v1'
+  | 'sim/v1'
   | 'webhook-secret/v1'
   | 'page-pass/v1'
   | 'operator-pass/v1'
@@ -47,7 +48,7 @@ export function parseKeyring(text: string): Keyring {
     if (!master) return undefined;
     const derived = subkeys.get(name) ?? Buffer.from(hkdfSync('sha256', master, '', purpose, 32));
     subkeys.set(name, derived);
-    // A copy: a caller that zeroes the bytes it was given must not zero the key of the others.
+    // A copy: a caller that zeroes what it was given must not zero the key of the others.
     return Buffer.from(derived);
   };
   return { active: ids[0]!, ids, subkey };

@@ -5,56 +5,47 @@ import type { Clock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, StoredDocument } from '../store/store.ts';
-import {
-  fail,
-  isClean,
-  type LockState,
-  lockState,
-  NO_ATTEMPTS,
-  type Refusal,
-  refusal,
-  release,
-  reserve,
-  type SprayAlarm,
-  sprayWatch,
-  succeed,
-} from './attempts.ts';
+import { isClean, type LockState, lockState, NO_ATTEMPTS, type Refusal, succeed } from './attempts.ts';
+import { type PinCall, pinCheck } from './check.ts';
 import { isPin, type PinVault, weakPin } from './pin.ts';
 import { type Account, accountRecords, type Found, type Unlock } from './records.ts';
-
-/** What every call with a PIN says. */
-export interface PinCall {
-  /** E.164 with `+`. */
-  readonly phone: string;
-  readonly pin: string;
-  /** The same for every try of one call; a repeat neither acts nor counts twice. */
-  readonly idempotencyKey?: string;
-}
+import { isSimNew, noteSim } from './sim.ts';
+import type { SprayAlarm } from './spray.ts';
 
 export type Created =
   | { readonly created: true; readonly customerId: string }
   | { readonly created: false; readonly reason: 'exists' | 'weak-pin' | 'bad-pin' };
 
 export type Verified =
-  | { readonly ok: true; readonly customerId: string; readonly name: string; readonly lang: string | null }
+  | {
+      readonly ok: true;
+      readonly customerId: string;
+      readonly name: string;
+      readonly lang: string | null;
+      /** The number has had another SIM until some days ago: ask an agent before money moves. */
+      readonly simChanged?: true;
+    }
   | ({ readonly ok: false } & Refusal);
 
 export type Changed =
   | { readonly changed: true }
-  | ({ readonly changed: false } & (Refusal | { readonly reason: 'weak-pin' | 'bad-pin' }));
+  | ({ readonly changed: false } & (Refusal | { readonly reason: 'weak-pin' | 'bad-pin' | 'sim-changed' }));
 
-/** Every method rejects with ERR_STORE when the store does: without a count there is no check. */
+/**
+ * Every method rejects with ERR_STORE when the store does: without a count there is no check. Those that check a PIN reject
+ * with ERR_BUSY while guesses are spread over many phone numbers: for a number with failures, and for a wrong PIN.
+ */
 export interface Accounts {
   exists(phone: string): Promise<boolean>;
   create(call: PinCall & { readonly name?: string; readonly lang?: string }): Promise<Created>;
   /** An unknown phone number answers like a wrong PIN, after the same work, and locks like one. */
   verifyPin(call: PinCall): Promise<Verified>;
-  /** Checks `pin` as {@link Accounts.verifyPin} does, then sets `newPin`. */
+  /** Checks `pin` as {@link Accounts.verifyPin} does, then sets `newPin`; not while the number has a new SIM. */
   changePin(call: PinCall & { readonly newPin: string }): Promise<Changed>;
   /** For operators: what is counted against a phone number. */
   standing(phone: string): Promise<Standing>;
   /**
-   * For operators: forgets all failures and locks of a phone number, with or without an account, and keeps who did it.
+   * For operators: forgets all failures, locks and the change of SIM of a phone number, with or without an account, and keeps who did it.
    * Where nothing is counted, nothing is written.
    */
   unlock(phone: string, by: string): Promise<Unlocked>;
@@ -65,6 +56,8 @@ export interface Standing extends LockState {
   /** Null when the number has no account. */
   readonly customerId: string | null;
   readonly lastUnlock: Unlock | null;
+  /** Milliseconds since 1970; null when its SIM is not new. */
+  readonly simChangedAt: number | null;
 }
 
 export interface Unlocked {
@@ -81,86 +74,84 @@ export interface AccountsOptions {
   readonly clock: Clock;
   /** Makes customer ids. @default `C` and 8 random characters of Crockford's base 32 */
   readonly id?: () => string;
-  /** Told when many checks of this process fail; must not throw. */
+  /** Called when many checks of this process fail; must not throw. */
   readonly onAlarm?: (alarm: SprayAlarm) => void;
+  /** Called when an account is opened from another SIM than before; must not throw. */
+  readonly onSimChange?: (account: { readonly phone: string; readonly customerId: string }) => void;
 }
 
-type Checked =
-  | { readonly match: true; readonly at: number; readonly account: Account; readonly reseal?: string }
-  | { readonly match: false; readonly refusal: Refusal };
-
-export function accounts({ documents, vault, clock, id = customerId, onAlarm }: AccountsOptions): Accounts {
+export function accounts(options: AccountsOptions): Accounts {
+  const { documents, vault, clock, id = customerId, onAlarm, onSimChange } = options;
   const records = accountRecords(documents, vault.alias);
-  const watch = onAlarm ? sprayWatch(clock, onAlarm) : () => {};
+  const check = pinCheck({ records, vault, clock, onAlarm });
 
-  /** Counts a try, checks it, and notes a failure. A match is for the caller to settle. */
-  const check = async ({ phone, pin }: PinCall, mark: string | null): Promise<Checked> => {
-    const { found, reservation } = await records.update(phone, (found) => {
-      const reservation = reserve(found.attempts, clock.now(), mark);
-      const answer = { found, reservation };
-      return reservation.kind === 'granted' ? { changes: { attempts: reservation.attempts }, answer } : { answer };
-    });
-    if (reservation.kind === 'refused') return { match: false, refusal: reservation.refusal };
-    const { at, attempts } = reservation;
-    const account = found.kind === 'account' ? found.stored.body : undefined;
-    const result = await vault.check(pin, phone, account?.pin).catch(async (error: unknown) => {
-      // When taking back fails too, the try stays counted: closed rather than open.
-      await records.revise(phone, (attempts) => release(attempts, at, mark)).catch(() => undefined);
-      throw error;
-    });
-    watch(!result.match);
-    if (result.match && account) return { ...result, match: true, at, account };
-    await records.revise(phone, (attempts) => fail(attempts, mark));
-    return { match: false, refusal: refusal(attempts, clock.now()) };
+  /** What to store of the SIM of a call whose PIN was right. */
+  const simChanges = ({ phone, sim }: PinCall, account: Account): Partial<Account> => {
+    if (sim === undefined) return {};
+    const noted = noteSim(account.sim, sim, clock.now());
+    const isNew = noted.changedAt !== (account.sim?.changedAt ?? null);
+    if (isNew) onSimChange?.({ phone, customerId: account.customerId });
+    return { sim: noted };
   };
 
-  const create: Accounts['create'] = async ({ phone, pin, name = '', lang = null, idempotencyKey }) => {
+  const create: Accounts['create'] = async ({ phone, pin, name = '', lang = null, idempotencyKey, sim }) => {
     if (!isPin(pin)) return { created: false, reason: 'bad-pin' };
     if (weakPin(pin, phone)) return { created: false, reason: 'weak-pin' };
-    const createdBy = markOf(idempotencyKey);
-    const known = ({ id, body }: StoredDocument<Account>): Created =>
+    const createdBy = hashKey(idempotencyKey);
+    const answerExisting = ({ id, body }: StoredDocument<Account>): Created =>
       createdBy !== null && body.createdBy === createdBy
         ? { created: true, customerId: id }
         : { created: false, reason: 'exists' };
     const before = await records.find(phone);
-    if (before) return known(before);
+    if (before) return answerExisting(before);
     const sealed = await vault.seal(pin, phone);
-    const draft = { phone, name, lang, pin: sealed, createdBy, changedBy: null, attempts: NO_ATTEMPTS };
+    const opened = sim === undefined ? {} : { sim: noteSim(undefined, sim, clock.now()) };
+    const draft = { phone, name, lang, pin: sealed, createdBy, changedBy: null, attempts: NO_ATTEMPTS, ...opened };
     // Not `update` of the store: nothing is replaced; each try takes another id.
     for (let tries = 0; tries <= COMMON_LIMITS.conflictsPerTurn; tries++) {
       const customerId = id();
       if (await records.insert({ ...draft, customerId, createdAt: clock.now() })) return { created: true, customerId };
       const other = await records.find(phone);
-      if (other) return known(other);
+      if (other) return answerExisting(other);
     }
     throw new TwinlineError('ERR_CONFLICT', 'No free customer id was found for a new account. Try again.');
   };
 
   const verifyPin: Accounts['verifyPin'] = async (call) => {
-    const checked = await check(call, markOf(call.idempotencyKey));
+    const checked = await check(call, hashKey(call.idempotencyKey));
     if (!checked.match) return { ok: false, ...checked.refusal };
     const { at, account, reseal } = checked;
+    const changes = simChanges(call, account);
     await records.update(call.phone, (found) => {
       const attempts = succeed(found.attempts, at);
       // A PIN that was changed meanwhile must not be overwritten by the old one under a new key.
       const same = found.kind === 'account' && found.stored.body.pin === account.pin;
-      return { changes: reseal && same ? { attempts, pin: reseal } : { attempts }, answer: undefined };
+      return { changes: { ...changes, attempts, ...(reseal && same && { pin: reseal }) }, answer: undefined };
     });
     const { customerId, name, lang } = account;
-    return { ok: true, customerId, name, lang };
+    const simChanged = isSimNew(changes.sim ?? account.sim, clock.now());
+    return { ok: true, customerId, name, lang, ...(simChanged && { simChanged }) };
   };
 
   const changePin: Accounts['changePin'] = async (call) => {
     const { phone, newPin } = call;
     if (!isPin(newPin)) return { changed: false, reason: 'bad-pin' };
     if (weakPin(newPin, phone)) return { changed: false, reason: 'weak-pin' };
-    const mark = markOf(call.idempotencyKey);
+    const mark = hashKey(call.idempotencyKey);
     const done = async () => mark !== null && (await records.find(phone))?.body.changedBy === mark;
     if (await done()) return { changed: true };
     const checked = await check(call, mark);
     // A twin of this call may have changed the PIN since: then the old one is no longer right, and all is well.
     if (!checked.match) return (await done()) ? { changed: true } : { changed: false, ...checked.refusal };
     const { at, account } = checked;
+    const changes = simChanges(call, account);
+    if (isSimNew(changes.sim ?? account.sim, clock.now())) {
+      await records.update(phone, ({ attempts }) => ({
+        changes: { ...changes, attempts: succeed(attempts, at) },
+        answer: undefined,
+      }));
+      return { changed: false, reason: 'sim-changed' };
+    }
     const pin = await vault.seal(newPin, phone).catch(async (error: unknown) => {
       // The old PIN was right all the same: overload must not count as a failure.
       await records.revise(phone, (attempts) => succeed(attempts, at));
@@ -171,7 +162,8 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
       if (mark !== null && body?.changedBy === mark) return { answer: { changed: true } };
       if (body?.pin !== account.pin)
         throw new TwinlineError('ERR_CONFLICT', 'Another call changed this PIN meanwhile. Ask for the PIN again.');
-      return { changes: { attempts: succeed(found.attempts, at), pin, changedBy: mark }, answer: { changed: true } };
+      const attempts = succeed(found.attempts, at);
+      return { changes: { ...changes, attempts, pin, changedBy: mark }, answer: { changed: true } };
     });
   };
 
@@ -180,21 +172,24 @@ export function accounts({ documents, vault, clock, id = customerId, onAlarm }: 
     create,
     verifyPin,
     changePin,
-    standing: (phone) => records.update(phone, (found) => ({ answer: standingOf(found, clock.now()) })),
+    standing: (phone) => records.update(phone, (found) => ({ answer: readStanding(found, clock.now()) })),
     unlock: (phone, by) =>
       records.update<Unlocked>(phone, (found) => {
         const at = clock.now();
-        const before = standingOf(found, at);
-        if (isClean(found.attempts)) return { answer: { unlocked: false, before } };
-        const changes = { attempts: NO_ATTEMPTS, lastUnlock: { by, at } };
+        const before = readStanding(found, at);
+        if (isClean(found.attempts) && before.simChangedAt === null) return { answer: { unlocked: false, before } };
+        const sim = found.kind === 'account' ? found.stored.body.sim : undefined;
+        const known = sim && { sim: { ...sim, changedAt: null } };
+        const changes = { attempts: NO_ATTEMPTS, lastUnlock: { by, at }, ...known };
         return { changes, answer: { unlocked: true, before } };
       }),
   };
 }
 
-function standingOf(found: Found, now: number): Standing {
+function readStanding(found: Found, now: number): Standing {
   const account = found.kind === 'account' ? found.stored.body : undefined;
-  const known = { customerId: account?.customerId ?? null, lastUnlock: account?.lastUnlock ?? null };
+  const simChangedAt = isSimNew(account?.sim, now) ? account!.sim!.changedAt : null;
+  const known = { customerId: account?.customerId ?? null, lastUnlock: account?.lastUnlock ?? null, simChangedAt };
   return { ...known, ...lockState(found.attempts, now) };
 }
 
@@ -205,6 +200,6 @@ function customerId(): string {
 }
 
 // Keys are of any length and may name a session; only recognising them is needed.
-function markOf(key: string | undefined): string | null {
+function hashKey(key: string | undefined): string | null {
   return key === undefined ? null : createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }

@@ -1,7 +1,5 @@
-// How tries at a PIN are counted: pure functions over a small record that is stored with the account, and an alarm for
-// guesses that are spread over many accounts.
+// How tries at a PIN are counted: pure functions over a small record that is stored with the account.
 
-import type { Clock } from '../clock.ts';
 import { retryDelay } from '../retry.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
 
@@ -75,6 +73,11 @@ export function reserve(attempts: Attempts, now: number, key: string | null): Re
       last: key === null ? null : { key, at: now, repeats: 0, failed: false },
     },
   };
+}
+
+/** Failures of the last ACCOUNT_LIMITS.pinWindowMs that were counted before this try. */
+export function failuresBefore({ attempts, at }: Extract<Reservation, { kind: 'granted' }>): number {
+  return without(attempts.failures, at).length;
 }
 
 /** The try was right: the run of failures ends, and with it any lock that later tries of the same moment began. */
@@ -159,39 +162,4 @@ function recent({ failures }: Attempts, now: number): readonly number[] {
 function without(times: readonly number[], one: number): readonly number[] {
   const at = times.indexOf(one);
   return at < 0 ? times : times.toSpliced(at, 1);
-}
-
-export interface SprayAlarm {
-  readonly kind: 'spray';
-  /** Failed PIN checks of this process in the last ACCOUNT_LIMITS.sprayWindowMs. */
-  readonly failures: number;
-  /** Failed checks among all checks of that time, 0 to 1. */
-  readonly ratio: number;
-}
-
-const BUCKETS = 30;
-const BUCKET_MS = ACCOUNT_LIMITS.sprayWindowMs / BUCKETS;
-
-/** Call the result with the outcome of every PIN check; it raises the alarm at most once per window. */
-export function sprayWatch(clock: Clock, onAlarm: (alarm: SprayAlarm) => void): (failed: boolean) => void {
-  let buckets: { at: number; checks: number; failures: number }[] = [];
-  let quietUntil = 0;
-  return (failed) => {
-    const now = clock.now();
-    const at = Math.floor(now / BUCKET_MS);
-    buckets = buckets.filter((bucket) => bucket.at > at - BUCKETS && bucket.at <= at);
-    let current = buckets.at(-1);
-    if (current?.at !== at) {
-      current = { at, checks: 0, failures: 0 };
-      buckets.push(current);
-    }
-    current.checks++;
-    if (failed) current.failures++;
-    const checks = buckets.reduce((sum, bucket) => sum + bucket.checks, 0);
-    const failures = buckets.reduce((sum, bucket) => sum + bucket.failures, 0);
-    const ratio = failures / checks;
-    if (now < quietUntil || failures <= ACCOUNT_LIMITS.sprayFailures || ratio <= ACCOUNT_LIMITS.sprayRatio) return;
-    quietUntil = now + ACCOUNT_LIMITS.sprayWindowMs;
-    onAlarm({ kind: 'spray', failures, ratio });
-  };
 }

@@ -5,6 +5,7 @@ import { TwinlineError } from '../errors.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../store/store.ts';
 import { type Attempts, NO_ATTEMPTS } from './attempts.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
+import type { KnownSim } from './sim.ts';
 
 export type Account = {
   readonly customerId: string;
@@ -20,19 +21,21 @@ export type Account = {
   readonly createdBy: string | null;
   readonly changedBy: string | null;
   readonly attempts: Attempts;
+  /** Absent while no gateway has named a SIM. */
+  readonly sim?: KnownSim;
   /** The last time that an operator unlocked it; absent when nobody did. */
   readonly lastUnlock?: Unlock;
 };
 
 /** Who unlocked an account, and when. */
 export type Unlock = {
-  /** `cli`, or the operator as the log names him. */
+  /** `cli`, or the operator as the log names them. */
   readonly by: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 };
 
-/** Tries on a phone number that has no account; `alias` says which number, to whoever has the key. */
+/** Tries on a phone number that has no account; `alias` says which number, with the key. */
 type Stranger = { readonly alias: string; readonly attempts: Attempts };
 
 /** Accounts by customer id; a phone number has at most one. */
@@ -78,7 +81,7 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
   // Both are read for every number: one read more for unknown ones would tell them apart by time.
   const look = async (phone: string): Promise<Found> => {
     const own = alias(phone);
-    const slot = slotOf(own);
+    const slot = findSlot(own);
     const [account, stranger] = await Promise.all([find(phone), documents.get<Stranger>(STRANGERS, slot)]);
     if (account) return { kind: 'account', stored: account, attempts: account.body.attempts };
     const attempts = stranger?.body.alias === own ? stranger.body.attempts : NO_ATTEMPTS;
@@ -123,6 +126,6 @@ export function accountRecords(documents: DocumentStore, alias: (phone: string) 
 }
 
 /** The slot of the number with this alias. */
-export function slotOf(alias: string): string {
+export function findSlot(alias: string): string {
   return String(Buffer.from(alias, 'base64url').readUInt32BE() % ACCOUNT_LIMITS.strangerSlots);
 }

@@ -12,9 +12,10 @@ import { ACCOUNT_LIMITS } from './limits.ts';
  * (at most ACCOUNT_LIMITS.accountNameChars), `lang`. Answers, all with `ok`, so that a flow can branch on it:
  * - exists: `{ok:true, exists}`
  * - create: `{ok:true, created:true, customerId}` or `{ok:false, created:false, reason:"exists"|"weak-pin"|"bad-pin"}`
- * - verifyPin: `{ok:true, customerId, name, lang}` or `{ok:false, reason:"wrong", remaining}` or
- *   `{ok:false, reason:"locked", lockedUntil?, minutes?}`
- * - changePin: `{ok:true, changed:true}` or `{ok:false, changed:false, …}` with a reason as above, `weak-pin` or `bad-pin`
+ * - verifyPin: `{ok:true, customerId, name, lang, simChanged?}` or `{ok:false, reason:"wrong", remaining}` or
+ *   `{ok:false, reason:"locked", lockedUntil?, minutes?}`; `simChanged:true` where the number has a new SIM
+ * - changePin: `{ok:true, changed:true}` or `{ok:false, changed:false, …}` with a reason as above, `weak-pin`, `bad-pin` or
+ *   `sim-changed`
  *
  * Malformed input rejects with ERR_INPUT, naming the field and never its value.
  */
@@ -28,15 +29,16 @@ export function accountServices(accounts: Accounts): Services {
       const lang = read.optional('lang', cleanLanguage);
       const known = { ...(name !== undefined && { name }), ...(lang !== undefined && { lang }) };
       const [phone, pin] = [read.phone(), read.digits('pin')];
-      const outcome = await accounts.create({ phone, pin, idempotencyKey, ...known });
+      const outcome = await accounts.create({ phone, pin, idempotencyKey, sim: read.sim(phone), ...known });
       return { ok: outcome.created, ...outcome };
     }),
-    'account.verifyPin': service('account.verifyPin', (read, idempotencyKey) =>
-      accounts.verifyPin({ phone: read.phone(), pin: read.digits('pin'), idempotencyKey }),
-    ),
+    'account.verifyPin': service('account.verifyPin', (read, idempotencyKey) => {
+      const [phone, pin] = [read.phone(), read.digits('pin')];
+      return accounts.verifyPin({ phone, pin, idempotencyKey, sim: read.sim(phone) });
+    }),
     'account.changePin': service('account.changePin', async (read, idempotencyKey) => {
       const [phone, pin, newPin] = [read.phone(), read.digits('pin'), read.digits('newPin')];
-      const outcome = await accounts.changePin({ phone, pin, newPin, idempotencyKey });
+      const outcome = await accounts.changePin({ phone, pin, newPin, idempotencyKey, sim: read.sim(phone) });
       return { ok: outcome.changed, ...outcome };
     }),
   };
@@ -47,6 +49,8 @@ interface Reader {
   /** A text that was typed for a PIN; whether it is one is for the accounts to say. */
   digits(field: string): string;
   optional(field: string, parse: (text: string) => string | undefined): string | undefined;
+  /** The SIM of the caller, where this is the number that they call from. */
+  sim(phone: string): string | undefined;
 }
 
 function service(name: string, act: (read: Reader, idempotencyKey: string) => Promise<Json>): Service {
@@ -87,6 +91,7 @@ function reader(service: string, input: JsonObject, { session }: ServiceCall): R
       if (parsed === undefined) throw refuse(field, RULES[field] ?? 'is malformed');
       return value === undefined ? undefined : parsed;
     },
+    sim: (phone) => (phone === session.phoneNumber ? session.sim : undefined),
   };
 }
 

@@ -16,7 +16,7 @@ import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
 import { TOKEN_REASONS } from './reason.ts';
 import type { Capability } from './token/ucan.ts';
-import { mintInvocation } from './tokens.ts';
+import { inspectToken, mintInvocation } from './tokens.ts';
 
 export interface DelegationsOptions {
   /** With DELEGATION_KINDS declared. */
@@ -30,6 +30,8 @@ export interface DelegationsOptions {
   readonly key: OracleKey;
   /** The DID that issues them, when it is not that of the key. */
   readonly issuer?: string;
+  /** Keys before it: with them delegations to their DIDs are used. */
+  readonly olderKeys?: readonly OracleKey[];
   /** Receives the inspection events of delegations. */
   readonly inspector?: Inspector | undefined;
   /** Called after a token was revoked: connections opened with it must be closed. */
@@ -88,6 +90,13 @@ export function delegations(options: DelegationsOptions): Delegations {
     return openText(keyring, makeSeal(user), found.context.sealed);
   }
 
+  function findSigner(proof: string): { readonly key: OracleKey; readonly issuer?: string } {
+    const { key, issuer, olderKeys = [] } = options;
+    const read = olderKeys.length ? inspectToken(proof) : undefined;
+    const older = read?.ok ? olderKeys.find(({ did }) => did === read.chain[0].audience) : undefined;
+    return older ? { key: older } : { key, ...(issuer && { issuer }) };
+  }
+
   return {
     async store(user, raw) {
       const checked = await guard.checkDelegation(raw);
@@ -129,16 +138,15 @@ export function delegations(options: DelegationsOptions): Delegations {
       const name = JSON.stringify([raw, audience, capability]);
       const known = minted.get(user)?.get(name);
       if (known && known.until > now) return known.token;
-      const { key, issuer } = options;
+      const signer = findSigner(raw);
       const expiresIn = DELEGATION_LIMITS.mintedSeconds;
       const token = await mintInvocation({
-        key,
+        ...signer,
         audience,
         capability,
         expiresIn,
         proofs: [raw],
         clock,
-        ...(issuer && { issuer }),
       });
       const until = now + (expiresIn * 1000) / 2;
       minted.set(

@@ -21,8 +21,8 @@ const MAX_CHARS = {
 const KEYS_SECONDS = DELEGATION_LIMITS.issuerKeysFreshMs / 1000;
 
 export interface GuardOptions {
-  /** The DID that tokens must name as their audience. */
-  readonly audience: string;
+  /** The DID that tokens must name as their audience; any of several while the key of a service is changed. */
+  readonly audience: string | readonly string[];
   readonly clock?: Clock;
   /** Seconds that a token may be valid from now on; default 900 for invocations, 366 days for delegations. */
   readonly maxTtlSeconds?: { readonly invocation?: number; readonly delegation?: number };
@@ -115,7 +115,7 @@ function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, met
         `Cannot guard tokens: maxTtlSeconds.${kind} is ${seconds}. Give a whole number of at least one second.`,
       );
   return {
-    audience,
+    audiences: [audience].flat(),
     accepted: { identity: 'ixo:oracle', namespace: 'oracle', resource: 'issuer', ...accepted },
     maxSeconds: { invocation, delegation },
     methods,
@@ -125,7 +125,7 @@ function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, met
 // ucanto throws at what it cannot read; nothing that was read here should get that far.
 async function proveSafely(chain: Chain, rules: Rules, keys: IssuerKeys): Promise<Proven | Refused> {
   try {
-    return await prove(chain, { audience: rules.audience, identity: rules.accepted.identity, keys });
+    return await prove(chain, { audience: chain.ucans[0].audience, identity: rules.accepted.identity, keys });
   } catch {
     return refuse('not-a-ucan');
   }
@@ -160,7 +160,7 @@ export interface Accepted {
 }
 
 export interface Rules {
-  readonly audience: string;
+  readonly audiences: readonly string[];
   readonly accepted: Accepted;
   /** Seconds that a token of each kind may be valid from now on. */
   readonly maxSeconds: { readonly [kind in TokenKind]: number };
@@ -171,7 +171,7 @@ export interface Rules {
 /** Why a token may not pass at `now`, in seconds; undefined when its proofs and signatures are worth to be checked. */
 export function judge(chain: Chain, { kind, rules, now }: { kind: TokenKind; rules: Rules; now: number }) {
   const [token] = chain.ucans;
-  if (token.audience !== rules.audience) return 'wrong-audience';
+  if (!rules.audiences.includes(token.audience)) return 'wrong-audience';
   return judgeTimes(chain, { longest: rules.maxSeconds[kind], now }) ?? judgeContent(chain, kind, rules);
 }
 

@@ -19,6 +19,8 @@ export interface ServiceSession {
   /** E.164 with `+`, where the door knows one. */
   readonly phoneNumber?: string;
   readonly serviceCode?: string;
+  /** Keyed hashes of the SIM card, where the telecom gateway names it. */
+  readonly sim?: string;
 }
 
 export interface ServiceCall {

@@ -4,7 +4,7 @@
 // to know a retry, an older text, and where the new answer begins in a longer one.
 
 import type { Decision, SessionState } from '../engine/session/turn.ts';
-import { shortMac } from '../keyring.ts';
+import { type Keyring, shortMac } from '../keyring.ts';
 import type { JsonObject } from '../store/store.ts';
 import type { UssdRequest } from './request.ts';
 
@@ -14,6 +14,8 @@ interface PhoneDoor extends JsonObject {
   readonly serviceCode: string;
   /** Requests that were taken, oldest first: `length:turn key;` for each, in one string, which is cheap to read back. */
   readonly marks: string;
+  /** Keyed hashes of the SIM card, where the dialect names it. */
+  readonly sim?: string;
 }
 
 /** What to do with the first request of an unknown session when its text is not empty. */
@@ -27,12 +29,19 @@ export interface DialRules {
   /** The first makes turn keys; the others know those that were made before a change of keys. At least one. */
   readonly keys: readonly Buffer[];
   readonly unknownSession: UnknownSession;
+  /** The keyed hashes that are kept of an IMSI. */
+  readonly markSim: (imsi: string) => string;
 }
 
 export interface Dial {
   /** Undefined where nothing can tell a retry from a new answer: `latest` mode without message numbers. */
   readonly turnKey: string | undefined;
   readonly decide: (seen: SessionState) => Decision;
+}
+
+/** The hashes of an IMSI under every key, the active one first, parted by spaces: all that is kept of it. */
+export function markSim(keyring: Keyring, imsi: string): string {
+  return keyring.ids.map((kid) => `${kid}:${shortMac(keyring.subkey('sim/v1', kid)!, [imsi])}`).join(' ');
 }
 
 const MARKS_CHARS = 1_344;
@@ -133,9 +142,10 @@ function readLatest(request: UssdRequest, rules: DialRules): Dial {
 type Begin = (inputs: readonly string[]) => Decision;
 
 function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Begin {
-  const { sessionId, phoneNumber } = request;
+  const { sessionId, phoneNumber, imsi } = request;
   const serviceCode = request.serviceCode || (request.dialled ?? '');
-  const door = { sessionId, phoneNumber, serviceCode, marks };
+  const known = { sessionId, phoneNumber, serviceCode, marks };
+  const door = imsi === undefined ? known : { ...known, sim: rules.markSim(imsi) };
   const input = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
   return (inputs) => ({ kind: 'begin', conversation: rules.flow, input, door, inputs });
 }

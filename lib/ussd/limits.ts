@@ -2,6 +2,10 @@
 
 export const USSD_LIMITS = {
   ussdSessionIdChars: 100,
+  /** Sessions that one phone may have at a time. */
+  sessionsPerPhone: 3,
+  /** Phones whose sessions a process counts; the one that dialled longest ago is forgotten. */
+  phonesCounted: 100_000,
   /** Bytes of a request body at the USSD door. */
   ussdBodyBytes: 8_192,
 } as const;

@@ -40,6 +40,8 @@ export type UssdRequest = {
   turnId?: string;
   /** The mobile network, in the gateway's own words. */
   network?: string;
+  /** The IMSI of the caller's SIM card; only a keyed hash of it is kept. */
+  imsi?: string;
   /** Identifiers that the dialect wants back in its answer; nothing but its adapter reads them. */
   echo?: Readonly<Record<string, string>>;
 };
@@ -67,6 +69,7 @@ const DIALLED = /^\*?(\d+(?:[*#]\d+)*)#?$/;
 const E164 = /^\+[1-9]\d{6,14}$/;
 const MSISDN = /^\+?([1-9]\d{6,14})$/;
 const ENCODED = /[+%]/;
+const IMSI = /^[1-9]\d{9,14}$/;
 const NETWORK = /^[\x20-\x7e]{1,40}$/;
 
 /** The error of every refused request; it names the field and the rule, never the value, which may hold a PIN. */
@@ -142,6 +145,11 @@ export function readFlag(value: unknown, field: string): boolean {
 /** The network's name, to be spread into a request; a strange one is left out, for nothing depends on it. */
 export function readNetwork(value: unknown): { network?: string } {
   return typeof value === 'string' && NETWORK.test(value) ? { network: value } : {};
+}
+
+/** The IMSI of the SIM card, to be spread into a request; what is none is left out, for gateways fill the field as they like. */
+export function readImsi(value: unknown): { imsi?: string } {
+  return typeof value === 'string' && IMSI.test(value) ? { imsi: value } : {};
 }
 
 /**

@@ -4,12 +4,13 @@ import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/record.ts';
-import { type TurnResult, takeTurn } from '../engine/session/turn.ts';
+import { type Decision, type SessionState, type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
 import { toPath } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
 import { createAdapters } from './adapter.ts';
-import { type DialRules, type Refusal, readDial, type UnknownSession } from './dial.ts';
+import { type DialRules, markSim, type Refusal, readDial, type UnknownSession } from './dial.ts';
+import { phoneSessions } from './phone-sessions.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE, type UssdReply } from './reply.ts';
 import type { UssdRequest } from './request.ts';
 
@@ -27,6 +28,8 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   readonly deadlineMs?: number;
   /** What went wrong behind an UNAVAILABLE, and the request that it was shown to. */
   readonly onProblem?: (error: unknown, requestId: string | undefined) => void;
+  /** A session ended because its phone began more than USSD_LIMITS.sessionsPerPhone. */
+  readonly onCrowded?: () => void;
 }
 
 /** A session as operators see it. */
@@ -70,12 +73,27 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     flow: options.flow,
     keys: options.keyring.ids.map((id) => options.keyring.subkey('turn-key/v1', id)!),
     unknownSession: options.unknownSession ?? 'end',
+    markSim: (imsi) => markSim(options.keyring, imsi),
   };
+  const phones = phoneSessions({
+    isLive: async (key) => (await viewSession(engine, key)) !== undefined,
+    endSession: (key) => endLive(engine, key, () => true),
+    onEnded: options.onCrowded,
+  });
   const inFlight = new Map<string, Promise<UssdReply>>();
 
   const answer = async ({ key, request, requestId }: Asked): Promise<UssdReply> => {
-    const { turnKey, decide } = readDial(request, rules);
-    return toReply(await takeTurn(engine, { key, turnKey, decide, deadlineMs, requestId }));
+    const dial = readDial(request, rules);
+    let hasBegun = false;
+    const decide = (seen: SessionState): Decision => {
+      const decision = dial.decide(seen);
+      hasBegun = decision.kind === 'begin';
+      return decision;
+    };
+    const reply = toReply(await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId }));
+    if (reply.kind === 'end') phones.end(request.phoneNumber, key);
+    else if (hasBegun) await phones.begin(request.phoneNumber, key);
+    return reply;
   };
 
   // Without message numbers a repeated answer cannot be told from a new one, except while the first is still in progress.
@@ -159,12 +177,18 @@ function toReply(result: TurnResult): UssdReply {
 }
 
 async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
-  // In the order of its turns: what was looked at is what is removed.
-  await engine.inOrder(key, async () => {
-    const session = await viewSession(engine, key);
-    if (session && mayEnd(session, request)) await engine.store.remove(key);
-  });
+  await endLive(engine, key, (session) => mayEnd(session, request));
   return NOTHING;
+}
+
+// In the order of its turns: what was looked at is what is removed.
+function endLive(engine: Engine, key: string, may: (session: SessionView) => boolean): Promise<boolean> {
+  return engine.inOrder(key, async () => {
+    const session = await viewSession(engine, key);
+    const isEnding = session !== undefined && may(session);
+    if (isEnding) await engine.store.remove(key);
+    return isEnding;
+  });
 }
 
 // Dialects that name no phone show what they have seen, or have the session in their path.

@@ -1,6 +1,7 @@
 // The agent service of this server: what it is made of, its door, and what goes on behind it.
 
 import { join } from 'node:path';
+import type { Middleware } from 'koa';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -65,6 +66,8 @@ export interface AgentServiceOptions {
   readonly log: Log;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
+  /** Lets operators through. */
+  readonly operatorsOnly: Middleware;
   /** For tests: how plugins reach other servers. */
   readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
@@ -88,10 +91,11 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   await documents.declare(DELEGATION_KINDS);
   const key = parseOracleKey(config.oracleKey);
   const did = config.agent.did ?? key.did;
+  const olderKeys = config.agent.did === undefined ? config.olderOracleKeys.map(parseOracleKey) : [];
   const revoked = revocations({ documents });
   const refusedTokens = countRefusedTokens();
   const guard = tokenGuard({
-    audience: did,
+    audience: [did, ...olderKeys.map((older) => older.did)],
     clock,
     maxTtlSeconds: { invocation: maxTtlSeconds },
     methods: issuerMethods(config.agent),
@@ -100,6 +104,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
 
   const plugins = await openPlugins({
     ...{ config, documents, services, clock, log, ownRoutes: options.ownRoutes, sender: options.sender },
+    operatorsOnly: options.operatorsOnly,
   });
   defer(plugins.close);
   const { logs, channel } = await openRunStores(config, redis);
@@ -111,7 +116,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   const delegationService = delegations({
     ...{ documents, clock, keyring, guard, inspector, key },
     revocations: revoked,
-    issuer: did,
+    ...{ issuer: did, olderKeys },
     onRevoked: ({ keys }) => sockets.revoke(keys),
   });
   const mcp = await openMcpService({

@@ -1,7 +1,6 @@
 // The HTTP application: what a request passes through, in this order, and the routes at the end of it.
 
 import Koa, { type Middleware } from 'koa';
-import type { Keyring } from '../../lib/keyring.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
@@ -21,10 +20,9 @@ import { Refusal } from '../http/errors.ts';
 import { admission, type Exceptions, requestId } from '../http/fast-path.ts';
 import { guarded } from '../http/guard.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
-import { clientReader } from '../http/middleware/client.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
-import { operatorsOnly } from '../http/middleware/operator.ts';
+import { type OperatorRule, operatorsOnly } from '../http/middleware/operator.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
 import {
@@ -42,7 +40,7 @@ import { openApiDocument } from '../openapi/document.ts';
 import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
-import { operatorName, operatorRouteGroup } from '../ussd/operator-routes.ts';
+import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
 import { admitted } from '../web/kit/admitted.ts';
 import { isPageFile, PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
@@ -54,7 +52,6 @@ export interface AppDeps {
   readonly gateway: UssdService;
   readonly gateways: UssdGateways;
   readonly desk: AccountDesk;
-  readonly keyring: Keyring;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly health: Health;
   readonly overload: Overload;
@@ -67,6 +64,7 @@ export interface AppDeps {
   readonly agent: AgentDoor;
   readonly sockets: Pick<SocketDoor, 'packets' | 'handshakes'>;
   readonly toolPages: ToolPages;
+  readonly operators: OperatorRule;
   /** Undefined where there is none. */
   readonly query?: QueryGateway | undefined;
   /** Groups that plugins serve, for /openapi.json. */
@@ -88,8 +86,7 @@ export interface App {
 /** The application. */
 export function createApp(deps: AppDeps): App {
   const { config, gateway, health, metrics, log, routes = [] } = deps;
-  const { exempt, countsLoopback } = config.rateLimit;
-  const clientOf = clientReader({ proxies: config.trustedProxies, exempt, countsLoopback });
+  const { clientOf } = deps.operators;
   const limiter = openLimiter(deps);
   const overload = countedOverload(deps);
   const admit = admission({ overload, clientOf, limiter });
@@ -97,7 +94,7 @@ export function createApp(deps: AppDeps): App {
   metrics.add(() =>
     gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
   );
-  const operators = operatorsOnly({ token: config.operatorToken, production: config.production, clientOf });
+  const operators = operatorsOnly(deps.operators);
   const cors = crossOrigin(config);
   const dials = dialLimiter(limiter, log);
   const ussd = ussdRoutes({
@@ -112,13 +109,12 @@ export function createApp(deps: AppDeps): App {
   const router = newRouter();
   router.use(jsonBody());
   addRoutes(router, HEALTH_ROUTES, { deps: { health, environment: config.environment } });
-  const by = operatorName(config.operatorToken, deps.keyring.subkey('operator-pass/v1')!);
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
-    deps: { gateway, desk: deps.desk, metrics, health, by },
+    deps: { gateway, desk: deps.desk, metrics, health },
     guards: { operator: operators },
   });
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
-  deps.toolPages(router, { clientOf, dial: ussd.simulated });
+  deps.toolPages(router, ussd.simulated);
   const parts = [...routeGroups(config), ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });

@@ -1,6 +1,6 @@
 // The engine and what it works with, built from a configuration: keys, stores, services, menus, and the phone gateway.
 
-import { type Accounts, accounts } from '../../lib/account/account.ts';
+import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
 import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -40,6 +40,8 @@ export interface HostOptions {
   readonly log: Log;
   /** Counts what went wrong. */
   readonly onProblem?: (where: 'ussd' | 'background') => void;
+  /** Counts sessions that ended because their phone began too many. */
+  readonly onCrowded?: () => void;
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
   /** For tests: puts something between the stores and everything else. */
@@ -69,10 +71,15 @@ interface HostDeps {
 }
 
 async function build(config: Config, options: HostOptions, { stores, keyring }: HostDeps) {
-  const { log, onProblem, services: between = (services) => services } = options;
+  const { log, onProblem, onCrowded, services: between = (services) => services } = options;
   const vault = pinVault({ keyring });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
-  const kept = accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm });
+  const onSimChange: AccountsOptions['onSimChange'] = ({ phone, customerId }) =>
+    log.warn(
+      { audit: 'account.sim-change', phone: vault.alias(phone), customerId },
+      'an account was opened from another SIM than before: its PIN cannot be changed for some days',
+    );
+  const kept = accounts({ documents: stores.documents, vault, clock: systemClock, onAlarm, onSimChange });
   const desk = accountDesk({ accounts: kept, alias: vault.alias, log });
   const services = between(await allServices(config, kept));
   const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
@@ -101,6 +108,10 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
     onProblem: (error, requestId) => {
       onProblem?.('ussd');
       log.error({ err: error, requestId }, 'a USSD turn failed');
+    },
+    onCrowded: () => {
+      onCrowded?.();
+      log.debug('a USSD session ended: its phone has begun too many');
     },
   });
   return { menuFolder, menus, engine, gateway, keyring, desk, services: observed };

@@ -22,6 +22,8 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   setFlagsFromString('--no-parallel-scavenge');
   const { config, problems } = readConfig(env, { makeKeys: true });
   if (!config) return quit(EXIT_CONFIG, problems);
+  // Without a listener, Node opens its debugger, which can read every key.
+  if (config.production) process.on('SIGUSR1', () => {});
   const server = await start(config);
   if (!server) return;
   stopOnSignals(server, config);

@@ -7,14 +7,14 @@ import { type Disposables, openWithDisposables } from '../../lib/disposables.ts'
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
-import { parseKeyring } from '../../lib/keyring.ts';
+import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import { createAdapters } from '../../lib/ussd/adapter.ts';
 import { openAgentService } from '../agent/open.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Finding } from '../doctor/check.ts';
-import { limitFinding } from '../doctor/machine.ts';
+import { limitFinding, proxyFinding } from '../doctor/machine.ts';
 import { spaceFinding } from '../doctor/stores.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
@@ -24,8 +24,11 @@ import { createMetrics, METRICS_TYPE } from '../health/metrics.ts';
 import type { WatchedStores } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
 import { type Listening, listen } from '../http/listen.ts';
+import { clientReader } from '../http/middleware/client.ts';
+import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middleware/operator.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import type { ServedRoute } from '../http/route-table.ts';
+import { tellRarely } from '../http/turn-away.ts';
 import { watchMenus } from '../menus/menus.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
@@ -71,10 +74,13 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   defer(inspector.close);
   // Without access to operator pages nothing is recorded for them.
   const recorder = serviceRecorder();
-  const isOperated = !config.production || config.operatorToken !== undefined;
+  const isOperated = !config.production || config.operatorTokens.length > 0;
   const hub = isOperated ? inspector.hub : undefined;
   const watched = isOperated ? { services: recorder.watch, inspector: hub } : {};
-  const host = await openHost(config, { log, onProblem: metrics.problem, stores: seams.stores, ...watched });
+  const host = await openHost(config, {
+    ...{ log, onProblem: metrics.problem, stores: seams.stores, ...watched },
+    onCrowded: () => metrics.refused('sessions'),
+  });
   defer(host.close);
   const { engine, gateway, stores, places, redis, menuFolder, menus, keyring, services } = host;
   // In development a person is told, not the log.
@@ -98,11 +104,13 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   });
   defer(domain.close);
 
+  const operators = readOperators(config, keyring, log);
   const conversations = [...menus.compiled.values()];
   const agent = await openAgentService({
     ownRoutes: ownRoutes(config),
     ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log },
     sender: seams.webhookSender,
+    operatorsOnly: operatorsOnly(operators),
     onProblem: () => metrics.problem('http'),
   });
   defer(agent.close);
@@ -122,7 +130,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     gateway,
     gateways,
     desk: host.desk,
-    keyring,
+    operators,
     adapters,
     health,
     overload,
@@ -142,6 +150,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       flows: engine.library,
       recorder,
       inspector: inspector.open(engine),
+      operators,
     }),
     query,
   });
@@ -190,6 +199,20 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       stopping ??= stop(drainDelayMs);
       return stopping;
     },
+  };
+}
+
+function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule {
+  const { trustedProxies: proxies, production, operatorTokens: tokens } = config;
+  const clientOf = clientReader({ ...config.rateLimit, proxies });
+  const onWrong = tellRarely((address: string, times) =>
+    log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
+  );
+  const key = keyring.subkey('operator-pass/v1')!;
+  return {
+    production,
+    clientOf,
+    tokens: tokens.length ? operatorTokens(tokens, { key, clientOf, onWrong }) : undefined,
   };
 }
 
@@ -248,11 +271,12 @@ function plainMetrics(render: () => Promise<string>): RequestListener {
   };
 }
 
-/** Warns of a disk that is almost full, and in production of limits that a telecom gateway will soon reach. */
+/** Warns of a disk that is almost full, and in production of proxies that are not listed and limits that are soon reached. */
 export function warnAtStart(config: Config, log: Log): void {
   const findings: Finding[] = [];
   const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
   if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
   if (config.production) findings.push(limitFinding(config));
+  if (config.production && config.isBehindProxy) findings.push(proxyFinding(config));
   for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
 }

@@ -31,6 +31,11 @@ export const REMOTE_FLAGS = {
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
+/** The OPERATOR_TOKEN to send: of a list, which servers take while it is changed, the first. */
+export function readOperatorToken(env: NodeJS.ProcessEnv): string | undefined {
+  return env.OPERATOR_TOKEN?.split(',')[0]?.trim() || undefined;
+}
+
 /** The server at `url`, asked with `key` or TWINLINE_API_KEY. Throws {@link Usage}. */
 export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.ProcessEnv): Remote {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))

@@ -5,10 +5,10 @@ import { flag, integer, list, type Setting, text } from './kinds.ts';
 
 export const AGENT_SETTINGS = {
   ORACLE_KEY: {
-    kind: text('ed25519-key'),
+    kind: list('ed25519-key'),
     secret: 'all',
     generated: 'oracle-key',
-    meaning: 'Ed25519 key of the agent service',
+    meaning: 'Ed25519 key of the agent service; of a list, while it is changed, the first signs',
     fix: 'Generate one with: npx twinline config --new-keys',
   },
   ORACLE_DID: {

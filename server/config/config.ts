@@ -25,15 +25,20 @@ export interface Config {
   /** How long a start waits for them to answer. */
   readonly storeWaitMs: number;
   readonly pinKeys: string;
-  readonly operatorToken: string | undefined;
+  /** Each opens the routes of operators. */
+  readonly operatorTokens: readonly string[];
   /** Of API keys for /v1. */
   readonly apiKeysFile: string | undefined;
   /** Voting rules; undefined: the built-in ones. */
   readonly governanceFile: string | undefined;
   /** Of the agent service; signs credentials, too. */
   readonly oracleKey: string;
+  /** Others, while it is changed: tokens to their DIDs are still taken. */
+  readonly olderOracleKeys: readonly string[];
   /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
   readonly publicUrl: string | undefined;
+  /** Whether proxies are to be trusted. */
+  readonly isBehindProxy: boolean;
   /** Networks of proxies whose X-Forwarded-For counts; none when proxies are not trusted. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: '*' | readonly string[];
@@ -130,12 +135,13 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
     redisAcceptLoss: values.REDIS_ACCEPT_LOSS,
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
     pinKeys: values.PIN_ENCRYPTION_KEY,
-    operatorToken: values.OPERATOR_TOKEN,
+    operatorTokens: values.OPERATOR_TOKEN ?? [],
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
-    oracleKey: values.ORACLE_KEY,
+    ...readOracleKeys(values),
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
-    trustedProxies: values.TRUST_PROXY_ENABLED ? values.TRUST_PROXY_CIDRS : [],
+    isBehindProxy: values.TRUST_PROXY_ENABLED,
+    trustedProxies: values.TRUST_PROXY_ENABLED ? (values.TRUST_PROXY_CIDRS ?? []) : [],
     corsOrigins: values.CORS_ORIGIN[0] === '*' ? '*' : values.CORS_ORIGIN,
     rateLimit: {
       max: values.RATE_LIMIT_MAX,
@@ -200,6 +206,12 @@ function readModel(values: Values): Config['model'] {
   if (baseUrl === undefined || name === undefined) return undefined;
   const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
   return { baseUrl, apiKey: values.MODEL_API_KEY, name, others, systemPrompt: values.MODEL_SYSTEM_PROMPT };
+}
+
+// Where a configuration is only looked at, no key is made.
+function readOracleKeys({ ORACLE_KEY: keys = [] }: Partial<Values>): Pick<Config, 'oracleKey' | 'olderOracleKeys'> {
+  const [oracleKey, ...olderOracleKeys] = keys;
+  return { oracleKey: oracleKey!, olderOracleKeys };
 }
 
 // Production does not start without the setting.

@@ -29,6 +29,7 @@ export interface Setting {
   readonly fix: string;
   /** The value when the variable is not set, as its text. */
   readonly default?: string;
+  /** The same in production; '' for none. */
   readonly productionDefault?: string;
   /** Made in development; required in production. */
   readonly generated?: Generated;
@@ -98,6 +99,7 @@ export const FORMATS = {
   'ed25519-key': { words: 'an Ed25519 key in ucanto’s string format', test: isEd25519Key },
   did: { words: 'a DID', test: /^did:[a-z0-9]+:[\w.:%-]+$/ },
   token: { words: 'visible ASCII characters without spaces', test: /^[\x21-\x7e]{1,4096}$/ },
+  'operator-token': { words: 'visible ASCII characters without spaces', test: /^[\x21-\x2b\x2d-\x7e]{1,4096}$/ },
   origin: {
     words: '* alone or an origin such as https://app.example.com',
     test: (text) => text === '*' || isOrigin(text),

@@ -107,6 +107,11 @@ export const SERVER_LIMITS = {
   headersPerRequest: 100,
   /** Bytes of a JSON body at the other doors. */
   jsonBodyBytes: 1_048_576,
+  /** Wrong tokens of operators that one address may show in so many milliseconds. */
+  operatorFailures: 5,
+  operatorFailureMs: 60_000,
+  /** Times RATE_LIMIT_MAX: what all addresses of an IPv6 /48, which one customer may have, may ask together. */
+  networkShare: 16,
   /** Clients whose requests are counted at the same time; the one that was seen longest ago is forgotten. */
   countedClients: 100_000,
   /** Requests that an instance takes at a time from a count that it shares. */

@@ -116,7 +116,9 @@ function describeFault(row: Setting, { text, wrong }: { text: string; wrong: rea
   return `must be ${row.kind.words}${which}${near && `.${near}`}`;
 }
 
-const INSPECT = /--inspect(?:-brk|-port)?=(\S+)/g;
+// Node reads `_` in its options as `-`.
+const DEBUGGER = /--(?:inspect|debug[-_]port)[^\s'"]*/g;
+const OPERATOR_TOKEN_CHARS = 24;
 
 function findContradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): string[] {
   const found: string[] = [];
@@ -135,13 +137,12 @@ function findContradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): st
     found.push(
       problemLine('USSD_GATEWAYS', undefined, 'is not set: whoever reaches the server could speak for any phone'),
     );
-  for (const [option, where = ''] of (env.NODE_OPTIONS ?? '').matchAll(INSPECT)) {
-    const host = where.replace(/:?\d*$/, '');
-    if (host === '' || /^(localhost|127\.|\[?::1)/.test(host)) continue;
-    found.push(
-      `NODE_OPTIONS=${option}: opens the debugger to the network, and with it every key. Leave it out in production.`,
-    );
-  }
+  const { OPERATOR_TOKEN: tokens } = values;
+  if (Array.isArray(tokens) && tokens.some(({ length }) => length < OPERATOR_TOKEN_CHARS))
+    found.push(problemLine('OPERATOR_TOKEN', tokens.join(','), `must have ${OPERATOR_TOKEN_CHARS} characters or more`));
+  const nodeOptions = [`NODE_OPTIONS=${env.NODE_OPTIONS ?? ''}`, ...process.execArgv].join(' ');
+  for (const [option] of nodeOptions.matchAll(DEBUGGER))
+    found.push(`${option}: a debugger can read every key. Start node without it in production, and NODE_OPTIONS too.`);
   return found;
 }
 

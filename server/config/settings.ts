@@ -72,9 +72,10 @@ export const SETTINGS = {
     fix: 'Generate one with: openssl rand -hex 32',
   },
   OPERATOR_TOKEN: {
-    kind: text('token'),
+    kind: list('operator-token'),
     secret: 'all',
-    meaning: 'bearer token of operator routes; unset: loopback clients in development, nobody in production',
+    meaning:
+      'bearer token of operator routes; a list while it is changed; unset: loopback clients in development, nobody in production',
     fix: 'Generate one with: openssl rand -hex 32',
   },
   API_KEYS_FILE: {
@@ -96,7 +97,8 @@ export const SETTINGS = {
   TRUST_PROXY_CIDRS: {
     kind: list('cidr'),
     default: PRIVATE_NETWORKS,
-    meaning: 'networks of trusted proxies',
+    productionDefault: '',
+    meaning: 'networks of trusted proxies; in production those that are listed, and no others',
     fix: 'Set for example TRUST_PROXY_CIDRS=10.0.0.0/8,192.168.1.7.',
   },
   CORS_ORIGIN: {
@@ -108,7 +110,7 @@ export const SETTINGS = {
   RATE_LIMIT_MAX: {
     kind: integer(1, 1_000_000_000),
     default: '100',
-    meaning: 'requests per window and client address (IPv6 by /64)',
+    meaning: 'requests per window and client address (IPv6 by /64, and 16 times as many by /48)',
     fix: 'Set for example RATE_LIMIT_MAX=100.',
   },
   RATE_LIMIT_WINDOW_MS: {
@@ -211,7 +213,11 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 type Table = typeof SETTINGS;
 type Filled = {
-  [N in SettingName]: Table[N] extends { default: string } | { generated: Generated } ? N : never;
+  [N in SettingName]: Table[N] extends { productionDefault: '' }
+    ? never
+    : Table[N] extends { default: string } | { generated: Generated }
+      ? N
+      : never;
 }[SettingName];
 
 /** What the settings come to; those without a default may be missing. */

@@ -48,10 +48,8 @@ export const KEY_CHECKS: readonly Check[] = [
   {
     name: 'operator token',
     run: ({ config }) =>
-      config.operatorToken !== undefined || !config.production
-        ? fine(
-            config.operatorToken === undefined ? 'operator routes answer this machine only' : 'OPERATOR_TOKEN is set',
-          )
+      config.operatorTokens.length > 0 || !config.production
+        ? fine(config.operatorTokens.length ? 'OPERATOR_TOKEN is set' : 'operator routes answer this machine only')
         : advice(
             'OPERATOR_TOKEN is not set: /metrics and the other operator routes answer 404',
             'Set one to use them.',

@@ -80,20 +80,7 @@ const ASK_MS = 500;
 export const NETWORK_CHECKS: readonly Check[] = [
   {
     name: 'trusted proxies',
-    run: ({ config }) => {
-      const { trustedProxies, production, host } = config;
-      if (!trustedProxies.length) {
-        if (!production) return fine('no proxy is trusted: the client is who connects');
-        const words = `no proxy is trusted: behind one, all clients of ${host} count as a single address`;
-        return advice(words, 'Set TRUST_PROXY_ENABLED=true and TRUST_PROXY_CIDRS, unless clients connect directly.');
-      }
-      const wide = trustedProxies.filter(isWide);
-      if (!wide.length) return fine(`X-Forwarded-For counts from ${trustedProxies.join(', ')}`);
-      return broken(
-        `TRUST_PROXY_CIDRS holds ${wide.join(', ')}: strangers can claim any address`,
-        'List the addresses of your proxies only.',
-      );
-    },
+    run: ({ config }) => proxyFinding(config),
   },
   { name: 'rate limit', run: ({ config }) => limitFinding(config) },
   { name: 'USSD gateways', run: ({ config }) => gatewayFinding(config) },
@@ -111,6 +98,26 @@ export const NETWORK_CHECKS: readonly Check[] = [
   },
   { name: 'port', run: portFinding },
 ];
+
+export function proxyFinding({ trustedProxies, isBehindProxy, production, host }: Config): Finding {
+  if (!trustedProxies.length) {
+    if (!production) return fine('no proxy is trusted: the client is who connects');
+    const together = `all clients of ${host} count as a single address`;
+    if (isBehindProxy)
+      return broken(
+        `TRUST_PROXY_ENABLED=true, and no proxy is listed: behind one, ${together}`,
+        'List the addresses of your proxies in TRUST_PROXY_CIDRS.',
+      );
+    const fix = 'Set TRUST_PROXY_ENABLED=true and TRUST_PROXY_CIDRS, unless clients connect directly.';
+    return advice(`no proxy is trusted: behind one, ${together}`, fix);
+  }
+  const wide = trustedProxies.filter(isWide);
+  if (!wide.length) return fine(`X-Forwarded-For counts from ${trustedProxies.join(', ')}`);
+  return broken(
+    `TRUST_PROXY_CIDRS holds ${wide.join(', ')}: strangers can claim any address`,
+    'List the addresses of your proxies only.',
+  );
+}
 
 export function isWide(network: string): boolean {
   const [address, bits] = network.includes('/')

@@ -9,8 +9,8 @@ import type { StoreHealth } from './health.ts';
 export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidden' | 'unavailable';
 
 /** What there was too much of when a request or a connection was turned away: requests of one address or phone, work
- * of the server, answers that nobody reads, connections of one address. */
-export type RefusedWhy = 'address' | 'phone' | 'overload' | 'unsent' | 'connections';
+ * of the server, answers that nobody reads, connections of one address, sessions of one phone. */
+export type RefusedWhy = 'address' | 'phone' | 'overload' | 'unsent' | 'connections' | 'sessions';
 
 export interface Metrics {
   turn(dialect: string, outcome: TurnOutcome, ms: number): void;

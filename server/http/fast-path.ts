@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Client, ClientOf } from './middleware/client.ts';
-import type { Limiter } from './middleware/rate-limit.ts';
+import type { ClientLimiter } from './middleware/rate-limit.ts';
 import type { Overload } from './overload.ts';
 
 /** Whether a request may pass; `seconds`: when to try again. */
@@ -17,7 +17,7 @@ export type Admission =
 export interface AdmissionOptions {
   readonly overload: Pick<Overload, 'isOver'>;
   readonly clientOf: ClientOf;
-  readonly limiter: Limiter;
+  readonly limiter: ClientLimiter;
 }
 
 /** What is not asked of some requests. */
@@ -37,7 +37,7 @@ export function admission({ overload, clientOf, limiter }: AdmissionOptions): Ad
   return async (req, { always = false, uncounted = false } = {}) => {
     if (!always && overload.isOver()) return OVERLOADED;
     const client = clientOf(req);
-    const seconds = client.exempt || uncounted ? 0 : await limiter(client.bucket);
+    const seconds = client.exempt || uncounted ? 0 : await limiter(client.bucket, client.network);
     return seconds === 0 ? { kind: 'admitted', client } : { kind: 'limited', seconds, client };
   };
 }

@@ -1,7 +1,7 @@
 // A listener on a port: Node's server with the timeouts that slow and idle clients are held to, and its orderly end.
 
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, isIPv6 } from 'node:net';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { TwinlineError } from '../../lib/errors.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Answer, type Listener } from './answer.ts';
@@ -48,7 +48,7 @@ export async function listen(app: Listener, options: ListenOptions): Promise<Lis
     server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, { host, port })));
     server.listen(port, host, () => resolve());
   });
-  return { url: urlOf(server), close: (patienceMs) => close(server, { patienceMs, connections }) };
+  return { url: findUrl(server), close: (patienceMs) => close(server, { patienceMs, connections }) };
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -63,11 +63,17 @@ function portError(error: NodeJS.ErrnoException, { host, port }: { host: string;
   return new TwinlineError('ERR_CONFIG', `Cannot listen on ${host}:${port}: ${why}.`, { cause: error });
 }
 
-function urlOf(server: Server): string {
+function findUrl(server: Server): string {
   const { address, port } = server.address() as AddressInfo;
-  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  return writeUrl(address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address, port);
 }
+
+/** Where a request has reached this server. Never what the request says: its headers may name a server of somebody else. */
+export function localUrl({ localAddress = '', localPort = 0 }: Pick<Socket, 'localAddress' | 'localPort'>): string {
+  return writeUrl(localAddress.replace(/^::ffff:/, ''), localPort);
+}
+
+const writeUrl = (host: string, port: number) => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 const LOOK_MS = 25;
 

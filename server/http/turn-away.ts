@@ -4,11 +4,12 @@ import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { ConnectionOptions, CutReason } from './connections.ts';
 import { type ClientOf, UNCOUNTED } from './middleware/client.ts';
-import { type Limiter, rateLimiter } from './middleware/rate-limit.ts';
+import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
 
@@ -22,11 +23,13 @@ export interface TurnAwayDeps {
 }
 
 /** The limit for all doors: one count per client. */
-export function openLimiter(deps: TurnAwayDeps): Limiter {
-  const limit = plainLimiter(deps);
-  return async (bucket) => {
+export function openLimiter(deps: TurnAwayDeps): ClientLimiter {
+  const { rateLimit } = deps.config;
+  const limit = plainLimiter(deps, rateLimit);
+  const limitNetwork = plainLimiter(deps, { ...rateLimit, max: rateLimit.max * SERVER_LIMITS.networkShare });
+  return async (bucket, network) => {
     if (bucket === UNCOUNTED) return 0;
-    const seconds = await limit(bucket);
+    const seconds = (await limit(bucket)) || (network === undefined ? 0 : await limitNetwork(network));
     if (seconds > 0) deps.metrics.refused(isCaller(bucket) ? 'phone' : 'address');
     return seconds;
   };
@@ -36,13 +39,13 @@ export function openLimiter(deps: TurnAwayDeps): Limiter {
 const isCaller = (bucket: string) => bucket.startsWith('phone ') || bucket.startsWith('session ');
 
 /** The same for dials; an address that is refused is told to the log, for it may be that of a telecom gateway. */
-export function dialLimiter(limiter: Limiter, log: Log): Limiter {
+export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
   const fix = 'If this is your telecom gateway, list it in RATE_LIMIT_EXEMPT: its callers are then limited one by one.';
   const tell = tellRarely((address: string, times) =>
     log.warn({ address, times }, `dials are refused: too many requests from one address. ${fix}`),
   );
-  return async (bucket) => {
-    const seconds = await limiter(bucket);
+  return async (bucket, network) => {
+    const seconds = await limiter(bucket, network);
     if (seconds > 0 && !isCaller(bucket)) tell(bucket);
     return seconds;
   };
@@ -86,15 +89,15 @@ export function connectionOptions({ metrics, log }: TurnAwayDeps, clientOf: Clie
   };
 }
 
-function plainLimiter({ config, redis, metrics, log }: TurnAwayDeps): Limiter {
-  const local = rateLimiter(config.rateLimit);
+function plainLimiter({ redis, metrics, log }: TurnAwayDeps, limits: LimiterOptions): Limiter {
+  const local = rateLimiter(limits);
   if (!redis) return local;
   const onAway = (error: unknown) => {
     metrics.problem('rate-limit');
     log.warn({ err: error }, 'requests are counted by this instance alone while Redis is away');
   };
   const onBack = () => log.info('requests are counted in Redis again');
-  return sharedRateLimiter({ ...config.rateLimit, redis, local, onAway, onBack });
+  return sharedRateLimiter({ ...limits, redis, local, onAway, onBack });
 }
 
 const PAUSE_MS = 60_000;

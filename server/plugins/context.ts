@@ -1,7 +1,7 @@
 // What plugins are handed: the server, the request or turn they work for, and a voice in the rooms of sessions.
 
 import { randomUUID } from 'node:crypto';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { ROOM_EVENTS, type RoomEvent } from '../../lib/agent/room.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -13,9 +13,7 @@ import { isPublicHost, isPublicUrl } from '../../lib/http/hosts.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../health/log.ts';
-import { clientReader } from '../http/middleware/client.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
-import { operatorsOnly } from '../http/middleware/operator.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
 import { type AgentUser, MISSING } from '../user/authenticate.ts';
 import { AgentError, plainAgentError } from '../user/errors.ts';
@@ -30,6 +28,8 @@ export interface PluginDeps {
   readonly services: Services;
   readonly clock: Clock;
   readonly log: Log;
+  /** Lets operators through. */
+  readonly operatorsOnly: Middleware;
   /** For tests: how plugins reach other servers. */
   readonly sender?: SenderOptions | undefined;
 }
@@ -84,10 +84,9 @@ const FIELDS = [
 
 // What is the same for all plugins and requests.
 function serverHost(
-  { config, services, clock, sender }: PluginDeps,
+  { services, clock, sender, operatorsOnly }: PluginDeps,
   { late, gate, closing }: ServerHooks,
 ): Omit<PluginHost, 'documents' | 'env' | 'log'> {
-  const clientOf = clientReader({ proxies: config.trustedProxies, exempt: config.rateLimit.exempt });
   return {
     clock,
     services,
@@ -117,7 +116,7 @@ function serverHost(
       });
     },
     post: publicExchange(sender),
-    operatorsOnly: operatorsOnly({ token: config.operatorToken, production: config.production, clientOf }),
+    operatorsOnly,
     jsonBody: jsonBody(),
     refuse: (status, message, more = {}) => new AgentError({ statusCode: status, message, ...more }),
   };

@@ -78,7 +78,8 @@ export async function pluginRouteGroups(
   ownRoutes: readonly DeclaredRoute[],
 ): Promise<readonly RouteGroup[]> {
   const log = createLog({ logLevel: 'silent' });
-  const nothing = { documents: memoryDocuments(), services: {}, clock: systemClock, log };
+  const operatorsOnly: Middleware = (_ctx, next) => next();
+  const nothing = { documents: memoryDocuments(), services: {}, clock: systemClock, log, operatorsOnly };
   const { mounted, free, hooks } = await mountPlugins({ config, ownRoutes, ...nothing });
   hooks.close();
   return describeRoutes(mounted, free);

@@ -16,6 +16,8 @@ export interface AccountReport {
   readonly failuresInWindow: number;
   readonly locks: number;
   readonly lastUnlock: { readonly by: string; readonly at: string } | null;
+  /** When the number got a new SIM; null when that was not lately, or the gateway names no SIM. */
+  readonly simChangedAt: string | null;
 }
 
 export interface UnlockReport {
@@ -28,7 +30,7 @@ export interface UnlockReport {
 export interface AccountDesk {
   /** Rejects with ERR_INPUT unless `phone` is an international number, with or without its plus sign. */
   show(phone: unknown): Promise<AccountReport>;
-  /** As `show`; `by` is who does it, as the log and the account name him. */
+  /** As `show`; `by` is who does it, as the log and the account name them. */
   unlock(phone: unknown, by: string): Promise<UnlockReport>;
 }
 
@@ -46,7 +48,7 @@ export function accountDesk({ accounts, alias, log }: AccountDeskOptions): Accou
     throw new TwinlineError('ERR_INPUT', 'The phone number must be an international one such as +263771234567.');
   };
   return {
-    show: async (phone) => reportOf(await accounts.standing(read(phone))),
+    show: async (phone) => describeStanding(await accounts.standing(read(phone))),
     unlock: async (given, by) => {
       const phone = read(given);
       const { unlocked, before } = await accounts.unlock(phone, by);
@@ -55,16 +57,19 @@ export function accountDesk({ accounts, alias, log }: AccountDeskOptions): Accou
       const what = { audit: 'account.unlock', by, phone: alias(phone), registered, unlocked };
       // A warning, so that it is also in the logs of those who keep nothing less.
       log.warn({ ...what, before: { state, failuresInWindow, locks } }, 'an operator unlocked an account');
-      return { registered, unlocked, before: reportOf(before) };
+      return { registered, unlocked, before: describeStanding(before) };
     },
   };
 }
 
-function reportOf({ lockedUntil, lastUnlock, ...standing }: Standing): AccountReport {
+function describeStanding({ lockedUntil, lastUnlock, simChangedAt, ...standing }: Standing): AccountReport {
   return {
     ...standing,
     registered: standing.customerId !== null,
-    lockedUntil: lockedUntil === null ? null : new Date(lockedUntil).toISOString(),
+    lockedUntil: writeTime(lockedUntil),
+    simChangedAt: writeTime(simChangedAt),
     lastUnlock: lastUnlock && { ...lastUnlock, at: new Date(lastUnlock.at).toISOString() },
   };
 }
+
+const writeTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());

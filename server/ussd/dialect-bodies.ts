@@ -200,8 +200,8 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
     id: 'startInfobip',
     summary: 'Infobip: a session begins',
     body: bodyOf({
-      properties: { msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT },
-      optional: ['shortCode', 'text', 'ussdGwId'],
+      properties: { msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT, imsi: TEXT },
+      optional: ['shortCode', 'text', 'ussdGwId', 'imsi'],
       example: { msisdn: '38595123456', shortCode: '*1#', text: '' },
     }),
     types: INFOBIP,
@@ -210,8 +210,8 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
     id: 'answerInfobip',
     summary: 'Infobip: somebody has typed something',
     body: bodyOf({
-      properties: { msisdn: MSISDN, text: TYPED, ussdGwId: TEXT },
-      optional: ['ussdGwId'],
+      properties: { msisdn: MSISDN, text: TYPED, ussdGwId: TEXT, imsi: TEXT },
+      optional: ['ussdGwId', 'imsi'],
       example: { msisdn: '38595123456', text: '1' },
     }),
     types: INFOBIP,

@@ -4,7 +4,6 @@
 import type { Context } from 'koa';
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';
-import { shortMac } from '../../lib/keyring.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Health } from '../health/health.ts';
 import { METRICS_TYPE, type Metrics } from '../health/metrics.ts';
@@ -18,13 +17,6 @@ export interface UssdOperatorDeps {
   readonly desk: AccountDesk;
   readonly metrics: Metrics;
   readonly health: Health;
-  /** Who unlocks, as the log names them: {@link operatorName}. */
-  readonly by: string;
-}
-
-/** An operator as the log names them: by the fingerprint of the token under this key, which tells nothing else about it. */
-export function operatorName(token: string | undefined, key: Buffer): string {
-  return token === undefined ? 'loopback' : `token ${shortMac(key, ['fingerprint', token]).slice(0, 8)}`;
 }
 
 const TEXT: Schema = { type: 'string' };
@@ -53,6 +45,7 @@ const ACCOUNT_FIELDS: { readonly [name: string]: Schema } = {
   failuresInRow: { type: 'integer' },
   failuresInWindow: { type: 'integer', description: 'Within a day' },
   locks: { type: 'integer', description: 'Since the last success; each doubles the next' },
+  simChangedAt: { type: ['string', 'null'], format: 'date-time', description: 'When the number got a new SIM, lately' },
   lastUnlock: {
     anyOf: [record('The last unlocking', { by: TEXT, at: { type: 'string', format: 'date-time' } }), { type: 'null' }],
   },
@@ -180,8 +173,8 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
       accountRoute('unlock', {
         summary: 'Forget all failed tries at the PIN of a phone number',
         answer: UNLOCKED,
-        handle: async (ctx, { desk, by }) => {
-          ctx.body = await desk.unlock(phoneIn(ctx), by);
+        handle: async (ctx, { desk }) => {
+          ctx.body = await desk.unlock(phoneIn(ctx), ctx.state.operator);
         },
       }),
       ...(metrics ? [METRICS_ROUTE] : []),

@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Accounts, type AccountsOptions, accounts } from '../../lib/account/account.ts';
-import type { SprayAlarm } from '../../lib/account/attempts.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
 import { pinVault } from '../../lib/account/pin.ts';
-import { ACCOUNTS, STRANGERS, slotOf } from '../../lib/account/records.ts';
+import { ACCOUNTS, findSlot, STRANGERS } from '../../lib/account/records.ts';
+import type { SprayAlarm } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
@@ -222,7 +222,7 @@ for (const place of places()) {
     let twins: [string, string] | undefined;
     for (let n = 0; !twins; n++) {
       const phone = `+26378${String(n).padStart(7, '0')}`;
-      const slot = slotOf(vault.alias(phone));
+      const slot = findSlot(vault.alias(phone));
       const other = slots.get(slot);
       if (other) twins = [other, phone];
       slots.set(slot, phone);
@@ -395,8 +395,36 @@ for (const place of places()) {
   test('one guess on each of many numbers raises the alarm', async () => {
     const alarms: SprayAlarm[] = [];
     const { own } = open({ onAlarm: (alarm) => alarms.push(alarm) });
-    for (let n = 0; n < 60; n++) await own.verifyPin({ phone: `+2637812345${n + 10}`, pin: WRONG });
+    for (let n = 0; n < 51; n++) await own.verifyPin({ phone: `+2637812345${n + 10}`, pin: WRONG });
     assert.equal(alarms, [{ kind: 'spray', failures: 51, ratio: 1 }]);
+  });
+
+  test('guesses on many numbers are slowed: of one number one is checked, and none is told to be wrong', async () => {
+    const { own, hash } = open();
+    await created(own);
+    await own.verifyPin({ phone: PHONE, pin: WRONG });
+    const other = '+263771112222';
+    await created(own, other);
+    const guess = (n: number) => ({ phone: `+2637812345${n + 10}`, pin: WRONG });
+    for (let n = 0; n < 50; n++) await own.verifyPin(guess(n));
+    const before = hash.calls();
+    for (const [call, checks] of [
+      [{ phone: PHONE, pin: PIN }, 0],
+      [{ phone: PHONE, pin: WRONG }, 0],
+      [guess(0), 0],
+      [guess(60), 1],
+      [guess(60), 1],
+    ] as const) {
+      const error = await rejection(own.verifyPin(call));
+      assert.equal([error.code, hash.calls() - before], ['ERR_BUSY', checks]);
+      assert.match(error.message, 'Too many PIN checks fail at the moment');
+    }
+    assert.is((await own.standing(PHONE)).failuresInRow, 1, 'what is not checked is not counted');
+    for (let n = 0; n < 30; n++) assert.ok((await own.verifyPin({ phone: other, pin: PIN })).ok);
+    for (let n = 61; n < 61 + ACCOUNT_LIMITS.slowedChecks; n++) await rejection(own.verifyPin(guess(n)));
+    const spent = hash.calls();
+    assert.is((await rejection(own.verifyPin({ phone: other, pin: PIN }))).code, 'ERR_BUSY');
+    assert.is(hash.calls(), spent, 'a flood of guesses is not checked at all');
   });
 
   if (place.lasting)

@@ -1,9 +1,9 @@
-// The alarm for a few guesses on each of many accounts.
+// The alarm for a few guesses on each of many accounts, and how such guesses are slowed.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type SprayAlarm, sprayWatch } from '../../lib/account/attempts.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
+import { type SprayAlarm, sprayBrake } from '../../lib/account/spray.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 
 const test = suite('account/spray');
@@ -11,11 +11,11 @@ const test = suite('account/spray');
 function watching() {
   const clock = new SimulatedClock();
   const alarms: SprayAlarm[] = [];
-  const watch = sprayWatch(clock, (alarm) => alarms.push(alarm));
+  const brake = sprayBrake(clock, (alarm) => alarms.push(alarm));
   const checks = (failed: boolean, times: number) => {
-    for (let n = 0; n < times; n++) watch(failed);
+    for (let n = 0; n < times; n++) brake.end('free', failed ? 'wrong' : 'right');
   };
-  return { clock, alarms, checks };
+  return { clock, alarms, brake, checks };
 }
 
 test('the alarm is raised by failure 51 and says how many failed, of how many', () => {
@@ -51,6 +51,44 @@ test('a long attack raises one alarm in five minutes', async () => {
     await clock.advance(1_000);
   }
   assert.is(alarms.length, 2);
+});
+
+test('while many checks fail, so many may fail at once and then one a second; right ones cost nothing', async () => {
+  const { clock, brake, checks } = watching();
+  checks(true, 50);
+  assert.is(brake.begin(), 'free');
+  checks(true, 1);
+  const { slowedChecks, slowedCheckMs } = ACCOUNT_LIMITS;
+  for (let n = 0; n < 3 * slowedChecks; n++) {
+    assert.is(brake.begin(), 'slowed');
+    brake.end('slowed', n % 2 ? 'right' : 'unchecked');
+  }
+  checks(true, 100);
+  for (let n = 0; n < slowedChecks; n++) {
+    assert.is(brake.begin(), 'slowed');
+    brake.end('slowed', 'wrong');
+  }
+  assert.is(brake.begin(), 'refused');
+  await clock.advance(slowedCheckMs);
+  assert.is(brake.begin(), 'slowed');
+  assert.is(brake.begin(), 'refused');
+  await clock.advance(ACCOUNT_LIMITS.sprayWindowMs);
+  assert.is(brake.begin(), 'free', 'when they are over');
+});
+
+test('a clock that is set back keeps neither the brake nor the silence of the alarm', () => {
+  let now = 1_800_000_000_000;
+  let alarms = 0;
+  const brake = sprayBrake({ now: () => now, wait: async () => {} }, () => alarms++);
+  const fail = () => {
+    for (let n = 0; n < 60; n++) brake.end('free', 'wrong');
+  };
+  fail();
+  assert.is(brake.begin(), 'slowed');
+  now -= 7_200_000;
+  assert.is(brake.begin(), 'free');
+  fail();
+  assert.is(alarms, 2);
 });
 
 test.run();

@@ -179,4 +179,33 @@ test('what is over is swept away', async () => {
   assert.not.ok(JSON.stringify(await documents.get(DELEGATION, user.did)).includes('v1$'));
 });
 
+test('after a change of the key, a delegation to the key before is used with that key, as long as it is given', async () => {
+  const { documents, clock, oracle, user, store, grant } = await bench();
+  await store.store(user.did, await grant());
+  const next = newKey();
+  const after = (olderKeys: readonly OracleKey[]) => {
+    const revoked = revocations({ documents });
+    const guard = tokenGuard({ audience: [next.did, oracle.did], clock, revoked: revoked.has });
+    return delegations({
+      documents,
+      clock,
+      keyring,
+      guard,
+      revocations: revoked,
+      key: next,
+      issuer: next.did,
+      olderKeys,
+    });
+  };
+  const wanted = { audience: newKey().did, capability: { can: 'oracle/x', with: user.did } };
+  const read = inspectToken((await after([oracle]).invoke(user.did, wanted))!);
+  assert.is(read.ok && read.chain[0].issuer, oracle.did);
+  await after([])
+    .invoke(user.did, wanted)
+    .then(assert.unreachable, (error) => assert.match(error.message, oracle.did));
+  await after([oracle]).store(user.did, await grant({ audience: next.did }));
+  const moved = inspectToken((await after([oracle]).invoke(user.did, wanted))!);
+  assert.is(moved.ok && moved.chain[0].issuer, next.did);
+});
+
 test.run();

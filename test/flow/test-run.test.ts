@@ -4,6 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { accounts } from '../../lib/account/account.ts';
+import { pinVault } from '../../lib/account/pin.ts';
+import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
+import { accountServices } from '../../lib/account/services.ts';
+import { SimulatedClock } from '../../lib/clock.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { loadFlows, parseFlow } from '../../lib/flow/format/load.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
@@ -12,7 +17,8 @@ import { type FlowTest, type FlowTestFile, parseFlowTests } from '../../lib/flow
 import { type FlowTestReport, failureText, recordFlowTest, runFlowTests } from '../../lib/flow/testing/run.ts';
 import { writeFlowTests } from '../../lib/flow/testing/update.ts';
 import { httpServices } from '../../lib/http/service.ts';
-import { rejection } from '../account/support.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { KEYS, keyring, quickDigest, rejection } from '../account/support.ts';
 import { flowOf, menuTo, phone } from './phone.ts';
 
 const test = suite('flow tests');
@@ -563,10 +569,9 @@ for (const name of names)
   });
 
 test('with no wallet service in reach, which is how it ships, every choice says so and leads on', async () => {
-  const answers = { 'account.exists': { ok: true, exists: true }, 'account.verifyPin': { ok: true, name: 'Wanjiku' } };
-  const accounts = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, async () => answer]));
+  const login = { 'account.verifyPin': async () => ({ ok: true, name: 'Wanjiku' }) };
   const flow = parseFlow(read('wallet.flow.json'), 'wallet.flow.json').flow!;
-  const caller = phone(flow, { services: { ...accounts, ...httpServices({ hosts: [] }) } });
+  const caller = phone(flow, { services: { ...login, ...httpServices({ hosts: [] }) } });
   await caller.dial({ phoneNumber: '+254712345678' });
   await caller.say('1', '48291');
   for (const [typed, screen, words] of [
@@ -579,6 +584,29 @@ test('with no wallet service in reach, which is how it ships, every choice says 
     assert.ok(text.includes(words), text);
     await caller.say('1');
     assert.is(caller.screen, 'wallet');
+  }
+});
+
+test('a caller who tries PINs hears the same of a number that is registered and of one that is not', async () => {
+  const logins = { main: ['2', '1'], wallet: ['1'] };
+  for (const [name, way] of Object.entries(logins)) {
+    const flow = parseFlow(read(`${name}.flow.json`), `${name}.flow.json`).flow!;
+    const documents = memoryDocuments();
+    await documents.declare(ACCOUNT_KINDS);
+    const clock = new SimulatedClock();
+    const vault = pinVault({ keyring: keyring(KEYS.old), derive: quickDigest().derive });
+    const own = accounts({ documents, vault, clock });
+    await own.create({ phone: '+254712345678', pin: '48291' });
+    const heard: string[][] = [];
+    for (const phoneNumber of ['+254712345678', '+254712345679']) {
+      const caller = phone(flow, { services: accountServices(own), key: phoneNumber });
+      const said = [await caller.dial({ phoneNumber, msisdn: phoneNumber })];
+      for (const typed of [...way, '73105', '1', '73106', '1', '73107']) said.push(await caller.say(typed));
+      heard.push(said);
+    }
+    assert.match(heard[0]!.join(), 'We could not log you in with this PIN', name);
+    assert.match(heard[0]!.at(-1)!, 'locked', name);
+    assert.equal(heard[1], heard[0], name);
   }
 });
 

@@ -106,6 +106,7 @@ const SOUND: { readonly [service: string]: readonly Json[] } = {
   'account.verifyPin': [
     { ok: true, customerId: 'C7K2M9QXP', name: 'Tariro Moyo', lang: 'sw' },
     { ok: true, customerId: 'C7K2M9QXP', name: '', lang: null },
+    { ok: true, customerId: 'C7K2M9QXP', name: 'Tariro Moyo', lang: null, simChanged: true },
     { ok: false, reason: 'wrong', remaining: 2 },
     { ok: false, reason: 'locked', minutes: 15 },
   ],

@@ -37,7 +37,12 @@ const TTL_SECONDS = 864_000;
 const SWEPT_AT_ONCE = 16;
 
 export const KEYRING = remembered(parseKeyring('00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210'));
-const RULES: DialRules = { flow: conversation.id, keys: [KEYRING.subkey('turn-key/v1')!], unknownSession: 'end' };
+const RULES: DialRules = {
+  flow: conversation.id,
+  keys: [KEYRING.subkey('turn-key/v1')!],
+  unknownSession: 'end',
+  markSim: () => '',
+};
 
 export const keyOf = (session: string) => `ussd:simulated:${session}`;
 

@@ -212,7 +212,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/domain/schema server/config',
   ),
   'server/web/proposal': room(
-    'lib lib/domain lib/domain/voting server/web server/web/kit',
+    'lib lib/domain lib/domain/voting server/http server/web server/web/kit',
     'lib/domain/twin lib/store machines',
   ),
   'server/web/simulator': room(

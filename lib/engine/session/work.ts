@@ -211,10 +211,11 @@ function callKey(work: Work, id: string, hops: number): string {
 
 /** The caller, as services get it. */
 export function serviceSession(work: Work): ServiceSession {
-  const { sessionId, phoneNumber, serviceCode } = work.door;
+  const { sessionId, phoneNumber, serviceCode, sim } = work.door;
   return {
     id: typeof sessionId === 'string' ? sessionId : work.key,
     ...(typeof phoneNumber === 'string' && { phoneNumber }),
     ...(typeof serviceCode === 'string' && { serviceCode }),
+    ...(typeof sim === 'string' && { sim }),
   };
 }

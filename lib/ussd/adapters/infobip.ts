@@ -5,6 +5,7 @@ import {
   type RawRequest,
   readDialled,
   readFields,
+  readImsi,
   readMsisdn,
   readNetwork,
   readSessionId,
@@ -28,6 +29,7 @@ const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => U
       mode: 'latest',
       fresh: true,
       ...readNetwork(fields.ussdGwId),
+      ...readImsi(fields.imsi),
     };
   },
   response: (raw, sessionId) => {
@@ -41,6 +43,7 @@ const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => U
       mode: 'latest',
       fresh: false,
       ...readNetwork(fields.ussdGwId),
+      ...readImsi(fields.imsi),
     };
   },
   // Asks whether the session goes on; no screen is expected.

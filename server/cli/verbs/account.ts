@@ -13,7 +13,7 @@ import { parseKeyring } from '../../../lib/keyring.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { IN_MEMORY } from '../../config/data-dir.ts';
 import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
-import { remote } from '../remote.ts';
+import { readOperatorToken, remote } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -74,6 +74,9 @@ function formatReport({ customerId, lastUnlock, ...report }: AccountReport): str
     customerId === null ? 'No account has this number' : `Account ${customerId}`,
     `state: ${states[report.state]}`,
     `failed tries: ${report.failuresInRow} in a row, ${report.failuresInWindow} within a day, ${report.locks} locks`,
+    ...(report.simChangedAt
+      ? [`new SIM: ${report.simChangedAt}, so the PIN cannot be changed until it is unlocked`]
+      : []),
     ...(lastUnlock ? [`last unlocked: ${lastUnlock.at} by ${lastUnlock.by}`] : []),
   ].join('\n');
 }
@@ -114,7 +117,7 @@ function checkAccountsExist({ dataDir, mongodbUrl, pinKeys }: Config): void {
 
 function remoteDesk(url: string, env: NodeJS.ProcessEnv): AccountDesk {
   // In development a server answers its own machine without a token.
-  const server = remote({ url, key: env.OPERATOR_TOKEN?.trim() || 'none' }, env);
+  const server = remote({ url, key: readOperatorToken(env) ?? 'none' }, env);
   const ask = async <T>(action: Action, phoneNumber: unknown): Promise<T> => {
     const body = Buffer.from(JSON.stringify({ phoneNumber }));
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };

@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { isForeign } from '../../http/middleware/own-origin.ts';
-import { readErrorCode, serviceError } from '../remote.ts';
+import { readErrorCode, readOperatorToken, serviceError } from '../remote.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = {
@@ -34,7 +34,7 @@ export const inspectVerb: Verb = {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
     const server = readServer(values.url ?? `http://127.0.0.1:${env.PORT?.trim() || '3000'}`);
     const port = readPort(values.port);
-    const token = env.OPERATOR_TOKEN?.trim() || undefined;
+    const token = readOperatorToken(env);
     await checkServer(server, token);
     const door = await inspectDoor({ server, token, port }).catch((error: unknown) => {
       throw serviceError(`Cannot listen on 127.0.0.1:${port} (${readErrorCode(error)}). Give another --port.`, false);

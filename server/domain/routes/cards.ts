@@ -1,6 +1,5 @@
 // Verifiable credentials over HTTP: cards of domains with a key, the status lists that they name for everybody.
 
-import { isIPv6 } from 'node:net';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
@@ -11,6 +10,7 @@ import type { Registry } from '../../../lib/domain/registry.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
+import { localUrl } from '../../http/listen.ts';
 import type { Answered, RouteGroup } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
 import { DID, domainGroup } from '../requests.ts';
@@ -79,7 +79,7 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
         const domain = await registry.get(readCaller(ctx), ctx.params.did!);
         const type = acceptedType(ctx);
         const place = await givePlace(documents, domain);
-        const base = publicUrl ?? readAddress(ctx);
+        const base = publicUrl ?? localUrl(ctx.req.socket);
         // What a card says changes with the revision only.
         const key = JSON.stringify([domain.id, domain.revision, place, base]);
         const issue = async () => JSON.stringify(await issuer.issue(makeCard(domain, { place, base }), clock.now()));
@@ -116,7 +116,7 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
         const type = acceptedType(ctx);
         const [, number, purpose] = LIST.exec(ctx.params.list!) ?? [];
         const list = Number(number);
-        const url = number && statusListUrl(publicUrl ?? readAddress(ctx), list, purpose as StatusPurpose);
+        const url = number && statusListUrl(publicUrl ?? localUrl(ctx.req.socket), list, purpose as StatusPurpose);
         const found = url && (await statusLists.credential({ list, purpose: purpose as StatusPurpose, url }));
         if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
         ctx.set('Cache-Control', 'public, no-cache');
@@ -125,12 +125,6 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
     },
   ],
 });
-
-// Never what a request says: its headers would be signed, and lead a verifier to lists of somebody else.
-function readAddress({ req: { socket } }: Context): string {
-  const address = socket.localAddress?.replace(/^::ffff:/, '') ?? '';
-  return `http://${isIPv6(address) ? `[${address}]` : address}:${socket.localPort}`;
-}
 
 function acceptedType(ctx: Context): string {
   const type = ctx.accepts(...TYPES);

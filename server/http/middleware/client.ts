@@ -9,6 +9,8 @@ export interface Client {
   readonly address: string;
   /** What its requests are counted under: the address, IPv6 by /64, for one customer has all of a /64. */
   readonly bucket: string;
+  /** What they are counted under besides: the /48 of an IPv6 address, for some customers have all of that. */
+  readonly network?: string;
   readonly loopback: boolean;
   /** In a network that is limited per phone number instead. */
   readonly exempt: boolean;
@@ -47,7 +49,8 @@ export function clientReader({ proxies, exempt, countsLoopback = true }: ClientO
     const loopback = address.range() === 'loopback';
     return {
       address: canonical,
-      bucket: loopback && !countsLoopback ? UNCOUNTED : bucketOf(address),
+      bucket: loopback && !countsLoopback ? UNCOUNTED : isIpv6(address) ? prefix(address, 64) : canonical,
+      ...(isIpv6(address) && !loopback && { network: prefix(address, 48) }),
       loopback,
       exempt: isExempt(address),
       proxy: isProxy(address),
@@ -104,10 +107,11 @@ function readAddress(text: string): Address | undefined {
   return isAddress ? ipaddr.process(bare) : undefined;
 }
 
-function bucketOf(address: Address): string {
-  return address.kind() === 'ipv6' ? `${canonicalPrefix(address as ipaddr.IPv6)}/64` : address.toString();
+function isIpv6(address: Address): address is ipaddr.IPv6 {
+  return address.kind() === 'ipv6';
 }
 
-function canonicalPrefix(address: ipaddr.IPv6): string {
-  return new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toString();
+function prefix({ parts }: ipaddr.IPv6, bits: 48 | 64): string {
+  const kept = parts.slice(0, bits / 16);
+  return `${new ipaddr.IPv6([...kept, ...Array<number>(8 - kept.length).fill(0)])}/${bits}`;
 }

@@ -1,50 +1,116 @@
-// Who counts as an operator: whoever has the token; without one, only this machine, and only in development.
+// Who counts as an operator: holders of a token; without one, only this machine, and only in development.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
+import { shortMac } from '../../../lib/keyring.ts';
+import { SERVER_LIMITS } from '../../config/limits.ts';
 import { REFUSALS, Refusal } from '../errors.ts';
 import type { ClientOf } from './client.ts';
 import { ownOriginOnly } from './own-origin.ts';
 
 export interface OperatorRule {
-  readonly token: string | undefined;
+  /** Undefined where there are none. */
+  readonly tokens: OperatorTokens | undefined;
   readonly production: boolean;
   readonly clientOf: ClientOf;
 }
 
-/** Lets operators through; others get 401 where there is a token, and 404 where there is none. */
-export function operatorsOnly({ token, production, clientOf }: OperatorRule): Middleware {
-  if (token !== undefined) return tokenHolders(token);
-  // Whoever sits at this machine also visits pages of others.
+/** The tokens that open the routes of operators. */
+export interface OperatorTokens {
+  /** How the log names their holders: fingerprints, which tell nothing else about the tokens. */
+  readonly names: readonly string[];
+  /**
+   * The name of the token that was given, or undefined when it is none. Too many wrong ones of one address are a refusal
+   * with Retry-After, and then the right one from there is, too: else guessing would go on.
+   */
+  identify(ctx: Context, given: string): string | undefined;
+}
+
+export interface OperatorTokensOptions {
+  /** For fingerprints. */
+  readonly key: Buffer;
+  readonly clientOf: ClientOf;
+  /** Called with the address of each wrong token. */
+  readonly onWrong?: (address: string) => void;
+  /** Milliseconds that only go forward. @default performance.now */
+  readonly now?: () => number;
+}
+
+const { operatorFailures, operatorFailureMs } = SERVER_LIMITS;
+
+export function operatorTokens(tokens: readonly string[], options: OperatorTokensOptions): OperatorTokens {
+  const { key, clientOf, onWrong, now = () => performance.now() } = options;
+  const known = tokens.map((token) => ({
+    name: `token ${shortMac(key, ['fingerprint', token]).slice(0, 8)}`,
+    matches: secretCheck(token),
+  }));
+  const failures = new LRUCache<string, { count: number; until: number }>({ max: SERVER_LIMITS.countedClients });
+  return {
+    names: known.map(({ name }) => name),
+    identify(ctx, given) {
+      const { bucket, address } = clientOf(ctx.req);
+      const at = now();
+      const seen = failures.get(bucket);
+      const counted = seen && at < seen.until ? seen : { count: 0, until: at + operatorFailureMs };
+      if (counted.count >= operatorFailures) {
+        ctx.set('Retry-After', String(Math.ceil((counted.until - at) / 1_000)));
+        throw new Refusal('too-many-requests', 'Too many wrong tokens of operators came from this address. Try later');
+      }
+      const right = known.filter(({ matches }) => matches(given));
+      if (right.length) return right[0]!.name;
+      counted.count++;
+      failures.set(bucket, counted);
+      onWrong?.(address);
+      return undefined;
+    },
+  };
+}
+
+/** Lets operators through, named in `ctx.state.operator`; others get 401 where there is a token, 404 where there is none. */
+export function operatorsOnly({ tokens, production, clientOf }: OperatorRule): Middleware {
+  if (tokens) return tokenHolders(tokens);
+  // Who sits at this machine also visits pages of others.
   const ownOrigin = ownOriginOnly();
   return (ctx, next) => {
     const isHere = clientOf(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
     if (production || !isHere) throw new Refusal('not-found');
     ctx.set('Cache-Control', 'no-store');
+    ctx.state.operator = 'loopback';
     return ownOrigin(ctx, next);
   };
 }
 
-function tokenHolders(token: string): Middleware {
-  const holds = bearerCheck(token);
+function tokenHolders(tokens: OperatorTokens): Middleware {
   return (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
-    if (holds(ctx.get('authorization'))) return next();
+    const given = readBearer(ctx.get('authorization'));
+    ctx.state.operator = given === undefined ? undefined : tokens.identify(ctx as Context, given);
+    if (ctx.state.operator !== undefined) return next();
     ctx.set('WWW-Authenticate', 'Bearer realm="operator"');
     throw new Refusal('unauthorized', `${REFUSALS.unauthorized.words}: send Authorization: Bearer <OPERATOR_TOKEN>`);
   };
 }
 
-/** Whether an Authorization header carries this secret as its bearer token; how long that takes says nothing about it. */
+/** Whether an Authorization header carries this secret as its bearer token. */
 export function bearerCheck(secret: string): (authorization: string) => boolean {
-  const expected = digest(secret);
+  const matches = secretCheck(secret);
   return (authorization) => {
-    const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
-    return given !== undefined && timingSafeEqual(digest(given), expected);
+    const given = readBearer(authorization);
+    return given !== undefined && matches(given);
   };
 }
 
-// Equal lengths for the comparison, whatever was sent.
+function readBearer(authorization: string): string | undefined {
+  return /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+}
+
+// How long it takes says nothing about the secret: lengths are equal for the comparison, whatever was sent.
+function secretCheck(secret: string): (given: string) => boolean {
+  const expected = digest(secret);
+  return (given) => timingSafeEqual(digest(given), expected);
+}
+
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 // Behind a proxy on this machine, everybody's socket comes from this machine.

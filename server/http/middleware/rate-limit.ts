@@ -8,6 +8,9 @@ import { LastSeenMap } from './last-seen-map.ts';
 /** Counts one request under `bucket`: 0 when it may pass, else the seconds to wait, at least 1. */
 export type Limiter = (bucket: string) => Promise<number>;
 
+/** The same, and under the network that a client is in. */
+export type ClientLimiter = (bucket: string, network?: string) => Promise<number>;
+
 export interface LimiterOptions {
   /** Requests per window. */
   readonly max: number;

@@ -1,6 +1,6 @@
 // Who may use the pages of operators, and how a browser signs in where there is an OPERATOR_TOKEN: once, by a signed cookie.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
@@ -8,14 +8,14 @@ import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
-import { type OperatorRule, operatorsOnly } from '../../http/middleware/operator.ts';
+import { type OperatorRule, type OperatorTokens, operatorsOnly } from '../../http/middleware/operator.ts';
 import type { Route } from '../../http/route-table.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { prefersHtml } from '../proposal/routes.ts';
 import { sendPage } from './frame.ts';
 
 export interface SignInDeps {
-  /** Undefined where there is no OPERATOR_TOKEN. */
+  /** Undefined without OPERATOR_TOKEN. */
   readonly passes: OperatorPasses | undefined;
 }
 
@@ -66,7 +66,7 @@ const SIGN_IN = {
   title: 'Sign in · Twinline',
   script: 'sign-in.js' as const,
   body: html`<section class="card message"><h1>For operators</h1>
-<p>This page opens with the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
+<p>This page opens for holders of the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
 <form id="sign-in" class="sign-in"><label>Token <input id="token" type="password" autocomplete="off" required></label>
 <button class="primary" type="submit">Sign in</button></form>
 <p id="told" role="alert"></p>
@@ -79,29 +79,31 @@ const PASS = /^([1-9]\d{0,11})\.([\w-]{43})$/;
 export interface OperatorPasses {
   /** Whether the browser may come in. */
   holds(ctx: Context): boolean;
-  /** Signs the browser in if the token is the right one. */
+  /** Signs the browser in if the token is a right one. Throws as {@link OperatorTokens.identify} does. */
   signIn(ctx: Context, token: string): boolean;
 }
 
-/** Passes for holders of this token: another token or another key, and nobody is signed in any more. */
+/** Passes for holders of these tokens: when a token is taken away, or the key, nobody is signed in by it any more. */
 export function operatorPasses(options: {
-  readonly token: string;
+  readonly tokens: OperatorTokens;
   readonly keyring: Keyring;
   readonly clock: Pick<Clock, 'now'>;
 }): OperatorPasses {
-  const { token, keyring, clock } = options;
+  const { tokens, keyring, clock } = options;
   const key = keyring.subkey('operator-pass/v1')!;
-  const mac = (until: number) => hmacSha256(key, JSON.stringify([until, digest(token).toString('hex')]));
+  const mac = (until: number, name: string) => hmacSha256(key, JSON.stringify([until, name]));
   return {
     holds(ctx) {
       const [, until, given] = PASS.exec(ctx.cookies.get(COOKIE) ?? '') ?? [];
       if (until === undefined || clock.now() >= Number(until) * 1_000) return false;
-      return timingSafeEqual(Buffer.from(mac(Number(until))), Buffer.from(given!));
+      const pass = Buffer.from(given!);
+      return tokens.names.some((name) => timingSafeEqual(Buffer.from(mac(Number(until), name)), pass));
     },
     signIn(ctx, given) {
-      if (!timingSafeEqual(digest(given), digest(token))) return false;
+      const name = tokens.identify(ctx, given);
+      if (name === undefined) return false;
       const until = Math.ceil(clock.now() / 1_000) + PAGE_LIMITS.operatorPassSeconds;
-      ctx.cookies.set(COOKIE, `${until}.${mac(until)}`, {
+      ctx.cookies.set(COOKIE, `${until}.${mac(until, name)}`, {
         maxAge: PAGE_LIMITS.operatorPassSeconds * 1_000,
         sameSite: 'strict',
       });
@@ -109,6 +111,3 @@ export function operatorPasses(options: {
     },
   };
 }
-
-// Equal lengths for the comparison, whatever was sent.
-const digest = (text: string) => createHash('sha256').update(text).digest();

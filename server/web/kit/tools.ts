@@ -7,7 +7,7 @@ import { didOfKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import type { Config } from '../../config/config.ts';
 import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
-import type { ClientOf } from '../../http/middleware/client.ts';
+import type { OperatorRule } from '../../http/middleware/operator.ts';
 import { ownOriginOnly, ownPagesOnly } from '../../http/middleware/own-origin.ts';
 import { addRoutes, type RouteGroup } from '../../http/route-table.ts';
 import { CHAT_ROUTES, type ChatDeps } from '../chat/routes.ts';
@@ -29,18 +29,20 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'gateway' | 'flows' |
   readonly config: Config;
   readonly keyring: Keyring;
   readonly inspector: InspectorDoor;
+  readonly operators: OperatorRule;
 }
 
-/** Adds the routes of the pages. */
-export type ToolPages = (router: Router, premises: { readonly clientOf: ClientOf; readonly dial: Middleware }) => void;
+/** Adds the routes of the pages; `dial` answers their phones. */
+export type ToolPages = (router: Router, dial: Middleware) => void;
 
-export function toolPages({ config, keyring, inspector, ...deps }: ToolPagesDeps): ToolPages {
-  const { ussd, agent, production, operatorToken: token } = config;
+export function toolPages({ config, keyring, inspector, operators, ...deps }: ToolPagesDeps): ToolPages {
+  const { ussd, agent } = config;
   const { maxTtlSeconds } = agent;
   const audience = agent.did ?? didOfKey(config.oracleKey);
-  return (router, { clientOf, dial }) => {
-    const passes = token === undefined ? undefined : operatorPasses({ token, keyring, clock: systemClock });
-    const operator = browserOperators({ passes }, { token, production, clientOf });
+  return (router, dial) => {
+    const { tokens } = operators;
+    const passes = tokens && operatorPasses({ tokens, keyring, clock: systemClock });
+    const operator = browserOperators({ passes }, operators);
     const ownOrigin = ownOriginOnly();
     addRoutes(router, INSPECTOR_ROUTES, {
       deps: inspector,

@@ -14,6 +14,7 @@ import type { Proposal, StoredProposal } from '../../../lib/domain/voting/propos
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
+import { localUrl } from '../../http/listen.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { proposalPage } from './page.ts';
@@ -78,7 +79,7 @@ export function proposalPages(options: ProposalPageOptions): ProposalPages {
     const { pass } = ctx.query;
     if (pass !== undefined) return showByPass(ctx, ctx.params.id!, pass);
     if (ctx.get('authorization') !== '' || !prefersHtml(ctx)) return next();
-    return sendRefusal(ctx, 'none', ctx.params.id);
+    return sendRefusal(ctx, 'none', `${publicUrl || localUrl(ctx.req.socket)}/v1/proposals/${ctx.params.id}`);
   });
 
   return {
@@ -98,20 +99,20 @@ const TITLES = {
   wrong: 'This link leads nowhere',
 } as const;
 
-async function sendRefusal(ctx: Context, why: keyof typeof TITLES, id = '{id}'): Promise<void> {
+async function sendRefusal(ctx: Context, why: keyof typeof TITLES, url = ''): Promise<void> {
   ctx.status = 401;
   ctx.set('WWW-Authenticate', 'Bearer realm="twinline"');
   ctx.set('Cache-Control', 'private, no-store');
   const words = {
     none: html`<p>With an API key you can make one, which is good for an hour:</p>
-<p><code>curl -H "Authorization: Bearer $KEY" ${ctx.origin}/v1/proposals/${id}/page-link</code></p>`,
+<p><code>curl -H "Authorization: Bearer $KEY" ${url}/page-link</code></p>`,
     expired: html`<p>It was good for an hour. Ask for a new one.</p>`,
     wrong: html`<p>It is damaged, or for another page. Open it exactly as it was sent.</p>`,
   };
   await sendPage(ctx, messagePage(TITLES[why], words[why]));
 }
 
-// The holder of a pass reads what the tenant reads, and changes nothing.
+// The holder of a pass reads what the tenant reads, and does nothing.
 function tenantReader(tenant: string): Caller {
   return { principal: 'did:ixo:reader', roles: new Set(), tenant };
 }

@@ -15,6 +15,13 @@ const test = suite('process', { timeoutMs: 180_000 });
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const MEMORY = { DATA_DIR: ':memory:' };
+const PRODUCTION = {
+  ...MEMORY,
+  NODE_ENV: 'production',
+  HOST: '127.0.0.1',
+  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
+};
 
 interface Ran {
   readonly code: number | null;
@@ -23,8 +30,8 @@ interface Ran {
 }
 
 /** Runs to its end; for processes that do not start. */
-async function runToEnd(env: Readonly<Record<string, string>>): Promise<Ran> {
-  const child = spawn(process.execPath, [await builtFile('server/main.ts')], {
+async function runToEnd(env: Readonly<Record<string, string>>, options: readonly string[] = []): Promise<Ran> {
+  const child = spawn(process.execPath, [...options, await builtFile('server/main.ts')], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -100,16 +107,20 @@ test('what it prints leads to what is there; SIGHUP changes nothing; SIGTERM end
 });
 
 test('in production it prints log lines only', async () => {
-  const server = await startProcess({
-    ...MEMORY,
-    NODE_ENV: 'production',
-    HOST: '127.0.0.1',
-    PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
-    ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
-    DRAIN_DELAY_MS: '0',
-  });
+  const server = await startProcess({ ...PRODUCTION, DRAIN_DELAY_MS: '0' });
   assert.is(await server.signal('SIGTERM'), 0);
   for (const line of server.printed().trim().split('\n')) assert.type(JSON.parse(line), 'object');
+});
+
+test('in production no debugger opens: not by SIGUSR1, and not with node --inspect', async () => {
+  const server = await startProcess({ ...PRODUCTION, DRAIN_DELAY_MS: '0' });
+  process.kill(server.pid, 'SIGUSR1');
+  assert.is((await ask(`${server.url}/livez`)).status, 200);
+  assert.is(await server.signal('SIGTERM'), 0);
+  assert.not.match(server.printed(), /Debugger listening/);
+  const { code, err } = await runToEnd({ ...PRODUCTION, USSD_GATEWAYS: '*' }, ['--inspect=127.0.0.1:0']);
+  assert.is(code, 78);
+  assert.match(err, /^--inspect=127\.0\.0\.1:0: a debugger can read every key/m);
 });
 
 test('one signal that comes twice at once counts once: it drains to its end and exits with 0', async () => {

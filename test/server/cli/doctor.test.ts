@@ -179,6 +179,8 @@ test('proxies: everybody trusted is broken, nobody trusted is worth a word in pr
   assert.is(level(named, 'trusted proxies'), 'fine');
   const production = await doctor({ ...KEYS, NODE_ENV: 'production', USSD_GATEWAYS: '*' });
   assert.is(level(production, 'trusted proxies'), 'advice');
+  const unlisted = { ...KEYS, NODE_ENV: 'production', USSD_GATEWAYS: '*', TRUST_PROXY_ENABLED };
+  assert.is(level(await doctor(unlisted), 'trusted proxies'), 'broken');
   assert.is(level(production, 'rate limit'), 'advice');
   assert.is(level(production, 'USSD gateways'), 'advice', 'everybody may speak for any phone');
   const gateways = async (USSD_GATEWAYS: string) => level(await doctor({ ...KEYS, USSD_GATEWAYS }), 'USSD gateways');

@@ -55,7 +55,8 @@ test('an empty environment gives the documented defaults', () => {
     mongodbUrl: undefined,
     redisAcceptLoss: false,
     storeWaitMs: 15_000,
-    operatorToken: undefined,
+    operatorTokens: [],
+    isBehindProxy: false,
     trustedProxies: [],
     corsOrigins: '*',
     rateLimit: { max: 100, windowMs: 60_000, exempt: [], countsLoopback: false },
@@ -89,6 +90,7 @@ test('an empty environment gives the documented defaults', () => {
     model: undefined,
     mcpServersFile: undefined,
     gatewayFile: undefined,
+    olderOracleKeys: [],
   });
 });
 
@@ -217,14 +219,29 @@ test('problems and listings show no secret and no password', () => {
   assert.not.match([...problems, ...listing].join('\n'), /canary/);
 });
 
-test('production refuses a debugger that is open to the network, and only that', () => {
+test('production refuses every way to open a debugger', () => {
   const production = { ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*' };
   const options = (text: string) => problemsOf({ ...production, NODE_OPTIONS: text });
-  for (const text of ['--inspect=0.0.0.0', '--inspect=0.0.0.0:9229', '--inspect-brk=10.0.0.1:1', '--inspect=[::]:9229'])
-    assert.match(options(text)[0] ?? '', /^NODE_OPTIONS=--inspect/, text);
-  for (const text of ['', '--inspect', '--inspect=9229', '--inspect=127.0.0.1:9229', '--inspect=localhost:1'])
-    assert.equal(options(text), [], text);
+  const open = ['--inspect=0.0.0.0', '--inspect-brk=10.0.0.1:1', '--inspect=[::]:9229', '--inspect', '--inspect=9229'];
+  const local = ['--inspect=127.0.0.1:9229', '--inspect-wait', '--inspect_brk', '--inspect-port=0', '--debug-port=1'];
+  for (const text of [...open, ...local]) {
+    const [problem = ''] = options(`--max-old-space-size=64 ${text}`);
+    assert.ok(problem.startsWith(`${text}: a debugger can read every key`), problem);
+  }
+  for (const text of ['', '--max-old-space-size=64', '--disable-sigusr1']) assert.equal(options(text), [], text);
   assert.equal(problemsOf({ ...GOOD, NODE_OPTIONS: '--inspect=0.0.0.0' }), [], 'in development it is yours');
+});
+
+test('production refuses a token of operators that can be guessed', () => {
+  const production = { ...GOOD, NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*' };
+  const long = 'x'.repeat(24);
+  for (const OPERATOR_TOKEN of ['x', 'x'.repeat(23), `${long},short`]) {
+    const [problem = ''] = problemsOf({ ...production, OPERATOR_TOKEN });
+    assert.match(problem, /^OPERATOR_TOKEN=\(\d+ characters, hidden\): must have 24 characters or more\. Generate/);
+  }
+  for (const OPERATOR_TOKEN of [long, `${long}, ${long}y`])
+    assert.equal(problemsOf({ ...production, OPERATOR_TOKEN }), []);
+  assert.equal(problemsOf({ ...GOOD, OPERATOR_TOKEN: 'x' }), [], 'in development it is yours');
 });
 
 test('METRICS_PORT must differ from PORT, unless both may be any', () => {
@@ -238,6 +255,9 @@ test('proxies count only where they are trusted', () => {
   assert.equal(proxies({ TRUST_PROXY_CIDRS }), []);
   assert.equal(proxies({ TRUST_PROXY_CIDRS, TRUST_PROXY_ENABLED: 'true' }), ['10.0.0.0/8']);
   assert.ok(proxies({ TRUST_PROXY_ENABLED: 'true' })!.includes('127.0.0.0/8'));
+  const production = { NODE_ENV: 'production', ORACLE_KEY: ORACLE, USSD_GATEWAYS: '*', TRUST_PROXY_ENABLED: 'true' };
+  assert.equal(proxies(production), [], 'in production, proxies are named');
+  assert.equal(proxies({ ...production, TRUST_PROXY_CIDRS }), ['10.0.0.0/8']);
 });
 
 test('development keys are made once, readable by their owner only, and found again', () =>

@@ -11,6 +11,10 @@ import { DIAL, json, withServer } from '../support/serve.ts';
 
 const test = suite('rate limit');
 
+const KEYS = {
+  PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+  ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
+};
 const TOO_MANY = 'END Too many requests. Please try again later.';
 const PROXY = { TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '127.0.0.1' };
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -50,6 +54,16 @@ test('clients behind a trusted proxy are counted one by one, IPv6 by /64, mapped
     assert.is(await status('2001:db8:0:1::1'), 200);
     assert.is(await status('2001:db8:0:1:ffff::2'), 429);
     assert.is(await status('2001:db8:0:2::1'), 200);
+  }));
+
+test('a /48 is counted too, for 16 clients together; its neighbours and IPv4 are not touched', () =>
+  withServer({ env: { RATE_LIMIT_MAX: '1', ...PROXY } }, async (server) => {
+    const status = async (address: string) => (await server.ask('/', { headers: from(address) })).status;
+    for (let at = 0; at < 16; at++) assert.is(await status(`2001:db8:0:${at}::1`), 200, `${at}`);
+    assert.is(await status('2001:db8:0:ff::1'), 429);
+    assert.is((await server.ask('/api/ussd', json(DIAL, from('2001:db8:0:fe::1')))).status, 429);
+    assert.is(await status('2001:db8:1::1'), 200);
+    assert.is(await status('203.0.113.1'), 200);
   }));
 
 test('without trust, X-Forwarded-For gives nobody a fresh budget', () =>
@@ -180,9 +194,9 @@ test('what happens often is told at once and then once a minute, with how often 
   ]);
 });
 
-test('a production start says when all callers of a gateway would share one limit', () => {
-  const words = /all callers of a telecom gateway have one address.*RATE_LIMIT_EXEMPT/;
-  const warns = (env: NodeJS.ProcessEnv) => {
+test('a production start says when all callers of a gateway, or all clients of a proxy, would share one limit', () => {
+  const limit = /all callers of a telecom gateway have one address.*RATE_LIMIT_EXEMPT/;
+  const warns = (env: NodeJS.ProcessEnv, words = limit) => {
     const { config } = readConfig({ DATA_DIR: ':memory:', ...env }, { makeKeys: true });
     const warned: string[] = [];
     warnAtStart({ ...config!, production: env.NODE_ENV !== 'test' }, {
@@ -193,6 +207,11 @@ test('a production start says when all callers of a gateway would share one limi
   assert.is(warns({}), 1);
   assert.is(warns({ RATE_LIMIT_EXEMPT: '203.0.113.7' }), 0);
   assert.is(warns({ NODE_ENV: 'test' }), 0);
+  const proxies = /no proxy is listed.*TRUST_PROXY_CIDRS/;
+  assert.is(warns({ TRUST_PROXY_ENABLED: 'true', TRUST_PROXY_CIDRS: '10.0.0.1' }, proxies), 0);
+  const production = { NODE_ENV: 'production', USSD_GATEWAYS: '*', ...KEYS };
+  assert.is(warns({ ...production, TRUST_PROXY_ENABLED: 'true' }, proxies), 1);
+  assert.is(warns(production, proxies), 0);
 });
 
 test.run();

@@ -60,7 +60,10 @@ function withMenus(files: Readonly<Record<string, object>>, work: (menus: Menus)
     for (const [name, content] of Object.entries(files)) write(name, content);
     let dials = 0;
     await withServer({ env: { MENUS_DIR: folder } }, async (server) => {
-      const dial = async () => (await server.ussd({ ...DIAL, sessionId: `dial-${dials++}` })).split('\n')[0]!;
+      const dial = async () => {
+        const caller = { sessionId: `dial-${dials}`, phoneNumber: `+26097200${1_000 + dials++}` };
+        return (await server.ussd({ ...DIAL, ...caller })).split('\n')[0]!;
+      };
       await work({ server, write, dial, folder });
     });
   });

@@ -8,6 +8,8 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { inspectToken } from '../../../lib/delegation/tokens.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
+import { clientReader } from '../../../server/http/middleware/client.ts';
+import { operatorTokens } from '../../../server/http/middleware/operator.ts';
 import { operatorPasses } from '../../../server/web/kit/operators.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
 import { browser } from '../support/browser.ts';
@@ -17,7 +19,7 @@ import { assertReadable } from './clean.ts';
 const test = suite('pages of operators', { timeoutMs: 60_000 });
 const open = browser(test);
 
-const TOKEN = 'a-token-of-operators';
+const TOKEN = 'a-long-token-of-operators';
 const KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
 const PRODUCTION = {
   NODE_ENV: 'production',
@@ -82,7 +84,12 @@ test('a browser signs in once, and no script can read how', () =>
 
 test('a pass is good until its time is over, and under the same token and key', async () => {
   const clock = new SimulatedClock();
-  const passes = (token = TOKEN, key = KEY) => operatorPasses({ token, keyring: parseKeyring(key), clock });
+  const clientOf = clientReader({ proxies: [], exempt: [] });
+  const passes = (tokens = TOKEN, key = KEY) => {
+    const keyring = parseKeyring(key);
+    const known = operatorTokens(tokens.split(','), { key: keyring.subkey('operator-pass/v1')!, clientOf });
+    return operatorPasses({ tokens: known, keyring, clock });
+  };
   const opened = (cookie: string) => {
     const req = new IncomingMessage(new Socket());
     req.headers = { host: 'localhost', cookie };
@@ -99,6 +106,7 @@ test('a pass is good until its time is over, and under the same token and key', 
   const cookie = given!.slice(0, given!.indexOf(';'));
   assert.is(isHeld(cookie), true);
   assert.is(isHeld(cookie, 'another'), false);
+  assert.is(isHeld(cookie, `another,${TOKEN}`), true, 'while the token is changed');
   assert.is(isHeld(cookie, TOKEN, [...KEY].reverse().join('')), false);
   for (const at of [cookie.indexOf('=') + 1, cookie.indexOf('.') + 1, cookie.length - 2]) {
     const forged = `${cookie.slice(0, at)}${cookie[at] === '1' ? '2' : '1'}${cookie.slice(at + 1)}`;

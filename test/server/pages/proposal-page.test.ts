@@ -12,6 +12,7 @@ import { describeRules } from '../../../server/web/proposal/rule-words.ts';
 import { formatPercent } from '../../../server/web/proposal/tally-chart.ts';
 import { created, didOf, type Name, type Place, place, view } from '../domain/place.ts';
 import { browser, type Visit } from '../support/browser.ts';
+import { type Served, withServer } from '../support/serve.ts';
 
 const EVIL = `<script>alert(1)</script><img src=x onerror="alert(2)">'"\`&lt;{{7*7}}`;
 const RULES = {
@@ -131,6 +132,19 @@ test('a link hides the reasons of voters unless who made it wanted them shown; o
   assert.match(text, 'The second reason.');
   assert.match(text, 'Because of bob.');
   assert.not.match(text, 'The first reason.');
+});
+
+test('the line with a key that a browser without a link is shown leads to this server, whatever its Host says', async () => {
+  const path = '/v1/proposals/one';
+  const shown = async ({ ask, url }: Served) => {
+    const { text } = await ask(path, { headers: { accept: 'text/html', host: 'evil.example' } });
+    assert.not.match(text, 'evil.example');
+    return [/\S+\/page-link/.exec(text)?.[0], url];
+  };
+  const [own, url] = await shown(server());
+  assert.is(own, `${url}${path}/page-link`);
+  const [open] = await withServer({ env: { PUBLIC_URL: 'https://twins.example.com/' } }, shown);
+  assert.is(open, `https://twins.example.com${path}/page-link`);
 });
 
 test('only a link as it was made opens the page, only of its own proposal, and only the page', async () => {

@@ -23,6 +23,7 @@ async function problemsOf(plugins: readonly string[], env: NodeJS.ProcessEnv = {
     ownRoutes: ownRoutes(config!),
     clock: systemClock,
     log: createLog({ logLevel: 'silent' }),
+    operatorsOnly: async () => {},
   };
   const failed = await openPlugins({ config: config!, ...ground }).then(
     () => undefined,

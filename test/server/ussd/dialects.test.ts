@@ -76,6 +76,27 @@ test('nalo and arkesel', () =>
     assert.is(continueSession, true);
   }));
 
+test('infobip, which names the SIM: another one is noted, and no IMSI is kept or logged', () =>
+  withServer({ env: { LOG_LEVEL: 'debug' } }, async (server) => {
+    const [own, other] = ['648041234567890', '648049876543210'];
+    const walk = async (id: string, imsi: string, answers: readonly string[]) => {
+      const msisdn = '260971230001';
+      const post = (step: string, body: object) => server.ask(`/api/ussd/infobip/session/${id}/${step}`, json(body));
+      let said = await post('start', { msisdn, text: '', shortCode: '*1#', imsi });
+      for (const text of answers) said = await post('response', { msisdn, text, imsi });
+      return (said.json() as { ussdMenu: string }).ussdMenu;
+    };
+    assert.match(await walk('i1', own, ['2', '2', 'Tariro Moyo', '83519', '83519']), /^Your account is ready/);
+    assert.match(await walk('i2', own, ['2', '1', '83519']), /^Tariro Moyo/);
+    const audits = () => server.logged.filter(({ audit }) => audit === 'account.sim-change');
+    assert.equal(audits(), []);
+    assert.match(await walk('i3', other, ['2', '1', '83519']), /^Tariro Moyo/);
+    assert.is(audits().length, 1);
+    const shown = await server.ask('/api/ussd/accounts/show', json({ phoneNumber: '+260971230001' }));
+    assert.ok(Date.parse((shown.json() as { simChangedAt: string }).simChangedAt) > 0);
+    for (const secret of [own, other, '260971230001']) assert.not.match(JSON.stringify(server.logged), secret);
+  }));
+
 test('infobip asks whether a session goes on, and is told so without touching it', () =>
   withServer({}, async (server) => {
     const status = async (id: string) => (await server.ask(`/api/ussd/infobip/session/${id}/status`)).json();
