@@ -82,6 +82,10 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   });
   const inFlight = new Map<string, Promise<UssdReply>>();
 
+  // The turn is stored: what fails here must not change its answer.
+  const beginSession = (phone: string, key: string, requestId: string | undefined) =>
+    phones.begin(phone, key).catch((error: unknown) => onProblem?.(error, requestId));
+
   const answer = async ({ key, request, requestId }: Asked): Promise<UssdReply> => {
     const dial = readDial(request, rules);
     let hasBegun = false;
@@ -92,7 +96,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     };
     const reply = toReply(await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId }));
     if (reply.kind === 'end') phones.end(request.phoneNumber, key);
-    else if (hasBegun) await phones.begin(request.phoneNumber, key);
+    else if (hasBegun) await beginSession(request.phoneNumber, key, requestId);
     return reply;
   };
 
