@@ -26,11 +26,12 @@ const FLAT_ONLY: ReadonlySet<RoomEvent> = new Set(['reasoning', 'router_update']
 
 /** For `openAgent`: flat under its own name, and once more as `event` with the name inside; clients need either. */
 export function tellSockets(io: Server, onProblem: (error: unknown) => void): Room['tell'] {
+  const bound = boundMemory(io);
   return async (session, event, payload) => {
     try {
       const short = shortPayload(event, payload);
       for (const [name, words] of listWireEvents(event, short)) io.to(nameRoom(session)).emit(name, words);
-      boundMemory(io);
+      bound();
       return true;
     } catch (error) {
       onProblem(error);
@@ -101,7 +102,11 @@ interface Held {
 interface RecoveringAdapter {
   restoreSession(pid: string, offset: string): Promise<Restored | null>;
   /** What happened lately, where one process keeps it. */
-  readonly packets?: unknown[];
+  readonly packets?: KeptPacket[];
+}
+
+interface KeptPacket {
+  readonly data: readonly unknown[];
 }
 
 export interface Recovery {
@@ -143,11 +148,31 @@ export function heldRecovery(io: Server): Recovery {
   };
 }
 
-/** Forgets all but the last SERVER_LIMITS.socketEventsKept events where one process keeps them. */
-function boundMemory(io: Server): void {
-  const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
-  if (packets && packets.length > SERVER_LIMITS.socketEventsKept * 1.1)
-    packets.splice(0, packets.length - SERVER_LIMITS.socketEventsKept);
+/** Forgets old events beyond SERVER_LIMITS.socketEventsKept and socketEventBytesKept where one process keeps them; call it after each. */
+function boundMemory(io: Server): () => void {
+  const sizes = new WeakMap<object, number>();
+  const measure = (packet: KeptPacket) => {
+    const bytes = sizes.get(packet) ?? JSON.stringify(packet.data).length;
+    sizes.set(packet, bytes);
+    return bytes;
+  };
+  const { socketEventsKept, socketEventBytesKept } = SERVER_LIMITS;
+  let added = 0;
+  return () => {
+    // Asked each time: it has none where Redis keeps them.
+    const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
+    const last = packets?.at(-1);
+    if (!packets || !last) return;
+    added += measure(last);
+    if (packets.length <= socketEventsKept * 1.1 && added <= socketEventBytesKept / 8) return;
+    added = 0;
+    let first = packets.length;
+    for (let bytes = 0; first > 0 && packets.length - first < socketEventsKept; first--) {
+      bytes += measure(packets[first - 1]!);
+      if (bytes > socketEventBytesKept) break;
+    }
+    packets.splice(0, first);
+  };
 }
 
 const EVENT = 2;

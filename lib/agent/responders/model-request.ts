@@ -1,6 +1,7 @@
 // What a model gets: the system prompt, the history within a budget, the message with its attachments, and the tools.
 
 import type { ModelMessage, ToolSet, UserContent } from 'ai';
+import { isPublicUrl } from '../../http/hosts.ts';
 import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -97,10 +98,11 @@ function describe({ filename, mimetype, size, mxcUri, eventId }: JsonObject): st
   return `[Attached: ${JSON.stringify({ ...about, ...(mxcUri ? { uri: mxcUri } : { event: eventId }) })}]`;
 }
 
-/** The URL of an image that the model provider can fetch. */
+/** The URL of an image that the model provider can fetch: nothing in the network of the provider, or in ours. */
 function imageUrl({ mimetype, mxcUri }: JsonObject): URL | undefined {
-  const isShown = /^image\/(png|jpe?g|gif|webp)$/i.test(String(mimetype)) && /^https?:\/\//i.test(String(mxcUri));
-  return isShown && URL.canParse(String(mxcUri)) ? new URL(String(mxcUri)) : undefined;
+  const address = String(mxcUri);
+  const isShown = /^image\/(png|jpe?g|gif|webp)$/i.test(String(mimetype)) && /^https?:\/\//i.test(address);
+  return isShown && isPublicUrl(address) ? new URL(address) : undefined;
 }
 
 /** `open`: any object is allowed, for endpoints that reject the schemas of clients. */
