@@ -18,6 +18,7 @@ export const ERROR_CODES = {
   ERR_NOT_FOUND: { retry: false, means: 'nothing is stored under this key' },
   ERR_STORE: { retry: true, means: 'a store refused, failed or was away' },
   ERR_TIMEOUT: { retry: true, means: 'a deadline passed before the work was done' },
+  ERR_QUOTA: { retry: false, means: 'a user has stored or sent as much as one may' },
   ERR_BUSY: { retry: true, means: 'a bounded queue is full' },
   ERR_SERVICE: { retry: true, means: 'a service call failed' },
   ERR_SERVICE_UNKNOWN: { retry: false, means: 'no service is registered under this name' },

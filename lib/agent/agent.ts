@@ -3,7 +3,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Inspector } from '../engine/inspection.ts';
-import { TwinlineError } from '../errors.ts';
 import type { Channel } from '../store/channel.ts';
 import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore, Json } from '../store/store.ts';
@@ -13,12 +12,21 @@ import type { Responder, ResponderTurn, TurnSecrets } from './responder.ts';
 import { type Offers, openOffers, type Room, type RunRoomEvent, rooms } from './room.ts';
 import { recovery, runQueue } from './run/claims.ts';
 import { type Follower, follower } from './run/frames.ts';
-import { isEnded, type NewRun, openRuns, type Run, type RunRequest, type RunView, runView } from './run/run.ts';
+import {
+  checkRequest,
+  isEnded,
+  type NewRun,
+  openRuns,
+  type Run,
+  type RunRequest,
+  type RunView,
+  runView,
+} from './run/run.ts';
 import { makeRunner, newHolder, type RunReport } from './run/runner.ts';
 import { openTranscript, type Transcript } from './session/message.ts';
+import { type Quotas, quotaGuard } from './session/quota.ts';
 import { type Oracle, openSessions, type Sessions } from './session/session.ts';
 import { callResult, type HostTool } from './tool.ts';
-import { fitsJson, fitsLevels } from './well-formed.ts';
 
 export interface AgentOptions {
   readonly documents: DocumentStore;
@@ -30,6 +38,10 @@ export interface AgentOptions {
   readonly hostTools?: () => readonly HostTool[];
   /** @default the system's clock */
   readonly clock?: Clock;
+  /** What users may store. @default the values of AGENT_LIMITS */
+  readonly quotas?: Quotas;
+  /** Milliseconds after which the sweep deletes a session that nobody uses. @default never */
+  readonly keepSessionsMs?: number | undefined;
   /** Bytes of one reply. @default AGENT_LIMITS.agentReplyBytes */
   readonly replyBytes?: number;
   /** Sends events to sockets instead of the channel; `room.listen` then gets none. @default over the channel */
@@ -90,10 +102,11 @@ export interface CallAnswer {
 
 /** Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY: trying again may help. */
 export interface Agent extends Follower {
+  /** `create` throws ERR_QUOTA when the user has too many. */
   readonly sessions: Pick<Sessions, 'create' | 'list' | 'get' | 'owns'>;
   readonly transcript: Pick<Transcript, 'page' | 'all'>;
   readonly room: Room;
-  /** Throws ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than COMMON_LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
+  /** Throws ERR_QUOTA when the user has sent too much today, and ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than COMMON_LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
   send(request: SendRequest): Promise<Sent>;
   /**
    * Aborts the live run of a session, or one that is named. `true`: one was open and will end, as aborted unless it has
@@ -124,7 +137,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const runs = openRuns({ documents, clock, holder: newHolder(), inspector: options.inspector });
   const sessions = openSessions({ documents, clock, oracle: options.oracle });
   const transcript = openTranscript(documents);
-  const { tell, isHeard } = options;
+  const quota = quotaGuard({ documents, clock }, options.quotas ?? AGENT_LIMITS);
+  const { tell, isHeard, keepSessionsMs = Number.POSITIVE_INFINITY } = options;
   const room: Room = { ...rooms(channel, onProblem), ...(tell && { tell }), ...(isHeard && { isHeard }) };
   const offers = await openOffers({ runs, channel, room, onProblem });
   const driven = new Set<Promise<void>>();
@@ -189,6 +203,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const open = await runs.open(session);
     if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
     if (closing || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
+    await quota.countBytes(owner, Buffer.byteLength(JSON.stringify(request)));
     if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
     else if (open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
     const turn = await sessions.nextTurn(owner, session);
@@ -201,9 +216,31 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     return live ? { kind: 'busy', runId: live.id } : send({ ...message, multitask, secrets });
   }
 
+  async function deleteSession(owner: string, session: string, unusedSince?: number): Promise<boolean> {
+    if (!(await sessions.softDelete(owner, session, unusedSince))) return false;
+    for (const run of (await runs.open(session)).reverse()) await stopRun(run);
+    // What is still being written is removed by the sweep.
+    await clear(session).catch(onProblem);
+    return true;
+  }
+
+  async function sweepUnused(limit: number): Promise<number> {
+    const before = clock.now() - keepSessionsMs;
+    if (!Number.isFinite(before)) return 0;
+    const unused = await sessions.unused(before, limit);
+    for (const { owner, id } of unused) await deleteSession(owner, id, before);
+    return unused.length;
+  }
+
   return {
     ...follower({ runs, logs, transcript, clock }),
-    sessions,
+    sessions: {
+      ...sessions,
+      async create(owner) {
+        await quota.requireSession(owner);
+        return sessions.create(owner);
+      },
+    },
     transcript,
     room,
     offers,
@@ -227,14 +264,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       await notifyHolder(answered.context.holder, answered.id);
       return true;
     },
-    async deleteSession(owner, session) {
-      if (!(await sessions.softDelete(owner, session))) return false;
-      for (const run of (await runs.open(session)).reverse()) await stopRun(run);
-      // What is still being written is removed by the sweep.
-      await clear(session).catch(onProblem);
-      return true;
-    },
-    sweep,
+    deleteSession: (owner, session) => deleteSession(owner, session),
+    sweep: async (limit = COMMON_LIMITS.sweepBatch) =>
+      (await sweep(limit)) + (await sweepUnused(limit)) + (await quota.sweep(limit)),
     async idle() {
       while (driven.size) await Promise.all(driven);
     },
@@ -263,16 +295,3 @@ interface Acceptance {
 }
 
 const holderTopic = (holder: string) => `agent/${holder}`;
-
-function checkRequest(request: RunRequest): void {
-  if (!fitsLevels(request, COMMON_LIMITS.jsonBodyDepth))
-    throw new TwinlineError(
-      'ERR_INPUT',
-      `A message may nest ${COMMON_LIMITS.jsonBodyDepth} levels deep. Send flatter data.`,
-    );
-  if (fitsJson(request, AGENT_LIMITS.agentRequestBytes)) return;
-  throw new TwinlineError(
-    'ERR_INPUT',
-    `A message and what comes with it may have ${AGENT_LIMITS.agentRequestBytes} bytes of JSON. Send less, or attachments by their addresses.`,
-  );
-}

@@ -5,8 +5,16 @@ import type { Kind } from '../store/store.ts';
 /** Chat sessions by id. */
 export const SESSION: Kind = {
   name: 'agent-session',
-  indexes: { owner: { fields: ['owner', 'updated'] }, deleted: { fields: ['deletedAt'] } },
+  indexes: {
+    owner: { fields: ['owner', 'updated'] },
+    deleted: { fields: ['deletedAt'] },
+    // For the retention of sessions that nobody uses.
+    idle: { fields: ['updated'] },
+  },
 };
+
+/** What users have sent today, by DID. */
+export const USAGE: Kind = { name: 'agent-usage', indexes: { day: { fields: ['day'] } } };
 
 /** Messages by id, in the order of their places. */
 export const MESSAGE: Kind = {
@@ -33,4 +41,4 @@ export const RUN: Kind = {
 export const SPENT_TOKEN: Kind = { name: 'agent-spent-token', indexes: { expiry: { fields: ['expiresAt'] } } };
 
 /** Declare these before the first use. */
-export const AGENT_KINDS: readonly Kind[] = [SESSION, MESSAGE, MESSAGE_PIECE, RUN, SPENT_TOKEN];
+export const AGENT_KINDS: readonly Kind[] = [SESSION, USAGE, MESSAGE, MESSAGE_PIECE, RUN, SPENT_TOKEN];

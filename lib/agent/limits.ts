@@ -78,6 +78,10 @@ export const AGENT_LIMITS = {
   /** Bytes of an answer, and UTF-16 units of what is kept of it. */
   mcpAnswerBytes: 8_388_608,
   mcpResultChars: 65_536,
+  /** Bytes of JSON that one user, and all users of a process, may send in a day; sessions of one user. Settings change them. */
+  userBytesPerDay: 67_108_864,
+  bytesPerDay: 10_737_418_240,
+  sessionsPerUser: 1_000,
   sessionTitleChars: 60,
   /** Sessions that a list can leave out before the first it shows. */
   sessionOffsetMax: 10_000,

@@ -87,7 +87,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     options.onProblem();
     log.error({ err: error }, what);
   };
-  const { delegationAuth, maxTtlSeconds, replyBytes, name } = config.agent;
+  const { delegationAuth, maxTtlSeconds, replyBytes, quotas, keepSessionsMs, name } = config.agent;
   await documents.declare(DELEGATION_KINDS);
   const key = parseOracleKey(config.oracleKey);
   const did = config.agent.did ?? key.did;
@@ -136,7 +136,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     report: (error, what) => onProblem(what)(error),
   });
   const agent = await openAgent({
-    ...{ documents, logs, channel, responder, inspector, clock, replyBytes },
+    ...{ documents, logs, channel, responder, inspector, clock, replyBytes, quotas, keepSessionsMs },
     tell: tellSockets(socketServer.io, onSocketProblem),
     isHeard: hearSockets(socketServer.io),
     oracle: { name, did, entityDid: did },

@@ -50,6 +50,29 @@ export const AGENT_SETTINGS = {
     meaning: 'longest answer of an agent, in bytes',
     fix: 'Set for example AGENT_REPLY_MAX_BYTES=8388608.',
   },
+  AGENT_USER_BYTES_PER_DAY: {
+    kind: integer(1_048_576, 1_099_511_627_776),
+    default: '67108864',
+    meaning: 'bytes of messages that one user may send in a day (UTC)',
+    fix: 'Set for example AGENT_USER_BYTES_PER_DAY=67108864.',
+  },
+  AGENT_BYTES_PER_DAY: {
+    kind: integer(1_048_576, 1_099_511_627_776),
+    default: '10737418240',
+    meaning: 'bytes of messages that all users may send to this process in a day: anybody can make identities',
+    fix: 'Set for example AGENT_BYTES_PER_DAY=10737418240.',
+  },
+  AGENT_SESSIONS_PER_USER: {
+    kind: integer(1, 100_000),
+    default: '1000',
+    meaning: 'sessions that one user may have',
+    fix: 'Set for example AGENT_SESSIONS_PER_USER=1000.',
+  },
+  AGENT_KEEP_DAYS: {
+    kind: integer(1, 36_500),
+    meaning: 'days after which a session that nobody uses is deleted with its messages; unset = never',
+    fix: 'Set for example AGENT_KEEP_DAYS=90.',
+  },
   MODEL_BASE_URL: {
     kind: text('http-url'),
     secret: 'password',

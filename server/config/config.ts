@@ -8,6 +8,8 @@ import { IN_MEMORY } from './data-dir.ts';
 import { type Reading, type ReadOptions, readSettings } from './read.ts';
 import type { Values } from './settings.ts';
 
+const DAY_MS = 86_400_000;
+
 export interface Config {
   /** True only for NODE_ENV=production. */
   readonly production: boolean;
@@ -72,6 +74,13 @@ export interface Config {
     /** The flow that answers when no model is configured. */
     readonly flow: string;
     readonly replyBytes: number;
+    readonly quotas: {
+      readonly userBytesPerDay: number;
+      readonly bytesPerDay: number;
+      readonly sessionsPerUser: number;
+    };
+    /** How long a session is kept that nobody uses; undefined: for ever. */
+    readonly keepSessionsMs: number | undefined;
     readonly maxTtlSeconds: number;
     /** Whether a delegation alone says who asks. */
     readonly delegationAuth: boolean;
@@ -167,6 +176,12 @@ function buildConfig(values: Values, isSet: (setting: string) => boolean): Omit<
       name: 'Twinline',
       flow: values.AGENT_FLOW,
       replyBytes: values.AGENT_REPLY_MAX_BYTES,
+      quotas: {
+        userBytesPerDay: values.AGENT_USER_BYTES_PER_DAY,
+        bytesPerDay: values.AGENT_BYTES_PER_DAY,
+        sessionsPerUser: values.AGENT_SESSIONS_PER_USER,
+      },
+      keepSessionsMs: values.AGENT_KEEP_DAYS === undefined ? undefined : values.AGENT_KEEP_DAYS * DAY_MS,
       maxTtlSeconds: values.UCAN_AUTH_MAX_TTL_SECONDS,
       delegationAuth: values.UCAN_DELEGATION_AUTH,
       didWebHosts: values.DID_WEB_HOSTS ?? [],

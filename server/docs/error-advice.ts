@@ -222,6 +222,12 @@ export const CODE_ADVICE: { readonly [code in ErrorCode]: Advice } = {
     cause: 'Something took longer than its deadline.',
     remedy: 'Try again; if it stays, look at what is slow: the metrics have times of turns and services.',
   },
+  ERR_QUOTA: {
+    cause:
+      'A user of the agent service, or all of them, have sent what may be sent in a day, or have too many sessions.',
+    remedy:
+      'Delete sessions, or wait until tomorrow (UTC); operators set AGENT_USER_BYTES_PER_DAY, AGENT_BYTES_PER_DAY and AGENT_SESSIONS_PER_USER.',
+  },
   ERR_BUSY: {
     cause: 'More is asked for at once than a bounded queue takes, such as PIN checks.',
     remedy: 'Try again in a moment; run more instances.',

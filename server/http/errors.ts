@@ -38,6 +38,7 @@ export const REFUSAL_OF: { readonly [code in ErrorCode]: RefusalKind } = {
   ERR_NOT_FOUND: 'not-found',
   ERR_STORE: 'unavailable',
   ERR_TIMEOUT: 'unavailable',
+  ERR_QUOTA: 'too-many-requests',
   ERR_BUSY: 'unavailable',
   ERR_SERVICE: 'bad-gateway',
   ERR_SERVICE_UNKNOWN: 'internal',

@@ -12,6 +12,7 @@ import {
   type RunState,
 } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
+import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Inspector } from '../../engine/inspection.ts';
 import { type Instance, lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import { type AtRest, compileMachine } from '../../engine/machine/transition.ts';
@@ -19,6 +20,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { DocumentStore, JsonObject, Query } from '../../store/store.ts';
 import { RUN } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
+import { fitsJson, fitsLevels } from '../well-formed.ts';
 
 /** What a user sends with a message, as the route has validated it. Holds no secret, for it is stored. */
 export type RunRequest = {
@@ -199,4 +201,18 @@ function indexedFields({ state, context }: AtRest): JsonObject {
     openFor: ended ? null : session,
     wakeAt: leaseUntil,
   };
+}
+
+/** Throws ERR_INPUT when a request is too large or nests too deep. */
+export function checkRequest(request: RunRequest): void {
+  if (!fitsLevels(request, COMMON_LIMITS.jsonBodyDepth))
+    throw new TwinlineError(
+      'ERR_INPUT',
+      `A message may nest ${COMMON_LIMITS.jsonBodyDepth} levels deep. Send flatter data.`,
+    );
+  if (fitsJson(request, AGENT_LIMITS.agentRequestBytes)) return;
+  throw new TwinlineError(
+    'ERR_INPUT',
+    `A message and what comes with it may have ${AGENT_LIMITS.agentRequestBytes} bytes of JSON. Send less, or attachments by their addresses.`,
+  );
 }

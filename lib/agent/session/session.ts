@@ -62,8 +62,10 @@ export interface Sessions {
   stateOf(id: string, responder: string): Promise<Json | undefined>;
   /** Throws ERR_INPUT when it is larger than AGENT_LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
-  /** From now on it does not exist for anybody; false when it did not before. */
-  softDelete(owner: string, id: string): Promise<boolean>;
+  /** From now on it does not exist for anybody; false when it did not before, or was used after `unusedSince`. */
+  softDelete(owner: string, id: string, unusedSince?: number): Promise<boolean>;
+  /** Sessions that were last used before this time, the oldest first. */
+  unused(before: number, limit: number): Promise<readonly { readonly owner: string; readonly id: string }[]>;
   /** Ids of soft-deleted sessions whose documents are due for removal. */
   tombstones(limit: number): Promise<string[]>;
   forget(id: string): Promise<void>;
@@ -149,12 +151,17 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
         );
       await replace(id, ({ state }) => ({ state: { ...state, [responder]: value } }));
     },
-    softDelete: async (owner, id) =>
+    softDelete: async (owner, id, unusedSince = Number.POSITIVE_INFINITY) =>
       (await replace(
         id,
         () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
-        (before) => before.owner === owner,
+        (body) => body.owner === owner && body.updated < unusedSince,
       )) !== undefined,
+    async unused(before, limit) {
+      const query = { index: 'idle', where: { updated: { lt: before } }, limit };
+      const { items } = await documents.find<StoredSession>(SESSION, query);
+      return items.flatMap(({ id, body: { owner } }) => (owner === null ? [] : [{ owner, id }]));
+    },
     async tombstones(limit) {
       const where = { deletedAt: { gt: 0, lte: clock.now() - AGENT_LIMITS.sessionRemainsMs } };
       const { items } = await documents.find(SESSION, { index: 'deleted', where, limit });

@@ -82,6 +82,8 @@ test('an empty environment gives the documented defaults', () => {
       name: 'Twinline',
       flow: 'assistant',
       replyBytes: 8_388_608,
+      quotas: { userBytesPerDay: 67_108_864, bytesPerDay: 10_737_418_240, sessionsPerUser: 1_000 },
+      keepSessionsMs: undefined,
       maxTtlSeconds: 900,
       delegationAuth: true,
       didWebHosts: [],

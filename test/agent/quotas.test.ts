@@ -1,0 +1,95 @@
+// What users may store: bytes of a day, sessions, and sessions that nobody uses any more.
+
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { AGENT_KINDS, SESSION, USAGE } from '../../lib/agent/kinds.ts';
+import { quotaGuard } from '../../lib/agent/session/quota.ts';
+import { SimulatedClock } from '../../lib/clock.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
+import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import { ANN, BOB, ground, newSession, say, saying } from './ground.ts';
+
+const test = suite('quotas');
+
+const DAY_MS = 86_400_000;
+const QUOTAS = { userBytesPerDay: 1_000, bytesPerDay: 1_500, sessionsPerUser: 3 };
+
+async function place() {
+  const clock = new SimulatedClock();
+  const documents = memoryDocuments({ clock });
+  await documents.declare(AGENT_KINDS);
+  return { clock, documents, process: () => quotaGuard({ documents, clock }, QUOTAS) };
+}
+
+const isRefused = (work: Promise<unknown>) =>
+  work.then(
+    () => false,
+    ({ code }: TwinlineError) => code === 'ERR_QUOTA',
+  );
+
+test('a user sends so much in a day through all processes, and as much again on the next', async () => {
+  const { clock, documents, process } = await place();
+  const [one, two] = [process(), process()];
+  const tries = Array.from({ length: 30 }, (_, at) => isRefused([one, two][at % 2]!.countBytes(ANN, 100)));
+  assert.is((await Promise.all(tries)).filter((refused) => !refused).length, 10);
+  // After a restart, too.
+  assert.ok(await isRefused(process().countBytes(ANN, 1)));
+  await process().countBytes(BOB, 1_000);
+  await clock.advance(DAY_MS);
+  await one.countBytes(ANN, 1_000);
+  assert.is(await one.sweep(100), 1, 'the count of yesterday');
+  assert.is(await documents.count(USAGE), 1);
+});
+
+test('all users together send so much to a process in a day; what was refused is not counted', async () => {
+  const { clock, process } = await place();
+  const one = process();
+  assert.ok(await isRefused(one.countBytes('did:key:large', 1_200)));
+  await one.countBytes('did:key:a', 900);
+  await one.countBytes('did:key:b', 600);
+  assert.ok(await isRefused(one.countBytes('did:key:c', 1)));
+  await clock.advance(DAY_MS);
+  await one.countBytes('did:key:c', 1);
+});
+
+test('a message beyond the quota is refused and leaves nothing; a session beyond it too, until one is deleted', async () => {
+  const here = ground();
+  const agent = await here.agent(saying('yes'), { quotas: QUOTAS });
+  const sessions = [await newSession(agent), await newSession(agent), await newSession(agent)];
+  assert.ok(await isRefused(agent.sessions.create(ANN)));
+  await agent.deleteSession(ANN, sessions.pop()!);
+  await newSession(agent);
+  await newSession(agent, BOB);
+  await say(agent, sessions[0]!, 'x'.repeat(800));
+  await agent.idle();
+  assert.ok(await isRefused(say(agent, sessions[0]!, 'y'.repeat(800))));
+  assert.is((await agent.transcript.all(sessions[0]!)).length, 2);
+  await here.clock.advance(DAY_MS);
+  await say(agent, sessions[0]!, 'y'.repeat(800));
+});
+
+test('a session that nobody has used for so long is deleted with its messages; without a setting, none is', async () => {
+  const here = ground();
+  const keeping = await here.agent(saying('yes'));
+  const [old, used] = [await newSession(keeping), await newSession(keeping)];
+  for (const session of [old, used]) await say(keeping, session, 'hello');
+  await keeping.idle();
+  await here.clock.advance(50 * DAY_MS);
+  await say(keeping, used, 'again');
+  await keeping.idle();
+  await here.clock.advance(50 * DAY_MS);
+  await keeping.sweep();
+  assert.is((await keeping.sessions.list(ANN)).total, 2);
+  const forgetting = await here.agent(saying('yes'), { keepSessionsMs: 90 * DAY_MS });
+  await forgetting.sweep();
+  assert.equal(
+    (await forgetting.sessions.list(ANN)).sessions.map(({ sessionId }) => sessionId),
+    [used],
+  );
+  assert.equal(await forgetting.transcript.all(old), []);
+  await here.clock.advance(2 * 60_000);
+  for (let round = 0; round < 3; round++) await forgetting.sweep();
+  assert.is(await here.documents.count(SESSION), 1);
+});
+
+test.run();
