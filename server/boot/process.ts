@@ -56,7 +56,7 @@ function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
     server.log.error('stopping takes too long');
     process.exit(1);
   };
-  const heed = (signal: NodeJS.Signals) => {
+  const handleSignal = (signal: NodeJS.Signals) => {
     if (first !== undefined) {
       if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
       return;
@@ -72,8 +72,8 @@ function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
       },
     );
   };
-  process.on('SIGTERM', heed);
-  process.on('SIGINT', heed);
+  process.on('SIGTERM', handleSignal);
+  process.on('SIGINT', handleSignal);
 }
 
 // After an uncaught error the state is unknown: requests in progress are answered, then the process ends.

@@ -41,7 +41,7 @@ import type { RunningServer } from './running-server.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
 
 const OPEN_DOOR =
-  'USSD_GATEWAYS=*: whoever reaches this server can speak for any phone. List the addresses of your telecom gateway.';
+  'USSD_GATEWAYS=*: every client that reaches this server can speak for any phone. List the addresses of your telecom gateway.';
 
 export type { RunningServer };
 
@@ -204,15 +204,15 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
 
 function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule {
   const { trustedProxies: proxies, production, operatorTokens: tokens } = config;
-  const clientOf = clientReader({ ...config.rateLimit, proxies });
+  const readClient = clientReader({ ...config.rateLimit, proxies });
   const onWrong = tellRarely((address: string, times) =>
     log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
   );
   const key = keyring.subkey('operator-pass/v1')!;
   return {
     production,
-    clientOf,
-    tokens: tokens.length ? operatorTokens(tokens, { key, clientOf, onWrong }) : undefined,
+    readClient,
+    tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong }) : undefined,
   };
 }
 

@@ -135,7 +135,11 @@ function findContradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): st
   if (values.NODE_ENV !== 'production') return found;
   if (gateways === undefined)
     found.push(
-      problemLine('USSD_GATEWAYS', undefined, 'is not set: whoever reaches the server could speak for any phone'),
+      problemLine(
+        'USSD_GATEWAYS',
+        undefined,
+        'is not set: every client that reaches the server could speak for any phone',
+      ),
     );
   const { OPERATOR_TOKEN: tokens } = values;
   if (Array.isArray(tokens) && tokens.some(({ length }) => length < OPERATOR_TOKEN_CHARS))

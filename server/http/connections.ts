@@ -77,7 +77,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
     socket.destroy();
   }
 
-  function troubleOf(socket: Socket, now: number): CutReason | undefined {
+  function findTrouble(socket: Socket, now: number): CutReason | undefined {
     const unsent = unsentAnswer(socket);
     if (!unsent) {
       open.set(socket, undefined);
@@ -98,7 +98,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
   function look(): void {
     const now = clock.now();
     for (const socket of open.keys()) {
-      const reason = troubleOf(socket, now);
+      const reason = findTrouble(socket, now);
       if (!reason) continue;
       onCut?.(reason);
       socket.destroy();

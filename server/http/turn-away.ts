@@ -8,7 +8,7 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { ConnectionOptions, CutReason } from './connections.ts';
-import { type ClientOf, UNCOUNTED } from './middleware/client.ts';
+import { type ReadClient, UNCOUNTED } from './middleware/client.ts';
 import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
@@ -63,7 +63,7 @@ export function countedOverload({ overload, metrics }: TurnAwayDeps): Pick<Overl
 }
 
 /** The rules for connections: known proxies and gateways may have any number. */
-export function connectionOptions({ metrics, log }: TurnAwayDeps, clientOf: ClientOf): ConnectionOptions {
+export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: ReadClient): ConnectionOptions {
   const tellOfMany = tellRarely((address: string, times) =>
     log.warn(
       { address, times },
@@ -75,7 +75,7 @@ export function connectionOptions({ metrics, log }: TurnAwayDeps, clientOf: Clie
   );
   return {
     countedAs: (socket: Socket) => {
-      const { bucket, exempt, proxy } = clientOf({ socket, headers: {} });
+      const { bucket, exempt, proxy } = readClient({ socket, headers: {} });
       return exempt || proxy || bucket === UNCOUNTED ? undefined : bucket;
     },
     onRefused: (address) => {

@@ -46,12 +46,12 @@ function answer(app: Listener, req: IncomingMessage, upgrade: Upgrade): void {
   const res = new Answer(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
-  const refused = () => socket.destroySoon();
-  res.once('finish', refused);
+  const cutSocket = () => socket.destroySoon();
+  res.once('finish', cutSocket);
   waiting.set(req, () => {
-    res.off('finish', refused);
+    res.off('finish', cutSocket);
     res.detachSocket(socket);
-    // Whoever waits for the end of the answer would take later trouble of the connection for its own.
+    // Listeners for the end of the answer would take later errors of the connection for their own.
     res.emit('finish');
     return upgrade;
   });

@@ -7,7 +7,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { Post } from '../../http/client.ts';
 import type { Keyring } from '../../keyring.ts';
 import { retryDelay } from '../../retry.ts';
-import { openText, type Seal, sealerOf, sealText } from '../../sealing.ts';
+import { openText, readSealerId, type Seal, sealText } from '../../sealing.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 
@@ -151,7 +151,7 @@ export function openSecret(keyring: Keyring, owner: Owner, sealed: string): stri
   if (secret !== undefined) return secret;
   throw new TwinlineError(
     'ERR_CONFIG',
-    `The secret of webhook ${owner.id} needs the key ${JSON.stringify(sealerOf(sealed))}, which is not configured or another one. Give the webhook a new secret.`,
+    `The secret of webhook ${owner.id} needs the key ${JSON.stringify(readSealerId(sealed))}, which is not configured or another one. Give the webhook a new secret.`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
-import { viewOf, type Work } from './work.ts';
+import { makeView, type Work } from './work.ts';
 
 export interface SessionWriter {
   /** Stores which calls are about to be made, under the turn's key; false when another writer was first. */
@@ -79,7 +79,7 @@ function requestsAfter({ busy, waiting, isOvertaken }: Work, turnKey: string | u
 }
 
 function renderReply(work: Work): Reply {
-  const view = viewOf(work);
+  const view = makeView(work);
   if (work.waiting) return { kind: 'continue', text: work.conversation.waitText(view) };
   const reply = work.conversation.render(view);
   return work.live.status === 'done' ? { ...reply, kind: 'end' } : reply;

@@ -66,22 +66,24 @@ function isSecretNumber(value: number, secrets: readonly string[]): boolean {
 
 /** Whether a text holds a secret, as it is or encoded as URLs, JSON, base64 or hex do. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
-  return secrets.some((secret) => [...plainForms(secret), ...encodedForms(secret)].some((form) => text.includes(form)));
+  return secrets.some((secret) =>
+    [...listPlainForms(secret), ...listEncodedForms(secret)].some((form) => text.includes(form)),
+  );
 }
 
 // As it is, a secret must stand by itself, for an amount may hold the same digits; what is encoded may stand anywhere.
 function secretPattern(secrets: readonly string[]): RegExp | undefined {
-  const plain = secrets.flatMap(plainForms).map(escaped);
-  const encoded = secrets.flatMap(encodedForms).map(escaped);
+  const plain = secrets.flatMap(listPlainForms).map(escapePattern);
+  const encoded = secrets.flatMap(listEncodedForms).map(escapePattern);
   if (plain.length === 0) return undefined;
   return new RegExp(`(?<![\\w.,])(?:${plain.join('|')})(?!\\w|[.,]\\d)|${encoded.join('|')}`, 'g');
 }
 
-function plainForms(secret: string): string[] {
+function listPlainForms(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])].filter(Boolean);
 }
 
-function encodedForms(secret: string): string[] {
+function listEncodedForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   // The characters of base64 that do not depend on what stands beside the secret, for each place where it can begin.
   const base64 = [0, 1, 2].map((before) => {
@@ -94,15 +96,15 @@ function encodedForms(secret: string): string[] {
   return [...base64, hex, hex.toUpperCase()].filter((form) => form.length >= DISTINCT_CHARS);
 }
 
-const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** Whether this is an error of ours with one of our codes: whoever imports the class may write anything there. */
+/** Whether this is an error of ours with one of our codes: code that imports the class may write anything there. */
 export function hasKnownCode(error: unknown): error is TwinlineError {
   return error instanceof TwinlineError && Object.hasOwn(ERROR_CODES, error.code);
 }
 
 // Reading a property of what somebody has thrown may throw.
-function propertyOf(thrown: unknown, name: string): unknown {
+function readProperty(thrown: unknown, name: string): unknown {
   try {
     return (thrown as { readonly [name: string]: unknown } | undefined)?.[name];
   } catch {
@@ -133,7 +135,7 @@ export function isRewritten(error: unknown): boolean {
 
 // Its class, its code and its place, as far as those are of a kind that cannot quote anything.
 function withoutWords(name: string, error: unknown, secrets: readonly string[]): TwinlineError {
-  const [code, type, stack] = ['code', 'name', 'stack'].map((field) => propertyOf(error, field));
+  const [code, type, stack] = ['code', 'name', 'stack'].map((field) => readProperty(error, field));
   const known = hasKnownCode(error);
   const retry = known ? error.retry : undefined;
   const what = [

@@ -16,7 +16,7 @@ import type { Answer } from '../machine/step.ts';
 import { sessionWriter } from './commit.ts';
 import { type Live, type Opened, openStored, type RecordProblem } from './record.ts';
 import { type Again, type Settled, settle } from './settle.ts';
-import { beginWork, feed, fireDue, giveAnswer, resumeWork, viewOf, type Work, type WorkingCall } from './work.ts';
+import { beginWork, feed, fireDue, giveAnswer, makeView, resumeWork, type Work, type WorkingCall } from './work.ts';
 
 /** The stored session as a door sees it when it decides what a request means. */
 export type SessionState =
@@ -138,7 +138,7 @@ function takeAttempt(engine: Engine, attempt: Attempt, opened: Opened): TurnResu
     return opened.kind === 'live'
       ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [] })
       : refuseWithoutSession(opened);
-  const decision = attempt.decide!(stateOf(opened));
+  const decision = attempt.decide!(readState(opened));
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', reason: decision.reason };
@@ -161,7 +161,7 @@ function takeAttempt(engine: Engine, attempt: Attempt, opened: Opened): TurnResu
   }
 }
 
-function stateOf(opened: Opened): SessionState {
+function readState(opened: Opened): SessionState {
   if (opened.kind === 'none') return opened;
   if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
   return { kind: opened.kind, door: opened.record.door, turn: opened.record.turn };
@@ -207,15 +207,15 @@ async function takeInputs(
   const writer = sessionWriter(engine, work, { before, turnKey });
   fireDue(engine, work);
   const interrupting =
-    work.calls.length && inputs.length ? conversation.interrupt?.(viewOf(work), inputs[0]!) : undefined;
+    work.calls.length && inputs.length ? conversation.interrupt?.(makeView(work), inputs[0]!) : undefined;
   if (interrupting) {
-    if (trace) noteTyped(trace, inputs[0]!, { conversation, view: viewOf(work) });
+    if (trace) noteTyped(trace, inputs[0]!, { conversation, view: makeView(work) });
     feed(engine, work, interrupting);
   }
   let settled: Settled = work.calls.length ? await settle(engine, work, { writer, until }) : 'rested';
   for (const input of interrupting ? [] : inputs) {
     if (settled !== 'rested') break;
-    const view = viewOf(work);
+    const view = makeView(work);
     if (trace) noteTyped(trace, input, { conversation, view });
     const event = conversation.read(view, input, (secret) => engine.prove(key, secret));
     if (event) feed(engine, work, event);

@@ -139,7 +139,7 @@ function enterMigrated(engine: Engine, work: Work): void {
   work.waiting ||= work.calls.length > 0;
 }
 
-export function viewOf(work: Work): View {
+export function makeView(work: Work): View {
   const { state, context, history } = work.conversation.machine.rest(work.live);
   return { state, context, history, waiting: work.waiting };
 }
