@@ -1,4 +1,4 @@
-// A server's life as a process: what it prints at its start, which signals it heeds, and the codes it ends with.
+// A server's life as a process: what it prints at its start, which signals it handles, and the codes it ends with.
 
 import { setFlagsFromString } from 'node:v8';
 import { TwinlineError } from '../../lib/errors.ts';

@@ -1,4 +1,4 @@
-// A whole server from a configuration: the engine, its doors, what goes on in the background; and its orderly end.
+// Builds a server from a configuration: the engine, its doors, background work; and closes it in order.
 
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,7 +28,7 @@ import { clientReader } from '../http/middleware/client.ts';
 import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middleware/operator.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import type { ServedRoute } from '../http/route-table.ts';
-import { tellRarely } from '../http/turn-away.ts';
+import { callRarely } from '../http/turn-away.ts';
 import { watchMenus } from '../menus/menus.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
@@ -87,7 +87,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
-  const health = healthOf(watchedStores(stores), { onChange: storeTeller(log) });
+  const health = healthOf(watchedStores(stores), { onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
     documents: stores.documents,
@@ -124,7 +124,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
   const { routes, unsent } = seams;
-  tellPublicRoutes(agent.door.publicRoutes, log, config);
+  logPublicRoutes(agent.door.publicRoutes, log, config);
   const app = createApp({
     config,
     gateway,
@@ -205,7 +205,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
 function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule {
   const { trustedProxies: proxies, production, operatorTokens: tokens } = config;
   const readClient = clientReader({ ...config.rateLimit, proxies });
-  const onWrong = tellRarely((address: string, times) =>
+  const onWrong = callRarely((address: string, times) =>
     log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
   );
   const key = keyring.subkey('operator-pass/v1')!;
@@ -217,7 +217,7 @@ function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule
 }
 
 // In development a person is told, not the log.
-function tellPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
+function logPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
   const names = routes.map(({ method, path }) => `${method} ${path}`);
   if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');
 }
@@ -250,7 +250,7 @@ function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Wa
   ];
 }
 
-function storeTeller(log: Log): (store: StoreHealth) => void {
+function storeHealthLogger(log: Log): (store: StoreHealth) => void {
   return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
 }
 

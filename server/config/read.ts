@@ -49,7 +49,7 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
     const fallback = (production ? row.productionDefault : undefined) ?? row.default;
     if (row.generated)
       problems.push(problemLine(name, undefined, 'is not set, and production makes no keys of its own'));
-    return { name, text: fallback, source: 'default' };
+    return { name, text: fallback || undefined, source: 'default' };
   });
   const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
   problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as Values, env));

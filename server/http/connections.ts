@@ -24,9 +24,9 @@ export interface ConnectionRules {
 }
 
 export interface ConnectionOptions extends ConnectionRules {
-  /** Under which name the connections of a peer count together; undefined: they are not counted. @default nobody's are */
+  /** Under which name the connections of a peer count together; undefined: they are not counted. @default none are counted */
   readonly countedAs?: (socket: Socket) => string | undefined;
-  /** Told of each connection that is one too many of a client. */
+  /** Called for each connection that is one too many of a client. */
   readonly onRefused?: (client: string) => void;
   readonly onCut?: (reason: CutReason) => void;
 }

@@ -124,7 +124,7 @@ export function eventStreams({
   };
 }
 
-/** Whether the reader took what waited for it before its time was over, and nothing else came to an end. */
+/** Waits until the reader has taken what is buffered; false when the time is over or the signal aborts first. */
 export function waitUntilTaken(
   res: ServerResponse,
   options: { signal: AbortSignal; stallMs: number },

@@ -1,4 +1,4 @@
-// What is turned away before anything else looks at it, and the count of what is let in.
+// Refuses requests before anything else reads them, and counts those that are in progress.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Health } from '../health/health.ts';

@@ -1,4 +1,4 @@
-// Who is turned away before a door looks: how that is counted and told.
+// Requests and connections that are refused before a door reads them: the limits, and how refusals are counted and logged.
 
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -35,13 +35,13 @@ export function openLimiter(deps: TurnAwayDeps): ClientLimiter {
   };
 }
 
-// The word of an ended session may come without a phone.
+// A notice that a session has ended may name no phone.
 const isCaller = (bucket: string) => bucket.startsWith('phone ') || bucket.startsWith('session ');
 
 /** The same for dials; an address that is refused is told to the log, for it may be that of a telecom gateway. */
 export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
   const fix = 'If this is your telecom gateway, list it in RATE_LIMIT_EXEMPT: its callers are then limited one by one.';
-  const tell = tellRarely((address: string, times) =>
+  const tell = callRarely((address: string, times) =>
     log.warn({ address, times }, `dials are refused: too many requests from one address. ${fix}`),
   );
   return async (bucket, network) => {
@@ -51,7 +51,7 @@ export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
   };
 }
 
-/** The watch over the load, which also counts who is turned away. */
+/** The overload check; it also counts the requests that it refuses. */
 export function countedOverload({ overload, metrics }: TurnAwayDeps): Pick<Overload, 'isOver'> {
   return {
     isOver: () => {
@@ -64,13 +64,13 @@ export function countedOverload({ overload, metrics }: TurnAwayDeps): Pick<Overl
 
 /** The rules for connections: known proxies and gateways may have any number. */
 export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: ReadClient): ConnectionOptions {
-  const tellOfMany = tellRarely((address: string, times) =>
+  const logCrowd = callRarely((address: string, times) =>
     log.warn(
       { address, times },
       'connections are refused: this address has too many. A proxy belongs into TRUST_PROXY_CIDRS',
     ),
   );
-  const tellOfCut = tellRarely((reason: CutReason, times) =>
+  const logCut = callRarely((reason: CutReason, times) =>
     log.warn({ reason, times }, 'connections are cut: their clients do not read the answers'),
   );
   return {
@@ -80,11 +80,11 @@ export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: Re
     },
     onRefused: (address) => {
       metrics.refused('connections');
-      tellOfMany(address);
+      logCrowd(address);
     },
     onCut: (reason) => {
       metrics.cut(reason);
-      tellOfCut(reason);
+      logCut(reason);
     },
   };
 }
@@ -103,7 +103,7 @@ function plainLimiter({ redis, metrics, log }: TurnAwayDeps, limits: LimiterOpti
 const PAUSE_MS = 60_000;
 
 /** Calls `tell` with the first of what happens, and then at most once a minute; `times`: how often it happened since. */
-export function tellRarely<T>(
+export function callRarely<T>(
   tell: (what: T, times: number) => void,
   clock: Pick<Clock, 'now'> = systemClock,
 ): (what: T) => void {

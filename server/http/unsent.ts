@@ -30,7 +30,7 @@ export interface UnsentBytes {
 
 export interface UnsentOptions extends UnsentLimits {
   readonly readClient: ReadClient;
-  /** Told of each answer that is refused. */
+  /** Called for each answer that is refused. */
   readonly onRefused?: () => void;
 }
 

@@ -34,7 +34,7 @@ function whenAnswered(socket: Socket, then: () => void): void {
   else if (!socket.destroyed) then();
 }
 
-/** The connection of a request for a WebSocket, from now on nobody else's; undefined for other requests. */
+/** Takes over the connection of a request for a WebSocket; undefined for other requests. */
 export function takeUpgrade(req: IncomingMessage): Upgrade | undefined {
   const take = waiting.get(req);
   waiting.delete(req);

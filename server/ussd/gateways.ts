@@ -2,7 +2,7 @@
 //
 // None of the six dialects signs its requests. What telecoms offer is a callback URL that is theirs to keep, so a secret
 // is read from what such a URL can carry: `?token=<secret>`, a user and password (HTTP Basic), or a header that a proxy
-// adds (`Authorization: Bearer <secret>`). Comviva has a parameter `password` of its own. Who can sign, signs.
+// adds (`Authorization: Bearer <secret>`). Comviva has a parameter `password` of its own. A sender that can sign should sign.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

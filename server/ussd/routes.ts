@@ -31,7 +31,7 @@ export interface UssdDoor {
   readonly gateway: UssdService;
   /** Who may speak for callers. */
   readonly gateways: UssdGateways;
-  /** Told of each request of a gateway that may not. */
+  /** Called for each request of a gateway that may not. */
   readonly onForbidden: (refused: ForbiddenRequest) => void;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly admit: Admit;

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
 export interface Client {
-  /** Canonical; an IPv4 address in IPv6 clothes is the IPv4 address. */
+  /** Canonical; an IPv4 address in IPv6 form is the IPv4 address. */
   readonly address: string;
   /** What its requests are counted under: the address, IPv6 by /64, for one customer has all of a /64. */
   readonly bucket: string;
