@@ -63,7 +63,7 @@ function lengthPrefixed(parts: readonly string[]): Buffer {
   );
 }
 
-/** What a text is sealed for, and its owner: the label is part of what is authenticated. */
+/** The purpose and the owner of a sealed text: the label is part of what is authenticated. */
 export interface Seal {
   readonly purpose: KeyPurpose;
   readonly label: readonly string[];
@@ -85,7 +85,7 @@ export function openText(keyring: Keyring, { purpose, label }: Seal, sealed: str
 }
 
 /** The id of the key that sealed a text; '' when it is no sealed text. */
-export function readSealerId(sealed: string): string {
+export function readKeyId(sealed: string): string {
   return sealed.split('$')[1] ?? '';
 }
 

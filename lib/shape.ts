@@ -9,5 +9,5 @@ export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) 
 export const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** Whether this is a list of which every item is sound. */
-export const isListOf = (value: unknown, isSound: (item: unknown) => boolean): boolean =>
+export const isListWhere = (value: unknown, isSound: (item: unknown) => boolean): boolean =>
   Array.isArray(value) && value.every(isSound);

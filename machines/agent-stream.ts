@@ -72,7 +72,7 @@ export type RunEvent =
   | { readonly type: 'ABORT' }
   /** Asks the user's side; `seen` are calls whose results have been taken up. */
   | { readonly type: 'ASK'; readonly fence: number; readonly call: RunCall; readonly seen: readonly string[] }
-  /** A client is told of a call that no client has been told of: whoever sends this first tells it. */
+  /** A client is told of a call that no client has been told of: the first one that sends this tells it. */
   | { readonly type: 'HAND_OUT'; readonly call: string }
   | { readonly type: 'RESULT'; readonly call: string; readonly result: CallResult }
   | { readonly type: 'END'; readonly fence: number; readonly status: RunEnd; readonly leaseMs: number }

@@ -3,7 +3,7 @@
 //
 //   npm test -- ussd flow/render    only the files whose path holds one of the words
 //   --root <folder>                 where to look, default: this folder
-//   --jobs <n>                      processes at a time, default: one for each core, up to 4; 1 when words are given
+//   --jobs <n>                      processes at a time, default: one for each core and one more, up to 4; 1 when words are given
 //   --may-skip <words>              with CI=true: a test may be skipped when these words are in its reason; may be given again
 //   --timeout <ms>                  for each suite that sets no timeoutMs, and for loading a file; default 120000
 
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   };
   if (values.job) return takeFiles(limits);
   const files = choose(limits.root, positionals);
-  const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(4, availableParallelism())));
+  const jobs = Number(values.jobs ?? (positionals.length ? 1 : Math.min(4, availableParallelism() + 1)));
   if (jobs > 1) {
     // Or two of them would build it at once.
     await builtPackage();

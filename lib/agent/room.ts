@@ -36,7 +36,7 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
   return {
     async tell(session, event, payload) {
       try {
-        await channel.publish(topicOf(session), JSON.stringify({ event, payload: shortPayload(event, payload) }));
+        await channel.publish(nameTopic(session), JSON.stringify({ event, payload: shortPayload(event, payload) }));
         return true;
       } catch (error) {
         onProblem(error);
@@ -47,7 +47,7 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
     isHeard: () => true,
     note: () => {},
     listen: (session, onEvent) =>
-      channel.subscribe(topicOf(session), {
+      channel.subscribe(nameTopic(session), {
         onMessage: (message) => {
           const { event, payload } = JSON.parse(message) as { event: RoomEvent; payload: JsonObject };
           onEvent(event, payload);
@@ -56,7 +56,7 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
   };
 }
 
-const topicOf = (session: string) => `session/${session}`;
+const nameTopic = (session: string) => `session/${session}`;
 
 /**
  * The payload, without its output when it is longer than COMMON_LIMITS.channelMessageBytes; the log and the transcript have

@@ -40,7 +40,7 @@ export interface ToolBox {
   call(name: string, args: JsonObject, options?: { readonly id?: string }): Promise<ToolOutcome>;
 }
 
-/** Who calls a tool of the server, and for whom. */
+/** The run that calls a tool of the server, and its user. */
 export interface ToolContext {
   readonly owner: string;
   readonly session: string;

@@ -84,10 +84,10 @@ export function delegations(options: DelegationsOptions): Delegations {
     return (await granted.take(user, { decide: revoking, by: user })).instance;
   }
 
-  async function rawOf(user: string): Promise<string | undefined> {
+  async function readRaw(user: string): Promise<string | undefined> {
     const found = await current(user);
     if (found?.state !== 'authorized' || found.context.sealed === null) return undefined;
-    return openText(keyring, sealOf(user), found.context.sealed);
+    return openText(keyring, makeSeal(user), found.context.sealed);
   }
 
   function findSigner(proof: string): { readonly key: OracleKey; readonly issuer?: string } {
@@ -100,10 +100,10 @@ export function delegations(options: DelegationsOptions): Delegations {
   return {
     async store(user, raw) {
       const checked = await guard.checkDelegation(raw);
-      if (!checked.ok) throw refused(TOKEN_REASONS[checked.reason]);
-      if (checked.issuer !== user) throw refused(`it was issued by ${checked.issuer}, and ${user} sends it`);
+      if (!checked.ok) throw cannotStore(TOKEN_REASONS[checked.reason]);
+      if (checked.issuer !== user) throw cannotStore(`it was issued by ${checked.issuer}, and ${user} sends it`);
       const grant = {
-        sealed: sealText(keyring, sealOf(user), raw),
+        sealed: sealText(keyring, makeSeal(user), raw),
         expiresAt: checked.expiresAt * 1000,
         keys: checked.revocationKeys.slice(0, 1),
       };
@@ -132,7 +132,7 @@ export function delegations(options: DelegationsOptions): Delegations {
     },
 
     async invoke(user, { audience, capability }) {
-      const raw = await rawOf(user);
+      const raw = await readRaw(user);
       if (raw === undefined) return undefined;
       const now = clock.now();
       const name = JSON.stringify([raw, audience, capability]);
@@ -170,11 +170,11 @@ function revoking({ state, id }: Current) {
   return new TwinlineError('ERR_CONFLICT', `The delegation of ${id} is ${JSON.stringify(state)} already.`);
 }
 
-function sealOf(user: string): Seal {
+function makeSeal(user: string): Seal {
   return { purpose: 'delegation-at-rest/v1', label: [user] };
 }
 
-function refused(why: string): TwinlineError {
+function cannotStore(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
 }
 

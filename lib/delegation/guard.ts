@@ -70,7 +70,7 @@ interface Known {
  * Throws ERR_CONFIG when a lifetime is no whole number of at least one second.
  */
 export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
-  const rules = rulesOf(options, new Set(Object.keys(methods)));
+  const rules = makeRules(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
   const known = new LRUCache<string, Known>({ max: DELEGATION_LIMITS.tokensKept });
   let running = 0;
@@ -92,8 +92,8 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
     running++;
     const proven = await proveSafely(chain, rules, keys).finally(() => running--);
     if (!proven.ok) return proven;
-    const expiresAt = expiryOf(chain);
-    const passed = passedOf(chain.ucans[0].issuer, { proven, expiresAt });
+    const expiresAt = findExpiry(chain);
+    const passed = makeInvocation(chain.ucans[0].issuer, { proven, expiresAt });
     const byKey = chain.ucans.every(({ issuer }) => issuer.startsWith('did:key:'));
     known.set(id, { passed, until: byKey ? expiresAt : Math.min(expiresAt, now + KEYS_SECONDS) });
     return afterRevocation(passed, options.revoked);
@@ -105,7 +105,7 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
   };
 }
 
-function rulesOf({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): Rules {
+function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): Rules {
   const { invocation = DELEGATION_LIMITS.invocationSeconds, delegation = DELEGATION_LIMITS.delegationSeconds } =
     maxTtlSeconds;
   for (const [kind, seconds] of Object.entries({ invocation, delegation }))
@@ -131,7 +131,7 @@ async function proveSafely(chain: Chain, rules: Rules, keys: IssuerKeys): Promis
   }
 }
 
-function passedOf(issuer: string, { proven, expiresAt }: { proven: Proven; expiresAt: number }): Invocation {
+function makeInvocation(issuer: string, { proven, expiresAt }: { proven: Proven; expiresAt: number }): Invocation {
   const { capabilities, revocationKeys } = proven;
   return Object.freeze({ ok: true, issuer, expiresAt, capability: capabilities[0]!, capabilities, revocationKeys });
 }
@@ -176,7 +176,7 @@ export function judge(chain: Chain, { kind, rules, now }: { kind: TokenKind; rul
 }
 
 /** When the chain stops to be valid, in seconds; Infinity when it never does. */
-export function expiryOf({ ucans }: Chain): number {
+export function findExpiry({ ucans }: Chain): number {
   return Math.min(...ucans.map(({ expiration }) => expiration ?? Infinity));
 }
 
@@ -184,7 +184,7 @@ export function expiryOf({ ucans }: Chain): number {
 function judgeTimes(chain: Chain, { longest, now }: { longest: number; now: number }): TokenReason | undefined {
   const { ucans } = chain;
   if (ucans.some(({ expiration }) => expiration === null)) return 'endless';
-  if (expiryOf(chain) <= now) return 'expired';
+  if (findExpiry(chain) <= now) return 'expired';
   if (ucans.some(({ notBefore = 0 }) => notBefore > now + DELEGATION_LIMITS.tokenLeewaySeconds)) return 'too-early';
   return ucans[0].expiration! > now + longest + DELEGATION_LIMITS.tokenLeewaySeconds ? 'lives-too-long' : undefined;
 }

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
 import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { delegationsOf, keepsCaveats, revocationKeyOf, signedPayloadOf } from './proof/claim.ts';
+import { keepsCaveats, makeDelegations, nameRevocationKey, readSignedPayload } from './proof/claim.ts';
 import { type Refused, refuse, TOKEN_REASONS } from './reason.ts';
 import { refuseText, strictBytes } from './token/car.ts';
 import { type Capability, readChain, type Ucan } from './token/ucan.ts';
@@ -49,13 +49,13 @@ export async function mintDelegation(options: DelegationOptions): Promise<string
   const { key, issuer = key.did, audience, capabilities, expiresIn, proofs = [], clock = systemClock } = options;
   const now = Math.floor(clock.now() / 1000);
   if (!Number.isSafeInteger(expiresIn) || expiresIn < 1)
-    throw refused(`expiresIn is ${expiresIn}. Give a whole number of at least one second`);
-  if (proofs.length > 1) throw refused(`${proofs.length} proofs were given. Services accept one`);
+    throw cannotMake(`expiresIn is ${expiresIn}. Give a whole number of at least one second`);
+  if (proofs.length > 1) throw cannotMake(`${proofs.length} proofs were given. Services accept one`);
   const granted = proofs.map((proof) => readProof(proof, { issuer, capabilities, now }));
   const expiration = Math.min(now + expiresIn, ...granted.map(({ expires }) => expires));
   try {
     const delegation = await delegate({
-      issuer: signerOf(key, issuer),
+      issuer: makeSigner(key, issuer),
       audience: DID.parse(audience),
       capabilities: capabilities as API.Capabilities,
       expiration,
@@ -66,10 +66,10 @@ export async function mintDelegation(options: DelegationOptions): Promise<string
     const text = Buffer.from((await delegation.archive()).ok!).toString('base64');
     const inspected = inspectToken(text);
     if (inspected.ok) return text;
-    throw refused(TOKEN_REASONS[inspected.reason]);
+    throw cannotMake(TOKEN_REASONS[inspected.reason]);
   } catch (cause) {
     if (cause instanceof TwinlineError) throw cause;
-    throw refused('the audience is no DID, or a capability is not an ability in lower case on a URI', cause);
+    throw cannotMake('the audience is no DID, or a capability is not an ability in lower case on a URI', cause);
   }
 }
 
@@ -77,14 +77,14 @@ type Wanted = { readonly issuer: string; readonly capabilities: readonly Capabil
 
 function readProof(text: string, { issuer, capabilities, now }: Wanted) {
   const inspected = inspectToken(text);
-  if (!inspected.ok) throw refused(`its proof is no token: ${TOKEN_REASONS[inspected.reason]}`);
+  if (!inspected.ok) throw cannotMake(`its proof is no token: ${TOKEN_REASONS[inspected.reason]}`);
   const [proof] = inspected.chain;
   const expires = Math.min(...inspected.chain.map(({ expiration }) => expiration ?? Infinity));
-  if (proof.audience !== issuer) throw refused(`its proof is for ${proof.audience}, not for ${issuer}`);
-  if (expires <= now) throw refused('its proof has expired');
-  if (inspected.chain.length >= DELEGATION_LIMITS.tokenDepth) throw refused('the chain of its proof is too long');
+  if (proof.audience !== issuer) throw cannotMake(`its proof is for ${proof.audience}, not for ${issuer}`);
+  if (expires <= now) throw cannotMake('its proof has expired');
+  if (inspected.chain.length >= DELEGATION_LIMITS.tokenDepth) throw cannotMake('the chain of its proof is too long');
   const missing = capabilities.find((one) => !isGranted(one, proof));
-  if (missing) throw refused(`its proof does not grant ${missing.can} on ${missing.with}`);
+  if (missing) throw cannotMake(`its proof does not grant ${missing.can} on ${missing.with}`);
   return { expires, delegation: extract(text) };
 }
 
@@ -104,7 +104,7 @@ async function extract(text: string): Promise<API.Delegation> {
   return ok!;
 }
 
-function signerOf(key: OracleKey, issuer: string): API.Signer {
+function makeSigner(key: OracleKey, issuer: string): API.Signer {
   const signer = {
     did: () => issuer,
     signatureCode: Signature.EdDSA,
@@ -114,7 +114,7 @@ function signerOf(key: OracleKey, issuer: string): API.Signer {
   return signer as unknown as API.Signer;
 }
 
-function refused(problem: string, cause?: unknown): TwinlineError {
+function cannotMake(problem: string, cause?: unknown): TwinlineError {
   return new TwinlineError('ERR_INPUT', `Cannot make a token: ${problem}.`, { cause });
 }
 
@@ -137,7 +137,7 @@ export interface Inspected {
   readonly chain: readonly [Said, ...Said[]];
 }
 
-/** Reads a token as the guard does, and checks neither signatures nor times nor whom it is for. Never throws. */
+/** Reads a token as the guard does, and checks neither signatures nor times nor the audience. Never throws. */
 export function inspectToken(text: string): Inspected | Refused {
   if (text.length > DELEGATION_LIMITS.delegationChars) return refuse('too-long');
   const bytes = strictBytes(text);
@@ -145,14 +145,14 @@ export function inspectToken(text: string): Inspected | Refused {
   const chain = readChain(bytes);
   if (!chain.ok) return chain;
   try {
-    return { ok: true, chain: said(chain.ucans) as [Said, ...Said[]] };
+    return { ok: true, chain: describeUcans(chain.ucans) as [Said, ...Said[]] };
   } catch {
     return refuse('not-a-ucan');
   }
 }
 
-function said(ucans: readonly Ucan[]): Said[] {
-  return delegationsOf(ucans).map((delegation, at) => {
+function describeUcans(ucans: readonly Ucan[]): Said[] {
+  return makeDelegations(ucans).map((delegation, at) => {
     const { issuer, audience, expiration, notBefore } = ucans[at]!;
     const { nonce, facts, capabilities } = delegation;
     return {
@@ -163,7 +163,7 @@ function said(ucans: readonly Ucan[]): Said[] {
       ...(notBefore !== undefined && { notBefore }),
       ...(nonce !== undefined && { nonce }),
       facts: facts as Said['facts'],
-      revocationKey: revocationKeyOf(signedPayloadOf(delegation, ucans[at]!)),
+      revocationKey: nameRevocationKey(readSignedPayload(delegation, ucans[at]!)),
     };
   });
 }

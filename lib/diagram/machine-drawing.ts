@@ -18,17 +18,17 @@ const INSIDE_LINES = 6;
 /** Draws a machine. States inside others are drawn in them; what leads nowhere is a line of its state. */
 export function machineDrawing(machine: AnyStateMachine): Drawing {
   const nodes = statesIn(machine.root);
-  const steps = nodes.flatMap(stepsOf);
+  const steps = nodes.flatMap(listSteps);
   const leaving = new Set(steps.filter(({ from, to }) => from !== to).map(({ from }) => from));
-  const everywhere = stepsOf(machine.root);
+  const everywhere = listSteps(machine.root);
   const states = nodes.map((node): DiagramState => {
-    const id = pathOf(node);
-    const parent = node.parent && node.parent !== machine.root ? pathOf(node.parent) : undefined;
+    const id = joinPath(node);
+    const parent = node.parent && node.parent !== machine.root ? joinPath(node.parent) : undefined;
     const chips = [...serviceChips(node), ...everywhere.filter(({ to }) => to === id).map(rootStepChip)];
-    const kind = kindOf(node, leaving.has(id));
-    return { id, kind, title: node.key, lines: linesOf(node), chips, ...(parent !== undefined && { parent }) };
+    const kind = findKind(node, leaving.has(id));
+    return { id, kind, title: node.key, lines: listLines(node), chips, ...(parent !== undefined && { parent }) };
   });
-  const starts = [machine.root, ...nodes].flatMap(startsOf);
+  const starts = [machine.root, ...nodes].flatMap(listStarts);
   return {
     id: machine.id,
     title: `Machine ${machine.id}`,
@@ -38,33 +38,33 @@ export function machineDrawing(machine: AnyStateMachine): Drawing {
   };
 }
 
-const pathOf = (node: AnyStateNode): string => node.path.join('.');
+const joinPath = (node: AnyStateNode): string => node.path.join('.');
 
 function statesIn(node: AnyStateNode): AnyStateNode[] {
   return Object.values(node.states).flatMap((state) => [state, ...statesIn(state)]);
 }
 
-function startsOf(node: AnyStateNode): string[] {
+function listStarts(node: AnyStateNode): string[] {
   const children = Object.values(node.states);
   if (children.length === 0) return [];
-  if (node.type === 'parallel') return children.map(pathOf);
-  return (node.initial.target ?? []).map(pathOf);
+  if (node.type === 'parallel') return children.map(joinPath);
+  return (node.initial.target ?? []).map(joinPath);
 }
 
 /** Every transition of a state, in order; those without a condition or event last in their list. */
-function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
+function listTransitions(node: AnyStateNode): AnyTransitionDefinition[] {
   return [...(node.always ?? []), ...[...node.transitions.values()].flat()];
 }
 
-function stepsOf(node: AnyStateNode): Step[] {
-  return transitionsOf(node).flatMap((transition) =>
+function listSteps(node: AnyStateNode): Step[] {
+  return listTransitions(node).flatMap((transition) =>
     (transition.target ?? []).map((target): Step => {
       const guard = formatGuard(transition.guard);
       const event = transition.eventType === '' ? 'always' : transition.eventType;
       const words = formatEvent(transition);
       return {
-        from: pathOf(node),
-        to: pathOf(target as AnyStateNode),
+        from: joinPath(node),
+        to: joinPath(target as AnyStateNode),
         event,
         label: guard === undefined ? words || 'else' : `${words} [${guard}]`.trim(),
         role: event.startsWith('xstate.error.') ? 'error' : 'on',
@@ -74,11 +74,11 @@ function stepsOf(node: AnyStateNode): Step[] {
   );
 }
 
-function linesOf(node: AnyStateNode): string[] {
+function listLines(node: AnyStateNode): string[] {
   // As the author wrote them: XState adds the starting and stopping of timers.
-  const entry = actionNames(listOf(node.config.entry));
-  const exit = actionNames(listOf(node.config.exit));
-  const stays = transitionsOf(node)
+  const entry = actionNames(toList(node.config.entry));
+  const exit = actionNames(toList(node.config.exit));
+  const stays = listTransitions(node)
     .filter(({ target, actions }) => target === undefined && actions.length > 0)
     .map((transition) => {
       const guard = formatGuard(transition.guard);
@@ -93,7 +93,7 @@ function linesOf(node: AnyStateNode): string[] {
   return rest > 1 ? [...lines.slice(0, INSIDE_LINES - 1), `… ${rest} more`] : lines;
 }
 
-const listOf = (actions: unknown): readonly unknown[] =>
+const toList = (actions: unknown): readonly unknown[] =>
   actions === undefined ? [] : Array.isArray(actions) ? actions : [actions];
 
 function serviceChips(node: AnyStateNode): Chip[] {
@@ -112,7 +112,7 @@ const rootStepChip = ({ label, event, to }: Step): Chip => ({
   ...{ to, events: [event] },
 });
 
-function kindOf(node: AnyStateNode, leaves: boolean): StateKind {
+function findKind(node: AnyStateNode, leaves: boolean): StateKind {
   if (node.type === 'final') return 'end';
   if (Object.keys(node.states).length) return 'flow';
   if (node.invoke.length && leaves) return 'call';
@@ -128,17 +128,17 @@ const VALUES = new Set(['meta', 'context', 'tags', 'output']);
  * actions and guards become `{ type }` with their name.
  */
 export function machineConfig({ config }: AnyStateMachine): JsonObject {
-  return (jsonOf(config, undefined) ?? {}) as JsonObject;
+  return (toJson(config, undefined) ?? {}) as JsonObject;
 }
 
 const NAMED = new Set(['actions', 'entry', 'exit', 'guard']);
 
-function jsonOf(value: unknown, key: string | undefined): Json | undefined {
+function toJson(value: unknown, key: string | undefined): Json | undefined {
   if (typeof value === 'function') return key !== undefined && NAMED.has(key) ? { type: typeName(value) } : undefined;
-  if (Array.isArray(value)) return value.map((item) => jsonOf(item, key)).filter((item) => item !== undefined);
+  if (Array.isArray(value)) return value.map((item) => toJson(item, key)).filter((item) => item !== undefined);
   if (typeof value !== 'object' || value === null) return value as Json | undefined;
   if (key !== undefined && VALUES.has(key)) return JSON.parse(JSON.stringify(value)) as Json;
-  const entries = Object.entries(value).map(([name, item]) => [name, jsonOf(item, name)] as const);
+  const entries = Object.entries(value).map(([name, item]) => [name, toJson(item, name)] as const);
   return Object.fromEntries(entries.filter(([, item]) => item !== undefined)) as JsonObject;
 }
 

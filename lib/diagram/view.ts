@@ -24,12 +24,12 @@ const HOPS = 2;
  * what a state with others inside holds, or everything within two arrows of a state, the nearest first, up to
  * DIAGRAM_LIMITS.nearStates and DIAGRAM_LIMITS.nearArrows. Without a focus that is the start.
  */
-export function viewOf(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptions = {}): View {
+export function makeView(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptions = {}): View {
   const isLarge =
     drawing.states.length > DIAGRAM_LIMITS.drawnStates || drawing.arrows.length > DIAGRAM_LIMITS.drawnArrows;
   const known = drawing.states.some(({ id }) => id === focus) ? focus : undefined;
   if (!isLarge && (narrow === 'needed' || known === undefined)) return { drawing };
-  const centre = known ?? firstOf(drawing);
+  const centre = known ?? findFirst(drawing);
   if (centre === undefined) return { drawing };
   const held = drawing.states.filter(({ id }) => id.startsWith(`${centre}.`));
   const isWhole = held.length > 0 && held.length < DIAGRAM_LIMITS.drawnStates;
@@ -37,7 +37,7 @@ export function viewOf(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptio
   return { drawing: keepStates(drawing, new Set(around)), focus: centre };
 }
 
-function firstOf({ starts, states }: Drawing): string | undefined {
+function findFirst({ starts, states }: Drawing): string | undefined {
   const [first] = starts;
   return first ?? states[0]?.id;
 }

@@ -51,7 +51,7 @@ async function byAlias(documents: DocumentStore, tenant: string, alias: string):
 
 /** A part that was written before its parent counts from the moment that the parent names it, and counts itself. */
 export async function isVisible(documents: DocumentStore, { body }: Domain): Promise<boolean> {
-  if (body.provisionalSince === null || body.parent === null) return true;
+  if (body.provisionalSince === null || body.leaving || body.parent === null) return true;
   const parent = await documents.get<StoredDomain>(DOMAIN, body.parent);
   if (!parent?.body.subDomains.some(({ did }) => did === body.did)) return false;
   return isVisible(documents, parent);

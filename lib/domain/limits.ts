@@ -27,6 +27,8 @@ export const DOMAIN_LIMITS = {
   feedPage: 200,
   /** The last events that a process keeps for its listeners. */
   feedKept: 512,
+  /** Pages of earlier events kept for all who read them at the same time. */
+  feedPagesKept: 32,
   eventTypes: 32,
   /** Documents that one page of a filtered list looks at. */
   listScan: 20_000,
@@ -85,6 +87,8 @@ export const DOMAIN_LIMITS = {
   /** Lines of one import, and bytes of one of them. */
   bulkLines: 100_000,
   bulkLineBytes: 1_048_576,
+  /** Revisions that the line of a record may count further than the earlier ones that were sent. */
+  bulkRevisionsUnsent: 1_000,
   /** Lines of an import that are worked on at the same time. */
   bulkAtOnce: 16,
   /** Documents that an export reads at a time. */
@@ -92,6 +96,7 @@ export const DOMAIN_LIMITS = {
   webhooksPerTenant: 50,
   /** Webhooks that a process delivers to at the same time. */
   webhooksAtOnce: 64,
+  webhooksAtOncePerTenant: 16,
   /** Milliseconds for which a process may deliver to a webhook alone; longer than an answer may take. */
   webhookLeaseMs: 30_000,
   /** Tries to deliver an event before it is put aside; with the pauses between them about 40 minutes. */

@@ -5,22 +5,24 @@ import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 import { findSettled, isVisible, requireSettled } from './find.ts';
 import { DOMAIN } from './kinds.ts';
+import { isRefusal } from './problems.ts';
 import { type Protocols, protocols } from './protocol/protocol.ts';
 import {
   type Change,
   deactivateTwin,
   type Expecting,
+  finishLeaving,
   type PatchRequest,
   patchTwin,
   type TransferRequest,
   transferTwin,
 } from './twin/change.ts';
 import { type CreateOptions, createTwin, reveal } from './twin/create.ts';
-import { type Graph, type GraphQuery, graphOf } from './twin/graph.ts';
-import { type HistoryItem, historyOf, twinAt } from './twin/history.ts';
+import { type Graph, type GraphQuery, readGraph } from './twin/graph.ts';
+import { type HistoryItem, readHistory, twinAt } from './twin/history.ts';
 import { type ListQuery, listTwins, type Page } from './twin/list.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
-import { composedLists, lineageOf } from './twin/rules.ts';
+import { composedLists, readLineage } from './twin/rules.ts';
 import { NO_VOTES, type SettleVotes } from './voting/proposal.ts';
 
 export interface RegistryOptions {
@@ -90,18 +92,18 @@ export function registry({
     },
     async history(caller, query) {
       await settle(caller, query.did);
-      return historyOf({ documents, linksTo }, caller, query);
+      return readHistory({ documents, linksTo }, caller, query);
     },
     async graph(caller, query) {
       await settleVotes({ tenant: caller.tenant });
-      return graphOf(documents, caller, query);
+      return readGraph(documents, caller, query);
     },
 
     async composed(domain) {
       const view = domainView(domain, clock.now(), linksTo);
       const protocol = await deps.protocols.at(domain.body.class, domain.body.classVersion);
       if (!protocol) return view;
-      const lineage = await lineageOf(deps.protocols, protocol);
+      const lineage = await readLineage(deps.protocols, protocol);
       const classChain = lineage.protocols.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
       return { ...view, ...composedLists(domain.body, lineage), composed: true, classChain };
     },
@@ -113,10 +115,16 @@ export function registry({
         limit,
       });
       for (const item of items) {
-        if (await isVisible(documents, item)) await reveal(deps, item.id);
+        if (item.body.leaving) await finishLeaving(deps, item).catch(ignoreRefusal);
+        else if (await isVisible(documents, item)) await reveal(deps, item.id);
         else await documents.remove(DOMAIN, item.id, item.revision);
       }
       return items.length;
     },
   };
+}
+
+/** The twin stays with its parent, or is swept once more. */
+function ignoreRefusal(error: unknown): void {
+  if (!isRefusal(error)) throw error;
 }

@@ -8,7 +8,7 @@ import { lifecycle } from '../engine/lifecycle/lifecycle.ts';
 import { compileMachine } from '../engine/machine/transition.ts';
 import type { DocumentStore, JsonObject } from '../store/store.ts';
 import type { Caller } from './caller.ts';
-import { revisionsOf } from './feed/journal.ts';
+import { readRevisions } from './feed/journal.ts';
 import { findPage, requireDomain, requireLimit } from './find.ts';
 import { PROPOSAL } from './kinds.ts';
 import type { Domain, Status } from './twin/record.ts';
@@ -21,7 +21,7 @@ import {
   reviewed,
   type Voted,
 } from './voting/ballot.ts';
-import { executionServices, noteOnDomain, verificationOf } from './voting/execution.ts';
+import { executionServices, noteOnDomain, readVerification } from './voting/execution.ts';
 import type { Governance, Rules, VoterPower } from './voting/governance.ts';
 import {
   type Context,
@@ -99,7 +99,7 @@ export interface VerificationService {
     query: { id: string; before?: number; limit?: number },
   ): Promise<{ items: Ballot[]; next?: number }>;
   /** Where a domain stands: its status, the proposal that gave it, the proposals that are open. */
-  verificationOf(caller: Caller, did: string): Promise<Standing>;
+  readVerification(caller: Caller, did: string): Promise<Standing>;
   /** A domain has changed, or was deactivated: proposals that are about what it was end. */
   subjectChanged(domain: Pick<Domain, 'id'>): Promise<void>;
   /** For readers of domains. */
@@ -126,7 +126,7 @@ export function verification(options: VerificationOptions): VerificationService 
   const settle = dueVotes({ documents, clock, proposals, note: noteOnDomain({ documents, clock }) });
   const deps: VotingDeps = { documents, clock, governance, proposals, electorate, settle };
 
-  async function openOf(subject: string): Promise<Proposal[]> {
+  async function findOpenProposals(subject: string): Promise<Proposal[]> {
     const openFor = { in: PROPOSAL_KINDS.map((kind) => openKey(subject, kind)) };
     const { items } = await documents.find<StoredProposal>(PROPOSAL, { index: 'open', where: { openFor } });
     return Promise.all(items.map(async (item) => reviewed(deps, await proposals.refresh(item))));
@@ -159,27 +159,27 @@ export function verification(options: VerificationOptions): VerificationService 
     async votes(caller, { id, before, limit = 100 }) {
       const { revision } = await requireProposal(deps, caller, id);
       const asked = { kind: PROPOSAL, id, limit, before: Math.min(before ?? revision + 1, revision + 1) };
-      const revisions = await revisionsOf<StoredProposal>(documents, asked);
+      const revisions = await readRevisions<StoredProposal>(documents, asked);
       const items = revisions.flatMap(({ body: { journal } }) =>
-        journal.events.filter(({ type }) => type === 'vote.cast').map(({ data }) => ballotOf(data, journal.at)),
+        journal.events.filter(({ type }) => type === 'vote.cast').map(({ data }) => makeBallot(data, journal.at)),
       );
       const last = revisions.at(-1)?.revision ?? 1;
       return { items, ...(last > 1 && { next: last }) };
     },
 
-    async verificationOf(caller, did) {
+    async readVerification(caller, did) {
       const { id } = await requireDomain(documents, caller, did);
       await settle({ domain: id });
-      const open = (await openOf(id)).filter(({ state }) => isUndecided(state));
+      const open = (await findOpenProposals(id)).filter(({ state }) => isUndecided(state));
       const { body, revision } = await requireDomain(documents, caller, id);
-      const { proposal } = verificationOf(body);
+      const { proposal } = readVerification(body);
       const cause = proposal === undefined ? undefined : await proposals.read(proposal);
       const entityVerified = body.status === 'Verified';
       return { did: id, status: body.status, entityVerified, revision, proposal: cause, open };
     },
 
     async subjectChanged({ id }) {
-      await openOf(id);
+      await findOpenProposals(id);
     },
     settle,
     sweep: (limit) => proposals.sweep(limit),
@@ -191,7 +191,7 @@ function outcome(context: ProposalContext, when: 'voting' | 'close') {
   return (when === 'close' ? resultAtClose : resultWhileVoting)(count, context.rules as Rules);
 }
 
-function ballotOf({ voter, vote: choice, power, rationale }: JsonObject, at: number): Ballot {
+function makeBallot({ voter, vote: choice, power, rationale }: JsonObject, at: number): Ballot {
   const ballot = { voter, vote: choice, power, at: new Date(at).toISOString() } as Ballot;
   return rationale === undefined ? ballot : { ...ballot, rationale };
 }

@@ -85,7 +85,7 @@ export function machineConversation(machine: Machine, options: MachineOptions = 
     version: options.version ?? 1,
     hash: options.hash ?? '',
     machine,
-    read: (_view, input) => eventOf(machine, input),
+    read: (_view, input) => makeEvent(machine, input),
     render: (view) => ({ kind: 'continue', text: JSON.stringify(view.state) }),
     waitText: (view) => JSON.stringify(view.state),
     redact: (context) => context,
@@ -95,7 +95,7 @@ export function machineConversation(machine: Machine, options: MachineOptions = 
 }
 
 // `xstate.…` events belong to the engine: `xstate.stop` from outside would stop the machine.
-function eventOf(machine: Machine, input: Json): EventObject {
+function makeEvent(machine: Machine, input: Json): EventObject {
   const type =
     typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as JsonObject).type : undefined;
   if (typeof type !== 'string' || type === '' || type === '*' || type.startsWith('xstate.'))

@@ -78,11 +78,11 @@ export async function seedSession(engine: Engine, key: string, placement: Seed):
     engine.seals[0],
   );
   const stored = { record, turnKey: '', reply: '', ended: false, expiresAt: now + engine.ttlMs, dueAt: null };
-  if (openStored(engine, key, { ...stored, revision: 0 }).kind !== 'live') throw refused(id, state);
+  if (openStored(engine, key, { ...stored, revision: 0 }).kind !== 'live') throw noSuchState(id, state);
   const { kind } = await engine.store.commit(key, 0, stored);
   if (kind === 'conflict') throw new TwinlineError('ERR_INPUT', 'Cannot place a session where there is one already.');
 }
 
-function refused(id: string, state: StateValue): TwinlineError {
+function noSuchState(id: string, state: StateValue): TwinlineError {
   return new TwinlineError('ERR_INPUT', `Cannot begin "${id}" at ${JSON.stringify(state)}: it has no such state.`);
 }

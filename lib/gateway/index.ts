@@ -13,7 +13,7 @@ export type {
   StreamCall,
 } from './channel/channel.ts';
 export { http2Channel } from './channel/http2-channel.ts';
-export { earlyTrailers, HEIGHT, type HeadersBack, headersOf, metadataOf, trailersOf } from './channel/metadata.ts';
+export { earlyTrailers, HEIGHT, type HeadersBack, toHeaders, toMetadata, toTrailers } from './channel/metadata.ts';
 export { type Descriptors, readDescriptorFiles, readDescriptorSet } from './descriptors/descriptors.ts';
 export { type Reflected, type ReflectionOptions, reflect } from './descriptors/reflection.ts';
 export type { UnknownTypes } from './descriptors/type-source.ts';

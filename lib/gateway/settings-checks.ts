@@ -26,10 +26,10 @@ const rpcPattern = mustBe(
   'a method or a pattern such as "ixo.bonds.*", with three stars at most',
   (value) => typeof value === 'string' && isRpcPattern(value),
 );
-const certificate = objectOf('true, false or {"ca":"file.pem"}', { ca: path }, { required: ['ca'] });
-const gate = objectOf(
+const certificate = checkObjectOf('true, false or {"ca":"file.pem"}', { ca: path }, { required: ['ca'] });
+const gate = checkObjectOf(
   '{"keys":["…"],"forbid":["package.*"]}',
-  { keys: checkKeys, forbid: listOf(rpcPattern) },
+  { keys: checkKeys, forbid: checkListOf(rpcPattern) },
   { required: ['keys'], isSecret: true },
 );
 
@@ -39,10 +39,10 @@ export const CHECKS: { readonly [name: string]: Check } = {
     return port >= 1 && port <= 65_535;
   }),
   tls: (value, at, report) => (typeof value === 'boolean' ? value : (certificate(value, at, report) ?? value)),
-  channel: oneOf('grpc-js', 'http2'),
+  channel: checkOneOf('grpc-js', 'http2'),
   descriptors: path,
   reflection: mustBe('true or false', (value) => typeof value === 'boolean'),
-  json: oneOf('cosmos', 'proto3'),
+  json: checkOneOf('cosmos', 'proto3'),
   prefixes: (value, at, report) => {
     if (!isObject(value)) {
       report(at, `must be {"/path":"/path"}; it is ${quoteValue(value)}`);
@@ -57,21 +57,21 @@ export const CHECKS: { readonly [name: string]: Check } = {
     return value;
   },
   rewrites: checkRewrites,
-  legacy: listOf(oneOf(...LEGACY_NAMES)),
-  disabled: listOf(rpcPattern),
-  unknownRoute: oneOf(404, 501),
+  legacy: checkListOf(checkOneOf(...LEGACY_NAMES)),
+  disabled: checkListOf(rpcPattern),
+  unknownRoute: checkOneOf(404, 501),
   gate: (value, at, report) => {
     const checked = gate(value, at, report);
     return checked && { forbid: [], ...checked };
   },
-  forwardHeaders: listOf((value, at, report) => {
+  forwardHeaders: checkListOf((value, at, report) => {
     const name = typeof value === 'string' ? value.toLowerCase() : '';
     if (!HEADER.test(name)) report(at, `must be the name of a header; it is ${quoteValue(value)}`);
     else if (KEPT_HEADERS.test(name)) report(at, `${name} is kept for the connection, gRPC or the gateway`);
     return name;
   }),
   deadlineMs: wholeNumber(1, 600_000),
-  cache: objectOf(
+  cache: checkObjectOf(
     '{"ttlMs":1000,"maxBytes":67108864}',
     { ttlMs: wholeNumber(1, TTL_MS), maxBytes: wholeNumber(1, CACHE_BYTES) },
     { required: ['ttlMs', 'maxBytes'] },
@@ -79,12 +79,12 @@ export const CHECKS: { readonly [name: string]: Check } = {
 };
 
 function checkRewrites(value: unknown, at: string, report: Report): Rewrite[] {
-  const entry = objectOf(
+  const entry = checkObjectOf(
     '{"from":"/path/{id}","to":"/path/{id}"}',
     { from: path, to: path },
     { required: ['from', 'to'] },
   );
-  const list = listOf(entry)(value, at, report) as (Rewrite | undefined)[];
+  const list = checkListOf(entry)(value, at, report) as (Rewrite | undefined)[];
   const good: Rewrite[] = [];
   for (const [index, rewrite] of list.entries()) {
     if (typeof rewrite?.from !== 'string' || typeof rewrite.to !== 'string') continue;
@@ -102,7 +102,7 @@ function checkRewrites(value: unknown, at: string, report: Report): Rewrite[] {
 function checkKeys(value: unknown, at: string, report: Report): unknown {
   if (Array.isArray(value) && !value.length)
     report(at, 'must hold at least one key; without a gate, leave "gate" away');
-  const list = listOf((key, here) => {
+  const list = checkListOf((key, here) => {
     if (typeof key !== 'string' || !KEY.test(key))
       report(here, 'must be a text of 1 to 256 visible ASCII characters, or sha256: and 64 hex digits');
     else if (key.startsWith('sha256:') && !HASHED.test(key))
@@ -122,7 +122,7 @@ function mustBe(what: string, isRight: (value: unknown) => boolean): Check {
   };
 }
 
-function oneOf(...allowed: readonly (string | number)[]): Check {
+function checkOneOf(...allowed: readonly (string | number)[]): Check {
   const what = allowed.map((one) => JSON.stringify(one)).join(' or ');
   return mustBe(what, (value) => allowed.some((one) => one === value));
 }
@@ -134,7 +134,7 @@ function wholeNumber(least: number, most: number): Check {
   );
 }
 
-function listOf(check: Check): (value: unknown, at: string, report: Report) => unknown[] {
+function checkListOf(check: Check): (value: unknown, at: string, report: Report) => unknown[] {
   return (value, at, report) => {
     if (!Array.isArray(value)) report(at, 'must be a list, in [ ]');
     else if (value.length > GATEWAY_LIMITS.gatewayFileItems)
@@ -145,7 +145,7 @@ function listOf(check: Check): (value: unknown, at: string, report: Report) => u
 }
 
 /** A check of an object by those of its members; undefined for what is no object. `isSecret`: the value is not shown. */
-function objectOf(
+function checkObjectOf(
   what: string,
   checks: { readonly [name: string]: Check },
   { required, isSecret = false }: { readonly required: readonly string[]; readonly isSecret?: boolean },

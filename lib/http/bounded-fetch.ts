@@ -42,7 +42,7 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
       const reader = body.getReader();
       const take = () => inTime(stallMs, reader.read());
       const end = (reason: unknown) => over.abort(reason);
-      return new Response(counted(bounds, { take, end, forget }), { status, statusText, headers });
+      return new Response(countStream(bounds, { take, end, forget }), { status, statusText, headers });
     } catch (error) {
       forget();
       over.abort(error);
@@ -58,7 +58,7 @@ interface Source {
 }
 
 // Pulled piece by piece: a reader that is slow itself lets no time run out.
-function counted({ bytes, lineBytes }: FetchBounds, { take, end, forget }: Source): ReadableStream<Uint8Array> {
+function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: Source): ReadableStream<Uint8Array> {
   let total = 0;
   let line = 0;
   const count = (piece: Uint8Array): void => {

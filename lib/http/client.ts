@@ -36,7 +36,7 @@ export function httpExchange(): Exchange {
   const agents = { plain: new PlainAgent(options), tls: new TlsAgent(options) };
   return (request, { lookup, signal }) =>
     send(request, { lookup, signal, agents }, (incoming) => readAnswer(request, incoming)).catch((error) => {
-      if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', `${nameOf(request)} did not answer in time.`);
+      if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', `${nameRequest(request)} did not answer in time.`);
       if (error instanceof TwinlineError) throw error;
       throw httpFailure(request, `failed: ${error.code ?? 'the connection broke'}`, { retry: true });
     });
@@ -52,7 +52,7 @@ export function httpFailure(
   about: { retry: boolean; status?: number },
 ): TwinlineError {
   const cause = about.status === undefined ? {} : { cause: { status: about.status } };
-  return withRetry(new TwinlineError('ERR_SERVICE', `${nameOf(request)} ${problem}.`, cause), about.retry);
+  return withRetry(new TwinlineError('ERR_SERVICE', `${nameRequest(request)} ${problem}.`, cause), about.retry);
 }
 
 export interface Posted {
@@ -195,7 +195,7 @@ async function readText(incoming: IncomingMessage): Promise<string | undefined> 
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-function nameOf({ method, url }: HttpRequest): string {
+function nameRequest({ method, url }: HttpRequest): string {
   return `${method} ${url.origin}${url.pathname}`;
 }
 

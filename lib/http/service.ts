@@ -32,13 +32,13 @@ const OWN_HEADERS =
  * path, never the query, headers or bodies. Throws ERR_CONFIG for a list of hosts that cannot be.
  */
 export function httpServices(options: HttpServiceOptions): Services {
-  const reachOf = parseHosts(options.hosts);
+  const findReach = parseHosts(options.hosts);
   const resolve = options.lookup ?? systemResolve;
   const exchange = httpExchange();
 
   const service = (method: HttpRequest['method']) => async (input: JsonObject, call: ServiceCall) => {
     const request = readInput(method, input, call);
-    const reach = reachOf(request.url);
+    const reach = findReach(request.url);
     if (!reach) {
       const how = `Add "${request.url.host}" to the list of HTTP hosts to allow it`;
       throw httpFailure(request, `is not allowed. ${how}`, { retry: false });

@@ -102,7 +102,7 @@ const APPLY: { readonly [op in Operation['op']]: Apply } = {
     if (from === undefined) return NO_SOURCE;
     const found = find(document, from);
     if ('error' in found) return `cannot copy from ${from}: ${found.error}`;
-    document.bytesLeft -= bytesOf(found.value);
+    document.bytesLeft -= countBytes(found.value);
     if (document.bytesLeft < 0) return 'copies more than a record may hold';
     return change(document, path, insertion(structuredClone(found.value)));
   },
@@ -116,7 +116,7 @@ const APPLY: { readonly [op in Operation['op']]: Apply } = {
   },
 };
 
-function bytesOf(value: Json): number {
+function countBytes(value: Json): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 

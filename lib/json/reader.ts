@@ -27,6 +27,7 @@ const ENCODING: JsonFlaw = {
 };
 const TEXT = { kind: 'text', words: 'has a text with the character U+0000 or half of a surrogate pair' } as const;
 const NAME = { kind: 'name', words: 'has the name __proto__, which is not allowed' } as const;
+const TWICE = { kind: 'name', words: 'has an object with the same name twice' } as const;
 const DEPTH = { kind: 'depth', words: `nests deeper than ${COMMON_LIMITS.jsonBodyDepth} levels` } as const;
 const HUGE = { kind: 'number', words: 'has a number that is too large' } as const;
 const ROUNDED = {
@@ -38,10 +39,12 @@ const ROUNDED = {
 const TEXT_MARK = /\\u(?:0000|d[89a-f])/i;
 const NAME_MARK = /__proto__|\\u00(?:5f|70|72|6f|74)/i;
 const NUMBER_MARK = /\d{16}|e\+?\d{3}/i;
+const NAME_END = /"\s*:/g;
 
 /**
  * Reads a text. Refused: what is no JSON, bytes that were no UTF-8, more than COMMON_LIMITS.jsonBodyDepth levels, U+0000 and
- * halves of surrogate pairs, the name `__proto__`, numbers beyond ±1.8e308, and whole numbers that would be rounded.
+ * halves of surrogate pairs, the name `__proto__`, the same name twice in an object, numbers beyond ±1.8e308, and whole
+ * numbers that would be rounded.
  */
 export function readJson(text: string): JsonReading {
   let value: Json;
@@ -57,13 +60,23 @@ export function readJson(text: string): JsonReading {
 /** What is wrong with a text that JSON.parse, or a library, has read into `value`; undefined when nothing is. */
 export function flawOfJson(text: string, value: Json): JsonFlaw | undefined {
   if (text.includes('\ufffd')) return ENCODING;
-  const looks = { texts: TEXT_MARK.test(text), names: NAME_MARK.test(text), numbers: false };
-  return flawIn(value, 1, looks) ?? flawOfNumbers(text);
+  const looks = { texts: TEXT_MARK.test(text), names: NAME_MARK.test(text), numbers: false, members: 0 };
+  const flaw = flawIn(value, 1, looks);
+  if (flaw) return flaw;
+  // JSON.parse keeps the last member of a name. Texts that look like names make it count too many, never too few.
+  const hasFewer = countNames(text) > looks.members;
+  return hasFewer || NUMBER_MARK.test(text) ? scanFlaw(text, { names: hasFewer }) : undefined;
+}
+
+function countNames(text: string): number {
+  let count = 0;
+  for (NAME_END.lastIndex = 0; NAME_END.test(text); ) count++;
+  return count;
 }
 
 /** The first number in a JSON text that could not be kept as it was sent; undefined when there is none. */
 export function flawOfNumbers(text: string): JsonFlaw | undefined {
-  return NUMBER_MARK.test(text) ? numberFlaw(text) : undefined;
+  return NUMBER_MARK.test(text) ? scanFlaw(text, { names: false }) : undefined;
 }
 
 /** The words of a flaw with its place. */
@@ -73,18 +86,20 @@ export function wordsAt({ words, pointer }: JsonFlaw): string {
 
 /** What is wrong with a value that somebody else has read, such as the payload of a socket; undefined when nothing is. */
 export function flawOfValue(value: Json): JsonFlaw | undefined {
-  return flawIn(value, 1, { texts: true, names: true, numbers: true });
+  return flawIn(value, 1, { texts: true, names: true, numbers: true, members: 0 });
 }
 
 /** The same for a value that was made of values which were read here. */
 export function flawOfMade(value: Json): JsonFlaw | undefined {
-  return flawIn(value, 1, { texts: false, names: true, numbers: false });
+  return flawIn(value, 1, { texts: false, names: true, numbers: false, members: 0 });
 }
 
 interface Looks {
   readonly texts: boolean;
   readonly names: boolean;
   readonly numbers: boolean;
+  /** Members of objects that were seen. */
+  members: number;
 }
 
 function flawIn(value: Json, depth: number, looks: Looks): JsonFlaw | undefined {
@@ -100,6 +115,7 @@ function flawIn(value: Json, depth: number, looks: Looks): JsonFlaw | undefined 
     return undefined;
   }
   for (const name of Object.keys(value)) {
+    looks.members++;
     if (looks.names && name === '__proto__') return { ...NAME, pointer: '/__proto__' };
     if (looks.texts && !isSound(name)) return { ...TEXT, pointer: '' };
     const flaw = flawIn((value as JsonObject)[name]!, depth + 1, looks);
@@ -125,12 +141,14 @@ interface Frame {
   name: string;
   /** Whether the next string is a name. */
   expectsName: boolean;
+  /** The names so far, where they are asked for. */
+  readonly names: Set<string> | undefined;
 }
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-// The source of a number says more than its value. The text is known to be JSON.
-function numberFlaw(text: string): JsonFlaw | undefined {
+// What the value does not show: the source of a number, and names that came before. The text is known to be JSON.
+function scanFlaw(text: string, looks: { readonly names: boolean }): JsonFlaw | undefined {
   const frames: Frame[] = [];
   for (let at = 0; at < text.length; at++) {
     const frame = frames.at(-1);
@@ -140,10 +158,14 @@ function numberFlaw(text: string): JsonFlaw | undefined {
       if (frame?.expectsName) {
         frame.name = text.slice(at, end);
         frame.expectsName = false;
+        if (frame.names && !isNewName(frame.names, frame.name))
+          return { ...TWICE, pointer: frames.map(pointerStep).join('') };
       }
       at = end - 1;
     } else if (character === '{' || character === '[') {
-      frames.push({ isList: character === '[', index: 0, name: '""', expectsName: character === '{' });
+      const isList = character === '[';
+      const names = looks.names && !isList ? new Set<string>() : undefined;
+      frames.push({ isList, index: 0, name: '""', expectsName: !isList, names });
     } else if (character === '}' || character === ']') frames.pop();
     else if (character === ',' && frame) {
       frame.index++;
@@ -152,11 +174,18 @@ function numberFlaw(text: string): JsonFlaw | undefined {
       NUMBER.lastIndex = at;
       const [source] = NUMBER.exec(text)!;
       const flaw = flawOfNumber(source);
-      if (flaw) return { ...flaw, pointer: frames.map(stepOf).join('') };
+      if (flaw) return { ...flaw, pointer: frames.map(pointerStep).join('') };
       at += source.length - 1;
     }
   }
   return undefined;
+}
+
+/** Notes a name as it is written; false when it was there already, perhaps with other escapes. */
+function isNewName(names: Set<string>, source: string): boolean {
+  const before = names.size;
+  names.add(source.includes('\\') ? JSON.stringify(JSON.parse(source)) : source);
+  return names.size > before;
 }
 
 function endOfString(text: string, from: number): number {
@@ -175,6 +204,6 @@ function flawOfNumber(source: string) {
   return String(value) === source || BigInt(source) === BigInt(value) ? undefined : ROUNDED;
 }
 
-function stepOf({ isList, index, name }: Frame): string {
+function pointerStep({ isList, index, name }: Frame): string {
   return `/${isList ? index : escapeStep(JSON.parse(name) as string)}`;
 }

@@ -19,7 +19,7 @@ export interface Subscriber {
 export type Unsubscribe = () => void;
 
 /**
- * Tells whoever listens: aborts, tool results, revocations, wake-ups. Rules that every backend keeps:
+ * Tells all listeners: aborts, tool results, revocations, wake-ups. Rules that every backend keeps:
  * - At most once: who does not listen at the moment, or has lost its connection, gets nothing. So a message only says
  *   "look at the store", or spares somebody that look; what must not be lost is kept in a store.
  * - Messages of one publisher on one topic arrive in order; a publisher that listens itself gets its own.

@@ -30,7 +30,7 @@ export interface LogState {
 /** A writer's claim on a log. */
 export interface Claim {
   /**
-   * Grows with the ownership: who takes a run over has a higher one than whoever had it before, and no two owners have
+   * Grows with the ownership: a process that takes a run over has a higher one than the owner before it, and no two owners have
    * the same. A whole number from 1.
    */
   readonly fence: number;
@@ -127,7 +127,7 @@ export interface LogStore {
   trim(log: string, through: number): Promise<number>;
   /** Sets when the log expires; true if there is such a log. */
   expireAt(log: string, at: number): Promise<boolean>;
-  /** Removes the log whoever owns it; true if there was one, unless it had expired. */
+  /** Removes the log, also one that another process owns; true if there was one, unless it had expired. */
   remove(log: string): Promise<boolean>;
   /** Deletes up to `limit` expired logs; how many it deleted. A backend that expires by itself has none to delete. */
   sweep(now: number, limit: number): Promise<number>;
@@ -231,7 +231,7 @@ function isRepeat({ last, ended }: LogHead, { frames, options, textAt }: Repeat)
 }
 
 /** Of frames in order, from the first after `after`: as many as one read may give. */
-export function pageOf(head: LogHead, texts: Iterable<string>, { after, limit }: Required<ReadOptions>): LogPage {
+export function cutPage(head: LogHead, texts: Iterable<string>, { after, limit }: Required<ReadOptions>): LogPage {
   const frames: Frame[] = [];
   let n = Math.max(after + 1, head.first);
   let bytes = 0;

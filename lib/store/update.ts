@@ -1,4 +1,4 @@
-// Changing one document as a whole, whoever else is changing it: read, change, write at the revision that was read.
+// Changing one document while others change it, too: read, change, write at the revision that was read.
 
 import { systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';

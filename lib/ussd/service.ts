@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.ts';
 import { openStored } from '../engine/session/record.ts';
 import { type Decision, type SessionState, type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { type SessionView, sessionKeys, viewSession } from '../engine/sessions.ts';
-import { pathOf } from '../flow/run/scope.ts';
+import { toPath } from '../flow/run/scope.ts';
 import type { Keyring } from '../keyring.ts';
 import { createAdapters } from './adapter.ts';
 import { type DialRules, markSim, type Refusal, readDial, type UnknownSession } from './dial.ts';
@@ -82,6 +82,10 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   });
   const inFlight = new Map<string, Promise<UssdReply>>();
 
+  // The turn is stored: what fails here must not change its answer.
+  const beginSession = (phone: string, key: string, requestId: string | undefined) =>
+    phones.begin(phone, key).catch((error: unknown) => onProblem?.(error, requestId));
+
   const answer = async ({ key, request, requestId }: Asked): Promise<UssdReply> => {
     const dial = readDial(request, rules);
     let hasBegun = false;
@@ -92,7 +96,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     };
     const reply = toReply(await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId }));
     if (reply.kind === 'end') phones.end(request.phoneNumber, key);
-    else if (hasBegun) await phones.begin(request.phoneNumber, key);
+    else if (hasBegun) await beginSession(request.phoneNumber, key, requestId);
     return reply;
   };
 
@@ -142,7 +146,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const locate: UssdService<C>['locate'] = async (sessionId) => {
     for (const key of listKeys(sessionId)) {
       const opened = openStored(engine, key, await engine.store.load(key));
-      if (opened.kind === 'live') return { path: pathOf(opened.record.rest.state), conversation: opened.conversation };
+      if (opened.kind === 'live') return { path: toPath(opened.record.rest.state), conversation: opened.conversation };
     }
     return undefined;
   };
@@ -215,7 +219,7 @@ async function readDebug(engine: Engine, key: string): Promise<SessionDebug | un
   const { sessionId, phoneNumber } = session.door as { sessionId: string; phoneNumber: string };
   const isAuthenticated = session.rest.context.isAuthenticated === true;
   return {
-    state: pathOf(session.rest.state),
+    state: toPath(session.rest.state),
     context: { sessionId, phoneNumber, message: session.reply, isAuthenticated },
     status: 'active',
   };

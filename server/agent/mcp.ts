@@ -6,7 +6,7 @@ import type { McpOptions, McpServer } from '../../lib/agent/mcp/servers.ts';
 import type { HostTool } from '../../lib/agent/tool.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
-import { isListOf, isObject, isText } from '../../lib/shape.ts';
+import { isListWhere, isObject, isText } from '../../lib/shape.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 
@@ -64,7 +64,7 @@ const RULES: { readonly [field in keyof Required<McpServer>]: Rule } = {
   },
   protected: {
     must: 'be true, false or a list of names of tools',
-    holds: (value) => typeof value === 'boolean' || isListOf(value, isText),
+    holds: (value) => typeof value === 'boolean' || isListWhere(value, isText),
   },
 };
 

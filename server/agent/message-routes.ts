@@ -26,7 +26,7 @@ const FRAME_NUMBER = { type: 'integer', minimum: 0, maximum: 999_999_999 };
 export const FILLED = { type: 'string', minLength: 1, format: 'not-blank' };
 
 /** An object without other fields. */
-export function closed(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {
+export function closedSchema(properties: { readonly [name: string]: Schema }, required: readonly string[]): Schema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
@@ -39,7 +39,7 @@ const TOOL: { readonly [name: string]: Schema } = {
 const ACTION = { ...TOOL, hasRender: FLAG };
 const tools = (fields: { readonly [name: string]: Schema }): Schema => ({
   type: 'array',
-  items: closed(fields, ['name', 'description', 'schema']),
+  items: closedSchema(fields, ['name', 'description', 'schema']),
   maxItems: SERVER_LIMITS.declaredTools,
 });
 
@@ -62,7 +62,7 @@ const ATTACHMENT: Schema = {
 
 const MULTITASK = { enum: ['reject', 'enqueue', 'interrupt'], description: 'While another run of the session is live' };
 
-export const NEW_MESSAGE = closed(
+export const NEW_MESSAGE = closedSchema(
   {
     message: FILLED,
     stream: { type: 'boolean', default: false, description: 'Answer with frames as they come' },
@@ -108,7 +108,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
     path: '/messages/abort',
     id: 'abortRun',
     summary: 'Stop a reply',
-    body: { types: { 'application/json': closed({ sessionId: FILLED, runId: FILLED }, ['sessionId']) } },
+    body: { types: { 'application/json': closedSchema({ sessionId: FILLED, runId: FILLED }, ['sessionId']) } },
     answers: {
       200: jsonAnswer('Whether there was one', record('Done', { success: FLAG })),
       404: UNKNOWN_SESSION,

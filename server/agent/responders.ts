@@ -16,7 +16,7 @@ export interface ResponderOptions {
   readonly keyring: Keyring;
   readonly conversations: readonly CompiledFlow[];
   readonly services: Services;
-  /** Whoever looks on at the conversations of a flow. */
+  /** Watches the conversations of a flow. */
   readonly inspector?: Inspector | undefined;
   readonly report: (error: unknown, what: string) => void;
 }

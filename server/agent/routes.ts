@@ -7,7 +7,7 @@ import type { Route } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer, USER_ANSWERS } from '../user/errors.ts';
 import { checkInput, readInput } from '../user/input.ts';
-import { closed, FILLED, MESSAGE_ROUTES, type MessageDeps, NEW_MESSAGE, REPLY } from './message-routes.ts';
+import { closedSchema, FILLED, MESSAGE_ROUTES, type MessageDeps, NEW_MESSAGE, REPLY } from './message-routes.ts';
 import {
   CHAT_MESSAGE,
   CHAT_SESSION,
@@ -22,7 +22,7 @@ import {
 const TEXT: Schema = { type: 'string' };
 const SECONDS: Schema = { type: 'integer', description: 'Seconds since 1970' };
 
-const DELEGATION = closed(
+const DELEGATION = closedSchema(
   { raw: { ...FILLED, description: 'The token' }, issuer: TEXT, audience: TEXT, expiration: { type: 'number' } },
   ['raw'],
 );
@@ -77,12 +77,12 @@ export const AGENT_ROUTES = checkInput<MessageDeps & DelegationDeps>({
 UCAN tokens: an invocation as \`Authorization: Bearer …\` with \`X-Auth-Type: ucan\`, or \`x-ucan-delegation\`.
 
 Sockets (socket.io 4, namespace \`/\`, path \`/socket.io/\`) tell what happens in a session while it happens. Connect with the
-query \`sessionId\` and \`auth: {invocation?, ucanDelegation?}\`; the first event is \`connected\`, and whoever may not come in is
+query \`sessionId\` and \`auth: {invocation?, ucanDelegation?}\`; the first event is \`connected\`, and a client that may not come in is
 disconnected. \`tool_call\`, \`action_call\`, \`render_component\`, \`browser_tool_call\`, \`router_update\` (also
 \`router.update\`), \`message_cache_invalidation\` and \`reasoning\` come flat. All but \`router_update\` and \`reasoning\` come once
 more as \`event {eventName, payload}\`. A call (\`action_call\` with the status \`isRunning\`, \`browser_tool_call\`) comes flat once: to
 the clients that are there, or else to the first that comes while the run waits. How an action went comes only as \`event\` and on
-the stream of the run: whoever runs an action for every flat event runs it once.
+the stream of the run: a client that runs an action for every flat event runs it once.
 Clients send \`ping\`, \`status\`, \`subscribe {sessionId?}\`, \`list-events\`, \`tool_result {toolCallId, sessionId?, result, error?}\`
 and \`action_call_result {toolCallId, sessionId?, result}\`, and are answered by an event, by their acknowledgement, or both.`,
   access: 'user',

@@ -18,7 +18,7 @@ import { limitFinding, proxyFinding } from '../doctor/machine.ts';
 import { spaceFinding } from '../doctor/stores.ts';
 import { openDomain } from '../domain/open.ts';
 import type { QueryGateway } from '../gateway/open.ts';
-import { healthOf, type StoreHealth, type Watched } from '../health/health.ts';
+import { type StoreHealth, type Watched, watchHealth } from '../health/health.ts';
 import { createLog, type Log } from '../health/log.ts';
 import { createMetrics, METRICS_TYPE } from '../health/metrics.ts';
 import type { WatchedStores } from '../health/write-watch.ts';
@@ -87,7 +87,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
-  const health = healthOf(watchedStores(stores), { onChange: storeHealthLogger(log) });
+  const health = watchHealth(watchedStores(stores), { onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
     documents: stores.documents,

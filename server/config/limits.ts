@@ -72,9 +72,10 @@ export const SERVER_LIMITS = {
   socketConnectMs: 5_000,
   /** Milliseconds between two checks whether the token of a socket is still valid. */
   socketCheckMs: 60_000,
-  /** Milliseconds for which a client that lost its connection may come back for what it missed, and events kept for that. */
+  /** Milliseconds for which a client that lost its connection may come back for what it missed, and events kept for that, and their bytes. */
   socketRecoveryMs: 120_000,
   socketEventsKept: 10_000,
+  socketEventBytesKept: 67_108_864,
   /** Milliseconds that a read of the events of other instances waits for one. */
   socketBlockMs: 5_000,
   /** Milliseconds that clients may take to say goodbye when the server stops. */

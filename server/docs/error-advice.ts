@@ -156,7 +156,7 @@ export const PROBLEM_ADVICE: { readonly [problem in Reason | RefusalKind]: Advic
   },
   internal: {
     cause: 'Something went wrong on our side. The log of the server has it under the X-Request-Id of the answer.',
-    remedy: 'Try again. If it stays, give the X-Request-Id to whoever runs the server.',
+    remedy: 'Try again. If it stays, give the X-Request-Id to the operator of the server.',
   },
   'not-implemented': {
     cause: 'The method is none that this server knows.',

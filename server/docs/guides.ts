@@ -75,7 +75,7 @@ const reader = new Marked({
   gfm: true,
   renderer: {
     heading(this: { parser: { parseInline(tokens: Tokens.Generic[]): string } }, { depth, text, tokens }) {
-      return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      return `<h${depth} id="${makeAnchor(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     // The second word of a block's language is the file that it is about.
     code({ text, lang = '' }) {
@@ -97,7 +97,7 @@ const reader = new Marked({
 const CAPTIONED = new Set(['json', 'js', 'ts', 'yaml', 'nginx']);
 
 /** The fragment of a heading. */
-export function anchorOf(heading: string): string {
+export function makeAnchor(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')

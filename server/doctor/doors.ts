@@ -83,14 +83,14 @@ async function serverFindings({ config }: CheckContext): Promise<Finding[]> {
       await connection.close();
       const [problem] = problems;
       if (problem !== undefined)
-        return broken(wordsOf(problem), `Check its url and headers in ${config.mcpServersFile}.`);
+        return broken(describeError(problem), `Check its url and headers in ${config.mcpServersFile}.`);
       if (count > 0) return fine(`"${server.name}" answers and offers ${count} tools`);
       return advice(`"${server.name}" answers and offers no tool that can be called`, 'Look at its own settings.');
     }),
   );
 }
 
-const wordsOf = (error: unknown) => (error instanceof TwinlineError ? error.message : 'the connection failed');
+const describeError = (error: unknown) => (error instanceof TwinlineError ? error.message : 'the connection failed');
 
 const READY_MS = 2_000;
 

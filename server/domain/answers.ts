@@ -3,13 +3,13 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import { pathSegment } from '../../lib/domain/did/did.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
-import { type Domain, domainView, validityOf } from '../../lib/domain/twin/record.ts';
+import { type Domain, domainView, findValidity } from '../../lib/domain/twin/record.ts';
 import { type Proposal, proposalView } from '../../lib/domain/voting/proposal.ts';
 import type { Detail } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { describeError } from '../http/errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
-import { callerOf } from './api-keys.ts';
+import { readCaller } from './api-keys.ts';
 import { idempotencyKey } from './requests.ts';
 
 /** A problem document (RFC 9457) that also carries the shapes of the ecosystem. */
@@ -100,7 +100,7 @@ export async function answerOnce(
   { idempotency, body }: { readonly idempotency: Idempotency; readonly body: Pick<JsonBody, 'text'> },
   work: (token?: string) => Promise<Answer>,
 ): Promise<void> {
-  const { tenant, principal } = callerOf(ctx);
+  const { tenant, principal } = readCaller(ctx);
   const key = idempotencyKey(ctx);
   const request = { scope: [tenant, principal, ctx.method, ctx.path], content: body.text };
   const once = async (token: string) => ({ ...(await work(token)) });
@@ -124,14 +124,14 @@ export function twinLinks(did: string) {
 
 /** Answers with a twin and its ETag. */
 export function answerTwin(ctx: Context, domain: Domain, now: number): void {
-  ctx.set('ETag', etagOf(domain, now));
+  ctx.set('ETag', makeEtag(domain, now));
   ctx.set('Cache-Control', 'private, no-cache');
   ctx.body = domainView(domain, now, twinLinks);
 }
 
 /** The ETag of a twin: its revision, and what else of the answer may change without one. */
-export function etagOf({ revision, body }: Domain, now: number): string {
-  const validity = validityOf(body, now);
+export function makeEtag({ revision, body }: Domain, now: number): string {
+  const validity = findValidity(body, now);
   return validity === 'valid' ? `"${revision}"` : `"${revision}-${validity}"`;
 }
 

@@ -14,7 +14,7 @@ import type { Log } from '../health/log.ts';
 
 export interface ApiKeys {
   /** The caller behind a token; undefined when it is unknown. Takes as long for any token. */
-  callerOf(token: string): Caller | undefined;
+  findCaller(token: string): Caller | undefined;
   /** The voters of a tenant, for rules that name none: each principal with the role, one vote each. */
   voters(tenant: string): readonly VoterPower[];
   /** The key that was made for this run because no file is set. */
@@ -64,14 +64,14 @@ export const DEFAULT_TENANT = 'default';
  * ERR_CONFIG with every problem of the file at start.
  */
 export function apiKeys({ file, production, log }: ApiKeysOptions): ApiKeys {
-  if (file === undefined) return production ? keysOf([], undefined) : developmentKeys();
+  if (file === undefined) return production ? makeKeys([], undefined) : developmentKeys();
   let known = readKeys(file);
-  let stamp = stampOf(file);
+  let stamp = stampFile(file);
   let looked = performance.now();
   const refresh = () => {
     if (performance.now() - looked < LOOK_AGAIN_MS) return;
     looked = performance.now();
-    const now = stampOf(file);
+    const now = stampFile(file);
     if (now === stamp) return;
     stamp = now;
     try {
@@ -85,9 +85,9 @@ export function apiKeys({ file, production, log }: ApiKeysOptions): ApiKeys {
     developmentKey: undefined,
     voters: (tenant) => {
       refresh();
-      return votersOf(known, tenant);
+      return listVoters(known, tenant);
     },
-    callerOf: (token) => {
+    findCaller: (token) => {
       refresh();
       return find(known, token);
     },
@@ -100,32 +100,32 @@ const BEARER = /^Bearer +([\x21-\x7e]{1,1024})$/i;
 export function authenticate(keys: ApiKeys): Middleware {
   return (ctx, next) => {
     const token = BEARER.exec(ctx.get('authorization'))?.[1];
-    const caller = token === undefined ? undefined : keys.callerOf(token);
+    const caller = token === undefined ? undefined : keys.findCaller(token);
     if (!caller) throw refuse('unauthorized', 'Send an API key: Authorization: Bearer <key>.');
     ctx.state.caller = caller;
-    ctx.state.isKnown = () => keys.callerOf(token!)?.tenant === caller.tenant;
+    ctx.state.isKnown = () => keys.findCaller(token!)?.tenant === caller.tenant;
     return next();
   };
 }
 
 /** Asks whether the key of a request that is long under way still counts. */
-export function recheckOf(ctx: Pick<Context, 'state'>): () => boolean {
+export function findRecheck(ctx: Pick<Context, 'state'>): () => boolean {
   return ctx.state.isKnown as () => boolean;
 }
 
 /** The caller of an authenticated request. */
-export function callerOf(ctx: Pick<Context, 'state'>): Caller {
+export function readCaller(ctx: Pick<Context, 'state'>): Caller {
   return ctx.state.caller as Caller;
 }
 
 function developmentKeys(): ApiKeys {
   const key = `dev_${randomBytes(18).toString('base64url')}`;
   const roles = [...ROLES];
-  return keysOf([knownOf({ key, principal: 'did:ixo:development', roles })], key);
+  return makeKeys([makeKnown({ key, principal: 'did:ixo:development', roles })], key);
 }
 
-function keysOf(known: readonly Known[], developmentKey: string | undefined): ApiKeys {
-  return { developmentKey, voters: (tenant) => votersOf(known, tenant), callerOf: (token) => find(known, token) };
+function makeKeys(known: readonly Known[], developmentKey: string | undefined): ApiKeys {
+  return { developmentKey, voters: (tenant) => listVoters(known, tenant), findCaller: (token) => find(known, token) };
 }
 
 // Every key is compared, so that the time says nothing about which one was near.
@@ -136,14 +136,14 @@ function find(known: readonly Known[], token: string): Caller | undefined {
   return found;
 }
 
-function votersOf(known: readonly Known[], tenant: string): VoterPower[] {
+function listVoters(known: readonly Known[], tenant: string): VoterPower[] {
   const voting = known.filter(({ caller }) => caller.tenant === tenant && caller.roles.has('voter'));
   const dids = new Set(voting.map(({ caller }) => caller.principal));
   return [...dids].sort().map((did) => ({ did, power: '1' }));
 }
 
-function knownOf({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry): Known {
-  return { hash: hashOf(key)!, caller: { principal, roles: new Set(roles), tenant } };
+function makeKnown({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry): Known {
+  return { hash: readHash(key)!, caller: { principal, roles: new Set(roles), tenant } };
 }
 
 function readKeys(file: string): Known[] {
@@ -156,17 +156,17 @@ function readKeys(file: string): Known[] {
     : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
   if (Array.isArray(entries)) problems.push(...entryProblems(entries));
   if (problems.length) throw refuse(problems);
-  return (entries as KeyEntry[]).map(knownOf);
+  return (entries as KeyEntry[]).map(makeKnown);
 }
 
 // What the schema does not tell. Neither of the two is quoted: who mixes them up has written the key into the other.
 function entryProblems(entries: readonly (Partial<KeyEntry> | null)[]): string[] {
-  const firstOf = new Map<string, number>();
+  const firstLines = new Map<string, number>();
   return entries.flatMap((entry, at) => {
     const { key, principal } = entry ?? {};
-    const hash = hashOf(key)?.toString('hex') ?? `none ${at}`;
-    const first = firstOf.get(hash) ?? at;
-    firstOf.set(hash, first);
+    const hash = readHash(key)?.toString('hex') ?? `none ${at}`;
+    const first = firstLines.get(hash) ?? at;
+    firstLines.set(hash, first);
     const malformed = typeof key === 'string' && key.startsWith('sha256:') && !HASHED.test(key);
     return [
       ...(typeof principal === 'string' && !isReference(principal) ? [`/${at}/principal must be a DID`] : []),
@@ -176,7 +176,7 @@ function entryProblems(entries: readonly (Partial<KeyEntry> | null)[]): string[]
   });
 }
 
-function hashOf(key: unknown): Buffer | undefined {
+function readHash(key: unknown): Buffer | undefined {
   if (typeof key !== 'string') return undefined;
   const hashed = HASHED.exec(key)?.[1];
   return hashed === undefined ? sha256(key) : Buffer.from(hashed, 'hex');
@@ -194,7 +194,7 @@ function parse(file: string, refuse: (problems: readonly string[]) => TwinlineEr
   throw refuse([`${wordsAt(reading.flaw)}. Write a list of {"key", "principal", "roles"}.`]);
 }
 
-function stampOf(file: string): string {
+function stampFile(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file);
     return `${mtimeMs} ${size} ${ino}`;

@@ -96,7 +96,7 @@ function identifierDoor(deps: DomainDeps, known: Middleware): Middleware {
       throw refuseMethod(ctx, methods);
     }
     const answer = async () => route.handle!(ctx as never, deps);
-    // Nobody needs a key; but whoever sends one is told only of its own tenant.
+    // No key is needed; but a request with one sees only its own tenant.
     return ctx.get('authorization') === '' ? answer() : known(ctx, answer);
   };
 }

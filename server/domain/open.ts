@@ -142,6 +142,8 @@ export async function openDomain({
       onProblem();
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the domain service failed');
     },
+    // A warning, so that it is also in the logs of those who keep nothing less.
+    onImport: (report) => log.warn({ audit: 'records.import', ...report }, 'an operator imported records'),
   });
   return {
     door,

@@ -25,7 +25,7 @@ const DOCUMENT_TYPES = ['application/did', 'application/did+ld+json', 'applicati
 
 /** The answer of the HTTP binding of W3C DID Resolution. */
 export function answerTo(outcome: Resolution, accepts: Accepts): ResolutionAnswer {
-  const types = typesOf(outcome);
+  const types = listTypes(outcome);
   const type = accepts(types);
   if (outcome.kind === 'failed') return failure(outcome, type);
   if (!type) return failure(failed('REPRESENTATION_NOT_SUPPORTED', `Accept one of ${types.join(', ')}.`), type);
@@ -40,7 +40,7 @@ export function answerTo(outcome: Resolution, accepts: Accepts): ResolutionAnswe
     : { status: 200, ...result(type, content, metadata) };
 }
 
-function typesOf(outcome: Resolution): string[] {
+function listTypes(outcome: Resolution): string[] {
   if (outcome.kind === 'part') return [...DOCUMENT_TYPES, DEREFERENCED];
   const selects = outcome.kind === 'document' && outcome.endpoints !== undefined;
   return [...DOCUMENT_TYPES, RESULT, OLD_RESULT, DEREFERENCED, ...(selects ? [URI_LIST] : [])];

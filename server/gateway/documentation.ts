@@ -65,7 +65,7 @@ export function gatewayPart({ settings, routes }: Catalog, served: readonly Serv
     .filter(({ method }) => METHODS.has(method))
     .map(
       (one): RouteDescription =>
-        operationOf(one, { row: rows.get(one.route)!, schemas, id: freshId(ids, one.route.rpc) }),
+        describeOperation(one, { row: rows.get(one.route)!, schemas, id: freshId(ids, one.route.rpc) }),
     );
   return {
     tag: 'Query gateway',
@@ -92,7 +92,7 @@ interface Operation {
   readonly id: string;
 }
 
-function operationOf({ method, path, route, names }: Served, { row, schemas, id }: Operation): RouteDescription {
+function describeOperation({ method, path, route, names }: Served, { row, schemas, id }: Operation): RouteDescription {
   const { input, output, body, responseBody, streaming } = route;
   const reply = responseBody ? schemas.ofField(output, responseBody) : schemas.of(output);
   return {
@@ -106,7 +106,7 @@ function operationOf({ method, path, route, names }: Served, { row, schemas, id 
         { description: field === undefined ? 'Any text' : `The field ${field}${listHint(route, field)}`, schema: TEXT },
       ]),
     ),
-    query: Object.fromEntries(row.query.map((one) => [one.name, parameterOf(one)])),
+    query: Object.fromEntries(row.query.map((one) => [one.name, describeParameter(one)])),
     headers: HEADERS,
     ...(body && {
       body: {
@@ -115,7 +115,7 @@ function operationOf({ method, path, route, names }: Served, { row, schemas, id 
       },
     }),
     answers: {
-      200: replyOf(route, reply),
+      200: describeReply(route, reply),
       ...(!streaming && method === 'GET' && { 304: { description: 'What you have is what there is' } }),
       ...(body && { 413: failed('The body is too large'), 415: failed('The body is encoded') }),
     },
@@ -126,12 +126,12 @@ function listHint({ input }: GatewayRoute, path: string): string {
   return findPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
 }
 
-function replyOf({ output, responseBody, streaming }: GatewayRoute, reply: Schema): Answered {
+function describeReply({ output, responseBody, streaming }: GatewayRoute, reply: Schema): Answered {
   if (isHttpBody(output) && !responseBody) return { description: 'A body of any type', types: { '*/*': {} } };
-  return streaming ? streamOf(reply) : { description: 'The reply', types: { [JSON_TYPE]: reply } };
+  return streaming ? describeStream(reply) : { description: 'The reply', types: { [JSON_TYPE]: reply } };
 }
 
-function streamOf(reply: Schema): Answered {
+function describeStream(reply: Schema): Answered {
   const line: Schema = { type: 'object', properties: { result: reply, error: STATUS } };
   return {
     description: 'A message in each line; the last one may be an error',
@@ -139,7 +139,7 @@ function streamOf(reply: Schema): Answered {
   };
 }
 
-function parameterOf({ type, repeated, values }: QueryParameter): Parameter {
+function describeParameter({ type, repeated, values }: QueryParameter): Parameter {
   const one = values.length ? { enum: values } : valueSchema(type);
   return { description: type, schema: repeated ? { type: 'array', items: one } : one };
 }

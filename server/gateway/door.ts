@@ -9,7 +9,7 @@ import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
 import { errorResponse, sendResponse } from './answers/response.ts';
 import { answerUnary } from './answers/unary.ts';
 import { gatewayPart } from './documentation.ts';
-import { type Front, gatewayFront, pathOf } from './front.ts';
+import { cutPath, type Front, gatewayFront } from './front.ts';
 import { ownership, splitRoutes, takenBy } from './places.ts';
 import { readRequest } from './request.ts';
 import type { Service } from './service.ts';
@@ -47,7 +47,7 @@ export function gatewayDoor({ service, others, front, onFault }: DoorDeps): Gate
   async function answer(exchange: Exchange): Promise<Route | undefined> {
     const { req } = exchange;
     if (gate && !gate(req.headers.authorization)) return refuse(exchange, 'no-credentials', CHALLENGE);
-    const path = pathOf(req.url!);
+    const path = cutPath(req.url!);
     const match = catalog.match(req.method!, path);
     if (match.kind === 'unknown') return refuse(exchange, 'unknown-route');
     if (match.kind === 'method') return otherMethod(exchange, match.allow);

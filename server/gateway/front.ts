@@ -36,7 +36,7 @@ export interface FrontDoor {
 /** Lets the gateway's requests in. */
 export function gatewayFront({ admit, cors, record }: Front, behind: Behind): FrontDoor {
   const { serve, fail, onFault } = behind;
-  const owns = (req: IncomingMessage) => behind.owns(pathOf(req.url!));
+  const owns = (req: IncomingMessage) => behind.owns(cutPath(req.url!));
 
   async function enter(exchange: Exchange): Promise<string | undefined> {
     const admitted = await admit(exchange.req);
@@ -72,7 +72,7 @@ export function gatewayFront({ admit, cors, record }: Front, behind: Behind): Fr
 }
 
 /** A URL as it came, up to its question mark. */
-export function pathOf(url: string): string {
+export function cutPath(url: string): string {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
 }

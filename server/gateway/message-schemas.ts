@@ -79,19 +79,19 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
     const schema: Schema = { type: 'object', properties };
     // Before its fields: they may hold messages of the same type.
     known.set(typeName, schema);
-    for (const field of type.fields) properties[isCosmos ? field.name : field.jsonName] = fieldOf(field);
+    for (const field of type.fields) properties[isCosmos ? field.name : field.jsonName] = describeField(field);
     return schema;
   }
 
-  function fieldOf(field: DescField): Schema {
-    if (field.fieldKind === 'list') return { type: 'array', items: oneOf(field) };
-    if (field.fieldKind === 'map') return { type: 'object', additionalProperties: oneOf(field) };
+  function describeField(field: DescField): Schema {
+    if (field.fieldKind === 'list') return { type: 'array', items: describeElement(field) };
+    if (field.fieldKind === 'map') return { type: 'object', additionalProperties: describeElement(field) };
     // What is not set is null in the Cosmos form, and so are bytes without content.
     const isMaybe = isCosmos && (field.message || field.scalar === ScalarType.BYTES || field.proto.proto3Optional);
-    return isMaybe ? { anyOf: [oneOf(field), { type: 'null' }] } : oneOf(field);
+    return isMaybe ? { anyOf: [describeElement(field), { type: 'null' }] } : describeElement(field);
   }
 
-  function oneOf(field: DescField): Schema {
+  function describeElement(field: DescField): Schema {
     if (field.message) return of(field.message);
     // A value that the descriptors do not name is its number.
     if (field.enum)
@@ -107,7 +107,9 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
     ofField: (type, name) => {
       const field = type.fields.find((one) => one.name === name)!;
       // Alone, what is not set is told in both forms.
-      return field.fieldKind === 'message' ? { anyOf: [oneOf(field), { type: 'null' }] } : fieldOf(field);
+      return field.fieldKind === 'message'
+        ? { anyOf: [describeElement(field), { type: 'null' }] }
+        : describeField(field);
     },
     named: () => Object.fromEntries(known),
   };

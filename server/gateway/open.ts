@@ -53,7 +53,7 @@ export async function openGateway({ config, log, onProblem }: GatewayOptions): P
   const { catalog, channel, types } = opened;
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
   const large = largeReplies({ base: types.base, lessons: types.lessons, form: file.settings.json });
-  const service = serviceOf(opened, createRenderer(large));
+  const service = makeService(opened, createRenderer(large));
   return {
     door: (others, front) => {
       const door = gatewayDoor({
@@ -114,7 +114,7 @@ export async function openCatalog(file: GatewayFile, wait: NodeWait): Promise<Op
   }
 }
 
-function serviceOf({ catalog, channel, types }: Opened, renderer: Renderer): Service {
+function makeService({ catalog, channel, types }: Opened, renderer: Renderer): Service {
   // Without a cache nothing is kept, and calls that run are shared all the same.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
   const cache = openCache<CachedResponse>({ ttlMs, maxBytes, ...CACHE_RULES });

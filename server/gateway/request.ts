@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
-import { type Metadata, metadataOf, type Route, type UnknownTypes } from '../../lib/gateway/index.ts';
+import { type Metadata, type Route, toMetadata, type UnknownTypes } from '../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Service } from './service.ts';
@@ -31,7 +31,7 @@ export async function readRequest(
   { catalog: { settings }, types }: Pick<Service, 'catalog' | 'types'>,
 ): Promise<NodeRequest> {
   const deadlineMs = parseDeadline(req.headers['grpc-timeout'], settings.deadlineMs);
-  const forwarded = metadataOf(req.headers, settings.forwardHeaders);
+  const forwarded = toMetadata(req.headers, settings.forwardHeaders);
   if (forwarded.kind === 'refused') throw new TwinlineError('ERR_INPUT', forwarded.message);
   const body = route.body === '' ? undefined : await readBytes(req);
   const bind = (unknown?: UnknownTypes) => route.bind({ values, query, body, ...(unknown && { unknown }) });

@@ -29,7 +29,7 @@ export interface StoreHealth {
 export interface Health {
   /** Every store; resolves within {@link PATIENCE_MS}, never rejects. */
   stores(): Promise<readonly StoreHealth[]>;
-  /** Whether the server is about to stop; set by whoever stops it. */
+  /** Whether the server is about to stop; set by the code that stops it. */
   draining: boolean;
 }
 
@@ -44,7 +44,7 @@ const FRESH_MS = 250;
 const ABANDON_MS = 1_000;
 
 /** Probes when asked. An answer counts for a moment, so that many who ask cost one ping; a late one counts as no. */
-export function healthOf(stores: readonly Watched[], { clock = systemClock, onChange }: HealthOptions = {}): Health {
+export function watchHealth(stores: readonly Watched[], { clock = systemClock, onChange }: HealthOptions = {}): Health {
   const probes = stores.map((store) => {
     const probe = prober(store, clock);
     let before: AwayReason | undefined;
@@ -94,7 +94,7 @@ async function askStore(store: Watched): Promise<AwayReason | undefined> {
   try {
     await store.ping();
   } catch (error) {
-    return reasonOf(error);
+    return findReason(error);
   }
   return store.takesWrites?.().then(
     () => undefined,
@@ -115,7 +115,7 @@ const REASONS: Readonly<Record<string, AwayReason>> = {
 const DEPTH_MAX = 8;
 
 /** The class of what a store threw, from the codes of its causes; never its words, which may hold an address. */
-export function reasonOf(thrown: unknown): AwayReason {
+export function findReason(thrown: unknown): AwayReason {
   let error = thrown as { code?: unknown; message?: unknown; cause?: unknown; reason?: unknown } | undefined;
   for (let depth = 0; error && typeof error === 'object' && depth < DEPTH_MAX; depth++) {
     const { code, message } = error;

@@ -59,7 +59,7 @@ function frames(stack = '', message: string): string[] {
   return lines.map((line) => line.trim().replace(/^at /, ''));
 }
 
-// The system quotes paths, and whoever named a file may have named it by what was typed.
+// The system quotes paths, and a file may be named by what a caller typed.
 const QUOTED = /'[^']*'/g;
 
 function withoutMessages({ message: _, cause, ...error }: LoggedError): LoggedError {

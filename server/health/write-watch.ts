@@ -50,7 +50,7 @@ function writeState(tryToWrite: () => Promise<void>): WriteState {
       const now = performance.now();
       if (!trial || now - trial.at >= PAUSE_MS) {
         trial = { at: now, done: carryOutTrial() };
-        // Whoever asked may have gone.
+        // The client may have gone.
         trial.done.catch(() => {});
       }
       await trial.done;

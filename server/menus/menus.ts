@@ -166,7 +166,7 @@ async function reloadMenus({ folder, services }: MenuFolder, library: Library<Co
     if (before) accepted.set(flow.flow, before);
     else accepted.delete(flow.flow);
   }
-  const names = new Set(files.map(flowNameOf));
+  const names = new Set(files.map(cutFlowName));
   return { taken, refused, problems, orphans: library.ids.filter((name) => !names.has(name)) };
 }
 
@@ -220,4 +220,4 @@ export function tryCompile(flow: Flow, flows: ReadonlyMap<string, Flow>): Compil
 }
 
 /** `menus/main.flow.json` → `main` */
-export const flowNameOf = (file: string) => basename(file, FLOW_FILE);
+export const cutFlowName = (file: string) => basename(file, FLOW_FILE);

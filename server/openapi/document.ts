@@ -6,7 +6,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { PROBLEM, REFUSED } from '../http/common-answers.ts';
 import { openApiPath, pathNames, type RouteGroup } from '../http/route-table.ts';
 import { INPUT_FORMATS } from '../user/input.ts';
-import { accessOf, operationOf, pathParameter, securitySchemes } from './operation.ts';
+import { describeOperation, findAccess, pathParameter, securitySchemes } from './operation.ts';
 
 export interface DocumentOptions {
   readonly groups: readonly RouteGroup[];
@@ -32,7 +32,7 @@ How to use them is told in the [guides](/docs/guides). Problems are told as RFC 
 
 /** Puts the document together; throws ERR_CONFIG when two parts document the same, or one what it does not explain. */
 export function openApiDocument({ groups, version, url = '/' }: DocumentOptions): OpenApiDocument {
-  const schemas = named([{ Problem: PROBLEM, Refused: REFUSED }, ...groups.map(({ schemas = {} }) => schemas)]);
+  const schemas = gatherSchemas([{ Problem: PROBLEM, Refused: REFUSED }, ...groups.map(({ schemas = {} }) => schemas)]);
   const names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
   const byReference = Object.entries(schemas).map(([name, schema]) => [name, withReferences(schema, names, schema)]);
   return {
@@ -46,15 +46,17 @@ export function openApiDocument({ groups, version, url = '/' }: DocumentOptions)
     },
     servers: [{ url }],
     tags: [...new Map(groups.map(({ tag, description }) => [tag, { name: tag, description }])).values()],
-    paths: withReferences(pathsOf(groups), names) as OpenApiDocument['paths'],
+    paths: withReferences(describePaths(groups), names) as OpenApiDocument['paths'],
     components: {
       schemas: Object.fromEntries(byReference),
-      securitySchemes: securitySchemes(groups.flatMap((group) => group.routes.map((route) => accessOf(route, group)))),
+      securitySchemes: securitySchemes(
+        groups.flatMap((group) => group.routes.map((route) => findAccess(route, group))),
+      ),
     },
   };
 }
 
-function pathsOf(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
+function describePaths(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, object>> = {};
   const ids = new Set<string>();
   for (const group of groups)
@@ -67,12 +69,12 @@ function pathsOf(groups: readonly RouteGroup[]): OpenApiDocument['paths'] {
       if (paths[path]?.[method]) throw wrong(`${route.method} ${path} is documented twice`);
       if (ids.has(id)) throw wrong(`${route.method} ${path}: another operation has the id ${id}, too`);
       ids.add(id);
-      paths[path] = { ...paths[path], [method]: operationOf(route, group, PROBLEM) };
+      paths[path] = { ...paths[path], [method]: describeOperation(route, group, PROBLEM) };
     }
   return paths;
 }
 
-function named(all: readonly { readonly [name: string]: Schema }[]): { [name: string]: Schema } {
+function gatherSchemas(all: readonly { readonly [name: string]: Schema }[]): { [name: string]: Schema } {
   const schemas: { [name: string]: Schema } = {};
   for (const [name, schema] of all.flatMap((some) => Object.entries(some))) {
     if (schemas[name] !== undefined && schemas[name] !== schema) throw wrong(`two schemas have the name ${name}`);

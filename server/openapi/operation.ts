@@ -34,7 +34,7 @@ const DESCRIPTIONS: { readonly [scheme: string]: object } = {
 const PROBLEM_TYPE = 'application/problem+json';
 
 /** Names of what proves an access, one of which is needed; none for everybody, and for telecom gateways. */
-export function schemesOf(access: Access): readonly string[] {
+export function listSchemes(access: Access): readonly string[] {
   return SCHEMES[access];
 }
 
@@ -45,7 +45,7 @@ export function securitySchemes(accesses: Iterable<Access>): { readonly [name: s
 }
 
 /** The OpenAPI operation of a route; `problem` is the schema of problem documents. */
-export function operationOf(route: RouteDescription, group: RouteGroup, problem: Schema): object {
+export function describeOperation(route: RouteDescription, group: RouteGroup, problem: Schema): object {
   const { id, summary, description, body } = route;
   const reasons = [...(group.problems ?? []), ...(route.problems ?? []), ...bodyProblems(route)];
   const problems = refusals(reasons, problem);
@@ -61,21 +61,21 @@ export function operationOf(route: RouteDescription, group: RouteGroup, problem:
   ];
   const answers = { ...group.answers, ...route.answers };
   const statuses = new Set([...Object.keys(answers), ...Object.keys(problems)].map(Number));
-  const responses = [...statuses].map((status) => [status, responseOf(answers[status], problems[status])]);
+  const responses = [...statuses].map((status) => [status, describeResponse(answers[status], problems[status])]);
   return {
     operationId: id,
     tags: [group.tag],
     summary,
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: requestOf(body) }),
+    ...(body && { requestBody: describeRequest(body) }),
     responses: Object.fromEntries(responses),
-    security: SCHEMES[accessOf(route, group)].map((scheme) => ({ [scheme]: [] })),
+    security: SCHEMES[findAccess(route, group)].map((scheme) => ({ [scheme]: [] })),
   };
 }
 
 /** Who may use a route of a group. */
-export function accessOf(route: RouteDescription, group: Pick<RouteGroup, 'access'>): Access {
+export function findAccess(route: RouteDescription, group: Pick<RouteGroup, 'access'>): Access {
   return route.access ?? group.access;
 }
 
@@ -88,7 +88,7 @@ function bodyProblems({ body, problems }: RouteDescription): readonly Reason[] {
   return body && problems ? ['bad-request', 'too-large', 'unsupported-media-type', 'invalid'] : [];
 }
 
-function requestOf({ types, required = true, example }: RequestContent): object {
+function describeRequest({ types, required = true, example }: RequestContent): object {
   const content = Object.entries(types).map(([type, schema]) => [
     type,
     { schema, ...(example !== undefined && { example }) },
@@ -108,7 +108,7 @@ function refusals(reasons: readonly Reason[], problem: Schema): { [status: numbe
   return answers;
 }
 
-function responseOf(answer: Answered | undefined, problem: Answered | undefined): object {
+function describeResponse(answer: Answered | undefined, problem: Answered | undefined): object {
   const both = [answer, problem].filter((one) => one !== undefined);
   const types = Object.assign({}, ...both.map(({ types }) => types ?? {})) as Record<string, Schema>;
   const content = Object.entries(types).map(([type, schema]) => [type, { schema }]);

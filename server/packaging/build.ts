@@ -25,7 +25,7 @@ async function build(): Promise<number> {
   if (isBuilt(root, keyOfDist(root))) return 0;
   const onWait = () => console.error('Another build is under way; waiting for it.');
   return withLock(join(builds, 'dist.lock'), onWait, async () => {
-    // Whoever was first has built what was missing; and a file may be edited while it is being built.
+    // The process that was first has built what was missing; and a file may be edited while it is being built.
     for (let key = keyOfDist(root); !isBuilt(root, key); key = keyOfDist(root)) {
       const begun = performance.now();
       removeAbandoned();
@@ -78,7 +78,7 @@ async function withLock<T>(file: string, onWait: () => void, work: () => Promise
   mkdirSync(dirname(file), { recursive: true });
   const lock = new Database(file);
   try {
-    for (let tries = 0; !taken(lock); tries++) {
+    for (let tries = 0; !takeLock(lock); tries++) {
       if (tries === 0) onWait();
       await pause(RETRY_LOCK_MS);
     }
@@ -88,7 +88,7 @@ async function withLock<T>(file: string, onWait: () => void, work: () => Promise
   }
 }
 
-function taken(lock: Database.Database): boolean {
+function takeLock(lock: Database.Database): boolean {
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return true;

@@ -31,7 +31,7 @@ export function keyOfDist(root: string): string {
 export function isBuilt(root: string, key: string): boolean {
   const dist = join(root, 'dist');
   const stamp = join(dist, STAMP);
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampOf(dist, key);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampPath(dist, key);
 }
 
 /**
@@ -41,11 +41,11 @@ export function isBuilt(root: string, key: string): boolean {
 export function publish(built: string, { root, key }: { readonly root: string; readonly key: string }): void {
   const dist = join(root, 'dist');
   if (!existsSync(dist)) {
-    writeFileSync(join(built, STAMP), stampOf(built, key));
+    writeFileSync(join(built, STAMP), stampPath(built, key));
     renameSync(built, dist);
     return;
   }
-  // Whoever is ended in the middle leaves a dist that is built again.
+  // A process that is ended in the middle leaves a dist that is built again.
   rmSync(join(dist, STAMP), { force: true });
   const files = outputs(built);
   for (const path of files) {
@@ -56,7 +56,7 @@ export function publish(built: string, { root, key }: { readonly root: string; r
   }
   const kept = new Set(files);
   for (const path of outputs(dist)) if (!kept.has(path)) rmSync(join(dist, path));
-  writeFileSync(join(built, STAMP), stampOf(dist, key));
+  writeFileSync(join(built, STAMP), stampPath(dist, key));
   renameSync(join(built, STAMP), join(dist, STAMP));
   rmSync(built, { recursive: true });
 }
@@ -72,7 +72,7 @@ function outputs(folder: string): string[] {
 }
 
 // Names and sizes: a file that was lost or cut off is noticed without reading all of them at each start.
-function stampOf(folder: string, key: string): string {
+function stampPath(folder: string, key: string): string {
   const hash = createHash('sha256');
   for (const path of outputs(folder)) hash.update(`${path} ${statSync(join(folder, path)).size}\n`);
   return `${key} ${hash.digest('hex')}\n`;

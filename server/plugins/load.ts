@@ -3,7 +3,7 @@
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
-import { isListOf, isObject, isText } from '../../lib/shape.ts';
+import { isListWhere, isObject, isText } from '../../lib/shape.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { importDefault } from '../config/modules.ts';
 import { claimsPlugin } from './claims/plugin.ts';
@@ -38,7 +38,7 @@ type Found = { readonly plugin: Plugin } | { readonly plugin?: undefined; readon
 
 async function find(module: string, { folder, settings }: LoadOptions): Promise<Found> {
   const shipped = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
-  if (shipped) return made(() => shipped(settings));
+  if (shipped) return makePlugin(() => shipped(settings));
   const imported = await importDefault(module, folder);
   const flaws =
     imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : findFlaws(imported.value);
@@ -47,7 +47,7 @@ async function find(module: string, { folder, settings }: LoadOptions): Promise<
 }
 
 // What a shipped plugin needs is a setting, which its own words name.
-function made(make: () => Plugin): Found {
+function makePlugin(make: () => Plugin): Found {
   try {
     return { plugin: make() };
   } catch (error) {
@@ -80,17 +80,17 @@ const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'strin
 const RULES: { readonly [field in keyof Plugin]-?: Rule } = {
   name: { holds: matches(NAME), words: 'lower-case letters, digits and dashes, up to 32', required: true },
   version: { holds: (value) => isText(value) && value !== '', words: 'a text such as "1.0.0"', required: true },
-  dependsOn: { holds: (value) => isListOf(value, matches(NAME)), words: 'a list of names of plugins' },
-  env: { holds: (value) => isListOf(value, matches(VARIABLE)), words: 'a list of names such as MY_TOKEN' },
-  kinds: { holds: (value) => isListOf(value, isKind), words: 'a list of { name, indexes }' },
+  dependsOn: { holds: (value) => isListWhere(value, matches(NAME)), words: 'a list of names of plugins' },
+  env: { holds: (value) => isListWhere(value, matches(VARIABLE)), words: 'a list of names such as MY_TOKEN' },
+  kinds: { holds: (value) => isListWhere(value, isKind), words: 'a list of { name, indexes }' },
   start: FUNCTION,
   routes: {
-    holds: (value) => isFunction(value) || isListOf(value, isRoute),
+    holds: (value) => isFunction(value) || isListWhere(value, isRoute),
     words: 'a function, or a list of { method, path, access?, handle }',
   },
-  authExcluded: { holds: (value) => isListOf(value, isExcluded), words: 'a list of { path: "/x", method?: "GET" }' },
+  authExcluded: { holds: (value) => isListWhere(value, isExcluded), words: 'a list of { path: "/x", method?: "GET" }' },
   documentation: { holds: isObject, words: 'an object' },
-  tools: { holds: (value) => isListOf(value, isTool), words: 'a list of { name, description, schema, handler }' },
+  tools: { holds: (value) => isListWhere(value, isTool), words: 'a list of { name, description, schema, handler }' },
   onEvent: FUNCTION,
   gate: FUNCTION,
   settle: FUNCTION,

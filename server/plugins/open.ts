@@ -183,7 +183,7 @@ function makeListeners(plugins: readonly Plugin[], makeContext: ContextMaker): P
     ...(listening.length && {
       onEvent: ({ event, runId, payload, ...about }: RunRoomEvent) =>
         tell({ type: event, runId, payload }, runRequest(about)),
-      onEnd: (report) => tell(ended(report), runRequest(report)),
+      onEnd: (report) => tell(runEnded(report), runRequest(report)),
     }),
     ...(settling.length && {
       settle: async (report) => {
@@ -217,7 +217,7 @@ async function settle(plugin: Plugin, report: RunReport, context: PluginContext)
   }
 }
 
-function ended({ owner: _, session: sessionId, runId, ...more }: RunReport): PluginEvent {
+function runEnded({ owner: _, session: sessionId, runId, ...more }: RunReport): PluginEvent {
   return { type: 'run_ended', runId, payload: { sessionId, ...more } as unknown as JsonObject };
 }
 

@@ -108,7 +108,7 @@ export interface PluginContext extends RequestInfo, PluginHost {
   requireDid(): string;
 }
 
-/** Whoever has a secret of the plugin, as a bearer token. */
+/** Clients that send a secret of the plugin as a bearer token. */
 export interface PluginSecret {
   readonly bearer: string;
   /** How the secret is called: those who have none are told. */

@@ -33,7 +33,7 @@ const REFUSED: Verdict = { kind: 'refused' };
 /** Looks at a handshake. Never rejects. */
 export async function admit(options: AdmissionOptions, socket: Socket): Promise<Verdict> {
   try {
-    const session = sessionOf(socket);
+    const session = readSession(socket);
     const presented = presentedBy(socket.handshake.auth);
     if (session === undefined || !presented) return REFUSED;
     const user = await authenticateUser(options, presented);
@@ -51,7 +51,7 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
 }
 
 // One session, named once: two servers could read two of them differently.
-function sessionOf({ handshake }: Socket): string | undefined {
+function readSession({ handshake }: Socket): string | undefined {
   const named = new URL(handshake.url, 'http://socket').searchParams.getAll('sessionId');
   return named.length === 1 && named[0] !== '' && named[0]!.length <= SESSION_CHARS ? named[0] : undefined;
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { type Member, type Members, roomOf } from './leaving.ts';
+import { type Member, type Members, nameRoom } from './leaving.ts';
 import { offerCalls } from './room-events.ts';
 
 export interface AnswerDeps {
@@ -30,11 +30,11 @@ const SERVER_EVENTS = [
 /** By the names of what clients send. */
 export const ANSWERS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
   ['ping', (deps, member) => ({ event: 'pong', payload: { timestamp: now(deps), sessionId: member.session } })],
-  ['status', (deps, member) => ({ event: 'status', payload: statusOf(deps, member) })],
+  ['status', (deps, member) => ({ event: 'status', payload: makeStatus(deps, member) })],
   ['subscribe', subscribe],
   ['list-events', (deps, member) => ({ event: 'available-events', payload: catalogue(deps, member) })],
-  ['tool_result', (deps, member, payload) => answerCall(deps, member, resultOf(payload))],
-  ['action_call_result', (deps, member, payload) => answerCall(deps, member, actionResultOf(payload))],
+  ['tool_result', (deps, member, payload) => answerCall(deps, member, makeResult(payload))],
+  ['action_call_result', (deps, member, payload) => answerCall(deps, member, makeActionResult(payload))],
 ]);
 
 const now = ({ clock }: AnswerDeps) => new Date(clock.now()).toISOString();
@@ -45,7 +45,7 @@ export function greeting(deps: AnswerDeps, { session }: Member): JsonObject {
 }
 
 // Of this user alone: how many others there are is nobody's business.
-function statusOf(deps: AnswerDeps, { user, session }: Member): JsonObject {
+function makeStatus(deps: AnswerDeps, { user, session }: Member): JsonObject {
   const mine = [...deps.members.of(user.did)];
   const sessions = new Set(mine.flatMap(({ sessions: heard }) => [...heard]));
   return {
@@ -73,7 +73,7 @@ async function subscribe(
     return failed(`A socket listens to ${SERVER_LIMITS.sessionsPerSocket} sessions at most`);
   sessions.add(sessionId);
   Object.assign(socket.data, { sessions: [...sessions] });
-  await socket.join(roomOf(sessionId));
+  await socket.join(nameRoom(sessionId));
   await offerCalls(deps.agent, member, sessionId);
   return { event: 'subscribed', payload: { sessionId, timestamp: now(deps) } };
 }
@@ -85,7 +85,7 @@ interface Result {
   readonly error?: Json | undefined;
 }
 
-const resultOf = ({ toolCallId, sessionId, result, error }: JsonObject): Result => ({
+const makeResult = ({ toolCallId, sessionId, result, error }: JsonObject): Result => ({
   toolCallId,
   sessionId,
   result,
@@ -93,12 +93,12 @@ const resultOf = ({ toolCallId, sessionId, result, error }: JsonObject): Result 
 });
 
 // An action that failed says so inside its result.
-function actionResultOf(payload: JsonObject): Result {
+function makeActionResult(payload: JsonObject): Result {
   const { result } = payload;
   const { success, error } = (result !== null && typeof result === 'object' ? result : {}) as JsonObject;
   return success === false
-    ? resultOf({ ...payload, error: payload.error ?? error ?? 'The action failed' })
-    : resultOf(payload);
+    ? makeResult({ ...payload, error: payload.error ?? error ?? 'The action failed' })
+    : makeResult(payload);
 }
 
 async function answerCall(
@@ -110,7 +110,7 @@ async function answerCall(
   if (typeof toolCallId !== 'string' || typeof session !== 'string')
     return failed('toolCallId and sessionId are strings');
   if (!member.sessions.has(session)) return failed('No such call waits');
-  const said = error === undefined || error === null ? { result: result ?? null } : { error: wordsOf(error) };
+  const said = error === undefined || error === null ? { result: result ?? null } : { error: describeError(error) };
   try {
     const taken = await agent.answerCall({ owner: member.user.did, session, toolCallId, ...said });
     return taken ? { payload: { success: true } } : failed('No such call waits');
@@ -120,7 +120,7 @@ async function answerCall(
   }
 }
 
-const wordsOf = (error: Json) => (typeof error === 'string' ? error : JSON.stringify(error)) || 'failed';
+const describeError = (error: Json) => (typeof error === 'string' ? error : JSON.stringify(error)) || 'failed';
 
 /** An answer that says why not. */
 export const failed = (error: string): Answer => ({ payload: { success: false, error } });

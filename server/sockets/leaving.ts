@@ -94,7 +94,7 @@ export interface KeptState {
 }
 
 /** Where the events of a session go. Ids of sockets have no slash, so no session can be named like one. */
-export const roomOf = (session: string) => `session/${session}`;
+export const nameRoom = (session: string) => `session/${session}`;
 
 /** The members of this instance. */
 export interface Members {

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { type AdmissionOptions, admit, type Verdict } from './admission.ts';
 import { ANSWERS, type AnswerDeps, failed, greeting } from './answers.ts';
-import { type Leaving, type LeavingOptions, type Member, newMembers, openLeaving, roomOf } from './leaving.ts';
-import { heldRecovery, isStillOf, offerCalls, sendDirect } from './room-events.ts';
+import { type Leaving, type LeavingOptions, type Member, nameRoom, newMembers, openLeaving } from './leaving.ts';
+import { heldRecovery, isStillWaiting, offerCalls, sendDirect } from './room-events.ts';
 import type { SocketServer } from './socket-server.ts';
 
 export type SocketsOptions = Pick<AdmissionOptions, 'guard' | 'delegationAuth' | 'onRefused' | 'gate'> &
@@ -80,9 +80,9 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     });
     Object.assign(socket.data, { did, sessions: [...sessions] });
     for (const room of [...socket.rooms]) if (room !== socket.id) void socket.leave(room);
-    void socket.join([...sessions].map(roomOf));
+    void socket.join([...sessions].map(nameRoom));
     socket.onAny((event: unknown, ...words: unknown[]) => void hear(member, event, words));
-    recovery.catchUp(socket, (missed) => isStillOf(waiting, missed)).catch(onProblem);
+    recovery.catchUp(socket, (missed) => isStillWaiting(waiting, missed)).catch(onProblem);
     // Kept like the events of a session: a client that got no event has no offset from which to recover.
     socket.emit('connected', greeting(deps, member));
     for (const id of sessions) offerCalls(agent, member, id).catch(onProblem);
@@ -95,7 +95,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
     if (!answering) return;
     const acknowledge = words.at(-1);
     try {
-      const payload = objectOf(words[0]);
+      const payload = toObject(words[0]);
       const answer = payload ? await answering(deps, member, payload) : failed('The payload must be an object');
       if (answer.event) sendDirect(member.socket, answer.event, answer.payload);
       if (typeof acknowledge === 'function') acknowledge(answer.payload);
@@ -109,7 +109,7 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
 }
 
 /** What a client sent, as JSON: binary parts become their JSON. Nothing at all counts as nothing in it. */
-function objectOf(word: unknown): JsonObject | undefined {
+function toObject(word: unknown): JsonObject | undefined {
   if (word === undefined || word === null || typeof word === 'function') return {};
   if (flawOfValue(word as Json)) return undefined;
   const json: unknown = JSON.parse(JSON.stringify(word));

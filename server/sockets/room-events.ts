@@ -9,7 +9,7 @@ import type { Agent } from '../../lib/agent/agent.ts';
 import { type Room, type RoomEvent, shortPayload } from '../../lib/agent/room.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import { type Member, roomOf } from './leaving.ts';
+import { type Member, nameRoom } from './leaving.ts';
 
 /** Under another name, too: the source's tables and its clients disagree. */
 const ALSO: { readonly [event in RoomEvent]?: string } = { router_update: 'router.update' };
@@ -26,11 +26,12 @@ const FLAT_ONLY: ReadonlySet<RoomEvent> = new Set(['reasoning', 'router_update']
 
 /** For `openAgent`: flat under its own name, and once more as `event` with the name inside; clients need either. */
 export function tellSockets(io: Server, onProblem: (error: unknown) => void): Room['tell'] {
+  const bound = boundMemory(io);
   return async (session, event, payload) => {
     try {
       const short = shortPayload(event, payload);
-      for (const [name, words] of wordsOf(event, short)) io.to(roomOf(session)).emit(name, words);
-      boundMemory(io);
+      for (const [name, words] of listWireEvents(event, short)) io.to(nameRoom(session)).emit(name, words);
+      bound();
       return true;
     } catch (error) {
       onProblem(error);
@@ -41,11 +42,11 @@ export function tellSockets(io: Server, onProblem: (error: unknown) => void): Ro
 
 /** For `openAgent`: whether a socket of this instance listens to a session. */
 export function hearSockets(io: Server): Room['isHeard'] {
-  return (session) => io.of('/').adapter.rooms.has(roomOf(session));
+  return (session) => io.of('/').adapter.rooms.has(nameRoom(session));
 }
 
 /** What goes over the wire for an event: names and what is said under each. */
-export function wordsOf(event: RoomEvent, payload: JsonObject): [name: string, words: JsonObject][] {
+export function listWireEvents(event: RoomEvent, payload: JsonObject): [name: string, words: JsonObject][] {
   const also = ALSO[event];
   return [
     ...(isOutcome(event, payload) ? [] : [[event, payload] as [string, JsonObject]]),
@@ -59,7 +60,7 @@ type Offering = { readonly offers: Pick<Agent['offers'], 'waiting' | 'take'> };
 /** Sends a socket the calls of a session that were not offered to any client yet. */
 export async function offerCalls({ offers }: Offering, { socket }: Member, session: string): Promise<void> {
   for (const { event, payload } of await offers.take(session))
-    for (const [name, words] of wordsOf(event, payload)) sendDirect(socket, name, words);
+    for (const [name, words] of listWireEvents(event, payload)) sendDirect(socket, name, words);
 }
 
 const CALLS: ReadonlySet<unknown> = new Set(['browser_tool_call', 'action_call']);
@@ -71,7 +72,10 @@ export async function waitingCalls({ offers }: Offering, sessions: Iterable<stri
 }
 
 /** Whether a missed event is still to be sent: a call that no longer waits must not be executed. */
-export function isStillOf(waiting: ReadonlySet<unknown>, [event, payload]: readonly [string, ...unknown[]]): boolean {
+export function isStillWaiting(
+  waiting: ReadonlySet<unknown>,
+  [event, payload]: readonly [string, ...unknown[]],
+): boolean {
   return !CALLS.has(event) || waiting.has((payload as { readonly toolCallId?: unknown } | null)?.toolCallId);
 }
 
@@ -98,7 +102,11 @@ interface Held {
 interface RecoveringAdapter {
   restoreSession(pid: string, offset: string): Promise<Restored | null>;
   /** What happened lately, where one process keeps it. */
-  readonly packets?: unknown[];
+  readonly packets?: KeptPacket[];
+}
+
+interface KeptPacket {
+  readonly data: readonly unknown[];
 }
 
 export interface Recovery {
@@ -140,11 +148,31 @@ export function heldRecovery(io: Server): Recovery {
   };
 }
 
-/** Forgets all but the last SERVER_LIMITS.socketEventsKept events where one process keeps them. */
-function boundMemory(io: Server): void {
-  const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
-  if (packets && packets.length > SERVER_LIMITS.socketEventsKept * 1.1)
-    packets.splice(0, packets.length - SERVER_LIMITS.socketEventsKept);
+/** Forgets old events beyond SERVER_LIMITS.socketEventsKept and socketEventBytesKept where one process keeps them; call it after each. */
+function boundMemory(io: Server): () => void {
+  const sizes = new WeakMap<object, number>();
+  const measure = (packet: KeptPacket) => {
+    const bytes = sizes.get(packet) ?? JSON.stringify(packet.data).length;
+    sizes.set(packet, bytes);
+    return bytes;
+  };
+  const { socketEventsKept, socketEventBytesKept } = SERVER_LIMITS;
+  let added = 0;
+  return () => {
+    // Asked each time: it has none where Redis keeps them.
+    const { packets } = io.of('/').adapter as unknown as RecoveringAdapter;
+    const last = packets?.at(-1);
+    if (!packets || !last) return;
+    added += measure(last);
+    if (packets.length <= socketEventsKept * 1.1 && added <= socketEventBytesKept / 8) return;
+    added = 0;
+    let first = packets.length;
+    for (let bytes = 0; first > 0 && packets.length - first < socketEventsKept; first--) {
+      bytes += measure(packets[first - 1]!);
+      if (bytes > socketEventBytesKept) break;
+    }
+    packets.splice(0, first);
+  };
 }
 
 const EVENT = 2;

@@ -173,8 +173,8 @@ function limitConnection(connection: Connection): void {
     if (left < 0) cut(connection);
   });
   connection.on('packetCreate', ({ data }: Packet) => {
-    waiting += sizeOf(data);
-    if (waiting + (wireOf(connection)?.bufferedAmount ?? 0) > SERVER_LIMITS.socketWaitingBytes) cut(connection);
+    waiting += countBytes(data);
+    if (waiting + (findWire(connection)?.bufferedAmount ?? 0) > SERVER_LIMITS.socketWaitingBytes) cut(connection);
   });
   connection.on('flush', () => {
     waiting = 0;
@@ -183,15 +183,15 @@ function limitConnection(connection: Connection): void {
 
 // One that does not read would not answer a goodbye either.
 function cut(connection: Connection): void {
-  const wire = wireOf(connection);
+  const wire = findWire(connection);
   connection.close(true);
   wire?.terminate();
 }
 
-const sizeOf = (data: Packet['data']): number =>
+const countBytes = (data: Packet['data']): number =>
   typeof data === 'string' ? Buffer.byteLength(data) : (data?.byteLength ?? 0);
 
 // Undefined while it is polling.
-function wireOf({ transport }: Connection): Wire | undefined {
+function findWire({ transport }: Connection): Wire | undefined {
   return (transport as unknown as { readonly socket?: Wire }).socket;
 }

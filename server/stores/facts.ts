@@ -21,11 +21,11 @@ type Asked = (typeof ASKED)[number];
 export function redisFacts(redis: RedisConnection): Promise<RedisFacts[]> {
   return redis.run('ask what it is', (client) => {
     const nodes = 'nodes' in client ? client.nodes('master') : [client];
-    return Promise.all(nodes.map(factsOf));
+    return Promise.all(nodes.map(readFacts));
   });
 }
 
-async function factsOf(node: Redis): Promise<RedisFacts> {
+async function readFacts(node: Redis): Promise<RedisFacts> {
   const begun = Date.now();
   const [seconds, micros] = await node.time();
   const ours = (begun + Date.now()) / 2;

@@ -49,7 +49,7 @@ export async function openStores(config: StoreConfig, log: Log): Promise<OpenedS
     return {
       snapshots: sessions.store,
       documents: documents.store,
-      places: [placeOf('sessions', sessions), placeOf('documents', documents)],
+      places: [describePlace('sessions', sessions), describePlace('documents', documents)],
       redis: sessions.redis,
       close: async () => void (await Promise.all([sessions.close(), documents.close()])),
     };
@@ -59,7 +59,7 @@ export async function openStores(config: StoreConfig, log: Log): Promise<OpenedS
   }
 }
 
-function placeOf(keeps: StorePlace['keeps'], { program, place, durability }: Opened<unknown>): StorePlace {
+function describePlace(keeps: StorePlace['keeps'], { program, place, durability }: Opened<unknown>): StorePlace {
   return { keeps, program, place, durability, survives: SURVIVES[durability] };
 }
 

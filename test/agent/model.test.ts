@@ -271,6 +271,22 @@ test('images on the web go along by their addresses; everything else that is att
     assert.match(lines[3]!, '"event":"$e"');
   }));
 
+test('addresses of private networks are no images for the provider to fetch', () =>
+  asking([says('ok')], async ({ ask, server }) => {
+    const hosts = [
+      '169.254.169.254',
+      '10.0.0.7',
+      'localhost',
+      '[::1]',
+      '2130706433',
+      'db.internal',
+      'user:pw@img.example',
+    ];
+    const attachments = hosts.map((host) => ({ mxcUri: `http://${host}/a.png`, filename: 'a', mimetype: 'image/png' }));
+    await ask('look', { attachments });
+    assert.not.match(JSON.stringify(server.asked[0]!.body), 'image_url');
+  }));
+
 test('the model is told what was said before: the newest that fits, users and answers in turns', () =>
   asking(
     [says('one'), fails(400), says('x'.repeat(AGENT_LIMITS.modelHistoryChars - 7)), says('four')],

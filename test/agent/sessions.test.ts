@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AGENT_KINDS } from '../../lib/agent/kinds.ts';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
-import { titleOf } from '../../lib/agent/session/session.ts';
+import { makeTitle } from '../../lib/agent/session/session.ts';
 import { ANN, BOB, endless, ground, newSession, say, saying, scripted, settled } from './ground.ts';
 
 const test = suite('chat sessions');
@@ -57,8 +57,8 @@ test('a title is made of the first words, unless the responder gives one, and st
     [(await agent.sessions.get(ANN, plain))!.title, (await agent.sessions.get(ANN, titled))!.title],
     ['What is a twin?', 'By the model'],
   );
-  assert.is(titleOf('word '.repeat(40)), `${'word '.repeat(11).trim()}…`);
-  assert.is(titleOf(`${'😀'.repeat(80)}`), `${'😀'.repeat(59)}…`);
+  assert.is(makeTitle('word '.repeat(40)), `${'word '.repeat(11).trim()}…`);
+  assert.is(makeTitle(`${'😀'.repeat(80)}`), `${'😀'.repeat(59)}…`);
 });
 
 test('a transcript is paged both ways, without gaps or repeats', async () => {

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { type Drawing, groupArrows } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
 import { DIAGRAM_LIMITS } from '../../lib/diagram/limits.ts';
-import { viewOf } from '../../lib/diagram/view.ts';
+import { makeView } from '../../lib/diagram/view.ts';
 import { everything, largeFlow, shipped } from './machines.ts';
 
 const test = suite('diagram view');
@@ -26,8 +26,8 @@ const ids = ({ states }: Drawing) => states.map(({ id }) => id);
 
 test('what is small enough is shown whole, also with a focus', () => {
   const drawing = flowDrawing(shipped.get('main')!);
-  assert.equal(viewOf(drawing), { drawing });
-  assert.equal(viewOf(drawing, { focus: 'help' }), { drawing });
+  assert.equal(makeView(drawing), { drawing });
+  assert.equal(makeView(drawing, { focus: 'help' }), { drawing });
 });
 
 test('two arrows around a focus, both ways, and how many arrows are not shown', () => {
@@ -39,7 +39,7 @@ test('two arrows around a focus, both ways, and how many arrows are not shown', 
     [4, 5],
     [5, 6],
   ]);
-  const { drawing: part, focus } = viewOf(drawing, { focus: 's3', narrow: 'always' });
+  const { drawing: part, focus } = makeView(drawing, { focus: 's3', narrow: 'always' });
   assert.is(focus, 's3');
   assert.equal(ids(part), ['s1', 's2', 's3', 's4', 's5']);
   assert.equal(
@@ -50,10 +50,10 @@ test('two arrows around a focus, both ways, and how many arrows are not shown', 
 });
 
 test('a focus on a state that holds others shows what it holds', () => {
-  const { drawing, focus } = viewOf(flowDrawing(everything), { focus: 'again', narrow: 'always' });
+  const { drawing, focus } = makeView(flowDrawing(everything), { focus: 'again', narrow: 'always' });
   assert.is(focus, 'again');
   assert.equal(ids(drawing), ['again', 'again.amount', 'again.send', 'again.paid', 'again.sorry']);
-  const inner = viewOf(flowDrawing(everything), { focus: 'again.paid', narrow: 'always' });
+  const inner = makeView(flowDrawing(everything), { focus: 'again.paid', narrow: 'always' });
   assert.equal(ids(inner.drawing).slice(0, 2), ['again', 'again.amount'], 'with the state around it');
 });
 
@@ -64,7 +64,7 @@ test('a thousand states show what is near the start, or near the focus; an unkno
     ['s777', 's777'],
     ['nowhere', 's0'],
   ] as const) {
-    const { drawing, focus: around } = viewOf(whole, { focus });
+    const { drawing, focus: around } = makeView(whole, { focus });
     assert.is(around, centre);
     assert.ok(ids(drawing).includes(centre));
     assert.ok(drawing.states.length > 10 && drawing.states.length <= DIAGRAM_LIMITS.nearStates);
@@ -84,7 +84,7 @@ test('any drawing: a part is within the limits, holds its focus, and its arrows 
   fc.assert(
     fc.property(any, ([count, pairs, focus]) => {
       const whole = drawingOf(count, pairs);
-      const { drawing, focus: around } = viewOf(whole, { focus: `s${focus}`, narrow: 'always' });
+      const { drawing, focus: around } = makeView(whole, { focus: `s${focus}`, narrow: 'always' });
       const shown = new Set(ids(drawing));
       assert.ok(shown.has(around!));
       assert.ok(shown.size <= DIAGRAM_LIMITS.nearStates);

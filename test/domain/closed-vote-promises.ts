@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exportLines } from '../../lib/domain/bulk/record-lines.ts';
 import type { Issuer } from '../../lib/domain/credential/card.ts';
-import { placeOf, statusLists } from '../../lib/domain/credential/status-list.ts';
+import { givePlace, statusLists } from '../../lib/domain/credential/status-list.ts';
 import { resolver } from '../../lib/domain/did/resolution.ts';
 import { PROPOSAL } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
@@ -56,7 +56,7 @@ const READERS: Readers = {
   ],
   'the verification': [
     async ({ service }, did) => {
-      const { status, entityVerified, open } = await service.verificationOf(rep, did);
+      const { status, entityVerified, open } = await service.readVerification(rep, did);
       return { status, entityVerified, open };
     },
     () => ({ status: 'Verified', entityVerified: true, open: [] }),
@@ -138,7 +138,7 @@ export function closedVotePromises(backend: string, open: OpenDocuments): void {
       };
       await pass('verify');
       const domain = await twins.get(rep, did);
-      const { list } = await placeOf(documents, domain);
+      const { list } = await givePlace(documents, domain);
       const lists = statusLists({ ...polls, ...readingOf(polls), issuer: SIGNER });
       const encoded = async () => {
         const made = await lists.credential({ list, purpose: 'suspension', url: 'https://example.com/1' });

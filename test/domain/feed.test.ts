@@ -1,8 +1,10 @@
-// The end of the feed is one question to the store, however many changes there are.
+// What reading the feed costs the store, however many changes and readers there are.
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endOfFeed, eventsAfter } from '../../lib/domain/feed/feed.ts';
+import { SimulatedClock } from '../../lib/clock.ts';
+import { endOfFeed, eventsAfter, feed } from '../../lib/domain/feed/feed.ts';
+import { DOMAIN, DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, Kind } from '../../lib/store/store.ts';
 
@@ -32,6 +34,38 @@ test('the end of the feed takes one call, and nothing that was there comes after
     assert.is(page.atEnd, true);
     assert.is(page.upTo, end);
   }
+});
+
+test('a hundred who read everything from the beginning, or from somewhere, cost the store one reading', async () => {
+  const base = memoryDocuments();
+  await base.declare(DOMAIN_KINDS);
+  for (let n = 0; n < 1_000; n++) {
+    const journal = { at: n, by: 'x', action: 'create', events: [{ type: 'domain.created', data: { n } }] };
+    await base.insert(DOMAIN, `d${n}`, { tenant: `t${n % 100}`, journal });
+  }
+  let pages = 0;
+  const documents: DocumentStore = {
+    ...base,
+    changes: (...given) => {
+      pages++;
+      return base.changes(...given);
+    },
+  };
+  const events = feed({ documents, clock: new SimulatedClock(), pollMs: Number.MAX_SAFE_INTEGER });
+  const readers = Array.from({ length: 100 }, async (_, tenant) => {
+    const end = new AbortController();
+    const seen: unknown[] = [];
+    const after = tenant % 2 ? 0 : 16 * 37 + 15;
+    for await (const { data } of events.follow(`t${tenant}`, { after, signal: end.signal })) {
+      seen.push(data.n);
+      if (data.n === 900 + tenant) end.abort();
+    }
+    const all = Array.from({ length: 10 }, (_, at) => tenant + at * 100);
+    assert.equal(seen, tenant % 2 ? all : all.filter((n) => n >= 37));
+  });
+  await Promise.all(readers);
+  events.close();
+  assert.ok(pages < 16, `${pages} pages`);
 });
 
 test.run();

@@ -6,10 +6,10 @@ import { SimulatedClock, systemClock } from '../../lib/clock.ts';
 import { isDid, isMinted, isReference, mintDid, parseDidUrl } from '../../lib/domain/did/did.ts';
 import {
   type Journaled,
+  readRevision,
+  readRevisions,
   replaceJournaled,
   revisionAt,
-  revisionOf,
-  revisionsOf,
 } from '../../lib/domain/feed/journal.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN, DOMAIN_KINDS, IDEMPOTENCY } from '../../lib/domain/kinds.ts';
@@ -84,14 +84,14 @@ test('every revision of a document can be read, by number and by time, also when
     assert.is(replaced.filter(({ kind }) => kind === 'replaced').length, 1);
   }
   for (let revision = 1; revision <= 5; revision++) {
-    assert.is((await revisionOf(documents, { kind: DOMAIN, id: 'd', revision }))?.body.n, revision);
+    assert.is((await readRevision(documents, { kind: DOMAIN, id: 'd', revision }))?.body.n, revision);
     const at = times[revision - 1]!;
     for (const moment of [at, at + 9])
       assert.is((await revisionAt(documents, { kind: DOMAIN, id: 'd', at: moment }))?.revision, revision);
   }
   assert.is(await revisionAt(documents, { kind: DOMAIN, id: 'd', at: times[0]! - 1 }), undefined);
-  assert.is(await revisionOf(documents, { kind: DOMAIN, id: 'd', revision: 6 }), undefined);
-  const page = await revisionsOf(documents, { kind: DOMAIN, id: 'd', before: 5, limit: 2 });
+  assert.is(await readRevision(documents, { kind: DOMAIN, id: 'd', revision: 6 }), undefined);
+  const page = await readRevisions(documents, { kind: DOMAIN, id: 'd', before: 5, limit: 2 });
   assert.equal(
     page.map(({ revision }) => revision),
     [4, 3],

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
-import { patched } from '../../lib/domain/twin/patch.ts';
+import { applyPatch } from '../../lib/domain/twin/patch.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { applyJsonPatch, type Operation } from '../../lib/json/patch.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
@@ -50,7 +50,7 @@ test('the vectors of the standard', () => {
 
 const refusalOf = (target: JsonObject, patch: Json): TwinlineError => {
   try {
-    patched(target, { type: 'json', patch });
+    applyPatch(target, { type: 'json', patch });
   } catch (error) {
     return error as TwinlineError;
   }
@@ -97,7 +97,7 @@ test('copies that are taken away again count all the same', () => {
 
 test('a patch has at most so many operations', () => {
   const of = (count: number) => Array.from({ length: count }, () => ({ op: 'test', path: '/a', value: 1 }));
-  assert.equal(patched({ a: 1 }, { type: 'json', patch: of(DOMAIN_LIMITS.patchOperations) }), { a: 1 });
+  assert.equal(applyPatch({ a: 1 }, { type: 'json', patch: of(DOMAIN_LIMITS.patchOperations) }), { a: 1 });
   assert.match(
     refusalOf({ a: 1 }, of(DOMAIN_LIMITS.patchOperations + 1)).details[0]!.error,
     'must NOT have more than 100',
@@ -109,7 +109,7 @@ test('patch after patch does not nest a record deeper than a body may', () => {
   const nest = () => {
     let path = '';
     for (let at: Json | undefined = record; at !== undefined; at = (at as JsonObject).a) path += '/a';
-    record = patched(record, { type: 'json', patch: [{ op: 'add', path, value: {} }] }) as JsonObject;
+    record = applyPatch(record, { type: 'json', patch: [{ op: 'add', path, value: {} }] }) as JsonObject;
   };
   assert.throws(() => {
     for (let round = 0; round <= COMMON_LIMITS.jsonBodyDepth; round++) nest();
@@ -135,8 +135,8 @@ test('a pointer leads through own members only, and never through __proto__', ()
 
 test('a merge patch makes members of its own, whatever they are called', () => {
   const patch = JSON.parse('{"metadata":{"__proto__":{"x":1},"constructor":{"y":2},"toString":null}}');
-  assert.throws(() => patched({ metadata: {} }, { type: 'merge', patch }), /has the name __proto__/);
-  const after = patched({ metadata: {} }, { type: 'merge', patch: { metadata: { constructor: { y: 2 } } } });
+  assert.throws(() => applyPatch({ metadata: {} }, { type: 'merge', patch }), /has the name __proto__/);
+  const after = applyPatch({ metadata: {} }, { type: 'merge', patch: { metadata: { constructor: { y: 2 } } } });
   assert.is(JSON.stringify(after), '{"metadata":{"constructor":{"y":2}}}');
   assert.not.ok('x' in {});
 });

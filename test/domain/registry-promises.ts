@@ -208,6 +208,45 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
     assert.ok((await registry.get(ALICE, id)).body.subDomains.some(({ did }) => did === part.id));
   },
 
+  'at whichever write its end fails, a part leaves its organisation altogether or not at all': async (openBench) => {
+    const statuses = new Set<string>();
+    for (let writes = 0; writes < 8; writes++) {
+      const { documents, clock, registry, make } = await openBench();
+      const { id } = await make('Organisation');
+      const part = await make('MembershipGroup', { parent: id });
+      const dying = await openBench(dyingAfter(documents, writes), clock);
+      const failed = await dying.registry.deactivate(ALICE, { did: part.id }).then(
+        () => false,
+        () => true,
+      );
+      await clock.advance(60_000);
+      await registry.sweep(clock.now(), 100);
+      assert.is(await registry.sweep(clock.now(), 100), 0);
+      const { status } = (await registry.find('t', part.id))!.body;
+      const isNamed = (await registry.get(ALICE, id)).body.subDomains.some(({ did }) => did === part.id);
+      assert.is(isNamed, status !== 'Deactivated', `${status} after ${writes} writes`);
+      if (!failed) assert.is(status, 'Deactivated');
+      statuses.add(status);
+    }
+    assert.equal([...statuses].sort(), ['Created', 'Deactivated']);
+  },
+
+  'a store that fails while the parent is looked for lets no group leave': async (openBench) => {
+    const { documents, clock, registry, make } = await openBench();
+    const { id } = await make('Organisation');
+    const part = await make('MembershipGroup', { parent: id });
+    const get = async (...asked: Parameters<DocumentStore['get']>) => {
+      if (asked[1] === id) throw new TwinlineError('ERR_STORE', 'late');
+      return documents.get(...asked);
+    };
+    const late = await openBench({ ...documents, get } as DocumentStore, clock);
+    await late.registry.deactivate(ALICE, { did: part.id }).then(
+      () => assert.unreachable('it has not seen whether the group may leave'),
+      (error: TwinlineError) => assert.is(error.code, 'ERR_STORE'),
+    );
+    assert.is((await registry.get(ALICE, part.id)).revision, part.revision);
+  },
+
   'the same reserved DID makes one twin, however often the request is worked on': async (openBench) => {
     const { registry } = await openBench();
     const body = { type: 'Organisation', class: COOKING, externalId: 'org-1' };

@@ -362,7 +362,7 @@ test('POST takes the options from its body; other methods are 405', async () => 
 
 test('a failure of ours is an INTERNAL_ERROR of the standard, which is told to us and says nothing to others', async () => {
   const faults: unknown[] = [];
-  const keys = { callerOf: () => undefined, developmentKey: undefined, voters: () => [] };
+  const keys = { findCaller: () => undefined, developmentKey: undefined, voters: () => [] };
   const resolve = () => Promise.reject(new Error('the password is hunter2'));
   const deps = { keys, resolve, onFault: (error: unknown) => faults.push(error) } as unknown as DomainDeps;
   const app = new Koa().use(domainDoor(deps));

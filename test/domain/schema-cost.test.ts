@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { invalid } from '../../lib/domain/problems.ts';
-import { compileProperty, costOf } from '../../lib/domain/protocol/property.ts';
+import { compileProperty, measureCost } from '../../lib/domain/protocol/property.ts';
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
-import { checked, problemsOf } from '../../lib/domain/schema/check.ts';
+import { checkShape, listProblems } from '../../lib/domain/schema/check.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/store/store.ts';
 
@@ -42,7 +42,7 @@ test('schemas that lead back to themselves are refused, however they spell it', 
 });
 
 test('references count as often as they are followed', () => {
-  assert.is(costOf(chain(3, twice)).branches, 1 + 15 + 8 + 6);
+  assert.is(measureCost(chain(3, twice)).branches, 1 + 15 + 8 + 6);
   assert.match(why(chain(18, twice)), /more than 500 schemas when its references are followed/);
   assert.match(why(chain(200, twice)), /more than 500 schemas/, 'and counting them costs nothing');
   assert.is(why(chain(3, twice)), 'nothing');
@@ -93,34 +93,34 @@ test('a list that is too long is one problem, whatever is in it', () => {
   for (const [what, list] of Object.entries(LONG)) {
     for (const field of ['alsoKnownAs', 'controller', 'services'])
       assert.equal(
-        problemsOf(NEW_TWIN, { type: 'Project', [field]: list }).map((problem) => problem.field),
+        listProblems(NEW_TWIN, { type: 'Project', [field]: list }).map((problem) => problem.field),
         [`/${field}`],
         what,
       );
-    assert.is(problemsOf(TRANSFER, { controller: list }).length, 1);
-    assert.is(problemsOf(NEW_TWIN, { type: 'Project', relationships: { r: list } }).length, 1);
-    assert.is(problemsOf(NEW_PROTOCOL, { type: 'Protocol', linkedClaim: list }).length, 1);
+    assert.is(listProblems(TRANSFER, { controller: list }).length, 1);
+    assert.is(listProblems(NEW_TWIN, { type: 'Project', relationships: { r: list } }).length, 1);
+    assert.is(listProblems(NEW_PROTOCOL, { type: 'Protocol', linkedClaim: list }).length, 1);
   }
   const names = Object.fromEntries((LONG.strings as string[]).map((name) => [name, 1]));
-  assert.match(problemsOf(NEW_TWIN, names)[0]!.error, 'has 100000 fields that are not known');
-  assert.match(problemsOf(NEW_TWIN, { type: 'Project', relationships: names })[0]!.error, 'more than 256 properties');
+  assert.match(listProblems(NEW_TWIN, names)[0]!.error, 'has 100000 fields that are not known');
+  assert.match(listProblems(NEW_TWIN, { type: 'Project', relationships: names })[0]!.error, 'more than 256 properties');
 });
 
-test('lists that are not too long are checked item by item, as before', () => {
+test('lists that are not too long are check item by item, as before', () => {
   const services = Array.from({ length: 256 }, () => ({}));
-  assert.is(problemsOf(NEW_TWIN, { type: 'Project', services }).length, 3 * 256);
-  assert.equal(problemsOf(NEW_TWIN, { type: 'Project', alsoKnownAs: ['did:x:a', 'did:x:a'] }), [
+  assert.is(listProblems(NEW_TWIN, { type: 'Project', services }).length, 3 * 256);
+  assert.equal(listProblems(NEW_TWIN, { type: 'Project', alsoKnownAs: ['did:x:a', 'did:x:a'] }), [
     { field: '/alsoKnownAs', error: 'must NOT have duplicate items (items ## 0 and 1 are identical)' },
   ]);
   assert.equal(
-    problemsOf(NEW_TWIN, { type: 'Project', alsoKnownAs: 7 }).map(({ error }) => error),
+    listProblems(NEW_TWIN, { type: 'Project', alsoKnownAs: 7 }).map(({ error }) => error),
     ['must be string', 'must be array'],
   );
 });
 
 test('a refusal lists a hundred problems at most, and says how many more there are; long texts are cut', () => {
   try {
-    checked(NEW_TWIN, { type: 'Project', services: Array.from({ length: 256 }, () => ({})) }, 'The twin');
+    checkShape(NEW_TWIN, { type: 'Project', services: Array.from({ length: 256 }, () => ({})) }, 'The twin');
     assert.unreachable();
   } catch (error) {
     const { message, details } = error as TwinlineError;

@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { Issuer } from '../../lib/domain/credential/card.ts';
 import {
+  givePlace,
   isSet,
-  placeOf,
   STATUS_PURPOSES,
   type StatusEntry,
   statusLists,
@@ -71,7 +71,7 @@ async function bitsOf(lists: ReturnType<typeof statusLists>, list = 1) {
 test('the empty list is the one of the W3C example, and a bit is where other libraries look for it', async () => {
   const example = 'uH4sIAAAAAAAAA-3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA';
   const { documents, lists } = await place();
-  const entry = await placeOf(documents, await insert(documents, 'Deactivated'));
+  const entry = await givePlace(documents, await insert(documents, 'Deactivated'));
   const { revocation, suspension } = await bitsOf(lists());
   const empty = await decodeList({ encodedList: example });
   for (const list of [revocation!, suspension!]) assert.is(list.length, empty.length);
@@ -121,11 +121,11 @@ test('a list is read once and then follows every change, as a list that is read 
       const { documents, lists } = await place();
       const twins = await Promise.all(Array.from({ length: 6 }, () => insert(documents, 'Created')));
       const followed = lists();
-      await placeOf(documents, twins[0]!);
+      await givePlace(documents, twins[0]!);
       for (const [at, one] of script.entries()) {
         if (one === 'read') await bitsOf(followed);
         else if (one === 'card')
-          await placeOf(documents, (await documents.get(DOMAIN, twins[(seed + at) % 6]!.id))! as Domain);
+          await givePlace(documents, (await documents.get(DOMAIN, twins[(seed + at) % 6]!.id))! as Domain);
         else {
           const twin = (await documents.get(DOMAIN, twins[one.who]!.id))! as Domain;
           await documents.replace(DOMAIN, twin.id, twin.revision, bodyOf(twin.id, one.status, one.by));
@@ -148,7 +148,7 @@ test('a list is read once and then follows every change, as a list that is read 
 test('a list is signed again when a bit has changed or an hour has passed, else not; one that failed is read anew', async () => {
   const { documents, clock, issuer, lists } = await place();
   const twin = await insert(documents, 'Verified', 'p1');
-  await placeOf(documents, twin);
+  await givePlace(documents, twin);
   const followed = lists();
   const read = () => followed.credential({ list: 1, purpose: 'suspension', url: 'https://x/1' });
   await read();
@@ -171,6 +171,26 @@ test('a list is signed again when a bit has changed or an hour has passed, else 
   assert.ok(await read());
 });
 
+test('a list that nobody has a place in costs one look at the store', async () => {
+  const { clock, documents, issuer } = await place();
+  let asked = 0;
+  const counted = new Proxy(documents, {
+    get:
+      (store, name: keyof DocumentStore) =>
+      (...given: unknown[]) => {
+        asked++;
+        return (store[name] as (...given: unknown[]) => unknown)(...given);
+      },
+  });
+  const settleVotes = async () => {
+    assert.unreachable('no vote is about a list that is not there');
+    return false;
+  };
+  const { credential } = statusLists({ documents: counted, issuer, clock, settleVotes });
+  assert.is(await credential({ list: 7, purpose: 'revocation', url: 'https://x/7-revocation' }), undefined);
+  assert.is(asked, 1);
+});
+
 test('places of one list never clash; where none of several is free, the next list begins', async () => {
   const { documents, lists } = await place();
   const twin = await insert(documents, 'Created');
@@ -181,11 +201,11 @@ test('places of one list never clash; where none of several is free, the next li
     if (isTaken) return { kind: 'exists', index: 'place' };
     return put(kind, id, body);
   };
-  assert.is((await placeOf(documents, twin)).list, 2);
-  assert.is((await placeOf(documents, await insert(documents, 'Created'))).list, 2, 'the others follow');
+  assert.is((await givePlace(documents, twin)).list, 2);
+  assert.is((await givePlace(documents, await insert(documents, 'Created'))).list, 2, 'the others follow');
   assert.is(await lists().credential({ list: 1, purpose: 'revocation', url: 'https://x/1' }), undefined);
   assert.ok(await lists().credential({ list: 2, purpose: 'revocation', url: 'https://x/2' }));
-  const same = { ...(await placeOf(documents, twin)) };
+  const same = { ...(await givePlace(documents, twin)) };
   const second = await put(STATUS_ENTRY, 'another', { ...same, did: 'another' });
   assert.equal(second, { kind: 'exists', index: 'place' }, 'one place for two');
 });

@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Rules, Threshold } from '../../lib/domain/voting/governance.ts';
 import {
+  countTally,
   countVotes,
   isAtLeast,
   POWER_MAX,
@@ -12,7 +13,6 @@ import {
   parsePower,
   resultAtClose,
   resultWhileVoting,
-  tallyOf,
 } from '../../lib/domain/voting/tally.ts';
 import type { Choice, Voter } from '../../machines/proposal.ts';
 
@@ -94,7 +94,7 @@ test('the order of the voters means nothing', () => {
   void fc.assert(
     fc.property(shuffled, rules, ([voters, others], by) => {
       assert.is(atClose(voters, by), atClose(others, by));
-      assert.equal(tallyOf(voters, by), tallyOf(others, by));
+      assert.equal(countTally(voters, by), countTally(others, by));
     }),
     RUNS,
   );

@@ -323,7 +323,7 @@ const PROMISES: Promises = {
       assert.is(rest.next, undefined);
       assert.equal((await service.list({ ...rep, tenant: 'other' })).items, []);
       await refuses('bad-cursor', () => service.list(rep, { cursor: 'x' }));
-      const { open, status } = await service.verificationOf(rep, first.items[0]!.body.subject);
+      const { open, status } = await service.readVerification(rep, first.items[0]!.body.subject);
       assert.equal([(open as unknown[]).length, status], [1, 'UnderReview']);
     },
   },

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { Caller, Role } from '../../lib/domain/caller.ts';
 import { mintDid } from '../../lib/domain/did/did.ts';
-import { revisionsOf } from '../../lib/domain/feed/journal.ts';
+import { readRevisions } from '../../lib/domain/feed/journal.ts';
 import { DOMAIN, DOMAIN_KINDS, PROPOSAL } from '../../lib/domain/kinds.ts';
 import { isRefusal, type Reason } from '../../lib/domain/problems.ts';
 import { type Registry, registry } from '../../lib/domain/registry.ts';
@@ -89,7 +89,7 @@ export async function polls(
     stored: async (id) => (await documents.get<StoredDomain>(DOMAIN, id))!.body,
     events: async (name, id) => {
       const kind = { domain: DOMAIN, proposal: PROPOSAL }[name];
-      const revisions = await revisionsOf(documents, { kind, id, limit: 1_000 });
+      const revisions = await readRevisions(documents, { kind, id, limit: 1_000 });
       return revisions.reverse().flatMap(({ body }) => body.journal.events.map(({ type }) => type));
     },
   };

@@ -387,4 +387,78 @@ test('a sealed secret opens for its own webhook and with its own key only, and g
     assert.throws(() => openSecret(ring, other, text), /secret of webhook wh_/);
 });
 
+test('receivers of one tenant that take their time leave places for those of others', () =>
+  withBench(async (b) => {
+    b.instance();
+    const waiting: (() => void)[] = [];
+    const slow = () => new Promise<number>((resolve) => waiting.push(() => resolve(200)));
+    for (let n = 0; n < DOMAIN_LIMITS.webhooksPerTenant; n++) {
+      const url = `https://slow-${n}.example/hook`;
+      b.answers.set(url, slow);
+      await b.hook(url);
+    }
+    const other: Caller = { ...ALICE, tenant: 'other' };
+    await b.service().create(other, { url: B });
+    await b.event();
+    await b.event('other');
+    await b.turn();
+    await b.turn();
+    assert.is(b.sent.filter(({ url }) => url === B).length, 1);
+    assert.is(b.sent.length - 1, DOMAIN_LIMITS.webhooksAtOncePerTenant);
+    b.answers.clear();
+    for (const answer of waiting) answer();
+  }));
+
+test('one with many events gives its place to those that wait, after each event', () =>
+  withBench(async (b) => {
+    b.instance();
+    const urls = Array.from(
+      { length: DOMAIN_LIMITS.webhooksAtOncePerTenant + 1 },
+      (_, n) => `https://h${n}.example/hook`,
+    );
+    for (const url of urls) await b.hook(url);
+    for (let n = 0; n < 5; n++) await b.event();
+    await b.settle();
+    const last = urls.at(-1);
+    assert.is(b.sent.filter(({ url }) => url === last).length, 5);
+    assert.ok(
+      b.sent.findIndex(({ url }) => url === last) < 2 * urls.length,
+      'it did not wait for all events of the others',
+    );
+  }));
+
+test('of many requests at once no more webhooks are made than a tenant may have, and as many', () =>
+  withBench(async (b) => {
+    b.instance();
+    const asked = Array.from({ length: 150 }, (_, n) => b.hook(`https://h${n}.example/hook`));
+    const made = (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled');
+    assert.is(made.length, DOMAIN_LIMITS.webhooksPerTenant);
+    assert.is(
+      await b.documents.count(WEBHOOK, { index: 'created', where: { tenant: 't' } }),
+      DOMAIN_LIMITS.webhooksPerTenant,
+    );
+  }));
+
+test('webhooks that are paused do not stand before those that are due', () =>
+  withBench(async (b) => {
+    b.instance();
+    const paused: string[] = [];
+    for (let n = 0; n < 40; n++) {
+      const url = `https://p${n}.example/hook`;
+      b.answers.set(url, () => 500);
+      paused.push(await b.hook(url));
+    }
+    await b.event();
+    await b.settle();
+    for (const id of paused) await b.service().change(ALICE, id, { body: { status: 'paused' } });
+    await b.clock.advance(DOMAIN_LIMITS.webhookBackoffMaxMs);
+    await b.settle();
+    const due = await b.documents.find(DELIVERY, {
+      index: 'due',
+      where: { dueAt: { lte: b.clock.now() } },
+      limit: 200,
+    });
+    assert.equal(due.items.length, 0);
+  }));
+
 test.run();

@@ -8,7 +8,7 @@ import type { Reply } from '../../lib/engine/conversation.ts';
 import type { TurnReport } from '../../lib/engine/engine.ts';
 import { refusal } from '../../lib/engine/service.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
-import { pathOf, type ScreenNode } from '../../lib/flow/run/scope.ts';
+import { type ScreenNode, toPath } from '../../lib/flow/run/scope.ts';
 import type { JsonObject, SnapshotStore, StoredSession } from '../../lib/store/store.ts';
 import { heldBytes } from '../support/memory.ts';
 import { marketFlow, marketServices } from './market.ts';
@@ -110,7 +110,7 @@ test(`in ${TURNS.toLocaleString('en')} random turns the engine and an XState act
       assert.equal(rest.context, expected.context);
       assert.equal(JSON.parse(JSON.stringify(rest.context)), rest.context);
       if (!ended) assert.equal(here.record().rest, rest);
-      states.add(pathOf(rest.state));
+      states.add(toPath(rest.state));
       if (typed === undefined) break;
       [result, expected] = ended
         ? [await begin(engine), await actor.begin()]

@@ -6,7 +6,7 @@ import { createEngine } from '../../lib/engine/engine.ts';
 import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow, Migration, Screen } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { pathOf } from '../../lib/flow/run/scope.ts';
+import { toPath } from '../../lib/flow/run/scope.ts';
 import type { JsonObject } from '../../lib/store/store.ts';
 import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 
@@ -34,7 +34,7 @@ async function next(
     clock: caller.engine.clock,
     conversations: [compiled(flow, options.called)],
     onTurn: ({ rest }) => {
-      after = { screen: pathOf(rest.state), context: rest.context };
+      after = { screen: toPath(rest.state), context: rest.context };
     },
   });
   const result = await takeTurn(engine, {

@@ -7,7 +7,7 @@ import type { Services } from '../../lib/engine/service.ts';
 import { type Decision, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
-import { pathOf } from '../../lib/flow/run/scope.ts';
+import { toPath } from '../../lib/flow/run/scope.ts';
 import { drivenClock } from '../../lib/flow/testing/session.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
@@ -66,7 +66,7 @@ export function phone(flow: CompiledFlow | Flow, options: PhoneOptions = {}): Ph
       if (name === 'track') tracked.push((params as { name: string }).name);
     },
     onTurn: ({ rest: { state, context } }) => {
-      rest = { screen: pathOf(state), context };
+      rest = { screen: toPath(state), context };
     },
   });
   const turn = async (decision: Decision): Promise<TurnResult> => {

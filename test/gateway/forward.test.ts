@@ -7,16 +7,16 @@ import type { Metadata } from '../../lib/gateway/channel/channel.ts';
 import {
   earlyTrailers,
   findMetadataProblem,
-  headersOf,
-  metadataOf,
-  trailersOf,
+  toHeaders,
+  toMetadata,
+  toTrailers,
 } from '../../lib/gateway/channel/metadata.ts';
 import { withoutAddresses } from '../../lib/gateway/status.ts';
 
 const test = suite('forwarded headers');
 
 test('the height goes to the node under its name or with the prefix of grpc-gateway, which wins', () => {
-  const height = (headers: Record<string, string>) => metadataOf(headers);
+  const height = (headers: Record<string, string>) => toMetadata(headers);
   const is = (value: string) => ({ kind: 'metadata', metadata: [['x-cosmos-block-height', value]] });
   assert.equal(height({ 'x-cosmos-block-height': '5' }), is('5'));
   assert.equal(height({ 'grpc-metadata-x-cosmos-block-height': '6' }), is('6'));
@@ -31,19 +31,19 @@ test('headers that nobody named or marked never reach the node, nor marked ones 
   );
   void fc.assert(
     fc.property(fc.dictionary(names, fc.string()), (headers) => {
-      assert.equal(metadataOf(headers, ['x-named']), { kind: 'metadata', metadata: [] });
+      assert.equal(toMetadata(headers, ['x-named']), { kind: 'metadata', metadata: [] });
     }),
     { numRuns: 50 },
   );
 });
 
 test('bytes are decoded, each of several; what is not base64 is refused without its value', () => {
-  const result = metadataOf({ 'grpc-metadata-x-a-bin': 'AP8=, AQ' }, ['x-a-bin']);
+  const result = toMetadata({ 'grpc-metadata-x-a-bin': 'AP8=, AQ' }, ['x-a-bin']);
   assert.equal(result.kind === 'metadata' && result.metadata.map(([, value]) => [...(value as Buffer)]), [
     [0, 255],
     [1],
   ]);
-  const broken = metadataOf({ 'x-a-bin': 'sec ret!' }, ['x-a-bin']);
+  const broken = toMetadata({ 'x-a-bin': 'sec ret!' }, ['x-a-bin']);
   assert.is(broken.kind, 'refused');
   assert.not.match(JSON.stringify(broken), /sec/);
 });
@@ -53,7 +53,7 @@ test('whatever the headers are, what goes to the node may be sent, or is refused
   const header = fc.constantFrom(...forward, 'x-cosmos-block-height');
   void fc.assert(
     fc.property(fc.dictionary(header, fc.string({ unit: 'binary', maxLength: 40 })), (headers) => {
-      const result = metadataOf(headers, forward);
+      const result = toMetadata(headers, forward);
       if (result.kind === 'metadata') assert.is(findMetadataProblem(result.metadata), undefined);
     }),
     { numRuns: 50 },
@@ -71,7 +71,7 @@ test('all metadata come back marked, the height under its own name too; addresse
     ['set-cookie', 'evil=1'],
     ['server', 'node at 10.0.0.1'],
   ];
-  assert.equal(headersOf(metadata, back), {
+  assert.equal(toHeaders(metadata, back), {
     'grpc-metadata-x-cosmos-block-height': '7',
     'x-cosmos-block-height': '7',
     'grpc-metadata-x-a': 'one 10.0.0.1, two',
@@ -79,7 +79,7 @@ test('all metadata come back marked, the height under its own name too; addresse
     'grpc-metadata-set-cookie': 'evil=1',
     'grpc-metadata-server': 'node at address',
   });
-  assert.equal(trailersOf([['x-b', '1']], back), { 'grpc-trailer-x-b': '1' });
+  assert.equal(toTrailers([['x-b', '1']], back), { 'grpc-trailer-x-b': '1' });
   assert.equal(
     earlyTrailers(
       [
@@ -99,13 +99,13 @@ test('what a header cannot hold does not come back, nor details, nor more than a
     ['grpc-status-details-bin', Buffer.from('x')],
     ['x-d', 'fine'],
   ];
-  assert.equal(headersOf(odd, back), { 'grpc-metadata-x-d': 'fine' });
+  assert.equal(toHeaders(odd, back), { 'grpc-metadata-x-d': 'fine' });
   const many: Metadata = Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'v'.repeat(1_000)]);
-  assert.ok(JSON.stringify(headersOf(many, back)).length < 20_000);
+  assert.ok(JSON.stringify(toHeaders(many, back)).length < 20_000);
 });
 
 test('marked headers are metadata under the rest of their name; bytes are base64; too many or too large are refused', () => {
-  const sent = metadataOf({ 'grpc-metadata-x-b': 'v', 'grpc-metadata-x-c-bin': 'AP8,AQ==', 'x-d': 'no' });
+  const sent = toMetadata({ 'grpc-metadata-x-b': 'v', 'grpc-metadata-x-c-bin': 'AP8,AQ==', 'x-d': 'no' });
   assert.equal(sent, {
     kind: 'metadata',
     metadata: [
@@ -123,14 +123,14 @@ test('marked headers are metadata under the rest of their name; bytes are base64
     [Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`grpc-metadata-x-${at}`, 'v'])), /more than 64/],
   ];
   for (const [headers, why] of refused) {
-    const result = metadataOf(headers);
+    const result = toMetadata(headers);
     assert.match(result.kind === 'refused' ? result.message : '', why);
   }
 });
 
 test('who asks is told to the node only where the operator says so', () => {
   const headers = { authorization: 'Bearer t', 'x-forwarded-for': '1.2.3.4' };
-  assert.equal(metadataOf(headers, ['authorization', 'x-forwarded-for']), {
+  assert.equal(toMetadata(headers, ['authorization', 'x-forwarded-for']), {
     kind: 'metadata',
     metadata: [
       ['authorization', 'Bearer t'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SETTINGS } from '../../server/config/settings.ts';
-import { anchorOf, GUIDES, type GuideName, guideText } from '../../server/docs/guides.ts';
+import { GUIDES, type GuideName, guideText, makeAnchor } from '../../server/docs/guides.ts';
 import { manifest, ROOT } from '../package/manifest.ts';
 import { blocksOf, notPrinted } from './blocks.ts';
 import { walk } from './walk.ts';
@@ -31,7 +31,7 @@ test('what guides name exists: settings, npm scripts, guides, headings and files
         if (!existsSync(join(ROOT, file))) say(`no file ${file}`);
     for (const [, guide, heading] of text.matchAll(/\]\(\/docs\/guides\/([a-z-]+)(?:#([^)]*))?\)/g)) {
       const other = texts.get(guide as GuideName);
-      const headings = [...(other ?? '').matchAll(/^#+ (.*)$/gm)].map(([, words]) => anchorOf(words!));
+      const headings = [...(other ?? '').matchAll(/^#+ (.*)$/gm)].map(([, words]) => makeAnchor(words!));
       if (!other || (heading && !headings.includes(heading))) say(`no ${guide}#${heading}`);
     }
   }

@@ -12,6 +12,8 @@ const flawOf = (text: string) => {
   return 'flaw' in reading ? `${reading.flaw.kind} ${reading.flaw.pointer}` : undefined;
 };
 
+const isPlain = (name: string) => !/__proto__|\0|\ufffd/.test(name);
+
 test('numbers that a double cannot hold are refused with their place', () => {
   for (const [text, pointer] of [
     ['1e999', ''],
@@ -61,6 +63,26 @@ test('every other flaw has its kind and its place', () => {
   assert.is(flawOf('{"a":{"__proto__":1}}'), 'name /a/__proto__');
   assert.is(flawOf('{"a":{"\\u005f_proto__":1}}'), 'name /a/__proto__');
   assert.is(flawOf('{"a":"__proto__"}'), undefined);
+});
+
+test('a name that an object has twice is refused with its place, however it is written', () => {
+  assert.is(flawOf('{"a":1,"a":1}'), 'name /a');
+  assert.is(flawOf('{"a":[{"b":{},"c":"x","b" : 2}]}'), 'name /a/0/b');
+  assert.is(flawOf('{"a":1,"\\u0061":2}'), 'name /a');
+  assert.is(flawOf('{"a/":{"~":0,"~":1}}'), 'name /a~1/~0');
+  assert.is(flawOf('{"1":1,"\\"1":2,"1\\":":3}'), undefined);
+  assert.is(flawOf('[{"a":1},{"a":"\\"a\\":1"}]'), undefined);
+  const object = fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(object, fc.nat(), (names, at) => {
+      const members = names.filter(isPlain).map((name) => `${JSON.stringify(name)}:0`);
+      if (!members.length) return;
+      assert.is(flawOf(`{${members.join()}}`), undefined);
+      const again = members[at % members.length]!;
+      assert.match(flawOf(`{"x":[{${[...members, again].join()}}]}`)!, /^name \/x\/0\//);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('values that others have read are held to the same rules', () => {

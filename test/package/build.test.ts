@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isBuilt, keyOfDist } from '../../server/packaging/dist.ts';
 import { ask } from '../server/support/serve.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { manifest, ROOT } from './manifest.ts';
@@ -69,6 +70,7 @@ test('of several at once one builds; another one builds nothing until something 
     for (const { code, said } of first) assert.is(code, 0, said);
     assert.is(builds(first), 1);
     assert.is(builds([await build(root)]), 0);
+    const isCurrent = () => isBuilt(root, keyOfDist(root));
     const changes: { readonly [what: string]: () => void } = {
       'an edit': () => write(root, 'lib/index.ts', 'export const from = "b";\n'),
       'a new source': () => write(root, 'lib/more.ts', 'export {};\n'),
@@ -77,10 +79,12 @@ test('of several at once one builds; another one builds nothing until something 
       'a file of dist that is gone': () => rmSync(join(root, 'dist/lib/index.js')),
     };
     for (const [what, change] of Object.entries(changes)) {
+      assert.ok(isCurrent(), `before ${what}`);
       change();
+      assert.not.ok(isCurrent(), what);
       assert.is(builds([await build(root)]), 1, what);
-      assert.is(builds([await build(root)]), 0, `${what}, once more`);
     }
+    assert.is(builds([await build(root)]), 0);
     assert.equal(
       readdirSync(join(root, 'dist/lib'))
         .filter((name) => name.endsWith('.js'))

@@ -83,7 +83,7 @@ export function mcpConnection(
         return await request((await mine).client);
       } catch (error) {
         if (isForgotten(error) || isBroken(error)) await leave(mine);
-        if (tries === 2 || !isForgotten(error)) throw unreachable(server, wordsOf(error));
+        if (tries === 2 || !isForgotten(error)) throw unreachable(server, describeError(error));
       }
     }
   }
@@ -115,7 +115,7 @@ export function mcpConnection(
           timeout: AGENT_LIMITS.mcpConnectMs,
         }),
       );
-      found.push(...answer.tools.filter(isCallable).map(toolOf));
+      found.push(...answer.tools.filter(isCallable).map(makeTool));
       cursor = answer.nextCursor;
       if (cursor === undefined || found.length >= AGENT_LIMITS.mcpToolsPerServer) break;
     }
@@ -195,7 +195,7 @@ function signalUntilDone(outer: AbortSignal) {
 const isCallable = ({ execution }: { execution?: { taskSupport?: string | undefined } | undefined }) =>
   execution?.taskSupport !== 'required';
 
-function toolOf(tool: { name: string; description?: string | undefined; inputSchema: object }): McpTool {
+function makeTool(tool: { name: string; description?: string | undefined; inputSchema: object }): McpTool {
   const { name, description = '', inputSchema } = tool;
   return { name, description: description.slice(0, 4_096), schema: inputSchema as JsonObject };
 }
@@ -210,7 +210,7 @@ function isBroken(error: unknown): boolean {
   return !(error instanceof TwinlineError) && !(isObject(error) && typeof error.code === 'number');
 }
 
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof TwinlineError) return error.message;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (/timed? ?out/i.test(String(message))) return 'it did not answer in time';

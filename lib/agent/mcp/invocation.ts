@@ -43,7 +43,7 @@ export function passes(options: PassOptions): Pass {
   const { clock, audienceOf = audiences(clock), delegations } = options;
   const guards = new Map<string, TokenGuard>();
 
-  function guardOf(audience: string): TokenGuard {
+  function makeGuard(audience: string): TokenGuard {
     const { maxTtlSeconds: invocation, revoked } = options;
     const accepted = { identity: IDENTITY, namespace: 'mcp' };
     const guard =
@@ -58,11 +58,11 @@ export function passes(options: PassOptions): Pass {
     audience: string,
     { tool, owner }: { tool: string; owner: string },
   ): Promise<boolean> {
-    const checked = await guardOf(audience).checkInvocation(token);
+    const checked = await makeGuard(audience).checkInvocation(token);
     if (!checked.ok) throw refuseToken(tool, TOKEN_REASONS[checked.reason]);
     if (checked.issuer !== owner) throw refuseToken(tool, `it was issued by ${checked.issuer}, and ${owner} sent it`);
     const { can } = checked.capability;
-    if (!abilitiesOf(tool).includes(can)) throw refuseToken(tool, `its capability ${can} is not for this tool`);
+    if (!listAbilities(tool).includes(can)) throw refuseToken(tool, `its capability ${can} is not for this tool`);
     return options.spent.spend(checked.revocationKeys[0]!, checked.expiresAt * 1000);
   }
 
@@ -71,11 +71,11 @@ export function passes(options: PassOptions): Pass {
     const given = secrets.mcpInvocations ?? {};
     const name = names.find((one) => Object.hasOwn(given, one));
     const token = name === undefined ? undefined : given[name]!;
-    if (token !== undefined && (await spend(token, audience, { tool, owner }))) return headersOf(token);
+    if (token !== undefined && (await spend(token, audience, { tool, owner }))) return makeHeaders(token);
     const minted = await mint(delegations, owner, audience);
-    if (minted !== undefined) return headersOf(minted);
+    if (minted !== undefined) return makeHeaders(minted);
     const why = token === undefined ? 'it needs one' : 'the one that was sent was used already, and it needs another';
-    const what = `for the audience ${audience}, with the capability ${abilitiesOf(tool).slice(1).join(' or ')} on ${owner}`;
+    const what = `for the audience ${audience}, with the capability ${listAbilities(tool).slice(1).join(' or ')} on ${owner}`;
     const words = `Send one as mcpInvocations["${names[0]}"], ${what}, or store a delegation`;
     throw new TwinlineError('ERR_REFUSED', `Cannot call "${tool}" without an invocation: ${why}. ${words}.`, {
       reason: 'mcp-invocation',
@@ -84,7 +84,7 @@ export function passes(options: PassOptions): Pass {
 }
 
 // Abilities are in lower case, whatever tools are called.
-function abilitiesOf(tool: string): string[] {
+function listAbilities(tool: string): string[] {
   return ['*', 'mcp/call', `mcp/${tool.toLowerCase()}`];
 }
 
@@ -106,7 +106,7 @@ async function mint(delegations: PassOptions['delegations'], owner: string, audi
   return undefined;
 }
 
-function headersOf(token: string) {
+function makeHeaders(token: string) {
   return { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
 }
 
@@ -147,7 +147,7 @@ async function findDid(server: McpServer, fetch: typeof globalThis.fetch): Promi
   const words = `has no document of ${expected} at ${origin}/.well-known/did.json. ${how}.`;
   throw new TwinlineError(
     'ERR_SERVICE',
-    `It is not known for whom tokens are: the MCP server "${server.name}" ${words}`,
+    `The audience of tokens is not known: the MCP server "${server.name}" ${words}`,
   );
 }
 

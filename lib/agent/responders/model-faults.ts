@@ -40,15 +40,15 @@ const KIND_OF_WORD: readonly (readonly [RegExp, FaultKind])[] = [
 ];
 
 /** Classifies what the SDK threw, or what an `error` in a stream held. */
-export function failureOf(thrown: unknown): ModelFailure {
-  const error = rootOf(thrown);
+export function readFailure(thrown: unknown): ModelFailure {
+  const error = findRoot(thrown);
   if (error instanceof TwinlineError)
     return { kind: error.code === 'ERR_TIMEOUT' ? 'timeout' : 'server', why: error.message };
   if (!isObject(error)) return { kind: 'unknown' };
   const reported = isObject(error.data) && isObject(error.data.error) ? error.data.error : error;
-  const word = wordOf(reported);
-  const status = statusOf(error.statusCode) ?? statusOf(reported.code);
-  const kind = kindOf(error, { status, word });
+  const word = readWord(reported);
+  const status = readStatus(error.statusCode) ?? readStatus(reported.code);
+  const kind = findFaultKind(error, { status, word });
   return { kind, ...(status !== undefined && { status }), ...(word !== undefined && { word }) };
 }
 
@@ -70,13 +70,13 @@ const FAULTS: { readonly [kind in FaultKind]: readonly [status: number, retryabl
 const OPERATORS: ReadonlySet<FaultKind> = new Set(['billing', 'auth', 'byo_fallback']);
 
 /** As users may read it. */
-export function faultOf({ kind }: ModelFailure): RunFault {
+export function toRunFault({ kind }: ModelFailure): RunFault {
   const [status, retryable, error] = FAULTS[kind];
   return { error, kind: OPERATORS.has(kind) ? 'unknown' : kind, source: 'platform', status, retryable };
 }
 
 /** As the operator may read it: the words of the provider may hold keys, so they are left out. */
-export function problemOf({ kind, status, word, why }: ModelFailure): TwinlineError {
+export function describeFailure({ kind, status, word, why }: ModelFailure): TwinlineError {
   const answer = status === undefined ? '' : `, status ${status}`;
   const said = word === undefined ? '' : `, "${word}"`;
   const what = OPERATORS.has(kind) ? ' Check its key and its account.' : why === undefined ? '' : ` ${why}`;
@@ -84,7 +84,7 @@ export function problemOf({ kind, status, word, why }: ModelFailure): TwinlineEr
 }
 
 // After its last try the SDK throws an error about all of them; what our own fetch throws, it takes for a network's.
-function rootOf(thrown: unknown): unknown {
+function findRoot(thrown: unknown): unknown {
   const last = isObject(thrown) && 'lastError' in thrown ? thrown.lastError : thrown;
   for (let error = last, depth = 0; isObject(error) && depth < 5; error = error.cause, depth++)
     if (error instanceof TwinlineError) return error;
@@ -93,7 +93,7 @@ function rootOf(thrown: unknown): unknown {
 
 type Known = { readonly status: number | undefined; readonly word: string | undefined };
 
-function kindOf(error: Fields, { status, word = '' }: Known): FaultKind {
+function findFaultKind(error: Fields, { status, word = '' }: Known): FaultKind {
   const byWord = KIND_OF_WORD.find(([words]) => words.test(word))?.[1];
   const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
   // A 429 for an empty account is no matter of waiting; other statuses say more than words.
@@ -112,12 +112,12 @@ function kindOfName({ name, message, code }: Fields): FaultKind {
   return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+)$/.test(code) ? 'network' : 'unknown';
 }
 
-function wordOf({ code, type }: Fields): string | undefined {
+function readWord({ code, type }: Fields): string | undefined {
   const words = [code, type].filter((one): one is string => typeof one === 'string' && /^[a-z][a-z_]{1,39}$/.test(one));
   return words[0];
 }
 
-function statusOf(value: unknown): number | undefined {
+function readStatus(value: unknown): number | undefined {
   const status = Number(value);
   return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined;
 }

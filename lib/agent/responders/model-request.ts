@@ -1,6 +1,7 @@
 // What a model gets: the system prompt, the history within a budget, the message with its attachments, and the tools.
 
 import type { ModelMessage, ToolSet, UserContent } from 'ai';
+import { isPublicUrl } from '../../http/hosts.ts';
 import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -35,12 +36,12 @@ export function systemText({ prompt, about, request, now }: SystemWords): string
 export type Images = 'shown' | 'described';
 
 /** The messages of a request: the newest of what was said that fit into the budget, and the one that is to be answered. */
-export function messagesOf(history: readonly Message[], request: RunRequest, images: Images): ModelMessage[] {
-  const past = fitting(history.map((message) => ({ role: message.type, text: textOf(message) })));
+export function toModelMessages(history: readonly Message[], request: RunRequest, images: Images): ModelMessage[] {
+  const past = fitting(history.map((message) => ({ role: message.type, text: joinText(message) })));
   const messages = inTurns(past).map(
     ({ role, text }): ModelMessage => ({ role: role === 'ai' ? 'assistant' : 'user', content: text }),
   );
-  return [...messages, { role: 'user', content: contentOf(request, images) }];
+  return [...messages, { role: 'user', content: makeContent(request, images) }];
 }
 
 /** Whether a request has images that can be shown. */
@@ -78,12 +79,12 @@ function inTurns(said: readonly Said[]): Said[] {
   return turns;
 }
 
-function textOf({ content, attachment, attachments }: Message): string {
+function joinText({ content, attachment, attachments }: Message): string {
   const attached = attachments ?? (attachment ? [attachment] : []);
   return [content, ...attached.map(describe)].join('\n');
 }
 
-function contentOf({ message, attachments = [] }: RunRequest, images: Images): UserContent {
+function makeContent({ message, attachments = [] }: RunRequest, images: Images): UserContent {
   const shown = images === 'shown' ? attachments.filter((one) => imageUrl(one)) : [];
   const described = attachments.filter((one) => !shown.includes(one));
   const text = [message, ...described.map(describe)].join('\n');
@@ -97,10 +98,11 @@ function describe({ filename, mimetype, size, mxcUri, eventId }: JsonObject): st
   return `[Attached: ${JSON.stringify({ ...about, ...(mxcUri ? { uri: mxcUri } : { event: eventId }) })}]`;
 }
 
-/** The URL of an image that the model provider can fetch. */
+/** The URL of an image that the model provider can fetch: nothing in the network of the provider, or in ours. */
 function imageUrl({ mimetype, mxcUri }: JsonObject): URL | undefined {
-  const isShown = /^image\/(png|jpe?g|gif|webp)$/i.test(String(mimetype)) && /^https?:\/\//i.test(String(mxcUri));
-  return isShown && URL.canParse(String(mxcUri)) ? new URL(String(mxcUri)) : undefined;
+  const address = String(mxcUri);
+  const isShown = /^image\/(png|jpe?g|gif|webp)$/i.test(String(mimetype)) && /^https?:\/\//i.test(address);
+  return isShown && isPublicUrl(address) ? new URL(address) : undefined;
 }
 
 /** `open`: any object is allowed, for endpoints that reject the schemas of clients. */
@@ -119,7 +121,7 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
   // Models may ask for a tool called `constructor`.
   const tools = Object.create(null) as ToolSet;
   for (const tool of box.tools) {
-    const name = aliasOf(tool.name, tools);
+    const name = makeAlias(tool.name, tools);
     const schema = schemas === 'given' ? soundSchema(tool) : OPEN;
     tools[name] = sdk.dynamicTool({
       description: tool.description,
@@ -127,7 +129,7 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
       // Calls get ids of our own: those of models are not always different.
       execute: async (args, { toolCallId }) => {
         await afterText(toolCallId);
-        return outcomeOf(await box.call(tool.name, isObject(args) ? (args as JsonObject) : {}));
+        return toJsonOutcome(await box.call(tool.name, isObject(args) ? (args as JsonObject) : {}));
       },
     });
   }
@@ -135,7 +137,7 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
 }
 
 // Names as endpoints accept them, each once.
-function aliasOf(name: string, taken: ToolSet): string {
+function makeAlias(name: string, taken: ToolSet): string {
   const plain =
     name
       .replace(/[^A-Za-z0-9_-]/g, '_')
@@ -168,7 +170,7 @@ function areSchemas(properties: { readonly [name: string]: unknown }): boolean {
   });
 }
 
-function outcomeOf(outcome: ToolOutcome): Json {
+function toJsonOutcome(outcome: ToolOutcome): Json {
   if (!outcome.ok) return { error: outcome.error };
   const text = JSON.stringify(outcome.output);
   return text.length <= AGENT_LIMITS.modelToolChars ? outcome.output : cutResult(text, AGENT_LIMITS.modelToolChars);

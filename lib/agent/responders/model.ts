@@ -9,8 +9,8 @@ import { optionalPackage, TwinlineError } from '../../errors.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { Part, Responder, ResponderTurn } from '../responder.ts';
-import { failureOf, faultOf, isRejected, problemOf } from './model-faults.ts';
-import { hasImages, type Images, messagesOf, modelTools, type Schemas, systemText } from './model-request.ts';
+import { describeFailure, isRejected, readFailure, toRunFault } from './model-faults.ts';
+import { hasImages, type Images, modelTools, type Schemas, systemText, toModelMessages } from './model-request.ts';
 
 export interface ModelOptions {
   readonly endpoint: ModelEndpoint;
@@ -55,15 +55,15 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
     for (const how of ['given', 'plain'] as const) {
       const images: Images = how === 'given' ? 'shown' : 'described';
       const schemas: Schemas = how === 'given' ? 'given' : 'open';
-      const messages = messagesOf(history, request, images);
+      const messages = toModelMessages(history, request, images);
       const thrown = yield* ask(sdk, turn, { model: provider(model), system, messages, schemas });
       if (!thrown || turn.signal.aborted) return;
-      const failure = failureOf(thrown.error);
+      const failure = readFailure(thrown.error);
       // An endpoint may refuse images, or what stands in the schemas of clients: then it is asked without.
       const canBePlainer = how === 'given' && (turn.tools.tools.length > 0 || hasImages(request));
       if (canBePlainer && isRejected(failure) && !thrown.hasBegun) continue;
-      onProblem(problemOf(failure));
-      yield { type: 'error', fault: faultOf(failure) };
+      onProblem(describeFailure(failure));
+      yield { type: 'error', fault: toRunFault(failure) };
       return;
     }
   }
@@ -72,7 +72,7 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
 }
 
 type Asking = Pick<Parameters<Sdk['streamText']>[0], 'model' | 'system'> & {
-  readonly messages: ReturnType<typeof messagesOf>;
+  readonly messages: ReturnType<typeof toModelMessages>;
   readonly schemas: Schemas;
 };
 

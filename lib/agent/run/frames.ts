@@ -122,7 +122,7 @@ export function doneData(run: string, status: RunEnd, partialText?: string): Fra
 }
 
 /** The data of a frame as values. */
-export function dataOf<Name extends FrameName>(frame: RunFrame, _name: Name): FrameData[Name] {
+export function readFrameData<Name extends FrameName>(frame: RunFrame, _name: Name): FrameData[Name] {
   return JSON.parse(frame.data) as FrameData[Name];
 }
 
@@ -191,10 +191,10 @@ export function follower({
       let error: FrameData['error'] | undefined;
       for await (const frames of following.frames)
         for (const frame of frames) {
-          if (frame.event === 'error') error ??= dataOf(frame, 'error');
+          if (frame.event === 'error') error ??= readFrameData(frame, 'error');
           if (frame.event !== 'done') continue;
           const message = await transcript.get(messageId(runId, 'ai'));
-          return { done: dataOf(frame, 'done'), ...(error && { error }), ...(message && { message }) };
+          return { done: readFrameData(frame, 'done'), ...(error && { error }), ...(message && { message }) };
         }
       return undefined;
     },

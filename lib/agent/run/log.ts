@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { LogStore } from '../../store/log-store.ts';
 import type { JsonObject } from '../../store/store.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { type AnyFrame, dataOf, frameText, logName, type RunFrame, readFrame } from './frames.ts';
+import { type AnyFrame, frameText, logName, type RunFrame, readFrame, readFrameData } from './frames.ts';
 import { type HeldRun, lostRunError } from './lease.ts';
 import type { RunnerOptions } from './runner.ts';
 
@@ -66,7 +66,7 @@ function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
     while (waiting.length && !failure) {
       if (expected > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, held.lost);
       const texts = takeBatch(waiting);
-      bytes = waiting.length ? bytes - sizeOf(texts) : 0;
+      bytes = waiting.length ? bytes - countBytes(texts) : 0;
       await append(texts, false);
       if (isFull) waiting.length = 0;
     }
@@ -100,7 +100,7 @@ function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
       const merged = mergeText(waiting.at(-1), frame);
       if (merged) waiting[waiting.length - 1] = merged;
       else waiting.push(frame);
-      bytes += sizeOf([frameText(frame)]);
+      bytes += countBytes([frameText(frame)]);
       void start();
       if (bytes > AGENT_LIMITS.runFramesWaiting) await flush();
     },
@@ -112,7 +112,7 @@ function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
   };
 }
 
-const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+const countBytes = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 /** One frame for text that is not yet written and the text after it; undefined when they do not fit into one. */
 function mergeText(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
@@ -185,20 +185,20 @@ interface ReplayState {
 
 const REDUCERS: { readonly [event: string]: (state: ReplayState, frame: RunFrame) => void } = {
   message: (state, frame) => {
-    state.text += dataOf(frame, 'message').content;
+    state.text += readFrameData(frame, 'message').content;
   },
   run: (state, frame) => {
-    const { partialLength } = dataOf(frame, 'run');
+    const { partialLength } = readFrameData(frame, 'run');
     if (partialLength !== undefined) state.text = state.text.slice(0, partialLength);
   },
   tool_call: ({ calls }, frame) => {
-    const { eventId: id, toolName: name, args, status, output } = dataOf(frame, 'tool_call');
+    const { eventId: id, toolName: name, args, status, output } = readFrameData(frame, 'tool_call');
     const { toolName: _, ...given } = args;
     const end = output === undefined ? {} : { output };
     calls.set(id, { kind: 'tool', id, name, args: given, ...(status === 'done' && { end }) });
   },
   action_call: ({ calls }, frame) => {
-    const { toolCallId: id, toolName: name, args = {}, status, output, error } = dataOf(frame, 'action_call');
+    const { toolCallId: id, toolName: name, args = {}, status, output, error } = readFrameData(frame, 'action_call');
     const end = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
     calls.set(id, { kind: 'action', id, name, args, ...(status !== 'isRunning' && { end }) });
   },

@@ -7,8 +7,8 @@ import type { AgentOptions } from '../agent.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { TurnSecrets, Usage } from '../responder.ts';
 import { type Room, type RoomEvent, runRoom } from '../room.ts';
-import { answerOf, questionOf, type Transcript } from '../session/message.ts';
-import { type Sessions, titleOf } from '../session/session.ts';
+import { makeAnswer, makeQuestion, type Transcript } from '../session/message.ts';
+import { makeTitle, type Sessions } from '../session/session.ts';
 import { type AnyFrame, doneData, type FrameName, type RunFault } from './frames.ts';
 import { type HeldRun, holdRun, lostRunError, type StopReason } from './lease.ts';
 import { type LogWriter, openLog, type Replay } from './log.ts';
@@ -114,7 +114,7 @@ const isSessionKept = async ({ sessions }: RunnerOptions, held: HeldRun) =>
   (await held.retry(() => sessions.read(held.run.body.session))) !== undefined;
 
 const storeQuestion = ({ transcript }: RunnerOptions, held: HeldRun) =>
-  held.retry(() => transcript.write(questionOf(held.run), { ...held.run.body, fence: 1 }));
+  held.retry(() => transcript.write(makeQuestion(held.run), { ...held.run.body, fence: 1 }));
 
 type Result = Omit<PartsResult, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
 
@@ -141,7 +141,7 @@ async function finish(options: RunnerOptions, turn: RunTurn, result: Result): Pr
   if (status !== 'finished') reply.keepReplayed();
   await reply.close(fault);
   await writer.flush();
-  const message = isKept ? answerOf(run, reply.content()) : undefined;
+  const message = isKept ? makeAnswer(run, reply.content()) : undefined;
   if (message) await held.retry(() => transcript.write(message, { ...run.body, fence: run.context.fence }));
   const report = { runId: run.id, owner, session, requestId, status, usage, ...(fault && { fault }) };
   await held.retry(async () => settle?.(report));
@@ -152,7 +152,7 @@ async function finish(options: RunnerOptions, turn: RunTurn, result: Result): Pr
   await writer.end(doneFrame(run.id, status, reply.content().text));
   onEnd?.(report);
   await options.onFree(session);
-  const title = titleOf(result.title ?? request.message);
+  const title = makeTitle(result.title ?? request.message);
   if (message) await held.retry(() => sessions.change(session, (body) => ({ title: body.title ?? (title || null) })));
   await held.retry(() => runs.seal(ended));
 }

@@ -224,7 +224,7 @@ async function insertPiece(documents: DocumentStore, id: string, body: Piece): P
 
 const COMPLETE = { isComplete: true, isReasoning: false } as const;
 
-export function questionOf({ id, body: { request } }: Pick<Run, 'id' | 'body'>): Message {
+export function makeQuestion({ id, body: { request } }: Pick<Run, 'id' | 'body'>): Message {
   const attachments = (request.attachments ?? []) as readonly JsonObject[];
   return {
     id: messageId(id, 'human'),
@@ -236,7 +236,7 @@ export function questionOf({ id, body: { request } }: Pick<Run, 'id' | 'body'>):
 }
 
 /** Undefined when nothing was said. */
-export function answerOf(
+export function makeAnswer(
   { id }: Pick<Run, 'id'>,
   { text, reasoning, toolCalls }: { text: string; reasoning: string; toolCalls: readonly MessageToolCall[] },
 ): Message | undefined {

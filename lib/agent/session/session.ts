@@ -200,7 +200,7 @@ const ID = /^[0-9a-f]{32}$/;
 const isId = (id: unknown): id is string => typeof id === 'string' && ID.test(id);
 
 /** A title from the first words of a user: at most AGENT_LIMITS.sessionTitleChars characters, cut between words. */
-export function titleOf(message: string): string {
+export function makeTitle(message: string): string {
   const words = message
     .slice(0, 2_000)
     .replace(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -67,18 +67,18 @@ const ED25519 = [0xed, 0x01];
  */
 export function didDocumentKeys(did: string, document: unknown): readonly string[] | undefined {
   if (!isFields(document) || document.id !== did) return undefined;
-  const methods = listOf(document.verificationMethod);
-  const related = RELATIONS.flatMap((name) => listOf(document[name]));
-  const idOf = (id: unknown): string => (typeof id === 'string' && id.startsWith('#') ? did + id : String(id));
+  const methods = toList(document.verificationMethod);
+  const related = RELATIONS.flatMap((name) => toList(document[name]));
+  const readId = (id: unknown): string => (typeof id === 'string' && id.startsWith('#') ? did + id : String(id));
   const chosen = related.flatMap((one) =>
-    isFields(one) ? [one] : methods.filter((method) => isFields(method) && idOf(method.id) === idOf(one)),
+    isFields(one) ? [one] : methods.filter((method) => isFields(method) && readId(method.id) === readId(one)),
   );
-  const keys = (related.length > 0 ? chosen : methods).map((one) => (isFields(one) ? keyOf(one) : undefined));
+  const keys = (related.length > 0 ? chosen : methods).map((one) => (isFields(one) ? readKey(one) : undefined));
   const usable = keys.filter((key) => key !== undefined && issuerKey(key) !== undefined);
   return [...new Set(usable as string[])].slice(0, DELEGATION_LIMITS.keysPerIssuer);
 }
 
-function keyOf({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: Fields): string | undefined {
+function readKey({ publicKeyMultibase, publicKeyJwk, publicKeyBase58 }: Fields): string | undefined {
   if (typeof publicKeyMultibase === 'string') return `did:key:${publicKeyMultibase}`;
   if (typeof publicKeyBase58 === 'string') return rawKey(publicKeyBase58, (text) => base58btc.baseDecode(text));
   const { kty, crv, x } = isFields(publicKeyJwk) ? publicKeyJwk : {};
@@ -95,7 +95,7 @@ function rawKey(text: string, decode: (text: string) => Uint8Array): string | un
   }
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, 64) : [];
 }
 

@@ -40,7 +40,7 @@ export function parseOracleKey(text: string): OracleKey {
 }
 
 /** The key of a secret of 32 bytes. */
-export function oracleKeyOf(secret: Uint8Array): OracleKey {
+export function makeOracleKey(secret: Uint8Array): OracleKey {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8, secret]), format: 'der', type: 'pkcs8' });
   const verifier = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-PUBLIC_BYTES);
   return { did: DID.decode(Buffer.concat([ED25519, verifier])).did(), sign: (payload) => sign(null, payload, key) };

@@ -29,9 +29,9 @@ export interface ProveOptions {
  * audience. Each proof must be needed, so that nothing unproven is in what passes.
  */
 export async function prove({ ucans }: Chain, { audience, identity, keys }: ProveOptions): Promise<Proven | Refused> {
-  const delegations = delegationsOf(ucans);
-  const { principal, anyBad, revocationKeys } = signaturesOf(delegations, ucans);
-  const chain = chainOf(delegations, ucans);
+  const delegations = makeDelegations(ucans);
+  const { principal, anyBad, revocationKeys } = listSignatures(delegations, ucans);
+  const chain = makeChain(delegations, ucans);
   let unresolved = false;
   const options: API.ClaimOptions = {
     principal,
@@ -46,7 +46,7 @@ export async function prove({ ucans }: Chain, { audience, identity, keys }: Prov
   };
   const used = new Set<string>();
   for (const one of chain.capabilities) {
-    const result = await claim(parserOf(one), [chain], options);
+    const result = await claim(makeParser(one), [chain], options);
     if (result.error) return refuse(unresolved ? 'issuer-unresolved' : anyBad() ? 'wrong-signature' : 'wrong-chain');
     for (const cid of Authorization.iterate(result.ok)) used.add(`${cid}`);
   }
@@ -55,7 +55,7 @@ export async function prove({ ucans }: Chain, { audience, identity, keys }: Prov
 }
 
 // For this very capability: ucanto looks for one that is claimed by its name.
-function parserOf({ can, with: resource }: API.Capability) {
+function makeParser({ can, with: resource }: API.Capability) {
   return capability({
     can,
     with: Schema.literal(resource),
@@ -77,7 +77,7 @@ export function keepsCaveats(derived: Caveats = {}, granted: Caveats = {}): bool
 }
 
 /** The delegations of a chain as ucanto reads them, in its order. Throws what ucanto does about what it cannot read. */
-export function delegationsOf(ucans: readonly Ucan[]): API.Delegation[] {
+export function makeDelegations(ucans: readonly Ucan[]): API.Delegation[] {
   return ucans.map(({ cid, bytes }) => {
     const root = { cid: decodeLink(Buffer.from(cid, 'latin1')), bytes } as API.UCANBlock;
     return Delegation.create({ root, blocks: new Map() });
@@ -85,7 +85,7 @@ export function delegationsOf(ucans: readonly Ucan[]): API.Delegation[] {
 }
 
 /** The bytes that the issuer of a UCAN signed. */
-export function signedPayloadOf({ data }: API.Delegation, { issuer, audience }: Ucan): Uint8Array {
+export function readSignedPayload({ data }: API.Delegation, { issuer, audience }: Ucan): Uint8Array {
   let signed = new Uint8Array();
   // ucanto writes them for nobody but a verifier; the DIDs are as they were read, for base58 is slow to write.
   const capture = {
@@ -95,24 +95,24 @@ export function signedPayloadOf({ data }: API.Delegation, { issuer, audience }: 
       return true;
     },
   };
-  const model = { ...data.model, iss: named(issuer), aud: named(audience) };
-  const view = { issuer: named(issuer), model, signature: data.signature };
+  const model = { ...data.model, iss: makePrincipal(issuer), aud: makePrincipal(audience) };
+  const view = { issuer: makePrincipal(issuer), model, signature: data.signature };
   void UCAN.verifySignature(view as unknown as API.UCAN.View, capture as unknown as API.Verifier);
   return signed;
 }
 
 // As little to write as can be.
-const NOTHING = { v: '0.9.1', iss: named(''), aud: named(''), att: [], exp: 0, prf: [], fct: [] };
+const NOTHING = { v: '0.9.1', iss: makePrincipal(''), aud: makePrincipal(''), att: [], exp: 0, prf: [], fct: [] };
 
 /**
  * The first delegation with the others as its proofs, for ucanto's validator. It would judge times by the clock of the
  * system, which was done before by ours, and would write what was signed again at each look: here
  * both are nothing.
  */
-export function chainOf(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): API.Delegation {
+export function makeChain(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): API.Delegation {
   const [first] = delegations.reduceRight<API.Delegation[]>((proofs, { root, data }, at) => {
     const { capabilities, signature } = data;
-    const [issuer, audience] = [named(ucans[at]!.issuer), named(ucans[at]!.audience)];
+    const [issuer, audience] = [makePrincipal(ucans[at]!.issuer), makePrincipal(ucans[at]!.audience)];
     const judged = { issuer, audience, capabilities, signature, expiration: Infinity, model: NOTHING };
     const delegation = Delegation.create({ root, blocks: new Map() });
     Object.defineProperties(delegation, { data: { value: judged }, proofs: { value: proofs } });
@@ -121,7 +121,7 @@ export function chainOf(delegations: readonly API.Delegation[], ucans: readonly 
   return first!;
 }
 
-function named(did: string) {
+function makePrincipal(did: string) {
   return { did: () => did };
 }
 
@@ -135,8 +135,10 @@ export interface Signatures {
 }
 
 /** Checks the signatures of these delegations, when and with the keys that ucanto asks for. */
-export function signaturesOf(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): Signatures {
-  const payloads = new Map(delegations.map((one, at) => [one.signature as unknown, signedPayloadOf(one, ucans[at]!)]));
+export function listSignatures(delegations: readonly API.Delegation[], ucans: readonly Ucan[]): Signatures {
+  const payloads = new Map(
+    delegations.map((one, at) => [one.signature as unknown, readSignedPayload(one, ucans[at]!)]),
+  );
   const verdicts = new Map<string, boolean>();
   let bad = false;
 
@@ -166,7 +168,7 @@ export function signaturesOf(delegations: readonly API.Delegation[], ucans: read
   return {
     principal: { parse } as unknown as API.PrincipalParser,
     anyBad: () => bad,
-    revocationKeys: [...payloads.values()].map(revocationKeyOf),
+    revocationKeys: [...payloads.values()].map(nameRevocationKey),
   };
 }
 
@@ -174,6 +176,6 @@ export function signaturesOf(delegations: readonly API.Delegation[], ucans: read
  * What a UCAN is revoked by: a hash of what its issuer signed, which names the issuer. Not of its CID or its bytes, which
  * others can change; not of the signature either, of which an issuer and, with P-256, everybody can make another.
  */
-export function revocationKeyOf(signedPayload: Uint8Array): string {
+export function nameRevocationKey(signedPayload: Uint8Array): string {
   return hash('sha256', signedPayload, 'base64url');
 }

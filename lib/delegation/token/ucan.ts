@@ -77,7 +77,7 @@ export function readUcan(cid: CidKey, bytes: Uint8Array): Ucan | Refused {
     issuer,
     audience,
     capabilities,
-    proof: prf.map((link) => keyOf((link as CborLink).cid))[0],
+    proof: prf.map((link) => makeCidKey((link as CborLink).cid))[0],
     expiration: map.get('exp') as number | null,
     notBefore: map.get('nbf') as number | undefined,
   };
@@ -89,7 +89,7 @@ export function readVariant(bytes: Uint8Array): CidKey | Refused {
   if (map === undefined) return refuse('not-canonical');
   const link = isMap(map) && map.size === 1 ? map.get('ucan@0.9.1') : undefined;
   if (!isLink(link)) return refuse('not-a-ucan');
-  return isCid(link.cid) ? keyOf(link.cid) : refuse('wrong-cid');
+  return isCid(link.cid) ? makeCidKey(link.cid) : refuse('wrong-cid');
 }
 
 function hasFields(map: CborMap): boolean {
@@ -117,7 +117,7 @@ function hasTwins(capabilities: Ucan['capabilities']): boolean {
   return new Set(capabilities.map((one) => `${one.can} ${one.with}`)).size < capabilities.length;
 }
 
-function keyOf(cid: Uint8Array): CidKey {
+function makeCidKey(cid: Uint8Array): CidKey {
   return Buffer.from(cid.buffer, cid.byteOffset, cid.byteLength).toString('latin1');
 }
 

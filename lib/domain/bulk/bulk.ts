@@ -47,7 +47,7 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
 
     async function take(line: Extract<Line, { value: Json }>): Promise<Taken> {
       if (!trial) {
-        const once = keyOf(line, key);
+        const once = findKey(line, key);
         if (once === undefined) return takeLine(real, caller, { value: line.value });
         return takeOnce(idempotency, { caller, line, key: once }, (token) =>
           takeLine(real, caller, { value: line.value, did: mintDid(token) }),
@@ -89,7 +89,7 @@ function tooMany(): TwinlineError {
 
 async function takeLine(place: Place, caller: Caller, { value, did }: { value: Json; did?: string }): Promise<Taken> {
   if (isRecordLine(value)) return importRecord(place.documents, caller, value);
-  const made = formOf(value);
+  const made = readForm(value);
   const known = await takenBefore(place, caller, made);
   if (known) return known;
   const { kind, body } = made;
@@ -106,7 +106,7 @@ async function takeLine(place: Place, caller: Caller, { value, did }: { value: J
   }
 }
 
-function formOf(value: Json): NewLine {
+function readForm(value: Json): NewLine {
   if (!isObject(value)) throw invalid('A line is a JSON object.', [{ field: '/', error: 'must be an object' }]);
   const { kind, idempotencyKey: _key, ...body } = value;
   if (kind === 'protocol') return { kind, body: { type: 'Protocol', ...body } };
@@ -116,7 +116,7 @@ function formOf(value: Json): NewLine {
 }
 
 /** The key of a line: its own, or one from that of the request for a line that nothing else tells from its like. */
-function keyOf({ value, line }: { value: Json; line: number }, key: string | undefined): string | undefined {
+function findKey({ value, line }: { value: Json; line: number }, key: string | undefined): string | undefined {
   if (!isObject(value) || isRecordLine(value)) return undefined;
   const { idempotencyKey: own, externalId, alsoKnownAs } = value;
   if (typeof own === 'string') return own;

@@ -39,7 +39,8 @@ interface Form<Kept> {
 const WHOLE: Form<StoredDocument> = { keep: (_kind, document) => document, show: (kept) => kept };
 // As text, for there may be many.
 const BRIEF: Form<string> = {
-  keep: (kind, document) => JSON.stringify(kind === PROTOCOL ? document : { ...document, body: stubOf(document.body) }),
+  keep: (kind, document) =>
+    JSON.stringify(kind === PROTOCOL ? document : { ...document, body: makeStub(document.body) }),
   show: (text) => {
     const { body, ...rest } = JSON.parse(text) as StoredDocument;
     return { ...rest, body: { ...USUAL, ...body } };
@@ -54,10 +55,10 @@ function layer<Kept>({ keep, show }: Form<Kept>): Layer {
     return kept === undefined ? undefined : show(kept);
   };
   return {
-    get: (kind, id) => at(keyOf(kind, id)),
+    get: (kind, id) => at(nameKey(kind, id)),
     named: (name) => at(keys.get(name) ?? ''),
     put(kind, document) {
-      const key = keyOf(kind, document.id);
+      const key = nameKey(kind, document.id);
       documents.set(key, keep(kind, document));
       for (const name of namesIn(kind, document.body)) keys.set(name, key);
     },
@@ -129,7 +130,7 @@ function layered(
   };
 }
 
-function keyOf({ name }: Kind, id: string): string {
+function nameKey({ name }: Kind, id: string): string {
   return `${name}/${id}`;
 }
 
@@ -146,7 +147,7 @@ function nameAsked({ name }: Kind, { index, where }: Query): string | undefined 
   return path && where ? `${name} ${index} ${where.tenant} ${where[path]}` : undefined;
 }
 
-function stubOf(body: JsonObject): JsonObject {
+function makeStub(body: JsonObject): JsonObject {
   const differs = (field: string) => body[field] !== undefined && !isDeepStrictEqual(body[field], USUAL[field]);
   return Object.fromEntries(ASKED.filter(differs).map((field) => [field, body[field]!]));
 }

@@ -8,7 +8,7 @@ import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import { listOf } from '../protocol/protocol.ts';
+import { toTexts } from '../protocol/protocol.ts';
 import type { Registry } from '../registry.ts';
 import { type StoredDomain, TWIN_LISTS } from '../twin/record.ts';
 import type { Taken } from './record-lines.ts';
@@ -34,7 +34,7 @@ const NAME_CHARS = 512;
  * record than others or nowhere, or when the record is of another type.
  */
 export async function takenBefore(place: Place, caller: Caller, line: NewLine): Promise<Taken | undefined> {
-  const names = namesOf(line);
+  const names = listNames(line);
   const found = await Promise.all(names.map(({ find }) => find(place, caller)));
   const known = found.find((body) => body !== undefined);
   if (!known) return undefined;
@@ -64,8 +64,8 @@ interface Name {
   readonly find: (place: Place, caller: Caller) => Promise<Known | undefined>;
 }
 
-function namesOf({ kind, body: { alsoKnownAs, externalId } }: NewLine): Name[] {
-  const aliases = listOf(alsoKnownAs as string | string[] | undefined) as readonly Json[] | null;
+function listNames({ kind, body: { alsoKnownAs, externalId } }: NewLine): Name[] {
+  const aliases = toTexts(alsoKnownAs as string | string[] | undefined) as readonly Json[] | null;
   if (!Array.isArray(aliases) || aliases.length > DOMAIN_LIMITS.aliasesPerTwin) return [];
   const hasExternal = kind !== 'protocol' && externalId !== undefined;
   if (![...aliases, ...(hasExternal ? [externalId] : [])].every(isName)) return [];
@@ -109,15 +109,16 @@ async function differences(
   const fields = KEPT.filter((field) => isOther(field, known[field]));
   const { controller, parent, class: named = body.protocol } = body;
   if (controller !== undefined && !isDeepStrictEqual([controller].flat(), known.controllers)) fields.push('controller');
-  const didOf = async (reference: Json | undefined, isProtocol: boolean) => {
+  const resolveDid = async (reference: Json | undefined, isProtocol: boolean) => {
     if (typeof reference !== 'string') return undefined;
     const found = isProtocol ? twins.protocols.find(tenant, reference) : findDomain(documents, tenant, reference);
     return (await found)?.body.did;
   };
-  if (isOther('parent', known.parent) && (await didOf(parent, kind === 'protocol')) !== known.parent)
+  if (isOther('parent', known.parent) && (await resolveDid(parent, kind === 'protocol')) !== known.parent)
     fields.push('parent');
   const isBound = kind !== 'protocol' && named !== undefined && known.class !== undefined;
-  if (isBound && named !== known.classReference && (await didOf(named, true)) !== known.class) fields.push('class');
+  if (isBound && named !== known.classReference && (await resolveDid(named, true)) !== known.class)
+    fields.push('class');
   if (known.status === 'Deactivated') fields.push('status');
   return fields.map((field) => `/${field}`);
 }

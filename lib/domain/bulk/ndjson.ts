@@ -15,7 +15,7 @@ export type Line = { readonly line: number } & (
 const NEWLINE = 10;
 
 /** Reads lines. Holds one line of at most DOMAIN_LIMITS.bulkLineBytes; of a longer one only that it was too long. */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
   let line = 0;
@@ -27,7 +27,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   const take = (): Line | undefined => {
     line++;
     const read =
-      length > DOMAIN_LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parsed(line, Buffer.concat(parts));
+      length > DOMAIN_LIMITS.bulkLineBytes ? { line, problem: tooLong() } : parseLine(line, Buffer.concat(parts));
     parts = [];
     length = 0;
     return read;
@@ -47,7 +47,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   if (last) yield last;
 }
 
-function parsed(line: number, bytes: Buffer): Line | undefined {
+function parseLine(line: number, bytes: Buffer): Line | undefined {
   const text = bytes.toString().replace(/^\ufeff/, '');
   if (text.trim() === '') return undefined;
   const reading = readJson(text);

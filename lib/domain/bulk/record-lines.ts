@@ -5,13 +5,13 @@ import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
 import type { DocumentStore, Json, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
 import { type Caller, requireRole } from '../caller.ts';
-import { archive, type Journaled, keptRevision, revisionOf } from '../feed/journal.ts';
+import { archive, type Journaled, keptRevision, readRevision } from '../feed/journal.ts';
 import { findPage, isVisible, type Reading, refuseForeignDids } from '../find.ts';
-import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
+import { CREDIT, DOMAIN, JOURNAL, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { RECORD_LINE, STORED } from '../schema/records.ts';
 import type { StoredDomain } from '../twin/record.ts';
 
@@ -40,6 +40,8 @@ export interface Taken {
   readonly created: boolean;
   /** Of one that was there already: fields of the line that say something else than the record, as JSON pointers. */
   readonly differs?: readonly string[];
+  /** Of a record that an operator has brought with its history: the status in its line, where it has one. */
+  readonly imported?: { readonly status?: string };
 }
 
 interface Wanted {
@@ -57,19 +59,20 @@ export function isRecordLine(value: Json): boolean {
 /** Takes a line; throws `role-missing`, `invalid`, or `already-exists` when something else has its id or its names. */
 export async function importRecord(documents: DocumentStore, caller: Caller, value: Json): Promise<Taken> {
   requireRole(caller, 'import records');
-  const line = checked<RecordLine>(RECORD_LINE, value, 'The record');
+  const line = checkShape<RecordLine>(RECORD_LINE, value, 'The record');
   const { kind, of, id, revision, did } = line;
   const carried = kind === 'revision' ? of! : kind;
   const form = STORED[kind === 'revision' && carried === 'proposal' ? 'revision' : carried];
-  const stored = checked<JsonObject>(form, line.body, 'The body of the record');
+  const stored = checkShape<JsonObject>(form, line.body, 'The body of the record');
   if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
     throw invalid('The record is about something else than its body.', [
       { field: '/id', error: 'differs from /body/did' },
     ]);
   const body = { ...stored, tenant: caller.tenant } as unknown as Journaled;
   const wanted = { kind: CARRIED[carried], id, revision, body };
-  const created = kind === 'revision' ? await takeEarlier(documents, wanted) : await takePresent(documents, wanted);
-  return { did, created };
+  if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
+  if (!(await takePresent(documents, wanted))) return { did, created: false };
+  return { did, created: true, imported: typeof stored.status === 'string' ? { status: stored.status } : {} };
 }
 
 // Earlier revisions come before the record itself, which is not there yet.
@@ -99,7 +102,10 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
     return same(kept, part as unknown as Journaled, { id, revision });
   }
   if (present) same(present.body, quiet, { id, revision });
-  else await refuseForeignDids(documents, { did: id, names: namesIn(body) });
+  else {
+    await requireEarlier(documents, { kind, id, revision });
+    await refuseForeignDids(documents, { did: id, names: namesIn(body) });
+  }
   for (; count < revision; count++) {
     const next = at(count + 1);
     const written =
@@ -108,6 +114,17 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body 
     if (written.kind === 'conflict') throw busy(id);
   }
   return true;
+}
+
+/** Each revision is a write: throws `invalid` when one line asks for many that nobody has sent. */
+async function requireEarlier(documents: DocumentStore, { kind, id, revision }: Omit<Wanted, 'body'>): Promise<void> {
+  if (revision <= DOMAIN_LIMITS.bulkRevisionsUnsent) return;
+  const sent = await documents.count(JOURNAL, { index: 'of', where: { of: `${kind.name}/${id}` } });
+  const most = sent + DOMAIN_LIMITS.bulkRevisionsUnsent;
+  if (revision > most)
+    throw invalid('The record counts more revisions than were sent. Send the earlier ones before it.', [
+      { field: '/revision', error: `is ${revision}; after ${sent} earlier revisions it may be ${most} at most` },
+    ]);
 }
 
 // Proposals and credits have none.
@@ -184,7 +201,7 @@ async function* protocolLines(
   versions.set(protocol.id, protocol.revision);
   for (let version = 1; version <= protocol.revision; version++) {
     const asked = { kind: CARRIED.protocol, id: protocol.id, revision: version };
-    const { parent } = (await revisionOf<StoredProtocol>(documents, asked))?.body ?? { parent: null };
+    const { parent } = (await readRevision<StoredProtocol>(documents, asked))?.body ?? { parent: null };
     const found = parent === null ? undefined : await documents.get<StoredProtocol>(CARRIED.protocol, parent);
     if (found) yield* protocolLines(documents, found, versions);
   }
@@ -198,7 +215,7 @@ async function exportedRevision(
   versions: ReadonlyMap<string, number>,
 ): Promise<Document | undefined> {
   for (let { revision } = domain; revision > 0; revision--) {
-    const found = await revisionOf<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
+    const found = await readRevision<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
     if (found && found.body.classVersion <= (versions.get(found.body.class) ?? 0)) return { id: domain.id, ...found };
   }
   return undefined;
@@ -207,7 +224,7 @@ async function exportedRevision(
 async function* recordLines(documents: DocumentStore, carried: Carried, present: Document): AsyncGenerator<RecordLine> {
   const { id, revision } = present;
   for (let before = 1; before < revision; before++) {
-    const found = await revisionOf(documents, { kind: CARRIED[carried], id, revision: before });
+    const found = await readRevision(documents, { kind: CARRIED[carried], id, revision: before });
     if (found) yield { ...recordLine('revision', { id, ...found }), of: carried };
   }
   yield recordLine(carried, present);

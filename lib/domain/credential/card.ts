@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { canonicalClass, type Domain, isoTime, oneOrMany, type StoredDomain } from '../twin/record.ts';
-import { verificationOf } from '../voting/execution.ts';
+import { readVerification } from '../voting/execution.ts';
 import { STATUS_PURPOSES, type StatusEntry, type StatusPurpose } from './status-list.ts';
 
 const JSON_TYPE = '@json';
@@ -60,19 +60,19 @@ export function statusListUrl(base: string, list: number, purpose: StatusPurpose
 }
 
 /** The card without issuer and proof. That of a verified domain is its DomainVerification as well. */
-export function cardOf(domain: Domain, { place, base }: CardOptions): JsonObject {
+export function makeCard(domain: Domain, { place, base }: CardOptions): JsonObject {
   const { body } = domain;
   const isVerified = body.status === 'Verified';
   return {
     '@context': ['https://www.w3.org/ns/credentials/v2', CARD_CONTEXT],
     id: `${body.did}#dmn`,
     type: ['VerifiableCredential', 'ixo:DomainCard', ...(isVerified ? ['DomainVerification'] : [])],
-    ...windowOf(body),
+    ...makeWindow(body),
     credentialSchema: { id: CARD_SCHEMA, type: 'JsonSchema' },
     credentialStatus: STATUS_PURPOSES.map((purpose) =>
       statusIn(statusListUrl(base, place.list, purpose), purpose, place),
     ),
-    credentialSubject: subjectOf(domain),
+    credentialSubject: makeSubject(domain),
   };
 }
 
@@ -86,7 +86,7 @@ function statusIn(list: string, statusPurpose: StatusPurpose, { index }: StatusE
   };
 }
 
-function subjectOf({ revision, body }: Domain): JsonObject {
+function makeSubject({ revision, body }: Domain): JsonObject {
   const { subDomains, relationships, verifiableCredential, metadata } = body;
   return {
     id: body.did,
@@ -109,7 +109,7 @@ function subjectOf({ revision, body }: Domain): JsonObject {
 }
 
 function verificationIn(body: StoredDomain): JsonObject {
-  const { settled, hash, packageHash } = verificationOf(body);
+  const { settled, hash, packageHash } = readVerification(body);
   return {
     proposal: settled?.verify?.proposal ?? null,
     contentHash: hash ?? null,
@@ -140,7 +140,7 @@ function textsIn(value: Json | undefined, holds: (text: string) => boolean): rea
 }
 
 /** From the last change on, within the validity of the domain. */
-function windowOf({ validFrom, validUntil, created, updated }: StoredDomain): JsonObject {
+function makeWindow({ validFrom, validUntil, created, updated }: StoredDomain): JsonObject {
   const start = validFrom === null ? created : Date.parse(validFrom);
   const end = validUntil === null ? Number.POSITIVE_INFINITY : Date.parse(validUntil);
   const from = Math.min(Math.max(start, updated), end);

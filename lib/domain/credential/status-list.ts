@@ -10,7 +10,7 @@ import { findPages } from '../find.ts';
 import { DOMAIN, STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
-import { statusBeneath, verificationOf } from '../voting/execution.ts';
+import { readVerification, statusBeneath } from '../voting/execution.ts';
 import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
 import type { Issuer } from './card.ts';
 
@@ -66,6 +66,8 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
   return {
     /** The signed list at `url`, up to date; undefined when no place of it has been given away. */
     async credential({ list, purpose, url }: StatusListRequest): Promise<JsonObject | undefined> {
+      // One look-up for a list that does not exist, which anybody may ask for.
+      if (!lists.has(list) && !(await hasPlaces(documents, list))) return undefined;
       // A list tells of domains of all tenants.
       await settleVotes('all');
       const loaded = await fresh(list);
@@ -81,6 +83,10 @@ export function statusLists({ documents, issuer, clock, settleVotes = NO_VOTES }
       return credential;
     },
   };
+}
+
+async function hasPlaces(documents: DocumentStore, list: number): Promise<boolean> {
+  return (await documents.find(STATUS_ENTRY, { index: 'place', where: { list }, limit: 1 })).items.length > 0;
 }
 
 async function listCredential(
@@ -173,7 +179,7 @@ const ONCE_VERIFIED = new Set(['Verified', 'Suspended', 'Revoked']);
 
 /** The proposal whose verification counts now, or was taken away; '' when there is none. */
 function verifiedBy(body: StoredDomain): string {
-  return ONCE_VERIFIED.has(statusBeneath(body)) ? (verificationOf(body).settled?.verify?.proposal ?? '') : '';
+  return ONCE_VERIFIED.has(statusBeneath(body)) ? (readVerification(body).settled?.verify?.proposal ?? '') : '';
 }
 
 /**
@@ -190,7 +196,7 @@ export function isSet(entry: StatusEntry, purpose: StatusPurpose, body: StoredDo
 }
 
 /** The place of what is said of this domain now; the same every time, until it is verified anew. */
-export async function placeOf(documents: DocumentStore, { id: did, body }: Domain): Promise<StatusEntry> {
+export async function givePlace(documents: DocumentStore, { id: did, body }: Domain): Promise<StatusEntry> {
   const by = verifiedBy(body);
   const id = by === '' ? did : `${did}@${by}`;
   const find = async () => (await documents.get<StatusEntry>(STATUS_ENTRY, id))?.body;

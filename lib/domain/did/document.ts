@@ -21,12 +21,12 @@ export type DidDocument = JsonObject & {
 /** The document of a twin. Its `class` is the DID of its protocol. */
 export function twinDocument(body: StoredDomain): DidDocument {
   const service = body.services.map(({ endpoint, ...rest }) => ({ ...rest, serviceEndpoint: endpoint! }));
-  return documentOf({ ...body, service }, body.class);
+  return makeDocument({ ...body, service }, body.class);
 }
 
 /** The document of a protocol. Its `class` is the DID of the protocol that it descends from, if there is one. */
 export function protocolDocument(body: StoredProtocol): DidDocument {
-  return documentOf({ ...body, service: [] }, body.parent);
+  return makeDocument({ ...body, service: [] }, body.parent);
 }
 
 type Lists = { readonly [list in (typeof DOCUMENT_LISTS)[number]]: readonly JsonObject[] };
@@ -36,7 +36,7 @@ type Source = Lists & {
   readonly alsoKnownAs: readonly string[];
 };
 
-function documentOf(source: Source, parent: string | null): DidDocument {
+function makeDocument(source: Source, parent: string | null): DidDocument {
   const { did, alsoKnownAs } = source;
   // A DID URL such as did:ixo:org/operator may control a twin here; in a DID document only a DID may.
   const controller = source.controllers.filter(isDid);
@@ -102,7 +102,7 @@ export function selectServices(
 }
 
 /** The item of the document that a fragment names. */
-export function partOf(document: DidDocument, fragment: string): JsonObject | undefined {
+export function findPart(document: DidDocument, fragment: string): JsonObject | undefined {
   const id = `${document.id}#${fragment}`;
   const items = DOCUMENT_LISTS.flatMap((list) => (document[list] ?? []) as readonly JsonObject[]);
   return items.find((item) => item.id === id);

@@ -36,7 +36,7 @@ export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
     return failed('INVALID_OPTIONS', 'relativeRef needs service or serviceType.');
   const time = given.get('versionTime');
   const texts = TEXTS.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : []));
-  return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: momentOf(time) }) };
+  return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: parseMoment(time) }) };
 }
 
 function isValid(name: string, value: string): boolean {
@@ -46,7 +46,7 @@ function isValid(name: string, value: string): boolean {
 }
 
 // `updated` of a document has no fractions: the version that it names was written within that second.
-function momentOf(text: string): { from: number; to: number } {
+function parseMoment(text: string): { from: number; to: number } {
   const from = Date.parse(text);
   return { from, to: text.includes('.') ? from : from + 999 };
 }

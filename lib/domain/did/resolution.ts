@@ -2,14 +2,14 @@
 
 import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, Kind, StoredDocument } from '../../store/store.ts';
-import { type Journaled, type Revision, revisionAt, revisionOf } from '../feed/journal.ts';
+import { type Journaled, type Revision, readRevision, revisionAt } from '../feed/journal.ts';
 import { isVisible, mayBeId } from '../find.ts';
 import { DOMAIN, PROTOCOL } from '../kinds.ts';
 import type { StoredProtocol } from '../protocol/protocol.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
 import { NO_VOTES, type SettleVotes } from '../voting/proposal.ts';
 import { isDid, parseDidUrl } from './did.ts';
-import { type DidDocument, partOf, protocolDocument, selectServices, twinDocument } from './document.ts';
+import { type DidDocument, findPart, protocolDocument, selectServices, twinDocument } from './document.ts';
 import { type Failed, failed, type GivenOptions, type ResolutionOptions, readOptions } from './resolution-options.ts';
 
 const METHOD = 'ixo';
@@ -62,7 +62,7 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     const subject = path === '' ? await byDid(did) : await byName(did + path, tenant ?? publicTenant);
     if (!subject || (tenant !== undefined && subject.body.tenant !== tenant))
       return failed('NOT_FOUND', `There is nothing under ${identifier}.`);
-    const version = await versionOf(subject, options);
+    const version = await findVersion(subject, options);
     if (!version) return failed('NOT_FOUND', `${subject.id} has no such version.`);
     return follow(resolved(subject, version), options, fragment);
   };
@@ -89,7 +89,7 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     return (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
   }
 
-  async function versionOf(
+  async function findVersion(
     subject: Subject,
     { versionId, versionTime }: ResolutionOptions,
   ): Promise<Revision<Resolvable> | undefined> {
@@ -100,7 +100,7 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     }
     if (versionId === undefined) return { revision, body };
     const asked = /^[1-9]\d{0,9}$/.test(versionId) ? Number(versionId) : undefined;
-    return asked === undefined ? undefined : revisionOf<Resolvable>(documents, { kind, id, revision: asked });
+    return asked === undefined ? undefined : readRevision<Resolvable>(documents, { kind, id, revision: asked });
   }
 }
 
@@ -110,18 +110,18 @@ type Resolvable = Journaled & { readonly created: number; readonly updated: numb
 interface Subject extends StoredDocument<Resolvable> {
   readonly kind: Kind;
   readonly isDeactivated: boolean;
-  documentOf(body: Resolvable): DidDocument | null;
+  makeDocument(body: Resolvable): DidDocument | null;
 }
 
 function twinSubject(twin: Domain): Subject {
   const ended = (body: Resolvable) => body.status === 'Deactivated';
-  const documentOf = (body: Resolvable) => (ended(body) ? null : twinDocument(body as StoredDomain));
-  return { ...twin, kind: DOMAIN, isDeactivated: ended(twin.body), documentOf };
+  const makeDocument = (body: Resolvable) => (ended(body) ? null : twinDocument(body as StoredDomain));
+  return { ...twin, kind: DOMAIN, isDeactivated: ended(twin.body), makeDocument };
 }
 
 function protocolSubject(protocol: StoredDocument<StoredProtocol>): Subject {
-  const documentOf = (body: Resolvable) => protocolDocument(body as StoredProtocol);
-  return { ...protocol, kind: PROTOCOL, isDeactivated: false, documentOf };
+  const makeDocument = (body: Resolvable) => protocolDocument(body as StoredProtocol);
+  return { ...protocol, kind: PROTOCOL, isDeactivated: false, makeDocument };
 }
 
 function resolved(subject: Subject, { revision, body }: Revision<Resolvable>): Resolution & { kind: 'document' } {
@@ -132,7 +132,7 @@ function resolved(subject: Subject, { revision, body }: Revision<Resolvable>): R
     deactivated: subject.isDeactivated,
     ...(revision < subject.revision && { nextVersionId: String(revision + 1) }),
   };
-  return { kind: 'document', document: subject.documentOf(body), metadata };
+  return { kind: 'document', document: subject.makeDocument(body), metadata };
 }
 
 function follow(found: Resolution & { kind: 'document' }, options: ResolutionOptions, fragment: string): Resolution {
@@ -143,7 +143,7 @@ function follow(found: Resolution & { kind: 'document' }, options: ResolutionOpt
     return 'kind' in selection ? selection : { kind: 'document', metadata, ...selection };
   }
   if (fragment === '') return found;
-  const part = partOf(document, fragment);
+  const part = findPart(document, fragment);
   return part
     ? { kind: 'part', part, metadata }
     : failed('NOT_FOUND', `${document.id} has no part ${JSON.stringify(`#${fragment}`)}.`);

@@ -1,12 +1,13 @@
 // The feed of events: every change of a twin, protocol or proposal and every credit, numbered for good. One reader of the
 // store per process serves all who follow it.
 
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import type { DocumentStore, JsonObject, Kind } from '../../store/store.ts';
 import { CREDIT, DOMAIN, PROPOSAL, PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
-import { type Journaled, type Revision, revisionOf } from './journal.ts';
+import { type Journaled, type Revision, readRevision } from './journal.ts';
 
 /** An event as subscribers see it, and whose it is. */
 export interface FeedEvent {
@@ -40,18 +41,18 @@ export interface FeedPage {
 
 // A write makes up to this many events; together with the number of the change they give each event a number of its own.
 const EVENTS_PER_CHANGE = 16;
+/** Milliseconds; those who follow one another at this distance read for themselves. */
+const PAGE_KEPT_MS = 10_000;
 const KINDS = new Map<string, Kind>([PROTOCOL, DOMAIN, PROPOSAL, CREDIT].map((kind) => [kind.name, kind]));
 
 /** The events numbered above `after`, of all tenants, out of the next `limit` changes of the store. */
 export async function eventsAfter(documents: DocumentStore, after: number, limit: number): Promise<FeedPage> {
-  // Where `after` stands between two events of a change, that change is read again.
-  const from = Math.max(0, Math.floor((after + 1) / EVENTS_PER_CHANGE) - 1);
-  const changes = await documents.changes(from, limit);
+  const changes = await documents.changes(changeBefore(after), limit);
   const found = await Promise.all(
     changes.map(async ({ seq, kind, id, revision }) => {
       const known = revision > 0 ? KINDS.get(kind) : undefined;
-      const written = known && (await revisionOf<Journaled>(documents, { kind: known, id, revision }));
-      return written ? eventsOf(seq, id, written) : [];
+      const written = known && (await readRevision<Journaled>(documents, { kind: known, id, revision }));
+      return written ? listEvents(seq, id, written) : [];
     }),
   );
   const last = changes.at(-1)?.seq;
@@ -62,7 +63,12 @@ export async function eventsAfter(documents: DocumentStore, after: number, limit
   };
 }
 
-function eventsOf(change: number, id: string, { revision, body }: Revision): FeedEvent[] {
+/** The last change of which every event is numbered up to `after`. */
+function changeBefore(after: number): number {
+  return Math.max(0, Math.floor((after + 1) / EVENTS_PER_CHANGE) - 1);
+}
+
+function listEvents(change: number, id: string, { revision, body }: Revision): FeedEvent[] {
   const { tenant, journal } = body;
   const did = typeof body.subject === 'string' ? body.subject : typeof body.did === 'string' ? body.did : id;
   return journal.events.slice(0, EVENTS_PER_CHANGE).map(({ type, data }, at) => ({
@@ -122,6 +128,7 @@ export interface FeedOptions {
 
 export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: FeedOptions): Feed {
   const recent = recentEvents();
+  const past = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });
   const ends = new Set<() => void>();
   let closed = false;
   let polling = false;
@@ -157,8 +164,19 @@ export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: F
     return !page.atEnd;
   }
 
-  const read = async (after: number): Promise<FeedPage> =>
-    recent.after(after) ?? eventsAfter(documents, after, DOMAIN_LIMITS.feedPage);
+  const read = async (after: number): Promise<FeedPage> => recent.after(after) ?? readPast(after);
+
+  /** The past never changes, so those who read it at the same time share its pages, which begin at the same changes for all. */
+  function readPast(after: number): Promise<FeedPage> {
+    const kept = past.get(after);
+    if (kept) return kept;
+    const limit = DOMAIN_LIMITS.feedPage - (changeBefore(after) % DOMAIN_LIMITS.feedPage);
+    const reading = eventsAfter(documents, after, limit);
+    past.set(after, reading);
+    const forget = () => void past.delete(after);
+    reading.then((page) => page.atEnd && forget(), forget);
+    return reading;
+  }
 
   async function* pages({ after, signal }: FollowOptions): AsyncGenerator<FeedPage> {
     const end = deferred();

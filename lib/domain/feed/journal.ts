@@ -79,7 +79,7 @@ export async function keptRevision(
 }
 
 /** What a document was at a revision; undefined when there was no such revision. */
-export async function revisionOf<B extends Journaled>(
+export async function readRevision<B extends Journaled>(
   documents: DocumentStore,
   { kind, id, revision }: { kind: Kind; id: string; revision: number },
 ): Promise<Revision<B> | undefined> {
@@ -111,7 +111,7 @@ export async function revisionAt<B extends Journaled>(
 }
 
 /** Earlier and present revisions, the newest first, from before revision `before`. */
-export async function revisionsOf<B extends Journaled>(
+export async function readRevisions<B extends Journaled>(
   documents: DocumentStore,
   { kind, id, before, limit }: { kind: Kind; id: string; before?: number; limit: number },
 ): Promise<Revision<B>[]> {
@@ -119,7 +119,7 @@ export async function revisionsOf<B extends Journaled>(
   if (!now) return [];
   const from = Math.min(now.revision, (before ?? Number.POSITIVE_INFINITY) - 1);
   const wanted = Array.from({ length: Math.max(0, Math.min(limit, from)) }, (_, at) => from - at);
-  const found = await Promise.all(wanted.map((revision) => revisionOf<B>(documents, { kind, id, revision })));
+  const found = await Promise.all(wanted.map((revision) => readRevision<B>(documents, { kind, id, revision })));
   return found.filter((revision) => revision !== undefined);
 }
 

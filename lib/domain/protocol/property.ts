@@ -51,19 +51,19 @@ export function compileProperty(declared: Json): PropertyCheck {
   if (known) return known;
   const schema = typeof declared === 'string' ? { type: declared } : (declared as JsonObject);
   checkForm(schema);
-  const cost = costOf(schema);
+  const cost = measureCost(schema);
   const validate = compileFirst(schema);
   let validateAll: ValidateFunction | undefined;
 
   const check = (value: Json, budget = workBudget()): readonly Detail[] => {
-    const work = workOf(cost, value);
+    const work = countWork(cost, value);
     budget.left -= work;
     if (budget.left < 0) return [{ field: '', error: 'is too large to be checked as the protocol declares it' }];
     if (validate(value)) return [];
-    if (work > ALL_ERRORS_WORK) return (validate.errors ?? []).slice(0, 1).map(detailOf);
+    if (work > ALL_ERRORS_WORK) return (validate.errors ?? []).slice(0, 1).map(makeDetail);
     validateAll ??= compileAll(schema);
     validateAll(value);
-    return (validateAll.errors ?? []).map(detailOf);
+    return (validateAll.errors ?? []).map(makeDetail);
   };
   const made = Object.assign(check, { branches: cost.branches });
   checks.set(text, made);
@@ -75,7 +75,7 @@ const checks = new LRUCache<string, PropertyCheck>({ max: DOMAIN_LIMITS.property
 // Above this, only the first error is reported.
 const ALL_ERRORS_WORK = 50_000;
 
-function detailOf({ instancePath, message }: ErrorObject): Detail {
+function makeDetail({ instancePath, message }: ErrorObject): Detail {
   return { field: instancePath, error: message ?? 'is not what the protocol declares' };
 }
 
@@ -141,7 +141,7 @@ const COMPARED = ['enum', 'const', 'required', 'dependentRequired'];
 const STEPS: { readonly [keyword: string]: number } = { format: 20, minLength: 1, maxLength: 1, uniqueItems: 8 };
 
 /** The cost of a schema. Throws an Error that says which limit it breaks, or that a `$ref` leads nowhere or back to itself. */
-export function costOf(schema: JsonObject): SchemaCost {
+export function measureCost(schema: JsonObject): SchemaCost {
   const known = new Map<Json, SchemaCost>();
   const entered = new Set<Json>();
 
@@ -232,7 +232,7 @@ function countNodes(value: Json | undefined): number {
 }
 
 /** What checking this value against a schema of this cost takes. */
-export function workOf({ weight, steps }: SchemaCost, value: Json): number {
+export function countWork({ weight, steps }: SchemaCost, value: Json): number {
   let [nodes, chars] = [0, 0];
   for (const stack: Json[] = [value]; stack.length; nodes++) {
     const part = stack.pop()!;

@@ -6,13 +6,13 @@ import { escapeStep } from '../../json/patch.ts';
 import type { DocumentStore, Json, JsonObject, StoredDocument } from '../../store/store.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { isDid, mintDid } from '../did/did.ts';
-import { insertOnce, type Journaled, replaceJournaled, revisionAt, revisionOf, stamp } from '../feed/journal.ts';
+import { insertOnce, type Journaled, readRevision, replaceJournaled, revisionAt, stamp } from '../feed/journal.ts';
 import { findPage, mayBeId, refuseForeignDids } from '../find.ts';
 import { PROTOCOL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse, requireFits } from '../problems.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { INHERITED, type InheritedLists, isoTime, oneOrMany, pickLists } from '../twin/record.ts';
 import { compileProperty } from './property.ts';
 
@@ -79,10 +79,10 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
   async function find(tenant: string, reference: string): Promise<Protocol | undefined> {
     const own =
       isDid(reference) && mayBeId(reference) ? await documents.get<StoredProtocol>(PROTOCOL, reference) : undefined;
-    if (own?.body.tenant === tenant) return protocolOf(own);
+    if (own?.body.tenant === tenant) return makeProtocol(own);
     const where = { tenant, 'alsoKnownAs[]': reference };
     const { items } = await documents.find<StoredProtocol>(PROTOCOL, { index: 'alias', where, limit: 1 });
-    return items[0] && protocolOf(items[0]);
+    return items[0] && makeProtocol(items[0]);
   }
 
   async function get({ tenant }: Caller, reference: string): Promise<Protocol> {
@@ -92,7 +92,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
   }
 
   // The parent must exist, and following it must not lead back here: a version points at versions that were there first.
-  async function parentOf(tenant: string, parent: string | null | undefined, self: string) {
+  async function findParent(tenant: string, parent: string | null | undefined, self: string) {
     if (parent == null) return { parent: null, parentVersion: null };
     const found = await find(tenant, parent);
     if (!found) throw invalid(`The parent ${JSON.stringify(parent)} is unknown.`, [unknownParent]);
@@ -109,7 +109,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     find,
     get,
     async at(did, version) {
-      const found = await revisionOf<StoredProtocol>(documents, { kind: PROTOCOL, id: did, revision: version });
+      const found = await readRevision<StoredProtocol>(documents, { kind: PROTOCOL, id: did, revision: version });
       return found && { version: found.revision, body: found.body };
     },
     async asOf(did, at) {
@@ -118,12 +118,12 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     },
     async create(caller, given, did = mintDid()) {
       requireRole(caller, 'create twins');
-      const body = checked<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
+      const body = checkShape<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
       await checkProperties(body.properties ?? {});
       const now = clock.now();
       const stored: StoredProtocol = {
-        ...partsOf(body, caller),
-        ...(await parentOf(caller.tenant, body.parent, did)),
+        ...pickParts(body, caller),
+        ...(await findParent(caller.tenant, body.parent, did)),
         tenant: caller.tenant,
         did,
         created: now,
@@ -132,7 +132,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       };
       requireFits(stored, 'The protocol');
       await refuseForeignDids(documents, { did, names: stored.alsoKnownAs });
-      return protocolOf(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
+      return makeProtocol(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
     },
     async change(caller, did, change) {
       const present = await get(caller, did);
@@ -140,13 +140,13 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       requireRole(caller, 'change twins');
       requireController(caller, before.controllers);
       const { expected, body: given } = 'read' in change ? await change.read(present) : change;
-      const body = checked<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
+      const body = checkShape<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
       await checkProperties(body.properties ?? {});
       const at = stamp(before, clock);
       const next: StoredProtocol = {
         ...before,
-        ...partsOf(body, caller),
-        ...(await parentOf(caller.tenant, body.parent, before.did)),
+        ...pickParts(body, caller),
+        ...(await findParent(caller.tenant, body.parent, before.did)),
         updated: at,
         journal: { at, by: caller.principal, action: 'change', events: [{ type: 'protocol.updated', data: {} }] },
       };
@@ -167,7 +167,7 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     async list({ tenant }, page) {
       const query = { index: 'created', where: { tenant }, ...page };
       const { items, next } = await findPage<StoredProtocol>(documents, PROTOCOL, query);
-      return { items: items.map(protocolOf), ...(next !== undefined && { next }) };
+      return { items: items.map(makeProtocol), ...(next !== undefined && { next }) };
     },
   };
 }
@@ -177,7 +177,7 @@ const ownAncestor: Detail = { field: '/parent', error: 'leads back to this proto
 const tooDeep: Detail = { field: '/parent', error: `has ${DOMAIN_LIMITS.protocolDepth - 1} ancestors or more` };
 const ALIAS_TAKEN = 'One of the names in alsoKnownAs belongs to another protocol. Use other names.';
 
-function protocolOf({ revision, body }: StoredDocument<StoredProtocol>): Protocol {
+function makeProtocol({ revision, body }: StoredDocument<StoredProtocol>): Protocol {
   return { version: revision, body };
 }
 
@@ -195,11 +195,11 @@ export function protocolView({ version, body }: Protocol): JsonObject {
   };
 }
 
-function partsOf(body: ProtocolBody, caller: Caller) {
+function pickParts(body: ProtocolBody, caller: Caller) {
   return {
     name: body.name ?? null,
-    alsoKnownAs: listOf(body.alsoKnownAs),
-    controllers: body.controller === undefined ? [caller.principal] : listOf(body.controller),
+    alsoKnownAs: toTexts(body.alsoKnownAs),
+    controllers: body.controller === undefined ? [caller.principal] : toTexts(body.controller),
     metadata: body.metadata ?? {},
     properties: body.properties ?? {},
     relationships: body.relationships ?? {},
@@ -226,7 +226,7 @@ async function checkProperties(properties: JsonObject): Promise<void> {
     // Compiling takes a while; others go on meanwhile.
     await pause();
   }
-  if (details.length) throw invalid('The protocol declares properties that cannot be checked.', details);
+  if (details.length) throw invalid('The protocol declares properties that cannot be check.', details);
 }
 
 function tryToCompile(declared: Json): { branches: number } | { why: string } {
@@ -238,7 +238,7 @@ function tryToCompile(declared: Json): { branches: number } | { why: string } {
 }
 
 /** One or several, as a list. */
-export function listOf(given: string | readonly string[] | undefined): readonly string[] {
+export function toTexts(given: string | readonly string[] | undefined): readonly string[] {
   return given === undefined ? [] : typeof given === 'string' ? [given] : given;
 }
 

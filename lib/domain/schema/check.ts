@@ -14,14 +14,14 @@ import { invalid } from '../problems.ts';
 import type { Schema } from './parts.ts';
 
 /** The value as what the schema describes; throws `invalid` with every error. */
-export function checked<T>(schema: Schema, value: unknown, what: string): T {
-  const all = problemsOf(schema, value);
+export function checkShape<T>(schema: Schema, value: unknown, what: string): T {
+  const all = listProblems(schema, value);
   if (!all.length) return value as T;
   throw invalid(`${what} cannot be taken: ${all.length} problem${all.length > 1 ? 's' : ''}, see the details.`, all);
 }
 
 /** The errors of `value`; empty when it is valid. When a list or object is too long, only that is reported. */
-export function problemsOf(schema: Schema, value: unknown): Detail[] {
+export function listProblems(schema: Schema, value: unknown): Detail[] {
   const tooLong = lengthProblems(schema, value);
   if (tooLong.length) return tooLong;
   const validate = compile(schema as object);
@@ -31,7 +31,7 @@ export function problemsOf(schema: Schema, value: unknown): Detail[] {
   const places = placesOfOwnType(errors);
   const details = errors
     .filter((error) => error.keyword !== 'oneOf' && !(isOtherType(error) && places.has(error.instancePath)))
-    .map(detailOf);
+    .map(makeDetail);
   return details.length ? details : [{ field: '/', error: 'has none of the allowed forms' }];
 }
 
@@ -78,7 +78,7 @@ const FORMATS: { readonly [format: string]: string } = {
   'safe-url': 'must be a URL with a public host and one of the schemes https, http, wss, ws, mqtts, ipfs',
 };
 
-function detailOf(error: ErrorObject): Detail {
+function makeDetail(error: ErrorObject): Detail {
   const { additionalProperty, missingProperty } = error.params;
   const name = error.keyword === 'additionalProperties' ? additionalProperty : missingProperty;
   const field = name === undefined ? error.instancePath : `${error.instancePath}/${escapeStep(String(name))}`;
@@ -107,11 +107,11 @@ export function lengthProblems(schema: Schema, value: unknown, path = ''): Detai
   const ways = [...(lengths.oneOf ?? []), ...(lengths.anyOf ?? [])].filter((way) => (way as Lengths).type === type);
   // When several alternatives are of the value's type, ajv decides between them.
   const inWay = ways.length === 1 ? lengthProblems(ways[0]!, value, path) : [];
-  if (Array.isArray(value)) return [...inWay, ...listProblems(lengths, value, path)];
+  if (Array.isArray(value)) return [...inWay, ...listLengthProblems(lengths, value, path)];
   return isObject(value) ? [...inWay, ...objectProblems(lengths, value, path)] : [];
 }
 
-function listProblems({ maxItems, items }: Lengths, list: readonly unknown[], path: string): Detail[] {
+function listLengthProblems({ maxItems, items }: Lengths, list: readonly unknown[], path: string): Detail[] {
   if (maxItems !== undefined && list.length > maxItems)
     return [{ field: path || '/', error: `must NOT have more than ${maxItems} items` }];
   if (items === undefined) return [];

@@ -25,10 +25,12 @@ const JOURNAL = closedObject(
   ['at', 'by', 'action', 'events'],
 );
 
-/** An object with all of these; later versions of the service may add others. */
-function body(properties: { readonly [name: string]: Schema }): Schema {
+type Properties = { readonly [name: string]: Schema };
+
+/** An object with all of these, and the optional ones; later versions of the service may add others. */
+function body(properties: Properties, optional: Properties = {}): Schema {
   const all = { ...properties, journal: JOURNAL };
-  return { type: 'object', required: Object.keys(all), properties: all };
+  return { type: 'object', required: Object.keys(all), properties: { ...all, ...optional } };
 }
 
 const TIMES = { created: MS, updated: MS };
@@ -48,34 +50,37 @@ export const STORED = {
     ...INHERITED_LISTS,
     ...TIMES,
   }),
-  domain: body({
-    did: DID,
-    type: text(64, 'A type of twin'),
-    controllers: { ...(TEXTS as object), minItems: 1 },
-    classReference: NAME,
-    class: DID,
-    classVersion: { type: 'integer', minimum: 1 },
-    status: { enum: STATUSES },
-    verification: OBJECT,
-    metadata: METADATA,
-    properties: OBJECT,
-    relationships: OBJECT,
-    ...LISTS,
-    parent: orNull(DID),
-    subDomains: {
-      type: 'array',
-      maxItems: DOMAIN_LIMITS.partsPerTwin,
-      items: { type: 'object', required: ['did', 'type'], properties: { did: DID, type: NAME } },
+  domain: body(
+    {
+      did: DID,
+      type: text(64, 'A type of twin'),
+      controllers: { ...(TEXTS as object), minItems: 1 },
+      classReference: NAME,
+      class: DID,
+      classVersion: { type: 'integer', minimum: 1 },
+      status: { enum: STATUSES },
+      verification: OBJECT,
+      metadata: METADATA,
+      properties: OBJECT,
+      relationships: OBJECT,
+      ...LISTS,
+      parent: orNull(DID),
+      subDomains: {
+        type: 'array',
+        maxItems: DOMAIN_LIMITS.partsPerTwin,
+        items: { type: 'object', required: ['did', 'type'], properties: { did: DID, type: NAME } },
+      },
+      alsoKnownAs: TEXTS,
+      externalId: orNull(NAME),
+      validFrom: orNull(MOMENT),
+      validUntil: orNull(MOMENT),
+      edges: TEXTS,
+      targets: TEXTS,
+      provisionalSince: orNull(MS),
+      ...TIMES,
     },
-    alsoKnownAs: TEXTS,
-    externalId: orNull(NAME),
-    validFrom: orNull(MOMENT),
-    validUntil: orNull(MOMENT),
-    edges: TEXTS,
-    targets: TEXTS,
-    provisionalSince: orNull(MS),
-    ...TIMES,
-  }),
+    { leaving: { const: true } },
+  ),
   proposal: body({
     subject: DID,
     kind: NAME,
@@ -90,7 +95,7 @@ export const STORED = {
     amount: NAME,
     issuer: NAME,
     about: OBJECT,
-    state: { enum: ['checking', 'issued'] },
+    state: { enum: ['checking', 'issued', 'revoked'] },
     created: MS,
   }),
   revision: body({}),

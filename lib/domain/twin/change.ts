@@ -5,15 +5,15 @@ import { canonicalHash } from '../../json/compare.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
 import { replaceJournaled, stamp } from '../feed/journal.ts';
-import { findDomain, type Reading, refuseForeignDids, requireDomain, requireSettled } from '../find.ts';
+import { findDomain, type Reading, refuseForeignDids, requireSettled } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
-import { listOf, requireController } from '../protocol/protocol.ts';
+import { requireController, toTexts } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
-import { addPart, isMembershipGroup, isOrganisation, NAME_TAKEN, removePart } from './create.ts';
+import { checkShape } from '../schema/check.ts';
+import { isMembershipGroup, isOrganisation, NAME_TAKEN, removePart, rewrite } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexedEdges } from './graph.ts';
-import { type Patch, patched } from './patch.ts';
+import { applyPatch, type Patch } from './patch.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { settle, type TwinDeps, type TwinParts } from './rules.ts';
 
@@ -41,15 +41,15 @@ const CHANGEABLE = [
 /** Applies a patch to the record; throws 412, 422 or 428 problems, and then nothing has changed. */
 export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change<PatchRequest>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  const { patch, expected } = await requestOf(change, old);
+  const { patch, expected } = await readRequest(change, old);
   if (expected === undefined) throw refuse('precondition-required', 'Say which revision of the record you have seen.');
   requireRevision(old, expected);
   const view = domainView(old, deps.clock.now(), deps.linksTo);
-  const after = patched(view, patch);
+  const after = applyPatch(view, patch);
   const reference = changedReference(view, after);
   refuseFixedFields(view, after);
-  const parts = partsOf(after);
-  checked(CHANGED_TWIN, parts, 'The changed record');
+  const parts = pickParts(after);
+  checkShape(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
   // Naming the protocol, also the same one again, takes its present version.
   const bound = namesProtocol(patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
@@ -63,32 +63,58 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: Change
 /** Gives the twin to other controllers. */
 export async function transferTwin(deps: ChangeDeps, caller: Caller, change: Change<TransferRequest>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  const { body: given, expected } = await requestOf(change, old);
+  const { body: given, expected } = await readRequest(change, old);
   requireRevision(old, expected);
-  const { controller } = checked<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
-  const controllers = listOf(controller);
+  const { controller } = checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
+  const controllers = toTexts(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexedEdges([...others, ...controllerEdges(controllers)]) };
   return write(deps, caller, { old, body, action: 'transfer' });
 }
 
-/** Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. */
+/**
+ * Ends the twin for good. Its DID stays resolvable as deactivate and is never used again. A part is marked as leaving first:
+ * when this process or its store fails afterwards, {@link finishLeaving} ends what was begun.
+ */
 export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: Change<Expecting>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  const { expected } = await requestOf(change, old);
+  const { expected } = await readRequest(change, old);
   requireRevision(old, expected);
-  await leaveParent(deps, caller, old);
+  const parent = await findLivingParent(deps, old);
+  if (!parent) return replace(deps, old, deactivate(deps, old.body, caller.principal));
+  // Refused before anything is written, wherever that can be seen.
+  requireMembershipGroup(parent, old.body)(parent.body.subDomains.filter(({ did }) => did !== old.id));
   const at = stamp(old.body, deps.clock);
-  const events = [{ type: 'domain.deactivated', data: {} }];
-  const journal = { at, by: caller.principal, action: 'deactivate', events };
-  const body: StoredDomain = { ...old.body, status: 'Deactivated', updated: at, journal };
+  const journal = { at, by: caller.principal, action: 'deactivate', events: [] };
+  const marked: StoredDomain = { ...old.body, leaving: true, provisionalSince: at, journal };
+  return finishLeaving(deps, await replace(deps, old, marked, false));
+}
+
+/** Takes a twin that is marked as leaving from its parent and deactivates it; again: what is left. Throws `last-membership-group`. */
+export async function finishLeaving(deps: ChangeDeps, twin: Domain): Promise<Domain> {
+  const parent = await findLivingParent(deps, twin);
   try {
-    return await replace(deps, old, body);
+    // The parent's document decides, so that two groups that leave at once cannot both be the second to last.
+    if (parent) await removePart(deps, parent, { did: twin.id, mayLeave: requireMembershipGroup(parent, twin.body) });
   } catch (error) {
-    // Somebody was first, so it lives on: then it still belongs to its parent.
-    if (isRefusal(error, 'revision-changed')) await rejoinParent(deps, old);
+    if (isRefusal(error, 'last-membership-group')) await rewrite(deps, twin, keepWithParent);
     throw error;
   }
+  const ended = await rewrite(deps, twin, (body) =>
+    body.status === 'Deactivated' ? undefined : deactivate(deps, body, twin.body.journal.by),
+  );
+  await deps.onMaterialChange(ended);
+  return ended;
+}
+
+function deactivate({ clock }: TwinDeps, { leaving: _, ...body }: StoredDomain, by: string): StoredDomain {
+  const at = stamp(body, clock);
+  const journal = { at, by, action: 'deactivate', events: [{ type: 'domain.deactivated', data: {} }] };
+  return { ...body, status: 'Deactivated', updated: at, provisionalSince: null, journal };
+}
+
+function keepWithParent({ leaving: _, ...body }: StoredDomain): StoredDomain | undefined {
+  return body.status === 'Deactivated' ? undefined : { ...body, provisionalSince: null };
 }
 
 async function changeable(deps: ChangeDeps, caller: Caller, did: string): Promise<Domain> {
@@ -98,7 +124,7 @@ async function changeable(deps: ChangeDeps, caller: Caller, did: string): Promis
   return found;
 }
 
-async function requestOf<Request extends object>(change: Change<Request>, present: Domain): Promise<Request> {
+async function readRequest<Request extends object>(change: Change<Request>, present: Domain): Promise<Request> {
   return 'read' in change ? change.read(present) : change;
 }
 
@@ -107,24 +133,20 @@ function requireRevision({ revision }: Domain, expected: number | undefined): vo
   throw refuse('revision-changed', `The record is at revision ${revision}, not ${expected}. Read it again.`);
 }
 
-// The parent's document decides first, so that two groups that leave at once cannot both be the second to last.
-async function leaveParent(deps: TwinDeps, caller: Caller, { body }: Domain): Promise<void> {
-  if (body.parent === null) return;
-  const parent = await requireDomain(deps.documents, caller, body.parent).catch(() => undefined);
-  if (!parent) return;
-  const mayLeave = (rest: readonly SubDomain[]) => {
-    if (!isOrganisation(parent.body.type) || !isMembershipGroup(body) || rest.some(isMembershipGroup)) return;
-    throw refuse(
-      'last-membership-group',
-      `${body.did} is the last membership group of ${parent.id}. Create another one first.`,
-    );
-  };
-  await removePart(deps, parent, { did: body.did, mayLeave });
+async function findLivingParent({ documents }: TwinDeps, { body }: Domain): Promise<Domain | undefined> {
+  const parent = body.parent === null ? undefined : await findDomain(documents, body.tenant, body.parent);
+  return parent?.body.status === 'Deactivated' ? undefined : parent;
 }
 
-async function rejoinParent(deps: TwinDeps, { id, body: { tenant, type, parent: above } }: Domain): Promise<void> {
-  const parent = above === null ? undefined : await findDomain(deps.documents, tenant, above);
-  if (parent && parent.body.status !== 'Deactivated') await addPart(deps, parent, { did: id, type });
+/** A check of the parts that would be left; throws `last-membership-group`. */
+function requireMembershipGroup(parent: Domain, leaving: StoredDomain): (rest: readonly SubDomain[]) => void {
+  return (rest) => {
+    if (!isOrganisation(parent.body.type) || !isMembershipGroup(leaving) || rest.some(isMembershipGroup)) return;
+    throw refuse(
+      'last-membership-group',
+      `${leaving.did} is the last membership group of ${parent.id}. Create another one first.`,
+    );
+  };
 }
 
 function namesProtocol({ type, patch }: Patch): boolean {
@@ -174,7 +196,7 @@ function isSame(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 // What a merge patch has removed is as if it had never been sent.
-function partsOf(after: JsonObject): TwinParts {
+function pickParts(after: JsonObject): TwinParts {
   const present = CHANGEABLE.filter((field) => after[field] !== undefined && after[field] !== null);
   return Object.fromEntries(present.map((field) => [field, after[field]])) as TwinParts;
 }

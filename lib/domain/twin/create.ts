@@ -10,9 +10,9 @@ import { refuseForeignDids, requireDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
-import { listOf, requireController } from '../protocol/protocol.ts';
+import { requireController, toTexts } from '../protocol/protocol.ts';
 import { NEW_TWIN } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { edgeIn, indexedEdges, PART_EDGE } from './graph.ts';
 import { type Domain, isOfKind, pickLists, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { classReference, settle, type TwinDeps, type TwinFrame, type TwinParts } from './rules.ts';
@@ -38,7 +38,7 @@ export async function createTwin(
   given: { body: unknown } & CreateOptions,
 ): Promise<Domain> {
   requireRole(caller, 'create twins');
-  const body = checked<NewTwin>(NEW_TWIN, given.body, 'The twin');
+  const body = checkShape<NewTwin>(NEW_TWIN, given.body, 'The twin');
   if (isOfKind(body.type, 'Protocol'))
     throw invalid('A protocol is no twin.', [{ field: '/type', error: 'is Protocol; create it as a protocol' }]);
   const reference = classReference(body, given.wanted ?? 'class');
@@ -46,7 +46,7 @@ export async function createTwin(
   const parent = body.parent === undefined ? undefined : await requireDomain(deps.documents, caller, body.parent);
   if (parent) requireController(caller, parent.body.controllers);
 
-  const controllers = controllersOf(caller, body.controller);
+  const controllers = listControllers(caller, body.controller);
   const group = isOrganisation(body.type) ? [{ did: groupDid(did), type: MEMBERSHIP_GROUP }] : [];
   const frame: TwinFrame = { tenant: caller.tenant, type: body.type, controllers, subDomains: group };
   const settled = await settle(deps, reference, { frame, parts: body });
@@ -117,9 +117,9 @@ function firstGroup(organisation: StoredDomain, { did, type }: SubDomain): Store
   };
 }
 
-function controllersOf(caller: Caller, given: NewTwin['controller']): readonly string[] {
+function listControllers(caller: Caller, given: NewTwin['controller']): readonly string[] {
   if (given === undefined) return [caller.principal];
-  const controllers = listOf(given);
+  const controllers = toTexts(given);
   if (caller.roles.has('operator') || controllers.includes(caller.principal)) return controllers;
   throw invalid('Nobody makes twins that others control alone.', [
     { field: '/controller', error: `must be or include ${caller.principal}; transfer the twin afterwards` },

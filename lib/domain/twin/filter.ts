@@ -35,13 +35,13 @@ interface Tokens {
 export function parseFilter(source: string): Filter {
   if (source.length > DOMAIN_LIMITS.filterChars)
     throw wrong(source, `is longer than ${DOMAIN_LIMITS.filterChars} characters`);
-  const tokens: Tokens = { texts: tokensOf(source), at: 0, depth: 0 };
+  const tokens: Tokens = { texts: listTokens(source), at: 0, depth: 0 };
   const filter = call(tokens, source);
   if (tokens.at < tokens.texts.length) throw wrong(source, `goes on after its end with ${tokens.texts[tokens.at]}`);
   return filter;
 }
 
-function tokensOf(source: string): string[] {
+function listTokens(source: string): string[] {
   const found: string[] = [];
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < source.trimEnd().length; ) {
     const from = TOKEN.lastIndex;

@@ -7,7 +7,7 @@ import { findDomain, isVisible, requireDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import { listOf } from '../protocol/protocol.ts';
+import { toTexts } from '../protocol/protocol.ts';
 import { canonicalClass, type Domain, type StoredDomain } from './record.ts';
 
 export type Direction = 'out' | 'in' | 'both';
@@ -36,7 +36,7 @@ interface DirectedEdge extends Edge {
 }
 
 /** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
-export async function graphOf(documents: DocumentStore, caller: Caller, query: GraphQuery): Promise<Graph> {
+export async function readGraph(documents: DocumentStore, caller: Caller, query: GraphQuery): Promise<Graph> {
   const { depth = 1, direction = 'out', relation } = query;
   if (!Number.isInteger(depth) || depth < 1 || depth > DOMAIN_LIMITS.graphDepth)
     throw refuse('bad-request', `depth=${depth} is not a whole number from 1 to ${DOMAIN_LIMITS.graphDepth}.`);
@@ -64,7 +64,7 @@ export async function graphOf(documents: DocumentStore, caller: Caller, query: G
   }
   return {
     root: root.id,
-    nodes: [...nodes].map(nodeOf),
+    nodes: [...nodes].map(makeNode),
     edges: [...arrows.values()].map((arrow) => ({ ...arrow })),
     truncated,
   };
@@ -97,7 +97,7 @@ async function incoming(documents: DocumentStore, node: Domain, relation: string
 }
 
 // A protocol, an account, or a twin of another registry is named and not known.
-function nodeOf([did, node]: [string, Domain | undefined]): JsonObject {
+function makeNode([did, node]: [string, Domain | undefined]): JsonObject {
   if (!node) return { did };
   const { type, status, metadata } = node.body;
   return { did, type, canonicalClass: canonicalClass(type), status, name: metadata.name ?? null };
@@ -117,17 +117,17 @@ export const CONTROLLER_EDGE = 'controlledBy';
 type Pointing = Pick<StoredDomain, 'class' | 'controllers' | 'relationships' | 'linkedEntity' | 'subDomains'>;
 
 /** The edges of a twin, each once. `resolved` gives the DID that a reference stands for, where it is another. */
-export function edgesOf(twin: Pointing, resolved: ReadonlyMap<string, string> = new Map()): Edge[] {
-  const didOf = (reference: string) => resolved.get(reference) ?? parseDidUrl(reference)?.did ?? reference;
+export function listEdges(twin: Pointing, resolved: ReadonlyMap<string, string> = new Map()): Edge[] {
+  const resolveDid = (reference: string) => resolved.get(reference) ?? parseDidUrl(reference)?.did ?? reference;
   const edges: Edge[] = [
     { relation: CLASS_EDGE, to: twin.class },
     ...controllerEdges(twin.controllers),
     ...Object.entries(twin.relationships).flatMap(([relation, filled]) =>
-      listOf(filled as string | string[]).map((to) => ({ relation, to: didOf(to) })),
+      toTexts(filled as string | string[]).map((to) => ({ relation, to: resolveDid(to) })),
     ),
     ...twin.linkedEntity.map(({ relationship, id }: JsonObject) => ({
       relation: String(relationship),
-      to: didOf(String(id)),
+      to: resolveDid(String(id)),
     })),
     ...twin.subDomains.map(({ did }) => ({ relation: PART_EDGE, to: did })),
   ];

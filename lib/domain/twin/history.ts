@@ -5,7 +5,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { diffJson } from '../../json/compare.ts';
 import type { DocumentStore, JsonObject } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
-import { type Revision, revisionAt, revisionOf, revisionsOf } from '../feed/journal.ts';
+import { type Revision, readRevision, readRevisions, revisionAt } from '../feed/journal.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -32,7 +32,7 @@ export async function twinAt(
   const wanted = revisionOrMoment(at);
   const found =
     'revision' in wanted
-      ? await revisionOf<StoredDomain>(documents, { kind: DOMAIN, id, revision: wanted.revision })
+      ? await readRevision<StoredDomain>(documents, { kind: DOMAIN, id, revision: wanted.revision })
       : wanted.moment <= now && (await revisionAt<StoredDomain>(documents, { kind: DOMAIN, id, at: wanted.moment }));
   if (found) return { id, ...found };
   throw refuse('not-found', `${did} has no revision ${JSON.stringify(at)}.`);
@@ -56,7 +56,7 @@ export function revisionOrMoment(at: string): { readonly revision: number } | { 
  * A page of the history, the newest revision first; `before` is the cursor of the page before. Of large records a page
  * has fewer items than asked for, at least one.
  */
-export async function historyOf(
+export async function readHistory(
   { documents, linksTo }: { readonly documents: DocumentStore; readonly linksTo?: LinksTo | undefined },
   caller: Caller,
   { did, before, limit }: { did: string; before?: number; limit: number },
@@ -70,14 +70,14 @@ export async function historyOf(
     const shown = showRevision(revision, linksTo);
     bytes += shown.bytes;
     if (newer) {
-      items.push(itemOf(newer, shown.view));
+      items.push(makeItem(newer, shown.view));
       if (items.length >= Math.min(limit, COMMON_LIMITS.pageSizeMax) || bytes > DOMAIN_LIMITS.historyPageBytes)
         return { items, next: String(newer.revision) };
     }
     newer = shown;
     await pause();
   }
-  if (newer) items.push(itemOf(newer, {}));
+  if (newer) items.push(makeItem(newer, {}));
   return { items };
 }
 
@@ -89,7 +89,7 @@ async function* newestFirst(
 ): AsyncGenerator<Revision<StoredDomain>> {
   for (let next = before; ; ) {
     const query = { kind: DOMAIN, id, limit: REVISIONS_AT_ONCE, ...(next !== undefined && { before: next }) };
-    const found = await revisionsOf<StoredDomain>(documents, query);
+    const found = await readRevisions<StoredDomain>(documents, query);
     yield* found;
     next = found.at(-1)?.revision;
     if (next === undefined) return;
@@ -110,7 +110,7 @@ function showRevision(found: Revision<StoredDomain>, linksTo?: LinksTo): Shown {
 
 const ALWAYS = new Set(['/revision', '/updated', '/validity']);
 
-function itemOf({ revision, journal: { at, by, action }, view }: Shown, before: JsonObject): HistoryItem {
+function makeItem({ revision, journal: { at, by, action }, view }: Shown, before: JsonObject): HistoryItem {
   const { operations } = diffJson(before, view, DOMAIN_LIMITS.historyDiff);
   return { revision, at: isoTime(at), by, action, changes: operations.filter(({ path }) => !ALWAYS.has(path)) };
 }

@@ -11,7 +11,7 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
 import type { Protocols } from '../protocol/protocol.ts';
 import { type Filter, matches, parseFilter } from './filter.ts';
-import { type Domain, domainView, type StoredDomain, validityOf } from './record.ts';
+import { type Domain, domainView, findValidity, type StoredDomain } from './record.ts';
 
 /** What a list is asked for. Texts as clients send them. */
 export interface ListQuery {
@@ -67,15 +67,15 @@ const BY_FIELD: { readonly [sort: string]: string } = { updated: 'updated', name
 export async function listTwins(deps: ListDeps, caller: Caller, query: ListQuery): Promise<Page> {
   const limit = query.limit ?? 20;
   requireLimit(limit);
-  const equal = await equalitiesOf(deps, caller, query);
+  const equal = await readEqualities(deps, caller, query);
   if (!equal) return { items: [] };
-  const holds = conditionOf(query, equal, deps.clock.now());
-  const plan = planOf(caller.tenant, equal, query);
-  return walk(deps.documents, plan, { limit, holds, cursor: query.cursor, print: printOf(query) });
+  const holds = makeCondition(query, equal, deps.clock.now());
+  const plan = planQuery(caller.tenant, equal, query);
+  return walk(deps.documents, plan, { limit, holds, cursor: query.cursor, print: fingerprintQuery(query) });
 }
 
 // Undefined: nothing can match.
-async function equalitiesOf(
+async function readEqualities(
   { protocols }: ListDeps,
   { tenant }: Caller,
   query: ListQuery,
@@ -104,7 +104,7 @@ function pinned(filter: Filter): Equalities {
   return typeof value === 'string' ? { [filter.field]: value } : {};
 }
 
-function planOf(tenant: string, equal: Equalities, { sort = 'created' }: ListQuery): Query {
+function planQuery(tenant: string, equal: Equalities, { sort = 'created' }: ListQuery): Query {
   const descending = sort.startsWith('-');
   const field = descending ? sort.slice(1) : sort;
   if (field !== 'created' && !Object.hasOwn(BY_FIELD, field))
@@ -123,7 +123,7 @@ function planOf(tenant: string, equal: Equalities, { sort = 'created' }: ListQue
 
 type Holds = (domain: Domain) => boolean;
 
-function conditionOf(query: ListQuery, equal: Equalities, now: number): Holds {
+function makeCondition(query: ListQuery, equal: Equalities, now: number): Holds {
   const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
   const moment = query.validAt === undefined ? undefined : Date.parse(query.validAt);
   if (Number.isNaN(moment))
@@ -135,7 +135,7 @@ function conditionOf(query: ListQuery, equal: Equalities, now: number): Holds {
     if (controller !== undefined && !body.controllers.includes(controller as string)) return false;
     if (name !== undefined && body.metadata.name !== name) return false;
     if (!Object.entries(plain).every(([field, value]) => body[field] === value)) return false;
-    if (moment !== undefined && validityOf(body, moment) !== 'valid') return false;
+    if (moment !== undefined && findValidity(body, moment) !== 'valid') return false;
     return filter === undefined || matches(filter, domainView(domain, now));
   };
 }
@@ -177,7 +177,7 @@ function findFrom(documents: DocumentStore, plan: Query, page: { limit: number; 
 }
 
 // A cursor belongs to the query that gave it; how long its pages are may change.
-function printOf({ limit: _limit, cursor: _cursor, ...query }: ListQuery): string {
+function fingerprintQuery({ limit: _limit, cursor: _cursor, ...query }: ListQuery): string {
   const text = JSON.stringify(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }

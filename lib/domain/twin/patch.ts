@@ -7,7 +7,7 @@ import { isObject } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import type { Schema } from '../schema/parts.ts';
 
 export type Patch = { readonly type: 'merge'; readonly patch: Json } | { readonly type: 'json'; readonly patch: Json };
@@ -27,7 +27,7 @@ const OPERATIONS: Schema = {
 };
 
 /** `target` after the patch; `target` itself stays. Throws `invalid` or `test-failed`; then nothing has changed. */
-export function patched(target: JsonObject, { type, patch }: Patch): JsonObject {
+export function applyPatch(target: JsonObject, { type, patch }: Patch): JsonObject {
   const after = type === 'merge' ? merged(target, patch) : operated(target, patch);
   if (!isObject(after)) throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
   const flaw = flawOfMade(after as JsonObject);
@@ -46,7 +46,7 @@ function merged(target: Json | undefined, patch: Json): Json {
 }
 
 function operated(target: JsonObject, patch: Json): Json {
-  const operations = checked<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
+  const operations = checkShape<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
   const result = applyJsonPatch(target, operations, { copyBytes: COMMON_LIMITS.documentBytes });
   if ('value' in result) return result.value;
   const { kind, at, error } = result.fault;

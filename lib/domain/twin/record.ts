@@ -67,8 +67,10 @@ export type StoredDomain = Journaled &
     /** `<relation> <did>` and `<did>` of everything that this twin points at; see edges.ts. */
     readonly edges: readonly string[];
     readonly targets: readonly string[];
-    /** Written before its parent, and hidden while the parent is missing; else null. */
+    /** Since when the record waits for its parent: a new part that the parent must name, or one that is leaving; else null. */
     readonly provisionalSince: number | null;
+    /** Deactivated as soon as its parent does not name it any more. */
+    readonly leaving?: true;
   };
 
 /** A domain in one of its revisions. */
@@ -82,7 +84,7 @@ export interface DomainView extends JsonObject {
 }
 
 /** Half-open: valid from `validFrom` on, no more at `validUntil`. */
-export function validityOf(
+export function findValidity(
   { validFrom, validUntil }: Pick<StoredDomain, 'validFrom' | 'validUntil'>,
   now: number,
 ): Validity {
@@ -110,7 +112,7 @@ export function domainView(
     classVersion: body.classVersion,
     status: body.status,
     entityVerified: body.status === 'Verified',
-    validity: validityOf(body, now),
+    validity: findValidity(body, now),
     metadata: body.metadata,
     properties: body.properties,
     relationships: body.relationships,
@@ -156,23 +158,23 @@ const CLASS_OF: { readonly [type: string]: CanonicalClass } = {
 
 /** The canonical class by type (`asset/device` counts as `asset`); Twin Systems for a type that is not in the table. */
 export function canonicalClass(type: string): CanonicalClass {
-  const name = kindOf(type.split('/')[0]!);
+  const name = normalizeType(type.split('/')[0]!);
   if (Object.hasOwn(CLASS_OF, name)) return CLASS_OF[name]!;
   const ending = Object.keys(CLASS_OF).find((known) => name.endsWith(known));
   return ending ? CLASS_OF[ending]! : 'Twin Systems';
 }
 
 /** A type for comparison: lower case, without the suffix Entity. `OracleEntity` and `Oracle` are one kind. */
-export function kindOf(type: string): string {
+export function normalizeType(type: string): string {
   return type.toLowerCase().replace(/entity$/, '') || 'entity';
 }
 
 /** Whether a twin of this type fills a role that asks for `kind`; `asset/device` is an asset, too. */
 export function isOfKind(type: string, kind: string): boolean {
-  const wanted = kindOf(kind);
+  const wanted = normalizeType(kind);
   if (wanted === 'entity') return true;
-  const steps = type.split('/').map(kindOf);
-  return kindOf(type) === wanted || steps.some((_, at) => steps.slice(0, at + 1).join('/') === wanted);
+  const steps = type.split('/').map(normalizeType);
+  return normalizeType(type) === wanted || steps.some((_, at) => steps.slice(0, at + 1).join('/') === wanted);
 }
 
 /** Type → relation → the type on its other end. */
@@ -186,7 +188,7 @@ export const CHAIN: { readonly [type: string]: { readonly [relation: string]: st
 };
 
 /** The relations of the chain that a twin of this type may have. */
-export function chainOf(type: string): { readonly [relation: string]: string } {
-  const name = kindOf(type.split('/')[0]!);
+export function findChain(type: string): { readonly [relation: string]: string } {
+  const name = normalizeType(type.split('/')[0]!);
   return Object.hasOwn(CHAIN, name) ? CHAIN[name]! : {};
 }

@@ -9,10 +9,10 @@ import { findDomain } from '../find.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, requireFits } from '../problems.ts';
 import { compileProperty, type PropertyCheck, type WorkBudget, workBudget } from '../protocol/property.ts';
-import { listOf, type Protocol, type Protocols } from '../protocol/protocol.ts';
-import { edgesOf, indexedEdges } from './graph.ts';
+import { type Protocol, type Protocols, toTexts } from '../protocol/protocol.ts';
+import { indexedEdges, listEdges } from './graph.ts';
 import {
-  chainOf,
+  findChain,
   INHERITED,
   type InheritedLists,
   isOfKind,
@@ -62,7 +62,7 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin) {
     ? await deps.protocols.at(bound.did, bound.version)
     : await deps.protocols.find(frame.tenant, reference);
   if (!protocol) throw invalid(`The protocol ${JSON.stringify(reference)} is unknown.`, [UNKNOWN_CLASS]);
-  const lineage = await lineageOf(deps.protocols, protocol);
+  const lineage = await readLineage(deps.protocols, protocol);
   const roles = await filledRoles(deps, lineage, twin);
   const details = [
     ...(await propertyProblems(lineage, parts.properties ?? {})),
@@ -77,12 +77,12 @@ export async function settle(deps: TwinDeps, reference: string, twin: Twin) {
     metadata: parts.metadata ?? {},
     properties: parts.properties ?? {},
     relationships: parts.relationships ?? {},
-    alsoKnownAs: listOf(parts.alsoKnownAs),
+    alsoKnownAs: toTexts(parts.alsoKnownAs),
     validFrom: parts.validFrom ?? null,
     validUntil: parts.validUntil ?? null,
     ...pickLists(TWIN_LISTS, parts),
   };
-  const edges = edgesOf({ ...settled, ...frame }, roles.resolved);
+  const edges = listEdges({ ...settled, ...frame }, roles.resolved);
   if (edges.length > COMMON_LIMITS.elementsPerIndex) details.push(tooManyEdges(edges.length));
   if (details.length) throw invalid(`The ${frame.type} breaks ${details.length} of its rules.`, details);
   const whole = { ...settled, ...indexedEdges(edges) };
@@ -141,12 +141,12 @@ function problemsOfValue(declared: Json, value: Json, budget: WorkBudget): reado
 }
 
 async function filledRoles({ documents }: TwinDeps, lineage: Lineage, { frame, parts }: Twin) {
-  const roles: { readonly [role: string]: string } = { ...chainOf(frame.type), ...lineage.relationships };
+  const roles: { readonly [role: string]: string } = { ...findChain(frame.type), ...lineage.relationships };
   const problems: Detail[] = [];
   const resolved = new Map<string, string>();
   const known = namesIn(roles) || 'no roles';
   const relationships = Object.entries((parts.relationships ?? {}) as { [role: string]: string | string[] });
-  const count = relationships.reduce((sum, [, filled]) => sum + listOf(filled).length, 0);
+  const count = relationships.reduce((sum, [, filled]) => sum + toTexts(filled).length, 0);
   if (count > COMMON_LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
   for (const [role, filled] of relationships) {
     const field = `/relationships/${escapeStep(role)}`;
@@ -154,7 +154,7 @@ async function filledRoles({ documents }: TwinDeps, lineage: Lineage, { frame, p
       problems.push({ field, error: `is not a role of the protocol, which has ${known}` });
       continue;
     }
-    for (const reference of listOf(filled)) {
+    for (const reference of toTexts(filled)) {
       const target = await findDomain(documents, frame.tenant, reference);
       if (!target) problems.push({ field, error: `names ${reference}, which is no twin of this registry` });
       else if (!isOfKind(target.body.type, roles[role]!))
@@ -198,7 +198,7 @@ export interface Lineage {
 }
 
 /** The lineage of a protocol in this version; throws `invalid` for a circle, a missing ancestor, or too long a way. */
-export async function lineageOf(protocols: Protocols, protocol: Protocol): Promise<Lineage> {
+export async function readLineage(protocols: Protocols, protocol: Protocol): Promise<Lineage> {
   const chain = [protocol];
   for (let { parent, parentVersion } = protocol.body; parent !== null; ) {
     const broken = (error: string) =>
@@ -228,12 +228,12 @@ export function composedLists(own: InheritedLists, { protocols }: Lineage): Inhe
 
 function merged(layers: readonly (readonly JsonObject[])[]): JsonObject[] {
   const byName = new Map<string, JsonObject>();
-  for (const item of layers.flat()) byName.set(nameOf(String(item.id)), item);
+  for (const item of layers.flat()) byName.set(readFragment(String(item.id)), item);
   return [...byName.values()];
 }
 
 // The fragment of an id decides; else the whole id.
-function nameOf(id: string): string {
+function readFragment(id: string): string {
   const hash = id.indexOf('#');
   return hash < 0 ? id : id.slice(hash);
 }

@@ -9,9 +9,9 @@ import { mayBeId } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { isRefusal, refuse } from '../problems.ts';
 import { NEW_VOTE, VETO } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import type { StoredDomain } from '../twin/record.ts';
-import { changeOf, verificationOf } from './execution.ts';
+import { makeChange, readVerification } from './execution.ts';
 import type { Proposal } from './proposal.ts';
 import type { VotingDeps } from './propose.ts';
 
@@ -72,7 +72,7 @@ function actionsOn(deps: VotingDeps, caller: Caller, found: Proposal): Permitted
     withdraw: ({ key }) =>
       step(deps, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } }),
     veto: async ({ body, key }) => {
-      const { reason = 'vetoed' } = checked<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
+      const { reason = 'vetoed' } = checkShape<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
       const event = { type: 'VETO', reason } as EventObject;
       return step(deps, caller, { id, key, action: 'veto', from: STOPPABLE, event });
     },
@@ -97,14 +97,16 @@ export async function reviewed(deps: VotingDeps, proposal: Proposal): Promise<Pr
   if (!STOPPABLE.includes(state as ProposalState)) return proposal;
   const subject = await deps.documents.get<StoredDomain>(DOMAIN, context.subject);
   // An execution that was given up may have come through after all.
-  const isExecuted = subject && verificationOf(subject.body).settled?.[body.kind]?.proposal === id;
-  if (isExecuted) return state === 'execution_failed' ? moved(deps, proposal, { type: 'EXECUTE' }) : proposal;
-  const reason = changeOf(subject?.body, { kind: body.kind, hash: context.hash });
-  return reason === undefined ? proposal : moved(deps, proposal, { type: 'SUBJECT_CHANGED', reason } as EventObject);
+  const isExecuted = subject && readVerification(subject.body).settled?.[body.kind]?.proposal === id;
+  if (isExecuted) return state === 'execution_failed' ? moveProposal(deps, proposal, { type: 'EXECUTE' }) : proposal;
+  const reason = makeChange(subject?.body, { kind: body.kind, hash: context.hash });
+  return reason === undefined
+    ? proposal
+    : moveProposal(deps, proposal, { type: 'SUBJECT_CHANGED', reason } as EventObject);
 }
 
 // As long as the state is one of those that can be left this way; others have been faster otherwise.
-async function moved({ proposals }: VotingDeps, { id }: Proposal, event: EventObject): Promise<Proposal> {
+async function moveProposal({ proposals }: VotingDeps, { id }: Proposal, event: EventObject): Promise<Proposal> {
   let last: Proposal | undefined;
   const decide = (proposal: Proposal) => {
     last = proposal;
@@ -127,17 +129,17 @@ export interface Voted {
 
 async function castBallot(deps: VotingDeps, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
   const { principal } = caller;
-  const cast = checked<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
+  const cast = checkShape<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
   const { instance, repeated } = await deps.proposals.take(id, {
     ...noted(caller, 'vote', key),
     decide: (proposal) =>
-      refusalOf(proposal, { voter: principal, vote: cast.vote }) ??
+      findRefusal(proposal, { voter: principal, vote: cast.vote }) ??
       ({ type: 'CAST', voter: principal, ...cast } as EventObject),
   });
   return { proposal: instance, ballot: voterIn(instance, principal)!, repeated };
 }
 
-function refusalOf(
+function findRefusal(
   proposal: Proposal,
   { voter: did, vote }: { voter: string; vote: Choice },
 ): TwinlineError | undefined {

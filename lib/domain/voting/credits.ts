@@ -11,8 +11,8 @@ import { CREDIT } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { isRefusal, refuse } from '../problems.ts';
 import { NEW_CREDIT } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
-import { type Domain, isoTime, validityOf } from '../twin/record.ts';
+import { checkShape } from '../schema/check.ts';
+import { type Domain, findValidity, isoTime } from '../twin/record.ts';
 import { NO_VOTES, type SettleVotes } from './proposal.ts';
 
 type StoredCredit = Journaled & {
@@ -22,8 +22,8 @@ type StoredCredit = Journaled & {
   readonly issuer: string;
   /** What the issuer says besides. */
   readonly about: JsonObject;
-  /** Issued once the domain was seen to be eligible after this was written. */
-  readonly state: 'checking' | 'issued';
+  /** Issued once the domain was seen to be eligible after this was written; revoked when it was not right after that. */
+  readonly state: 'checking' | 'issued' | 'revoked';
   readonly created: number;
 };
 type Credit = StoredDocument<StoredCredit>;
@@ -55,7 +55,7 @@ export interface CreditOptions {
 
 /**
  * Issues credits. A suspension that comes between the look at the domain and the write of the credit is honoured: the
- * credit counts only after the domain was looked at again.
+ * domain is looked at before, and again after the credit was issued, which then is revoked.
  */
 export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOptions): Credits {
   const reading = { documents, settleVotes };
@@ -71,6 +71,8 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
 
   async function settle(caller: Caller, credit: Credit): Promise<Credit> {
     if (credit.body.state === 'issued') return credit;
+    if (credit.body.state === 'revoked')
+      throw refuse('domain-not-verified', `${credit.body.did} lost its verification while the credits were issued.`);
     try {
       const domain = await requireSettled(reading, caller, credit.body.did);
       await requireEligible(reading, domain, clock.now());
@@ -84,9 +86,30 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
     const journal = { at, by: caller.principal, action: 'issue', events };
     const body: StoredCredit = { ...credit.body, state: 'issued', journal };
     const result = await documents.replace(CREDIT, credit.id, credit.revision, body);
-    if (result.kind === 'replaced') return { id: credit.id, revision: result.revision, body };
-    const other = await documents.get<StoredCredit>(CREDIT, credit.id);
-    return other ?? { ...credit, body };
+    if (result.kind !== 'replaced') return settle(caller, await present(credit.id));
+    await revokeUnlessEligible(caller, { id: credit.id, revision: result.revision, body });
+    return { id: credit.id, revision: result.revision, body };
+  }
+
+  async function present(id: string): Promise<Credit> {
+    const found = await documents.get<StoredCredit>(CREDIT, id);
+    if (found) return found;
+    throw refuse('domain-not-verified', 'The credits were refused to another try of this request. Try again.');
+  }
+
+  // A suspension that was stored before the credit, and after the look at the domain, counts: then there is no credit.
+  async function revokeUnlessEligible(caller: Caller, { id, revision, body }: Credit): Promise<void> {
+    try {
+      await requireEligible(reading, await requireSettled(reading, caller, body.did), clock.now());
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const at = stamp(body, clock);
+      const { amount, did } = body;
+      const events = [{ type: 'credits.revoked', data: { credit: id, amount, did } }];
+      const journal = { at, by: 'system', action: 'revoke', events };
+      await documents.replace(CREDIT, id, revision, { ...body, state: 'revoked', journal } satisfies StoredCredit);
+      throw error;
+    }
   }
 
   async function permitIssue(caller: Caller, did: string) {
@@ -94,7 +117,7 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
     requireRole(caller, 'issue credits');
     return async ({ body: given, id = randomToken() }: NewCredit): Promise<JsonObject> => {
       await requireEligible(reading, domain, clock.now());
-      const { amount, ...about } = checked<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
+      const { amount, ...about } = checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
       const at = clock.now();
       const written = await write(id, {
         tenant: caller.tenant,
@@ -161,7 +184,7 @@ export async function requireEligible(reading: Reading, domain: Domain, now: num
 
 function ownObstacles({ body }: Domain, now: number): Obstacle[] {
   if (body.status === 'Deactivated') return [{ code: 'deactivated', message: 'It was deactivated.' }];
-  const validity = validityOf(body, now);
+  const validity = findValidity(body, now);
   const notVerified: Obstacle = {
     code: 'domain-not-verified',
     message: `Its status is ${body.status}, not Verified. A representative proposes, voters decide.`,

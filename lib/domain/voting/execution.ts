@@ -56,17 +56,17 @@ export interface About {
   readonly subjectRevision: number;
 }
 
-export function verificationOf(body: StoredDomain): Verification {
+export function readVerification(body: StoredDomain): Verification {
   return body.verification as Verification;
 }
 
 /** The status apart from an open vote. */
 export function statusBeneath(body: StoredDomain): Status {
-  return body.status === 'UnderReview' ? (verificationOf(body).review?.from ?? 'Created') : body.status;
+  return body.status === 'UnderReview' ? (readVerification(body).review?.from ?? 'Created') : body.status;
 }
 
 /** Why the domain is not what the proposal is about any more; undefined when it is. */
-export function changeOf(
+export function makeChange(
   body: StoredDomain | undefined,
   { kind, hash }: Pick<About, 'kind' | 'hash'>,
 ): string | undefined {
@@ -79,7 +79,7 @@ export function changeOf(
 export function mayBecome(kind: ProposalKind, body: StoredDomain): Status | undefined {
   // While its verification is voted on, nothing else is.
   const from = kind === 'verify' ? statusBeneath(body) : body.status;
-  const isSame = verificationOf(body).hash === materialHash(body);
+  const isSame = readVerification(body).hash === materialHash(body);
   // What was suspended comes back as what it was; something else is verified anew.
   if (from === 'Suspended' && (kind === 'verify' ? isSame : kind === 'reinstate' && !isSame)) return undefined;
   return EXECUTION[kind][from];
@@ -105,8 +105,8 @@ export function executionServices(deps: ExecutionDeps) {
   return {
     /** A domain that is voted on for its verification is under review. */
     present: service(deps, (about, body) => {
-      const verification = verificationOf(body);
-      const changed = endOf(body, about) ?? changeOf(body, about);
+      const verification = readVerification(body);
+      const changed = findEnd(body, about) ?? makeChange(body, about);
       if (changed !== undefined) return { changed };
       if (about.kind !== 'verify' || verification.review?.proposal === about.id) return {};
       const review = { proposal: about.id, from: statusBeneath(body) };
@@ -120,10 +120,10 @@ export function executionServices(deps: ExecutionDeps) {
     /** Gives the domain its new status. */
     execute: service(deps, (about, body) => {
       const { id, kind, hash } = about;
-      const { review: _, ...verification } = verificationOf(body);
-      const end = endOf(body, about);
+      const { review: _, ...verification } = readVerification(body);
+      const end = findEnd(body, about);
       if (end === 'settled') return {};
-      const changed = end ?? changeOf(body, about);
+      const changed = end ?? makeChange(body, about);
       if (changed !== undefined) return { changed };
       const status = mayBecome(kind, body)!;
       const next = {
@@ -138,13 +138,13 @@ export function executionServices(deps: ExecutionDeps) {
 
     /** A vote that ended without an execution leaves the domain as it was, or rejected. */
     release: service(deps, (about, body) => {
-      const { review, ...verification } = verificationOf(body);
-      if (endOf(body, about) !== undefined || body.status === 'Deactivated') return {};
+      const { review, ...verification } = readVerification(body);
+      if (findEnd(body, about) !== undefined || body.status === 'Deactivated') return {};
       const settled = settledBy(body, about);
       const isReviewed = review?.proposal === about.id;
       const isFree = isReviewed || body.status !== 'UnderReview';
       if (about.kind !== 'verify' || !isFree)
-        return { status: body.status, verification: { ...verificationOf(body), settled }, action: 'end vote' };
+        return { status: body.status, verification: { ...readVerification(body), settled }, action: 'end vote' };
       const from = statusBeneath(body);
       const status = about.outcome === 'rejected' ? (REJECTED[from] ?? from) : from;
       const caused = status === 'Rejected' ? { proposal: about.id } : {};
@@ -158,14 +158,14 @@ export function executionServices(deps: ExecutionDeps) {
 }
 
 // `settled`: this proposal's end has been noted; `superseded`: that of a later one.
-function endOf(body: StoredDomain, { id, kind, subjectRevision }: About): 'settled' | 'superseded' | undefined {
-  const last = verificationOf(body).settled?.[kind];
+function findEnd(body: StoredDomain, { id, kind, subjectRevision }: About): 'settled' | 'superseded' | undefined {
+  const last = readVerification(body).settled?.[kind];
   if (last?.proposal === id) return 'settled';
   return last && last.revision >= subjectRevision ? 'superseded' : undefined;
 }
 
 function settledBy(body: StoredDomain, { id, kind, subjectRevision }: About): NonNullable<Verification['settled']> {
-  return { ...verificationOf(body).settled, [kind]: { proposal: id, revision: subjectRevision } };
+  return { ...readVerification(body).settled, [kind]: { proposal: id, revision: subjectRevision } };
 }
 
 function withStatusEvent(body: StoredDomain, change: Change): Change {

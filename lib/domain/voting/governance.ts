@@ -93,7 +93,7 @@ const CHECKS: { readonly [Name in keyof Governance]: Check } = {
   quorum: (value, at, report) => {
     const fraction = typeof value === 'string' ? parseFraction(value) : undefined;
     if (!fraction || comparedToOne(fraction) > 0)
-      report(at, `must be a fraction from "0" to "1" in quotes, such as "0.2"; it is ${shown(value)}`);
+      report(at, `must be a fraction from "0" to "1" in quotes, such as "0.2"; it is ${showValue(value)}`);
     return value;
   },
   votingPeriodSeconds: seconds(1),
@@ -101,10 +101,10 @@ const CHECKS: { readonly [Name in keyof Governance]: Check } = {
   timelockSeconds: seconds(0),
   recuseController: yesOrNo,
   representatives: (value, at, report) => {
-    const list = listOf(value, at, report);
+    const list = readList(value, at, report);
     list.forEach((did, index) => {
       person(did, `${at}/${index}`, report);
-      if (list.indexOf(did) < index) report(`${at}/${index}`, `${shown(did)} stands in the list twice`);
+      if (list.indexOf(did) < index) report(`${at}/${index}`, `${showValue(did)} stands in the list twice`);
     });
     return list;
   },
@@ -116,45 +116,48 @@ function threshold(value: unknown, at: string, report: Report): unknown {
   if (!isObject(value) || (kind !== 'majority' && kind !== 'percent' && kind !== 'count')) {
     report(
       at,
-      `must be {"kind":"majority"}, {"kind":"percent","value":"0.5"} or {"kind":"count","value":3}; it is ${shown(value)}`,
+      `must be {"kind":"majority"}, {"kind":"percent","value":"0.5"} or {"kind":"count","value":3}; it is ${showValue(value)}`,
     );
     return DEFAULT_GOVERNANCE.threshold;
   }
-  known(value, kind === 'majority' ? ['kind'] : ['kind', 'value'], { at, report });
+  checkKeys(value, kind === 'majority' ? ['kind'] : ['kind', 'value'], { at, report });
   if (kind === 'majority') return { kind };
   if (kind === 'percent') {
     const fraction = typeof value.value === 'string' ? parseFraction(value.value) : undefined;
     if (!fraction || fraction.over === 0n || comparedToOne(fraction) > 0)
       report(
         `${at}/value`,
-        `must be a fraction above "0", up to "1", in quotes, such as "0.5"; it is ${shown(value.value)}`,
+        `must be a fraction above "0", up to "1", in quotes, such as "0.5"; it is ${showValue(value.value)}`,
       );
     return { kind, value: String(value.value) };
   }
   const count = wholeNumber(value.value);
   if (count === undefined || count === 0n)
-    report(`${at}/value`, `must be a whole number from 1; it is ${shown(value.value)}`);
+    report(`${at}/value`, `must be a whole number from 1; it is ${showValue(value.value)}`);
   return { kind, value: String(count ?? 1n) };
 }
 
 function voters(value: unknown, at: string, report: Report): VoterPower[] {
-  const list = listOf(value, at, report).slice(0, DOMAIN_LIMITS.votersPerProposal);
+  const list = readList(value, at, report).slice(0, DOMAIN_LIMITS.votersPerProposal);
   const seen = new Map<unknown, number>();
   const found = list.map((voter, index): VoterPower => {
     const here = `${at}/${index}`;
     if (!isObject(voter)) {
-      report(here, `must be {"did":"did:…","power":"1"}; it is ${shown(voter)}`);
+      report(here, `must be {"did":"did:…","power":"1"}; it is ${showValue(voter)}`);
       return { did: '', power: '0' };
     }
-    known(voter, ['did', 'power'], { at: here, report });
+    checkKeys(voter, ['did', 'power'], { at: here, report });
     person(voter.did, `${here}/did`, report);
     const first = seen.get(voter.did);
     if (first !== undefined)
-      report(`${here}/did`, `${shown(voter.did)} stands in the list twice, at ${at}/${first} too`);
+      report(`${here}/did`, `${showValue(voter.did)} stands in the list twice, at ${at}/${first} too`);
     else seen.set(voter.did, index);
     const power = wholeNumber(voter.power);
     if (power === undefined)
-      report(`${here}/power`, `must be a whole number from "0" to 2^128 − 1 in quotes; it is ${shown(voter.power)}`);
+      report(
+        `${here}/power`,
+        `must be a whole number from "0" to 2^128 − 1 in quotes; it is ${showValue(voter.power)}`,
+      );
     return { did: String(voter.did), power: String(power ?? 0n) };
   });
   const total = found.reduce((sum, { power }) => sum + BigInt(power), 0n);
@@ -163,7 +166,7 @@ function voters(value: unknown, at: string, report: Report): VoterPower[] {
   return found;
 }
 
-// With voters that come from API keys, how much power there will be is not known here.
+// With voters that come from API keys, how much power there will be is not checkKeys here.
 function reachable({ threshold: needed, voters: list }: Governance, report: Report): void {
   const total = list.reduce((sum, { power }) => sum + BigInt(power), 0n);
   if (needed?.kind === 'count' && total > 0n && BigInt(needed.value) > total)
@@ -175,19 +178,19 @@ function seconds(least: number): Check {
     if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > DOMAIN_LIMITS.votingSecondsMax)
       report(
         at,
-        `must be a whole number of seconds from ${least} to ${DOMAIN_LIMITS.votingSecondsMax}; it is ${shown(value)}`,
+        `must be a whole number of seconds from ${least} to ${DOMAIN_LIMITS.votingSecondsMax}; it is ${showValue(value)}`,
       );
     return value;
   };
 }
 
 function yesOrNo(value: unknown, at: string, report: Report): unknown {
-  if (typeof value !== 'boolean') report(at, `must be true or false; it is ${shown(value)}`);
+  if (typeof value !== 'boolean') report(at, `must be true or false; it is ${showValue(value)}`);
   return value;
 }
 
-function listOf(value: unknown, at: string, report: Report): readonly unknown[] {
-  if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${shown(value)}`);
+function readList(value: unknown, at: string, report: Report): readonly unknown[] {
+  if (!Array.isArray(value)) report(at, `must be a list, in [ ]; it is ${showValue(value)}`);
   else if (value.length > DOMAIN_LIMITS.votersPerProposal)
     report(at, `has ${value.length} entries; ${DOMAIN_LIMITS.votersPerProposal} are allowed`);
   return Array.isArray(value) ? value : [];
@@ -195,10 +198,10 @@ function listOf(value: unknown, at: string, report: Report): readonly unknown[] 
 
 function person(value: unknown, at: string, report: Report): void {
   if (typeof value !== 'string' || !isDid(value))
-    report(at, `must be a DID such as "did:ixo:…"; it is ${shown(value)}`);
+    report(at, `must be a DID such as "did:ixo:…"; it is ${showValue(value)}`);
 }
 
-function known(value: Values, names: readonly string[], { at, report }: { at: string; report: Report }): void {
+function checkKeys(value: Values, names: readonly string[], { at, report }: { at: string; report: Report }): void {
   for (const name of Object.keys(value))
     if (!names.includes(name)) report(`${at}/${name}`, `unknown; expected only ${names.join(' and ')}`);
 }
@@ -209,7 +212,7 @@ function wholeNumber(value: unknown): bigint | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
 }
 
-function shown(value: unknown): string {
+function showValue(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60);
 }
 

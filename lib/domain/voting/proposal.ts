@@ -13,7 +13,7 @@ import { findPages } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
 import type { NoteOnDomain } from './execution.ts';
 import type { Rules } from './governance.ts';
-import { type Tally, tallyOf } from './tally.ts';
+import { countTally, type Tally } from './tally.ts';
 
 export const PROPOSAL_KINDS = ['verify', 'suspend', 'reinstate', 'revoke'] as const;
 export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
@@ -79,7 +79,7 @@ export function proposalView({ id, revision, body, context, state }: Proposal): 
     kind: body.kind,
     status: state as ProposalState,
     rules,
-    tally: { ...tallyOf(voters, rules), ...(state === 'rejected' && reason !== undefined && { reason }) },
+    tally: { ...countTally(voters, rules), ...(state === 'rejected' && reason !== undefined && { reason }) },
     ...(reason !== undefined && { reason }),
     opensAt: time(context.openedAt),
     closesAt: time(context.closesAt),

@@ -12,10 +12,10 @@ import { PROPOSAL } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { NEW_PROPOSAL } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import { materialHash, packageHash } from '../twin/change.ts';
-import { type Domain, validityOf } from '../twin/record.ts';
-import { mayBecome, statusBeneath, verificationOf } from './execution.ts';
+import { type Domain, findValidity } from '../twin/record.ts';
+import { mayBecome, readVerification, statusBeneath } from './execution.ts';
 import type { Governance, Rules, VoterPower } from './governance.ts';
 import {
   type Context,
@@ -67,7 +67,7 @@ async function propose(
   { found, body, id = randomToken() }: NewProposal & { readonly found: Domain },
 ): Promise<Proposal> {
   const subject = found.id;
-  const asked = checked<Asked>(NEW_PROPOSAL, body, 'The proposal');
+  const asked = checkShape<Asked>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(asked.package);
   const known = await deps.proposals.read(id);
   if (known) return known;
@@ -77,7 +77,7 @@ async function propose(
   await refuseSecond(deps, subject, asked.kind);
   // It may have changed while the request was read.
   const domain = await requireDomain(deps.documents, caller, subject);
-  const input = inputOf(deps, caller, { domain, asked });
+  const input = makeInput(deps, caller, { domain, asked });
   const { tenant, principal } = caller;
   try {
     const { instance } = await deps.proposals.begin(id, {
@@ -118,7 +118,7 @@ function requireRepresentative({ representatives }: Governance, { roles, princip
 
 type Copies = Omit<ProposalInput, 'at'> & { readonly rules: Rules };
 
-function inputOf(deps: VotingDeps, caller: Caller, { domain, asked }: { domain: Domain; asked: Asked }): Copies {
+function makeInput(deps: VotingDeps, caller: Caller, { domain, asked }: { domain: Domain; asked: Asked }): Copies {
   const { body, revision } = domain;
   const { kind } = asked;
   requireUnexpired(deps, kind, domain);
@@ -126,9 +126,9 @@ function inputOf(deps: VotingDeps, caller: Caller, { domain, asked }: { domain: 
   const wholeHash = packageHash(hash, asked.package);
   if (!mayBecome(kind, body))
     throw refuse('wrong-status', `A domain that is ${body.status} cannot be proposed to ${kind}.`);
-  if (statusBeneath(body) === 'Revoked' && verificationOf(body).packageHash === wholeHash)
+  if (statusBeneath(body) === 'Revoked' && readVerification(body).packageHash === wholeHash)
     throw refuse('package-unchanged', `${body.did} was revoked as it is. Change it, or send another package.`);
-  const rules = rulesOf(deps.governance);
+  const rules = pickRules(deps.governance);
   const voters = votersFor(deps, caller.tenant, rules.recuseController ? body.controllers : []);
   const unanimous = countVotes(voters.map((voter) => ({ ...voter, vote: 'yes' as const })));
   if (resultAtClose(unanimous, rules).kind !== 'passes')
@@ -149,13 +149,13 @@ function inputOf(deps: VotingDeps, caller: Caller, { domain, asked }: { domain: 
 }
 
 function requireUnexpired({ clock }: VotingDeps, kind: ProposalKind, { body }: Domain): void {
-  if (kind !== 'verify' || validityOf(body, clock.now()) !== 'expired') return;
+  if (kind !== 'verify' || findValidity(body, clock.now()) !== 'expired') return;
   throw invalid(`${body.did} cannot be verified: it is no longer valid.`, [
     { field: '/validUntil', error: `was ${body.validUntil}; change it first` },
   ]);
 }
 
-function rulesOf({ voters: _, representatives: __, ...rules }: Governance): Rules {
+function pickRules({ voters: _, representatives: __, ...rules }: Governance): Rules {
   return rules;
 }
 

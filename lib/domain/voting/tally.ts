@@ -57,7 +57,7 @@ export function resultWhileVoting(count: Count, rules: Rules): Outcome {
   return meetsThreshold(best, rules) ? { kind: 'open' } : resultAtClose(best, rules);
 }
 
-export function tallyOf(voters: readonly Voter[], rules: Rules): Tally {
+export function countTally(voters: readonly Voter[], rules: Rules): Tally {
   const count = countVotes(voters);
   const { yes, no, abstain, cast, totalPower } = count;
   return {
@@ -71,7 +71,7 @@ export function tallyOf(voters: readonly Voter[], rules: Rules): Tally {
 }
 
 function meetsQuorum({ cast, totalPower }: Count, { quorum }: Rules): boolean {
-  return isAtLeast(cast, fractionOf(quorum), totalPower);
+  return isAtLeast(cast, toFraction(quorum), totalPower);
 }
 
 // Without a yes or a no there is nothing that a share of could be enough.
@@ -82,14 +82,14 @@ function meetsThreshold({ yes, no }: Count, { threshold }: Rules): boolean {
     case 'majority':
       return isMajority(yes, base);
     case 'percent':
-      return isAtLeast(yes, fractionOf(threshold.value), base);
+      return isAtLeast(yes, toFraction(threshold.value), base);
     case 'count':
       return yes >= BigInt(threshold.value);
   }
 }
 
 // Rules are checked when they are read, so a text that is no fraction cannot come here; it would never be met.
-function fractionOf(text: string): Fraction {
+function toFraction(text: string): Fraction {
   return parseFraction(text) ?? { over: 2n, under: 1n };
 }
 

@@ -48,7 +48,7 @@ export function deliveries(options: DeliveryOptions) {
   const known = new Map<string, Webhook>();
   // Webhooks that wait for a free place, that run, that are to run again, that another process holds.
   const waiting = new Set<string>();
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, { readonly tenant: string; readonly ended: Promise<void> }>();
   const again = new Set<string>();
   const held = new Set<string>();
   // There is nothing for a webhook up to this number.
@@ -58,13 +58,24 @@ export function deliveries(options: DeliveryOptions) {
   function kick(id: string): void {
     if (ending.signal.aborted) return;
     if (running.has(id)) again.add(id);
-    else if (running.size >= DOMAIN_LIMITS.webhooksAtOnce) waiting.add(id);
-    else start(id);
+    else if (hasPlace(id)) start(id);
+    else waiting.add(id);
   }
+
+  // Slow receivers of one tenant leave places for those of others.
+  function hasPlace(id: string): boolean {
+    if (running.size >= DOMAIN_LIMITS.webhooksAtOnce) return false;
+    const tenant = findTenant(id);
+    let taken = 0;
+    for (const run of running.values()) if (run.tenant === tenant) taken++;
+    return taken < DOMAIN_LIMITS.webhooksAtOncePerTenant;
+  }
+
+  const findTenant = (id: string) => known.get(id)?.body.tenant ?? '';
 
   function start(id: string): void {
     again.delete(id);
-    const run = deliver(id)
+    const ended = deliver(id)
       .catch((error: unknown) => {
         onProblem(error);
         held.add(id);
@@ -72,12 +83,18 @@ export function deliveries(options: DeliveryOptions) {
       .finally(() => {
         running.delete(id);
         if (again.has(id)) waiting.add(id);
-        const [next] = waiting;
-        if (next === undefined) return;
-        waiting.delete(next);
-        kick(next);
+        startNext();
       });
-    running.set(id, run);
+    running.set(id, { tenant: findTenant(id), ended });
+  }
+
+  function startNext(): void {
+    for (const id of waiting) {
+      if (!hasPlace(id)) continue;
+      waiting.delete(id);
+      kick(id);
+      return;
+    }
   }
 
   /** Delivers pending events unless another process holds the lease of this webhook. */
@@ -85,7 +102,8 @@ export function deliveries(options: DeliveryOptions) {
     while (!ending.signal.aborted) {
       const webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
       const progress = await documents.get<StoredProgress>(DELIVERY, id);
-      if (!webhook || !progress || webhook.body.status !== 'active') return;
+      if (!progress) return;
+      if (webhook?.body.status !== 'active') return rest(progress, webhook);
       const { dueAt, holder, cursor } = progress.body;
       if (dueAt !== null && dueAt > clock.now()) {
         if (holder !== null) held.add(id);
@@ -105,7 +123,13 @@ export function deliveries(options: DeliveryOptions) {
     }
   }
 
-  // While this process holds the lease: event after event. `look`: the webhook was changed meanwhile.
+  // One that is paused, or was removed, is not due: the sweep looks at the first due ones only.
+  async function rest(progress: Progress, webhook: Webhook | undefined): Promise<void> {
+    if (!webhook) await documents.remove(DELIVERY, progress.id, progress.revision);
+    else if (progress.body.dueAt !== null) await note(progress, { ...progress.body, holder: null, dueAt: null });
+  }
+
+  // While this process holds the lease: event after event, until another webhook waits for the place. `look`: the webhook was changed meanwhile.
   async function deliverFrom(first: Webhook, claim: Progress, event: FeedEvent): Promise<'rest' | 'look'> {
     const { id } = first;
     let webhook: Webhook | undefined = first;
@@ -115,7 +139,9 @@ export function deliveries(options: DeliveryOptions) {
       const after = await afterwards(mine, next, outcome);
       webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
       const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.signal.aborted;
-      next = goesOn && webhook ? await nextFor(webhook, after.cursor) : undefined;
+      const givesWay: boolean = goesOn && waiting.size > 0;
+      if (givesWay) again.add(id);
+      next = goesOn && webhook && !givesWay ? await nextFor(webhook, after.cursor) : undefined;
       const lease = next ? { holder: self, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs } : {};
       mine = await note(mine, { ...after, ...lease });
     }
@@ -184,6 +210,8 @@ export function deliveries(options: DeliveryOptions) {
     }
   }
 
+  const runs = () => [...running.values()].map(({ ended }) => ended);
+
   async function look(): Promise<void> {
     const found: Webhook[] = [];
     const limit = COMMON_LIMITS.pageSizeMax;
@@ -191,6 +219,7 @@ export function deliveries(options: DeliveryOptions) {
     const changed = found.filter(({ id, revision }) => known.get(id)?.revision !== revision);
     known.clear();
     for (const webhook of found) known.set(webhook.id, webhook);
+    for (const id of scanned.keys()) if (!known.has(id)) scanned.delete(id);
     // First follow, then look at what has happened before.
     if (known.size > 0 && !following) {
       const end = await feed.end();
@@ -217,14 +246,14 @@ export function deliveries(options: DeliveryOptions) {
     },
     /** Resolves when nothing is being delivered. */
     async idle(): Promise<void> {
-      while (running.size > 0) await Promise.all(running.values());
+      while (running.size > 0) await Promise.all(runs());
     },
     /** Gives up what is being delivered, so that another process can go on, and resolves when that is stored. */
     async close(): Promise<void> {
       ending.abort();
       waiting.clear();
       again.clear();
-      await Promise.all([following, ...running.values()]);
+      await Promise.all([following, ...runs()]);
     },
   };
 }

@@ -7,7 +7,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { Post } from '../../http/client.ts';
 import type { Keyring } from '../../keyring.ts';
 import { retryDelay } from '../../retry.ts';
-import { openText, readSealerId, type Seal, sealText } from '../../sealing.ts';
+import { openText, readKeyId, type Seal, sealText } from '../../sealing.ts';
 import type { JsonObject, StoredDocument } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 
@@ -142,16 +142,16 @@ export function makeSecret(): string {
 
 /** The secret as text to store. */
 export function sealSecret(keyring: Keyring, owner: Owner, secret: string): string {
-  return sealText(keyring, sealOf(owner), secret);
+  return sealText(keyring, makeSeal(owner), secret);
 }
 
 /** The secret; throws ERR_CONFIG when the key that sealed it is not configured, or it was sealed for another webhook. */
 export function openSecret(keyring: Keyring, owner: Owner, sealed: string): string {
-  const secret = openText(keyring, sealOf(owner), sealed);
+  const secret = openText(keyring, makeSeal(owner), sealed);
   if (secret !== undefined) return secret;
   throw new TwinlineError(
     'ERR_CONFIG',
-    `The secret of webhook ${owner.id} needs the key ${JSON.stringify(readSealerId(sealed))}, which is not configured or another one. Give the webhook a new secret.`,
+    `The secret of webhook ${owner.id} needs the key ${JSON.stringify(readKeyId(sealed))}, which is not configured or another one. Give the webhook a new secret.`,
   );
 }
 
@@ -169,7 +169,7 @@ function keyBytes(secret: string): Buffer {
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret);
 }
 
-function sealOf({ tenant, id }: Owner): Seal {
+function makeSeal({ tenant, id }: Owner): Seal {
   return { purpose: 'webhook-secret/v1', label: [tenant, id] };
 }
 

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Detail } from '../../errors.ts';
 import { type Resolve, resolvedProblem } from '../../http/hosts.ts';
+import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { insertNew } from '../../store/update.ts';
 import { type Caller, type LazyRequest, requireRole } from '../caller.ts';
@@ -13,7 +14,7 @@ import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../schema/bodies.ts';
-import { checked } from '../schema/check.ts';
+import { checkShape } from '../schema/check.ts';
 import type { Deliveries } from './delivery.ts';
 import {
   type AttemptDeps,
@@ -55,6 +56,9 @@ interface Changes {
   readonly status?: StoredWebhook['status'];
 }
 
+/** Requests of one tenant for new webhooks that wait for each other. */
+const CREATING_MAX = 200;
+
 export type Webhooks = ReturnType<typeof webhooks>;
 
 export interface WebhookChange {
@@ -71,6 +75,7 @@ interface PageOf {
 /** The webhooks of tenants. Every function needs the role to manage webhooks, and throws refusals of problems.ts. */
 export function webhooks(options: WebhookOptions) {
   const { documents, clock, keyring, feed, deliveries, resolve } = options;
+  const creating = keyedMutex(CREATING_MAX, 'requests for new webhooks of one tenant');
 
   async function require(caller: Caller, id: string): Promise<Webhook> {
     requireRole(caller, 'manage webhooks');
@@ -95,26 +100,37 @@ export function webhooks(options: WebhookOptions) {
     if (details.length) throw invalid('The webhook cannot be taken, see the details.', details);
   }
 
-  async function makeRoom({ tenant }: Caller): Promise<void> {
-    const count = await documents.count(WEBHOOK, { index: 'created', where: { tenant } });
-    if (count >= DOMAIN_LIMITS.webhooksPerTenant)
-      throw invalid(`There are ${count} webhooks already. Remove one first.`, [
-        { field: '/', error: `at most ${DOMAIN_LIMITS.webhooksPerTenant} webhooks are kept` },
-      ]);
+  function tooMany(): Error {
+    const limit = DOMAIN_LIMITS.webhooksPerTenant;
+    return invalid(`There are ${limit} webhooks already. Remove one first.`, [
+      { field: '/', error: `at most ${limit} webhooks are kept` },
+    ]);
+  }
+
+  const isFull = async (tenant: string, limit: number) =>
+    (await documents.count(WEBHOOK, { index: 'created', where: { tenant } })) > limit;
+
+  // Counted before, one request of a tenant at a time; and after, for other processes make webhooks too.
+  async function insertWithin(id: string, body: StoredWebhook): Promise<WebhookState> {
+    if (await isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant - 1)) throw tooMany();
+    // The progress is written first: nothing would be delivered to a webhook without it.
+    const progress = await insertNew(documents, DELIVERY, { id, body: newProgress(await feed.end()) });
+    const webhook = await insertNew(documents, WEBHOOK, { id, body });
+    if (!(await isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant))) return { webhook, progress };
+    await documents.remove(WEBHOOK, id);
+    await documents.remove(DELIVERY, id);
+    throw tooMany();
   }
 
   return {
     async create(caller: Caller, given: unknown): Promise<WebhookState> {
       requireRole(caller, 'manage webhooks');
-      const body = checked<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
+      const body = checkShape<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
       await check(body);
-      await makeRoom(caller);
       const id = `wh_${randomBytes(16).toString('hex')}`;
       const { tenant, principal: by } = caller;
       const secret = body.secret ?? makeSecret();
       const now = clock.now();
-      // The progress is written first: nothing would be delivered to a webhook without it.
-      const progress = await insertNew(documents, DELIVERY, { id, body: newProgress(await feed.end()) });
       const stored: StoredWebhook = {
         tenant,
         url: body.url,
@@ -125,9 +141,9 @@ export function webhooks(options: WebhookOptions) {
         created: now,
         updated: now,
       };
-      const webhook = await insertNew(documents, WEBHOOK, { id, body: stored });
+      const made = await creating.run(tenant, () => insertWithin(id, stored));
       await deliveries.look();
-      return { webhook, progress, secret };
+      return { ...made, secret };
     },
 
     get: async (caller: Caller, id: string): Promise<WebhookState> => withProgress(await require(caller, id)),
@@ -151,7 +167,7 @@ export function webhooks(options: WebhookOptions) {
       const { body: given, expected } = 'read' in change ? await change.read(old) : change;
       if (expected !== undefined && expected !== old.revision)
         throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
-      const { secret: wanted, ...changes } = checked<Changes>(CHANGED_WEBHOOK, given, 'The change');
+      const { secret: wanted, ...changes } = checkShape<Changes>(CHANGED_WEBHOOK, given, 'The change');
       await check(changes);
       const secret = wanted === null ? makeSecret() : wanted;
       const sealed = secret === undefined ? {} : { secret: sealSecret(keyring, { tenant: caller.tenant, id }, secret) };

@@ -40,13 +40,13 @@ export function lifecycleCalls(
   { clock, policies }: { clock: Clock; policies: LifecyclePolicies },
 ): LifecycleCalls {
   const runner = callRunner(services, clock);
-  const timeoutOf = (id: string) => policies[id]?.timeoutMs ?? COMMON_LIMITS.callTimeoutMs;
-  const leaseUntil = (id: string) => clock.now() + timeoutOf(id) + ENGINE_LIMITS.turnReserveMs;
+  const findTimeout = (id: string) => policies[id]?.timeoutMs ?? COMMON_LIMITS.callTimeoutMs;
+  const leaseUntil = (id: string) => clock.now() + findTimeout(id) + ENGINE_LIMITS.turnReserveMs;
   return {
     leaseUntil,
     claim: (call) => ({ ...call, tries: call.tries + 1, at: leaseUntil(call.id) }),
     make: async (document, { at, input, ...call }) => {
-      const policy = { timeoutMs: timeoutOf(call.id), retries: 0, secret: false };
+      const policy = { timeoutMs: findTimeout(call.id), retries: 0, secret: false };
       const answer = await runner.start({ call: { ...call, until: at }, input, policy, session: { id: document } });
       runner.forget(call.key);
       return answer;

@@ -148,12 +148,12 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
       // What led to the call is stored; the call is made again when it is due.
       options.onProblem?.({ id, error });
     }
-    return instanceOf(last);
+    return makeInstance(last);
   }
 
   async function wake(document: StoredDocument): Promise<Current> {
     const opened = runner.open(document);
-    if (!runner.isDue(opened)) return instanceOf(opened);
+    if (!runner.isDue(opened)) return makeInstance(opened);
     return finish(await mutex.run(document.id, () => runner.settle(document.id)));
   }
 
@@ -177,7 +177,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     const taken = await mutex.run(id, () =>
       runner.take(id, (opened, at) => {
         repeated = key !== undefined && opened.record.commands.includes(key);
-        const event = repeated ? undefined : decide(instanceOf(opened), at);
+        const event = repeated ? undefined : decide(makeInstance(opened), at);
         refusal = event instanceof TwinlineError ? event : undefined;
         if (!event || event instanceof TwinlineError) return undefined;
         return { event, ...(key !== undefined && { key }), noted: { by, action: action ?? event.type } };
@@ -214,7 +214,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
   };
 }
 
-function instanceOf<Context, Body>({ document, record }: Opened): Instance<Context, Body> {
+function makeInstance<Context, Body>({ document, record }: Opened): Instance<Context, Body> {
   return {
     id: document.id,
     revision: document.revision,

@@ -2,7 +2,7 @@
 
 import type { EventObject, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import { isCount, isListWhere, isObject, isText } from '../../shape.ts';
 import type {
   DocumentStore,
   Exists,
@@ -114,11 +114,11 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isText(raw.id) &&
     isCount(raw.version) &&
     isRest(raw.state, raw.context, raw.history) &&
-    isListOf(raw.timers, isTimer) &&
-    isListOf(raw.calls, isCall) &&
+    isListWhere(raw.timers, isTimer) &&
+    isListWhere(raw.calls, isCall) &&
     isCount(raw.at) &&
     isCount(raw.steps) &&
-    isListOf(raw.commands, isText)
+    isListWhere(raw.commands, isText)
   );
 }
 

@@ -58,7 +58,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
   const now = ({ record }: Opened) => Math.max(record.at, clock.now());
   const options = (id: string, at: number): RecordStepOptions => ({ machine, id, at, leaseUntil: calls.leaseUntil });
 
-  const bodyOf = (kept: JsonObject, record: LifecycleRecord): JsonObject => ({
+  const makeBody = (kept: JsonObject, record: LifecycleRecord): JsonObject => ({
     ...kept,
     ...fields?.(
       record.rest,
@@ -92,7 +92,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     const at = clock.now();
     const { record, facts, event } = firstStep(input, options(id, at));
     const entry = { ...noted, at, facts };
-    const written = await write({ documents, kind, id, old: undefined, body: bodyOf(kept, record), entry });
+    const written = await write({ documents, kind, id, old: undefined, body: makeBody(kept, record), entry });
     // An insert expects no revision: nothing is in conflict with it.
     if (written.kind !== 'written') return { ...written, kind: 'exists' };
     const settled = { document: written.document, record, mine: record.calls };
@@ -106,7 +106,7 @@ export function lifecycleRunner({ documents, kind, expected, clock, calls, write
     { record, facts, event }: Stepped,
     noted: Noted,
   ): Promise<Settled | undefined> {
-    const body = bodyOf(document.body, record);
+    const body = makeBody(document.body, record);
     const written = await write({ documents, kind, id: document.id, old: document, body, entry: { ...noted, facts } });
     if (written.kind === 'exists') throw takenError(kind.name, document.id, written.index);
     if (written.kind === 'conflict') return undefined;

@@ -66,7 +66,7 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   // A snapshot made from a template has the template's own list of states, no history and no running calls.
   const known = new WeakMap<object, Map<string, readonly Way[] | undefined>>();
 
-  const waysOf = (live: AnyMachineSnapshot, type: string): readonly Way[] | undefined => {
+  const findLiveWays = (live: AnyMachineSnapshot, type: string): readonly Way[] | undefined => {
     const byEvent = known.get(live._nodes);
     if (!byEvent || byEvent.has(type)) return byEvent?.get(type);
     const ways = findWays(source, { live, type, template });
@@ -77,10 +77,10 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   return {
     admit: ({ _nodes }) => void known.set(_nodes, new Map()),
     step: (live, event) => {
-      const ways = waysOf(live, event.type);
+      const ways = findLiveWays(live, event.type);
       if (!ways) return undefined;
       try {
-        return taken(ways, live.context, event);
+        return takeWay(ways, live.context, event);
       } catch {
         return undefined;
       }
@@ -88,7 +88,7 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   };
 }
 
-function taken(ways: readonly Way[], before: JsonObject, event: EventObject): AnyMachineSnapshot | undefined {
+function takeWay(ways: readonly Way[], before: JsonObject, event: EventObject): AnyMachineSnapshot | undefined {
   for (const { guard, assigns, to } of ways) {
     if (guard && !guard.compute({ context: before, event }, guard.params)) continue;
     let context = before;
@@ -111,9 +111,9 @@ function findWays(source: AnyStateMachine, { live, type, template }: Search): re
   const ways: Way[] = [];
   for (let node: StateNode | undefined = leaf; node; node = node.parent)
     for (const transition of node.transitions.get(type) ?? []) {
-      const guard = transition.guard === undefined ? undefined : guardOf(source, transition.guard);
-      const assigns = transition.actions.map((action) => assignOf(source, action));
-      const target = transition.target?.length ? leafOf(transition.target) : leaf;
+      const guard = transition.guard === undefined ? undefined : findGuard(source, transition.guard);
+      const assigns = transition.actions.map((action) => findAssign(source, action));
+      const target = transition.target?.length ? findLeaf(transition.target) : leaf;
       if (!target || (transition.guard !== undefined && !guard) || !assigns.every((assign) => assign)) return undefined;
       const to = target === leaf ? template(live.value) : template(stateAt(target.path));
       ways.push({ guard, assigns: assigns as Call<object>[], to });
@@ -136,7 +136,7 @@ function isPlain({ type, entry, exit, invoke, always, states, transitions }: Sta
 }
 
 // The state in which a transition rests, when nothing happens on the way there.
-function leafOf(targets: readonly StateNode[]): StateNode | undefined {
+function findLeaf(targets: readonly StateNode[]): StateNode | undefined {
   let node = targets.length === 1 ? targets[0] : undefined;
   while (node?.type === 'compound') {
     const { initial }: StateNode = node;
@@ -150,16 +150,16 @@ function stateAt(path: readonly string[]): StateValue {
   return path.slice(0, -1).reduceRight<StateValue>((inner, key) => ({ [key]: inner }), last);
 }
 
-function guardOf(source: AnyStateMachine, guard: unknown): Call<boolean> | undefined {
-  const { name, params } = named(guard) ?? {};
+function findGuard(source: AnyStateMachine, guard: unknown): Call<boolean> | undefined {
+  const { name, params } = readReference(guard) ?? {};
   const compute = name === undefined ? undefined : (source.implementations.guards[name] as unknown);
   return typeof compute === 'function' && !('check' in compute)
     ? { compute: compute as Compute<boolean>, params }
     : undefined;
 }
 
-function assignOf(source: AnyStateMachine, action: unknown): Call<object> | undefined {
-  const { name, params } = named(action) ?? {};
+function findAssign(source: AnyStateMachine, action: unknown): Call<object> | undefined {
+  const { name, params } = readReference(action) ?? {};
   const made = name === undefined ? undefined : (source.implementations.actions[name] as unknown);
   const { type, assignment } = (made ?? {}) as { type?: unknown; assignment?: unknown };
   return type === 'xstate.assign' && typeof assignment === 'function'
@@ -168,7 +168,7 @@ function assignOf(source: AnyStateMachine, action: unknown): Call<object> | unde
 }
 
 // Parameters that are computed are XState's.
-function named(reference: unknown): { name: string; params: unknown } | undefined {
+function readReference(reference: unknown): { name: string; params: unknown } | undefined {
   if (typeof reference !== 'object' || reference === null) return undefined;
   const { type, params } = reference as { type: string; params?: unknown };
   return typeof params === 'function' ? undefined : { name: type, params };

@@ -5,7 +5,7 @@
 
 import type { AnyMachineSnapshot, EventObject, StateValue } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
-import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import { isCount, isListWhere, isObject, isText } from '../../shape.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { CallEffect, Effect, Machine, Step } from './transition.ts';
@@ -149,7 +149,7 @@ export const isPendingCall = (call: unknown): call is PendingCall =>
 export const isRest = (state: unknown, context: unknown, history: unknown): boolean =>
   (isText(state) || isObject(state)) &&
   isObject(context) &&
-  (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListOf(ids, isText))));
+  (history === undefined || (isObject(history) && Object.values(history).every((ids) => isListWhere(ids, isText))));
 
 type TimerEffect = Effect & { readonly type: 'timer' };
 

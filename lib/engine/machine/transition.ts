@@ -91,7 +91,7 @@ export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary =
 
   const stepTo = (live: AnyMachineSnapshot): Step => {
     if (live.status === 'error') throw failed(source.id, live.error);
-    return { live, effects: done.length ? effectsOf(done, scope.self) : NONE };
+    return { live, effects: done.length ? listEffects(done, scope.self) : NONE };
   };
 
   const template = (state: StateValue): AnyMachineSnapshot => {
@@ -128,20 +128,20 @@ export function compileMachine(source: AnyStateMachine, vocabulary: Vocabulary =
         throw failed(source.id, error);
       }
     },
-    rest: (live) => restOf(live),
-    calling: (live) => invokesOf(live).map((call) => call.id),
+    rest: (live) => toRest(live),
+    calling: (live) => listInvokes(live).map((call) => call.id),
     callsOf: (live) =>
-      invokesOf(live).map(({ id, src, input }) => {
+      listInvokes(live).map(({ id, src, input }) => {
         const given =
           typeof input === 'function' ? input({ context: live.context, event: NO_EVENT, self: scope.self }) : input;
-        return { type: 'call', id, service: String(src), input: inputOf({ id, input: given }) };
+        return { type: 'call', id, service: String(src), input: readInput({ id, input: given }) };
       }),
   };
 }
 
 const NONE: readonly Effect[] = [];
 
-function invokesOf(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
+function listInvokes(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
   return live._nodes.flatMap((node) => node.invoke);
 }
 
@@ -163,12 +163,12 @@ function inertScope(source: AnyStateMachine, collect: (action: ActionRecord) => 
 }
 
 const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActorRef) => Effect | undefined } = {
-  'xstate.spawnChild': (p) => ({ type: 'call', id: p.id, service: String(p.src), input: inputOf(p) }),
+  'xstate.spawnChild': (p) => ({ type: 'call', id: p.id, service: String(p.src), input: readInput(p) }),
   'xstate.stopChild': () => undefined, // the engine drops calls whose state is no longer active
-  'xstate.raise': (p) => (typeof p.delay === 'number' ? timerOf(p) : undefined),
+  'xstate.raise': (p) => (typeof p.delay === 'number' ? makeTimer(p) : undefined),
   'xstate.sendTo': (p, self) => {
     if (p.to !== self) return undefined;
-    return typeof p.delay === 'number' ? timerOf(p) : { type: 'send', event: p.event };
+    return typeof p.delay === 'number' ? makeTimer(p) : { type: 'send', event: p.event };
   },
   'xstate.cancel': (p) => ({ type: 'cancel', id: String(p.sendId) }),
   'xstate.assign': () => undefined,
@@ -176,7 +176,7 @@ const EFFECTS: { [type: string]: (params: ActionRecord['params'], self: AnyActor
   'xstate.emit': (p) => ({ type: 'fact', name: p.event.type, params: p.event }),
 };
 
-function inputOf({ id, input }: { readonly id: string; readonly input?: unknown }): JsonObject {
+function readInput({ id, input }: { readonly id: string; readonly input?: unknown }): JsonObject {
   if (input === undefined || input === null) return {};
   if (typeof input === 'object' && !Array.isArray(input)) return input as JsonObject;
   throw new TwinlineError(
@@ -185,11 +185,11 @@ function inputOf({ id, input }: { readonly id: string; readonly input?: unknown 
   );
 }
 
-function timerOf({ id, delay, event }: { id?: string; delay: number; event: EventObject }): Effect {
+function makeTimer({ id, delay, event }: { id?: string; delay: number; event: EventObject }): Effect {
   return { type: 'timer', ...(id !== undefined && { id }), delayMs: delay, event };
 }
 
-function effectsOf(actions: readonly ActionRecord[], self: AnyActorRef): Effect[] {
+function listEffects(actions: readonly ActionRecord[], self: AnyActorRef): Effect[] {
   const effects: Effect[] = [];
   for (const { type, params } of actions) {
     const known = Object.hasOwn(EFFECTS, type) ? EFFECTS[type] : undefined;
@@ -201,7 +201,7 @@ function effectsOf(actions: readonly ActionRecord[], self: AnyActorRef): Effect[
   return effects;
 }
 
-function restOf(live: AnyMachineSnapshot): AtRest {
+function toRest(live: AnyMachineSnapshot): AtRest {
   const state = live.value as StateValue;
   const context = live.context as JsonObject;
   let history: Record<string, readonly string[]> | undefined;

@@ -5,7 +5,7 @@ import type { AnyMachineSnapshot, StateValue } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { shortMac } from '../../keyring.ts';
-import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import { isCount, isListWhere, isObject, isText } from '../../shape.ts';
 import type { JsonObject, StoredSession } from '../../store/store.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
@@ -147,10 +147,10 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isCount(raw.n) &&
     isCount(raw.b) &&
     isRest(raw.s, raw.c, raw.y) &&
-    (raw.u === undefined || isListOf(raw.u, isText)) &&
+    (raw.u === undefined || isListWhere(raw.u, isText)) &&
     isObject(raw.d) &&
-    (raw.t === undefined || isListOf(raw.t, isTimer)) &&
-    (raw.k === undefined || isListOf(raw.k, isCall)) &&
+    (raw.t === undefined || isListWhere(raw.t, isTimer)) &&
+    (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.o === undefined || isText(raw.o)) &&
     (raw.p === undefined || isCount(raw.p))
   );

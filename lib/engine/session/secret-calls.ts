@@ -98,7 +98,7 @@ function listEncodedForms(secret: string): string[] {
 
 const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** Whether this is an error of ours with one of our codes: code that imports the class may write anything there. */
+/** Whether this is an error of ours with one of our codes. Others who import the class may write anything there. */
 export function hasKnownCode(error: unknown): error is TwinlineError {
   return error instanceof TwinlineError && Object.hasOwn(ERROR_CODES, error.code);
 }

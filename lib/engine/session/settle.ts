@@ -72,14 +72,14 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   if (working.stored) return working;
   const { call, input = {} } = working;
   const policy = work.conversation.callPolicy(call.id);
-  const secrets = policy.secret ? findSecrets(work, input) : [];
+  const secrets = policy.secret ? listSecrets(work, input) : [];
   const answer = engine.calls.start({ call, input, policy, session: serviceSession(work), secrets });
   const started = { ...working, answer, stored: true };
   work.started.push(started);
   return started;
 }
 
-function findSecrets({ conversation, live }: Work, input: JsonObject): readonly string[] {
+function listSecrets({ conversation, live }: Work, input: JsonObject): readonly string[] {
   return conversation.secretsIn?.(live.context as JsonObject) ?? textsIn(input);
 }
 

@@ -138,7 +138,7 @@ function takeAttempt(engine: Engine, attempt: Attempt, opened: Opened): TurnResu
     return opened.kind === 'live'
       ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [] })
       : refuseWithoutSession(opened);
-  const decision = attempt.decide!(readState(opened));
+  const decision = attempt.decide!(sessionState(opened));
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', reason: decision.reason };
@@ -161,7 +161,7 @@ function takeAttempt(engine: Engine, attempt: Attempt, opened: Opened): TurnResu
   }
 }
 
-function readState(opened: Opened): SessionState {
+function sessionState(opened: Opened): SessionState {
   if (opened.kind === 'none') return opened;
   if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
   return { kind: opened.kind, door: opened.record.door, turn: opened.record.turn };

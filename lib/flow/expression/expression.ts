@@ -14,7 +14,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import { type BinarySign, type Node, parseExpression } from './parse.ts';
 import { expressionError } from './tokens.ts';
-import { element, isRefusedName, kindOf, member } from './values.ts';
+import { element, isRefusedName, member, nameKind } from './values.ts';
 
 export interface Expression {
   readonly source: string;
@@ -71,7 +71,7 @@ function compile(node: Node, source: string): Evaluate {
       const refuse = refuser(source, node.at);
       return (scope) => {
         const value = of(scope);
-        return typeof value === 'number' ? 0 - value : refuse(`"-" takes a number, not ${kindOf(value)}.`);
+        return typeof value === 'number' ? 0 - value : refuse(`"-" takes a number, not ${nameKind(value)}.`);
       };
     }
     case 'binary':
@@ -108,8 +108,8 @@ const BINARY: { readonly [sign in BinarySign]: (left: Evaluate, right: Evaluate,
     const a = left(scope);
     const b = right(scope);
     if (typeof a === 'number' && typeof b === 'number') return finite(a + b, refuse);
-    if (typeof a === 'string' && typeof b === 'string') return bounded(a + b, refuse);
-    return refuse(`"+" takes two numbers or two texts, not ${kindOf(a)} and ${kindOf(b)}.`);
+    if (typeof a === 'string' && typeof b === 'string') return checkLength(a + b, refuse);
+    return refuse(`"+" takes two numbers or two texts, not ${nameKind(a)} and ${nameKind(b)}.`);
   },
   '-': arithmetic('-', (a, b) => a - b),
   '*': arithmetic('*', (a, b) => a * b),
@@ -123,7 +123,7 @@ function arithmetic(sign: string, work: (a: number, b: number, refuse: Refuse) =
       const a = left(scope);
       const b = right(scope);
       if (typeof a === 'number' && typeof b === 'number') return finite(work(a, b, refuse), refuse);
-      return refuse(`"${sign}" takes two numbers, not ${kindOf(a)} and ${kindOf(b)}.`);
+      return refuse(`"${sign}" takes two numbers, not ${nameKind(a)} and ${nameKind(b)}.`);
     };
 }
 
@@ -142,7 +142,7 @@ function finite(value: number, refuse: Refuse): number {
   return Number.isFinite(value) ? value + 0 : refuse('the result is too large for a number.');
 }
 
-function bounded(text: string, refuse: Refuse): string {
+function checkLength(text: string, refuse: Refuse): string {
   return text.length <= COMMON_LIMITS.recordChars
     ? text
     : refuse(`the text is longer than ${COMMON_LIMITS.recordChars} characters.`);

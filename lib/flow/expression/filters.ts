@@ -50,7 +50,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       const most = parseWhole(length, 1, 999);
       if (most === undefined) return { problem: 'a length is 1 to 999' };
       return (value) => {
-        const text = textOf(value);
+        const text = toText(value);
         if (takeFirst(text, most) === text) return text;
         return most > 2 ? `${takeFirst(text, most - 2)}..` : takeFirst(text, most);
       };
@@ -63,7 +63,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     make: (length) => {
       const most = parseWhole(length, 1, 999);
       if (most === undefined) return { problem: 'a length is 1 to 999' };
-      return (value) => takeFirst(textOf(value), most);
+      return (value) => takeFirst(toText(value), most);
     },
   },
   mask: {
@@ -74,7 +74,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       const last = parseWhole(shown, 1, 4);
       if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
       return (value) => {
-        const characters = [...textOf(value)];
+        const characters = [...toText(value)];
         if (characters.length === 0) return null;
         return characters.length >= 2 * last ? `****${characters.slice(-last).join('')}` : '****';
       };
@@ -84,13 +84,13 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     usage: 'upper',
     doc: 'In capital letters.',
     arity: [0, 0],
-    make: () => (value) => textOf(value).toUpperCase(),
+    make: () => (value) => toText(value).toUpperCase(),
   },
   lower: {
     usage: 'lower',
     doc: 'In small letters.',
     arity: [0, 0],
-    make: () => (value) => textOf(value).toLowerCase(),
+    make: () => (value) => toText(value).toLowerCase(),
   },
   date: {
     usage: 'date or date:iso',
@@ -99,7 +99,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     make: (format = 'dmy') => {
       if (format !== 'dmy' && format !== 'iso') return { problem: 'write date or date:iso' };
       return (value) => {
-        const date = typeof value === 'number' ? dateAt(value) : readIsoDate(textOf(value));
+        const date = typeof value === 'number' ? dateAt(value) : readIsoDate(toText(value));
         if (date === undefined || format === 'iso') return date ?? null;
         return date.split('-').reverse().join('/');
       };
@@ -119,7 +119,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     usage: 'default:none',
     doc: 'This text where there would be nothing.',
     arity: [1, 1],
-    make: (text) => (value) => (textOf(value) === '' ? (text ?? null) : value),
+    make: (text) => (value) => (toText(value) === '' ? (text ?? null) : value),
   },
   count: {
     usage: 'count',
@@ -130,7 +130,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
 };
 
 /** A plain value as text; nothing for null, lists and objects. */
-export function textOf(value: Json): string {
+export function toText(value: Json): string {
   if (typeof value === 'string') return value;
   return value === null || typeof value === 'object' ? '' : String(value);
 }

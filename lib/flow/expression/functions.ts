@@ -1,7 +1,7 @@
 // Functions of the expression language: a closed table.
 
 import type { Json } from '../../store/store.ts';
-import { kindOf, parseDecimal, roundDecimal } from './values.ts';
+import { nameKind, parseDecimal, roundDecimal } from './values.ts';
 
 /** Ends the evaluation; the problem names kinds of values, never the values. */
 type Refuse = (problem: string) => never;
@@ -39,7 +39,7 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
     call: ([value = null], refuse) => {
       if (typeof value === 'string') return countCharacters(value);
       if (Array.isArray(value)) return value.length;
-      return value === null ? 0 : refuse(`len takes a list or a text, not ${kindOf(value)}.`);
+      return value === null ? 0 : refuse(`len takes a list or a text, not ${nameKind(value)}.`);
     },
   },
   num: {
@@ -57,7 +57,7 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
     arity: [1, 1],
     call: ([value = null], refuse) => {
       if (value === null) return '';
-      return typeof value === 'object' ? refuse(`str takes a plain value, not ${kindOf(value)}.`) : String(value);
+      return typeof value === 'object' ? refuse(`str takes a plain value, not ${nameKind(value)}.`) : String(value);
     },
   },
   min: {
@@ -134,11 +134,11 @@ export function countCharacters(text: string): number {
 }
 
 function requireNumbers(name: string, args: readonly Json[], refuse: Refuse): readonly number[] {
-  for (const arg of args) if (typeof arg !== 'number') refuse(`${name} takes numbers, not ${kindOf(arg)}.`);
+  for (const arg of args) if (typeof arg !== 'number') refuse(`${name} takes numbers, not ${nameKind(arg)}.`);
   return args as readonly number[];
 }
 
 function requireText(name: string, value: Json, refuse: Refuse): string | null {
   if (value === null || typeof value === 'string') return value;
-  return refuse(`${name} takes a text, not ${kindOf(value)}.`);
+  return refuse(`${name} takes a text, not ${nameKind(value)}.`);
 }

@@ -9,7 +9,7 @@
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { FILTERS, type Filter, textOf } from './filters.ts';
+import { FILTERS, type Filter, toText } from './filters.ts';
 import { suggest } from './suggest.ts';
 import { element, isRefusedName, member } from './values.ts';
 
@@ -88,7 +88,7 @@ function printer(steps: Steps, filters: readonly Filter[]) {
     let value: Json = Object.hasOwn(scope, root) ? (scope[root] ?? null) : null;
     for (const step of rest) value = typeof step === 'string' ? member(value, step) : element(value, step);
     for (const filter of filters) value = filter(value, lang);
-    return clean(textOf(value));
+    return clean(toText(value));
   };
 }
 

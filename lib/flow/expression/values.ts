@@ -22,7 +22,7 @@ export function element(value: Json, position: number): Json {
 }
 
 /** What kind of JSON a value is, in the words of messages; shows no part of the value. */
-export function kindOf(value: Json): string {
+export function nameKind(value: Json): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   return { boolean: 'true or false', number: 'a number', string: 'a text' }[typeof value as string] ?? 'an object';

@@ -9,7 +9,7 @@ import { FLOW_LIMITS } from '../limits.ts';
 import type { Flow } from './flow.ts';
 import { describePlace, locateProblem, type Problem, sortProblems } from './problem.ts';
 import { schemaFindings } from './schema.ts';
-import { type FlowSource, flowSource, outline, pointerTo, sourceOf, syntaxFault } from './source.ts';
+import { type FlowSource, flowSource, makeFlowSource, outline, pointerTo, syntaxFault } from './source.ts';
 
 export interface ParsedFlow {
   /** There when the schema accepts it; other problems may remain. */
@@ -27,12 +27,18 @@ export function parseFlow(text: string, file: string): ParsedFlow {
   const bytes = Buffer.byteLength(plain);
   if (bytes > FLOW_LIMITS.flowFileBytes) {
     const message = `The file has ${bytes} bytes, and ${FLOW_LIMITS.flowFileBytes} is the most.`;
-    return refused(file, '', { code: 'too-large', line: 1, column: 1, message, fix: 'Split it into several flows.' });
+    return refuseFlow(file, '', {
+      code: 'too-large',
+      line: 1,
+      column: 1,
+      message,
+      fix: 'Split it into several flows.',
+    });
   }
   const seen = outline(plain);
   if (seen.depth > FLOW_LIMITS.flowFileDepth) {
     const message = `It nests ${seen.depth} levels deep, and ${FLOW_LIMITS.flowFileDepth} is the most.`;
-    return refused(file, plain, { code: 'too-deep', line: 1, column: 1, message, fix: 'Flatten its values.' });
+    return refuseFlow(file, plain, { code: 'too-deep', line: 1, column: 1, message, fix: 'Flatten its values.' });
   }
   let document: DocumentNode;
   try {
@@ -42,9 +48,9 @@ export function parseFlow(text: string, file: string): ParsedFlow {
   } catch (error) {
     const { offset, message } = error as Error & { offset?: number };
     const at = message.startsWith('Unexpected end') ? undefined : offset;
-    return refused(file, plain, { code: 'syntax', ...syntaxFault(plain, at, seen) });
+    return refuseFlow(file, plain, { code: 'syntax', ...syntaxFault(plain, at, seen) });
   }
-  return read(document, sourceOf(file, plain, document.body));
+  return read(document, makeFlowSource(file, plain, document.body));
 }
 
 function read(document: DocumentNode, source: FlowSource): ParsedFlow {
@@ -58,7 +64,7 @@ function read(document: DocumentNode, source: FlowSource): ParsedFlow {
   return { flow, source, problems: sortProblems([...problems, ...nameProblems(flow, source)]) };
 }
 
-function refused(
+function refuseFlow(
   file: string,
   text: string,
   fault: Pick<Problem, 'code' | 'line' | 'column' | 'message' | 'fix'>,
@@ -93,7 +99,7 @@ function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
         const message = `"${key}" stands twice in ${owner}, first in line ${first}; only the last would count.`;
         problems.push({ ...place, code: 'duplicate-key', message, fix: `Remove or rename one "${key}".` });
       } else if (isRefusedName(key)) {
-        const message = `The key "${key}" in ${owner} is refused, because it leads to a prototype.`;
+        const message = `The key "${key}" in ${owner} is refuseFlow, because it leads to a prototype.`;
         problems.push({ ...place, code: 'reserved-name', message, fix: `Rename "${key}".` });
       }
       lines.set(key, line);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Json } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
-import { kindOf } from '../expression/values.ts';
+import { nameKind } from '../expression/values.ts';
 import { capitalize, describePlace, type Finding, showValue } from './problem.ts';
 import { parsePointer, pointerTo } from './source.ts';
 
@@ -107,7 +107,7 @@ interface Fault {
   readonly params: { readonly [name: string]: unknown };
   /** What the schema says about the place, and about a key in it. */
   readonly part: SchemaPart;
-  readonly partOf: (key: string) => SchemaPart;
+  readonly schemaPart: (key: string) => SchemaPart;
 }
 
 /** Everything that the schema says against `root`, one finding for each mistake. */
@@ -119,8 +119,8 @@ export function schemaFindings(root: unknown): SchemaFinding[] {
 }
 
 function readFault({ instancePath: pointer, params, data }: ErrorObject, root: unknown): Fault {
-  const partOf = (key: string) => schemaAt(pointer + pointerTo(key), root);
-  return { pointer, value: data, params, part: schemaAt(pointer, root), partOf };
+  const schemaPart = (key: string) => schemaAt(pointer + pointerTo(key), root);
+  return { pointer, value: data, params, part: schemaAt(pointer, root), schemaPart };
 }
 
 // A misspelt key is unknown, and the one that it should have been is missing: that is one mistake.
@@ -140,7 +140,7 @@ function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
 }
 
 const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
-  required: ({ pointer, params, part, partOf }) => {
+  required: ({ pointer, params, part, schemaPart }) => {
     const key = String(params.missingProperty);
     const type = part.properties?.type?.const;
     const message = `${capitalize(describePlace(pointer))}${type === undefined ? '' : ` (${type})`} has no "${key}".`;
@@ -148,7 +148,7 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
       code: 'missing-key',
       pointer: pointer + pointerTo(key),
       message,
-      fix: formatAdvice('Add', key, partOf(key)),
+      fix: formatAdvice('Add', key, schemaPart(key)),
     };
   },
   additionalProperties: ({ pointer, params, part }) => {
@@ -162,7 +162,7 @@ const WORDS: { readonly [keyword: string]: (fault: Fault) => SchemaFinding } = {
   type: (fault) => {
     const { pointer, value, part } = fault;
     const kind =
-      (value === null ? 'null' : kindOf(value as Json)) +
+      (value === null ? 'null' : nameKind(value as Json)) +
       (value === null || typeof value === 'object' ? '' : `, ${showValue(value)}`);
     const message = `${capitalize(describePlace(pointer))} is ${kind}; it must be ${formatTypes(part)}.`;
     return { code: 'wrong-type', pointer, message, fix: adviseUnquoted(fault) ?? adviseValue(fault) };

@@ -28,14 +28,14 @@ interface Found {
 /** The positions in `text`; where it is not JSON, every position is its beginning. */
 export function flowSource(file: string, text: string): FlowSource {
   try {
-    return sourceOf(file, text, parse(text).body);
+    return makeFlowSource(file, text, parse(text).body);
   } catch {
     return { file, text, locate: () => ({ line: 1, column: 1 }) };
   }
 }
 
 /** The positions in a text that has been parsed already. */
-export function sourceOf(file: string, text: string, root: ValueNode): FlowSource {
+export function makeFlowSource(file: string, text: string, root: ValueNode): FlowSource {
   const members = new Map<ValueNode, ReadonlyMap<string, Found>>();
   const inside = (node: ValueNode): ReadonlyMap<string, Found> => {
     const known = members.get(node);

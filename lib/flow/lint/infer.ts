@@ -18,7 +18,7 @@ export interface Slip {
 
 export interface Reading {
   /** The shape of a variable, of `row` in a list, or of `error` after a failed call. */
-  shapeOf(name: string): Shape;
+  findShape(name: string): Shape;
   nearest(name: string, known: readonly string[]): string | undefined;
   report(slip: Slip): void;
 }
@@ -29,7 +29,7 @@ export function inferShape(node: Node, reading: Reading): Shape {
     case 'value':
       return literalShape(node.value);
     case 'name':
-      return reading.shapeOf(node.name);
+      return reading.findShape(node.name);
     case 'member':
       return fieldShape(node, { of: inferShape(node.of, reading), name: node.name, at: node.at }, reading);
     case 'index':

@@ -97,7 +97,10 @@ function mergedShape(one: Shape, other: Shape): Shape {
 }
 
 /** What a `flow` screen saves: the outputs of all ends of the called flow. */
-export function outputShape(called: Flow, shapeOf: (source: string, vars: ReadonlyMap<string, Shape>) => Shape): Shape {
+export function outputShape(
+  called: Flow,
+  findShape: (source: string, vars: ReadonlyMap<string, Shape>) => Shape,
+): Shape {
   const vars = declaredShapes(called);
   const source = `the output of the flow "${called.flow}"`;
   let whole: Shape = NULL;
@@ -106,7 +109,7 @@ export function outputShape(called: Flow, shapeOf: (source: string, vars: Readon
     const shapes = new Map<string, Shape>();
     for (const [name, value] of Object.entries(screen.output ?? {})) {
       const isExpression = typeof value === 'string' && value.startsWith('=');
-      shapes.set(name, isExpression ? shapeOf(value.slice(1), vars) : UNKNOWN);
+      shapes.set(name, isExpression ? findShape(value.slice(1), vars) : UNKNOWN);
     }
     whole = mergedShape(whole, { kind: 'object', isSure: true, fields: { shapes, source, isSure: true } });
   }

@@ -9,7 +9,7 @@ import { compileExpression } from '../expression/expression.ts';
 import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
 import { migrateRest } from './migrate.ts';
 import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
-import { chooseLang, flowError, keepsSecret, listExpressions, pathOf, type ScreenNode } from './scope.ts';
+import { chooseLang, flowError, keepsSecret, listExpressions, type ScreenNode, toPath } from './scope.ts';
 
 interface Compiled {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
@@ -29,13 +29,13 @@ export function flowConversation(
     [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, callPolicy(screen, secrets)]] : [])),
   );
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
-  const nodeOf = (view: Pick<View, 'state'>) => nodes.get(pathOf(view.state))!;
+  const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
   return {
-    read: (view, raw, prove) => readInput(nodeOf(view), raw, { view, prove, now: clock.now(), start: flow.start }),
-    interrupt: (view, raw) => (raw === nodeOf(view).scope.keys.exit ? { type: 'exit' } : undefined),
-    render: (view) => renderScreen(nodeOf(view), view),
+    read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: clock.now(), start: flow.start }),
+    interrupt: (view, raw) => (raw === findNode(view).scope.keys.exit ? { type: 'exit' } : undefined),
+    render: (view) => renderScreen(findNode(view), view),
     waitText: (view) => {
-      const { scope } = nodeOf(view);
+      const { scope } = findNode(view);
       return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, chooseLang(scope, view.context));
     },
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
@@ -98,12 +98,12 @@ function redact(
 
 // Also of the flows that wait for a sub-flow: their secrets came in with it.
 function listSecretTexts(context: JsonObject, secrets: ReadonlySet<string>): string[] {
-  const own = [...secrets].flatMap((name) => textOf(context[name]));
+  const own = [...secrets].flatMap((name) => toTextOrEmpty(context[name]));
   const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
   return [...own, ...frames.flatMap((frame) => listSecretTexts(frame, secrets))];
 }
 
-const textOf = (value: Json | undefined) =>
+const toTextOrEmpty = (value: Json | undefined) =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' ? [String(value)] : [];
 
 interface Reading {
@@ -151,7 +151,7 @@ function cleanInput(raw: string): string {
 function showWithoutSecrets(nodes: ReadonlyMap<string, ScreenNode>): Shown {
   return {
     input: ({ state }, input) => {
-      const node = nodes.get(pathOf(state));
+      const node = nodes.get(toPath(state));
       return !node || keepsSecret(node) || typeof input !== 'string' ? null : input;
     },
     output: (id, output): Json => {

@@ -4,7 +4,7 @@ import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
-import { evaluateValues, pathOf, type ScreenNode, stateOf } from './scope.ts';
+import { evaluateValues, type ScreenNode, toPath, toStateValue } from './scope.ts';
 
 interface Surroundings {
   readonly flow: Flow;
@@ -22,7 +22,7 @@ interface Surroundings {
 export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: Surroundings): AtRest | undefined {
   const { $frames = [], ...innermost } = rest.context;
   const levels = [...($frames as readonly JsonObject[]), innermost];
-  let path = pathOf(rest.state);
+  let path = toPath(rest.state);
   let stacks = levels.map((level, at) => (level.$stack as readonly string[]).map((id) => pathPrefix(path, at) + id));
   const own: Record<string, Json> = { ...levels[0] };
   for (let version = from; version < flow.version; version++) {
@@ -37,7 +37,7 @@ export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: 
   const depth = path.split('.').length;
   const kept = [own, ...levels.slice(1)].slice(0, depth).map((level, at): JsonObject => {
     const prefix = pathPrefix(path, at);
-    const isHere = (screen: string) => screen.startsWith(prefix) && isScreenOf(nodes, prefix, screen);
+    const isHere = (screen: string) => screen.startsWith(prefix) && isScreenBelow(nodes, prefix, screen);
     const $stack = stacks[at]!.filter(isHere).map((screen) => screen.slice(prefix.length));
     return withNewVariables(findFlow(path, at, nodes), { ...level, $stack });
   });
@@ -49,7 +49,7 @@ export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: 
   const context = kept.at(-1)!;
   return {
     ...rest,
-    state: stateOf(path),
+    state: toStateValue(path),
     context: kept.length > 1 ? { ...context, $frames: kept.slice(0, -1) } : context,
   };
 }
@@ -76,7 +76,7 @@ function findResting(path: string, flows: Surroundings['flows'], nodes: Surround
   return called ? findResting(`${path}.${called.start}`, flows, nodes) : path;
 }
 
-function isScreenOf(nodes: Surroundings['nodes'], prefix: string, path: string): boolean {
+function isScreenBelow(nodes: Surroundings['nodes'], prefix: string, path: string): boolean {
   const node = nodes.get(path);
   return node !== undefined && node.scope.path === prefix && isInteractive(node.screen);
 }

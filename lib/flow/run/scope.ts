@@ -131,16 +131,16 @@ export interface ScreenNode {
 }
 
 /** `{ login: 'pin' }` → `login.pin` */
-export function pathOf(state: StateValue): string {
+export function toPath(state: StateValue): string {
   if (typeof state === 'string') return state;
   const key = Object.keys(state)[0]!;
-  return `${key}.${pathOf(state[key]!)}`;
+  return `${key}.${toPath(state[key]!)}`;
 }
 
 /** `login.pin` → `{ login: 'pin' }` */
-export function stateOf(path: string): StateValue {
+export function toStateValue(path: string): StateValue {
   const dot = path.indexOf('.');
-  return dot < 0 ? path : { [path.slice(0, dot)]: stateOf(path.slice(dot + 1)) };
+  return dot < 0 ? path : { [path.slice(0, dot)]: toStateValue(path.slice(dot + 1)) };
 }
 
 /** Whether what a screen saves, an answer or what a service gave, is a secret. */

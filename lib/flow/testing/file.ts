@@ -9,7 +9,7 @@ import { ERROR_CODES } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
-import { type FlowSource, flowSource, outline, pointerTo, sourceOf, syntaxFault } from '../format/source.ts';
+import { type FlowSource, flowSource, makeFlowSource, outline, pointerTo, syntaxFault } from '../format/source.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {
@@ -79,7 +79,7 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const seen = outline(plain);
   if (seen.depth > FLOW_LIMITS.flowFileDepth || plain.length > FLOW_LIMITS.flowFileBytes) {
     const message = `The file is larger than ${FLOW_LIMITS.flowFileBytes} bytes or deeper than ${FLOW_LIMITS.flowFileDepth} levels.`;
-    return refused(file, { code: 'too-large', line: 1, column: 1, message, fix: 'Split its tests.' });
+    return refuseTests(file, { code: 'too-large', line: 1, column: 1, message, fix: 'Split its tests.' });
   }
   let document: DocumentNode;
   try {
@@ -87,12 +87,12 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
     JSON.parse(plain);
   } catch (error) {
     const { offset, message } = error as Error & { offset?: number };
-    return refused(file, {
+    return refuseTests(file, {
       code: 'syntax',
       ...syntaxFault(plain, message.startsWith('Unexpected end') ? undefined : offset, seen),
     });
   }
-  const source = sourceOf(file, plain, document.body);
+  const source = makeFlowSource(file, plain, document.body);
   const value = evaluate(document) as unknown;
   const errors = schemaErrors(value);
   const findings = [
@@ -105,7 +105,10 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
     : { file: value as FlowTestFile, source, problems };
 }
 
-function refused(file: string, fault: Pick<Problem, 'code' | 'line' | 'column' | 'message' | 'fix'>): ParsedFlowTests {
+function refuseTests(
+  file: string,
+  fault: Pick<Problem, 'code' | 'line' | 'column' | 'message' | 'fix'>,
+): ParsedFlowTests {
   return { source: flowSource(file, ''), problems: [{ file, pointer: '', severity: 'error', ...fault }] };
 }
 

@@ -2,7 +2,7 @@
 // later version of the flow: turn by turn the same, moved to another screen, or different.
 
 import { TwinlineError } from '../../errors.ts';
-import { isCount, isListOf, isObject, isText } from '../../shape.ts';
+import { isCount, isListWhere, isObject, isText } from '../../shape.ts';
 import type { Json } from '../../store/store.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
@@ -151,13 +151,13 @@ function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
   const { session, flow, version, phone } = turns[0]!;
   const calls = turns.flatMap((turn) => turn.calls);
   const names = new Set(calls.map((call) => call.service));
-  const answersOf = (name: string): MockAnswer[] =>
+  const listAnswers = (name: string): MockAnswer[] =>
     calls.flatMap(({ service, ...answer }) => (service === name ? [answer] : []));
   return {
     name: session,
     flow,
     version,
-    services: Object.fromEntries([...names].map((name) => [name, answersOf(name)])),
+    services: Object.fromEntries([...names].map((name) => [name, listAnswers(name)])),
     ...(phone !== undefined && { phone }),
     turns: turns.map(({ in: typed, text, end, state }) => ({ in: typed, text, end, state })),
   };
@@ -190,7 +190,7 @@ const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown)
   ['text', (text) => typeof text === 'string'],
   ['end', (end) => typeof end === 'boolean'],
   ['state', (state) => state === undefined || isText(state)],
-  ['calls', (calls) => isListOf(calls, isCall)],
+  ['calls', (calls) => isListWhere(calls, isCall)],
 ];
 
 function recordingError(place: string, why: string): TwinlineError {

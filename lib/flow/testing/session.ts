@@ -12,7 +12,7 @@ import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { asksForSecret, pathOf } from '../run/scope.ts';
+import { asksForSecret, toPath } from '../run/scope.ts';
 import type { MarkedFlow } from './coverage.ts';
 import { type FlowTestSetup, type MockAnswer, TEST_PHONE } from './file.ts';
 
@@ -64,7 +64,7 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
     conversations: [{ ...marked.conversation, callPolicy }],
     services: mocks.services,
     onTurn: ({ rest }) => {
-      screen = pathOf(rest.state);
+      screen = toPath(rest.state);
     },
   });
 

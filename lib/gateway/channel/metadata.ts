@@ -58,7 +58,7 @@ const COLON = 58;
 export const HEIGHT = 'x-cosmos-block-height';
 const PREFIX = 'grpc-metadata-';
 const TRAILER_PREFIX = 'grpc-trailer-';
-// Who asks, and for whom: a node may trust them, so only an operator can let them through, by name.
+// Headers that name the caller. A node may trust them, so only an operator can let them through, by name.
 const NAMED_ONLY: ReadonlySet<string> = new Set(['authorization', 'x-forwarded-for']);
 
 /** The metadata of a call, or what is wrong with the headers. */
@@ -73,7 +73,7 @@ export type Forwarded =
  * connection or to gRPC, `authorization` and `x-forwarded-for`, which are dropped. Values of names in `-bin` are base64,
  * each of several after a comma. Nothing else reaches the node.
  */
-export function metadataOf(headers: IncomingHttpHeaders, forward: readonly string[] = []): Forwarded {
+export function toMetadata(headers: IncomingHttpHeaders, forward: readonly string[] = []): Forwarded {
   const metadata: [string, string | Buffer][] = [];
   const names = findNames(forward);
   for (const [name, prefixed] of names) {
@@ -146,7 +146,7 @@ export interface HeadersBack {
  * The headers of an HTTP answer for the metadata of a call, as `grpc-metadata-…`; the height under its own name too.
  * Bytes as base64. What a header cannot hold is left away, and what is more than GATEWAY_LIMITS.grpcMetadataBytes.
  */
-export function headersOf(metadata: Metadata, back: HeadersBack): Record<string, string> {
+export function toHeaders(metadata: Metadata, back: HeadersBack): Record<string, string> {
   const headers = addPrefix(metadata, PREFIX, back);
   const height = headers[PREFIX + HEIGHT];
   if (height !== undefined) headers[HEIGHT] = height;
@@ -154,7 +154,7 @@ export function headersOf(metadata: Metadata, back: HeadersBack): Record<string,
 }
 
 /** The same for metadata that came after the message, for trailers of HTTP: as `grpc-trailer-…`. */
-export function trailersOf(metadata: Metadata, back: HeadersBack): Record<string, string> {
+export function toTrailers(metadata: Metadata, back: HeadersBack): Record<string, string> {
   return addPrefix(metadata, TRAILER_PREFIX, back);
 }
 

@@ -120,7 +120,7 @@ export interface Made<T> {
 export interface TypeSource {
   /** Finds what the descriptors declare and what was learned. */
   readonly registry: FileRegistry;
-  /** What the descriptors declare, and all that was learned since, in order: for whoever reads replies elsewhere. */
+  /** What the descriptors declare, and all that was learned since, in order: for readers of replies in another thread. */
   readonly base: FileRegistry;
   readonly lessons: readonly Lesson[];
   /**

@@ -7,7 +7,7 @@ import { readGogoOptions } from '../descriptors/options.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type FieldPlan, nestedWriter, type ObjectPlan, writeList, writeMap, writeSingle } from './object.ts';
 import { createLiteral, writeAscii, writeLiteral } from './output.ts';
-import { scalarDefault, scalarWriter, wireTypeOf, writeDecimal, writeRawJson, writeWhole } from './scalars.ts';
+import { findWireType, scalarDefault, scalarWriter, writeDecimal, writeRawJson, writeWhole } from './scalars.ts';
 import { readText, readVarint, type TypeWriter, type ValueWriter, WIRE, type WriteState } from './wire.ts';
 
 /**
@@ -60,7 +60,7 @@ export function fieldPlan(field: DescField, { index, types }: { index: number; t
   const enumType = field.enum;
   const shape = { list: writeList, map: writeMap, scalar: writeSingle, enum: writeSingle, message: writeSingle };
   const wire =
-    field.message || fieldKind === 'map' ? WIRE.bytes : wireTypeOf(enumType ? ScalarType.INT32 : field.scalar!);
+    field.message || fieldKind === 'map' ? WIRE.bytes : findWireType(enumType ? ScalarType.INT32 : field.scalar!);
   return {
     number: field.number,
     index,
@@ -92,7 +92,7 @@ function valueWriter(field: DescField, types: Types): ValueWriter {
   if (types.form === 'proto3') return scalarWriter(scalar, field.utf8Validation);
   const { type } = readGogoOptions(field);
   if (type === 'json' && scalar === ScalarType.BYTES) return writeRawJson;
-  if (type !== 'plain' && type !== 'json' && wireTypeOf(scalar) === WIRE.bytes)
+  if (type !== 'plain' && type !== 'json' && findWireType(scalar) === WIRE.bytes)
     return type === 'decimal' ? writeDecimal : writeWhole;
   return scalarWriter(scalar, false);
 }
@@ -129,9 +129,9 @@ function mapPlan(field: DescField & { fieldKind: 'map' }, types: Types): NonNull
   const { mapKey, message, scalar } = field;
   const text = mapKey === ScalarType.STRING;
   const strict = types.form === 'proto3' && field.utf8Validation;
-  const valueWire = message ? WIRE.bytes : wireTypeOf(scalar ?? ScalarType.INT32);
+  const valueWire = message ? WIRE.bytes : findWireType(scalar ?? ScalarType.INT32);
   return {
-    keyTag: (1 << 3) | wireTypeOf(mapKey),
+    keyTag: (1 << 3) | findWireType(mapKey),
     key: text ? (state, end) => readText(state, end, strict) : textKeyReader(scalarWriter(mapKey, true)),
     unsetKey: text ? '' : mapKey === ScalarType.BOOL ? 'false' : '0',
     valueTag: (2 << 3) | valueWire,

@@ -87,7 +87,7 @@ const WIRES: { readonly [type: number]: number } = {
   [ScalarType.BYTES]: WIRE.bytes,
 };
 
-export function wireTypeOf(type: ScalarType): number {
+export function findWireType(type: ScalarType): number {
   return WIRES[type] ?? WIRE.varint;
 }
 
@@ -99,7 +99,7 @@ export function scalarWriter(type: ScalarType, strict: boolean): ValueWriter {
 /** What stands for an unset scalar: `0`, `"0"` for 64 bits, `false`, `""`. */
 export function scalarDefault(type: ScalarType): string {
   if (type === ScalarType.BOOL) return 'false';
-  return QUOTED.has(type) ? '"0"' : wireTypeOf(type) === WIRE.bytes ? '""' : '0';
+  return QUOTED.has(type) ? '"0"' : findWireType(type) === WIRE.bytes ? '""' : '0';
 }
 
 const QUOTED: ReadonlySet<ScalarType> = new Set([

@@ -34,7 +34,7 @@ const INDEX = /^[A-Za-z0-9_-]{1,64}$/;
 const FIELD = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}(\[\])?$/;
 
 /** The indexes of `kind`; throws ERR_CONFIG when it breaks a rule of {@link Kind}. */
-export function indexesOf(kind: Kind): Index[] {
+export function declareIndexes(kind: Kind): Index[] {
   const refuse = (what: string, how: string) =>
     new TwinlineError('ERR_CONFIG', `Kind ${JSON.stringify(kind.name)} cannot be declared: ${what}. ${how}`);
   if (!NAME.test(kind.name)) throw refuse('its name breaks the form', 'Use 1 to 64 letters, digits and dashes.');
@@ -84,7 +84,7 @@ export function isList(field: string): boolean {
 }
 
 /** What every index holds of a document: one entry, or one for each different element of a list. */
-export function entriesOf<I extends Index>(indexes: Iterable<I>, id: string, body: JsonObject): IndexEntry<I>[] {
+export function listEntries<I extends Index>(indexes: Iterable<I>, id: string, body: JsonObject): IndexEntry<I>[] {
   return Array.from(indexes, (index) =>
     indexedValues(index, body).map((values) => {
       const claimed = index.unique && !values.includes(null);
@@ -106,9 +106,9 @@ export function missingIn<I extends Index>(others: readonly IndexEntry<I>[], ent
  */
 export function indexedValues({ name, fields }: Index, body: JsonObject): IndexValue[][] {
   const list = fields.findIndex(isList);
-  const values = fields.map((field) => (isList(field) ? null : scalarOf(valueAt(body, field))));
+  const values = fields.map((field) => (isList(field) ? null : toScalar(valueAt(body, field))));
   if (list < 0) return [values];
-  const elements = elementsOf(valueAt(body, fields[list]!.slice(0, -2)));
+  const elements = listElements(valueAt(body, fields[list]!.slice(0, -2)));
   if (elements.length > COMMON_LIMITS.elementsPerIndex)
     throw new TwinlineError(
       'ERR_INPUT',
@@ -118,7 +118,7 @@ export function indexedValues({ name, fields }: Index, body: JsonObject): IndexV
 }
 
 /** The different scalars of a list; none when it is no list. Null is no element. */
-export function elementsOf(value: Json): IndexValue[] {
+export function listElements(value: Json): IndexValue[] {
   const elements: readonly Json[] = Array.isArray(value) ? value : [];
   return [...new Set(elements.filter((element) => typeof element !== 'object'))] as IndexValue[];
 }
@@ -134,7 +134,7 @@ function valueAt(body: JsonObject, field: string): Json {
 }
 
 // Whatever is no scalar counts as null.
-function scalarOf(value: Json): IndexValue {
+function toScalar(value: Json): IndexValue {
   return typeof value === 'object' ? null : value;
 }
 

@@ -47,7 +47,7 @@ export function planQuery<I extends Index>(kind: Declared<I>, query: Query = {})
   const index = name === undefined ? undefined : kind.indexes.get(name);
   if (name !== undefined && !index) throw refuse(kind, `it declares no index ${JSON.stringify(name)}`);
   const conditions = inOrder(kind, index, where);
-  let stretches = stretchesOf(kind, conditions);
+  let stretches = listIntervals(kind, conditions);
   if (descending) stretches.reverse();
   const print = () => fingerprint([kind.name, name ?? null, conditions, descending]);
   const after = cursor === undefined ? undefined : readCursor(cursor, print());
@@ -80,36 +80,38 @@ function inOrder(kind: Declared, index: Index | undefined, where: NonNullable<Qu
   return fields.map((field) => [field, where[field]!]);
 }
 
-function stretchesOf(kind: Declared, conditions: readonly (readonly [string, Condition])[]): Interval[] {
+function listIntervals(kind: Declared, conditions: readonly (readonly [string, Condition])[]): Interval[] {
   let prefix = Buffer.alloc(0);
   for (const [at, [field, condition]] of conditions.entries()) {
     if (isValue(condition)) prefix = Buffer.concat([prefix, valueKey(condition)]);
     else if (at < conditions.length - 1) throw refuse(kind, `only the last condition may be a range, not "${field}"`);
-    else return rangesOf(prefix, condition) ?? fail(kind, field);
+    else return listRanges(prefix, condition) ?? fail(kind, field);
   }
   return prefix.length ? [startingWith(prefix)] : [EVERYTHING];
 }
 
 /** Undefined when the condition is malformed. */
-function rangesOf(prefix: Buffer, condition: Exclude<Condition, IndexValue>): Interval[] | undefined {
+function listRanges(prefix: Buffer, condition: Exclude<Condition, IndexValue>): Interval[] | undefined {
   if (typeof condition !== 'object') return undefined;
   const names = Object.keys(condition);
-  if ('in' in condition && names.length === 1) return listed(prefix, condition.in);
+  if ('in' in condition && names.length === 1) return listPoints(prefix, condition.in);
   if ('prefix' in condition && names.length === 1)
     return isText(condition.prefix) ? [stringsFrom(prefix, condition.prefix)] : undefined;
-  return names.length > 0 && names.every((name) => BOUNDS.has(name)) ? bounded(prefix, condition as Range) : undefined;
+  return names.length > 0 && names.every((name) => BOUNDS.has(name))
+    ? listRange(prefix, condition as Range)
+    : undefined;
 }
 
-function listed(prefix: Buffer, values: readonly IndexValue[]): Interval[] | undefined {
+function listPoints(prefix: Buffer, values: readonly IndexValue[]): Interval[] | undefined {
   if (!Array.isArray(values) || values.length > COMMON_LIMITS.valuesPerIn || !values.every(isValue)) return undefined;
   const keys = new Map(values.map((value) => [valueKey(value).toString('latin1'), valueKey(value)]));
   return [...keys.values()].sort(Buffer.compare).map((key) => startingWith(Buffer.concat([prefix, key])));
 }
 
-function bounded(prefix: Buffer, { gt, gte, lt, lte }: Range): Interval[] | undefined {
+function listRange(prefix: Buffer, { gt, gte, lt, lte }: Range): Interval[] | undefined {
   const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined);
   const sample = bounds[0];
-  if (sample === undefined || !bounds.every((bound) => isValue(bound) && typeOf(bound) === typeOf(sample)))
+  if (sample === undefined || !bounds.every((bound) => isValue(bound) && nameType(bound) === nameType(sample)))
     return undefined;
   if ((gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined)) return undefined;
   const key = (value: IndexValue) => Buffer.concat([prefix, valueKey(value)]);
@@ -158,7 +160,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && isWellFormed(value);
 }
 
-function typeOf(value: IndexValue): string {
+function nameType(value: IndexValue): string {
   return value === null ? 'null' : typeof value;
 }
 

@@ -48,7 +48,7 @@ export function openThroughGate<T>(path: string, openEnvironment: () => T): { en
   const lock = new Database(join(folder, 'gate.db'), { timeout: 0 });
   try {
     const environment = whileOthersPause(lock, folder, openEnvironment);
-    const shared = { users: 1, gate: gateOf(lock, folder) };
+    const shared = { users: 1, gate: makeGate(lock, folder) };
     gates.set(folder, shared);
     return { environment, gate: shared.gate };
   } catch (error) {
@@ -97,7 +97,7 @@ function begins(lock: Database.Database, begin: 'BEGIN' | 'BEGIN EXCLUSIVE'): bo
 /** `idle`: the lock is free; `writing`: it is held; else new writes wait until another process has opened. */
 type State = 'idle' | 'writing' | Promise<void>;
 
-function gateOf(lock: Database.Database, folder: string): Gate {
+function makeGate(lock: Database.Database, folder: string): Gate {
   const request = join(folder, REQUEST);
   let state: State = 'idle';
   let underWay = 0;

@@ -1,5 +1,5 @@
 // What LMDB does with a disk that takes no more writes: it says so on the console, for every transaction. So it is asked
-// seldom until there is room again, and what it prints from JavaScript is left out: whoever wrote gets the same error.
+// seldom until there is room again, and what it prints from JavaScript is left out: the writer gets the same error.
 //
 // From its C code it also writes `Write error: …` straight to the standard error of the process, which nothing here can
 // catch: one such text for each time that it is asked.

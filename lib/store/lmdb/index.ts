@@ -12,17 +12,17 @@ import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
 import { writeHold } from './hold.ts';
 import {
-  baseOf,
   decodeSession,
-  dueAtOf,
   encodeSession,
-  expiresAtOf,
-  filedOf,
+  findReason,
   guardFor,
   isEnded,
   openTables,
-  reasonOf,
-  refiled,
+  readBase,
+  readDueAt,
+  readExpiresAt,
+  readFiled,
+  refile,
   refusal,
   splitTimeKey,
   timeKey,
@@ -95,7 +95,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   // `base` makes the new revision: LMDB's version, one higher, minus `base`.
   function replace(key: string, old: Entry, { base, next }: { base: number; next: SessionCommit }): Promise<boolean> {
     const { place, version, text } = old;
-    const before = { filed: filedOf(text), dueAt: dueAtOf(text) };
+    const before = { filed: readFiled(text), dueAt: readDueAt(text) };
     const filed = Math.min(before.filed, next.expiresAt);
     const value = encodeSession(next, { base, filed });
     if (filed === before.filed && next.dueAt === before.dueAt)
@@ -141,7 +141,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     return writeIf(entry, () => {
       void sessions.remove(entry.place);
       void places.remove(key);
-      setTimer(key, dueAtOf(entry.text), null);
+      setTimer(key, readDueAt(entry.text), null);
     });
   }
 
@@ -151,9 +151,9 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     if (!old) return false;
     const { key } = splitTimeKey(place);
     const { text, version } = old;
-    if (expiresAtOf(text) <= now) return erase(key, old);
+    if (readExpiresAt(text) <= now) return erase(key, old);
     await writeIf(old, () => {
-      move(key, place, { filed: expiresAtOf(text), value: refiled(text), version: version + 1 });
+      move(key, place, { filed: readExpiresAt(text), value: refile(text), version: version + 1 });
     });
     return false;
   }
@@ -165,7 +165,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
     load(key) {
       check(key);
       const entry = readLatest(key);
-      if (entry === undefined || expiresAtOf(entry.text) <= clock.now()) return undefined;
+      if (entry === undefined || readExpiresAt(entry.text) <= clock.now()) return undefined;
       return decodeSession(entry.text, entry.version);
     },
 
@@ -174,8 +174,8 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
       try {
         // The first look may be a moment old; it is trusted only when it agrees, and then the writer checks it again.
         for (let entry = read(key), latest = false; ; entry = readLatest(key), latest = true) {
-          const live = entry !== undefined && expiresAtOf(entry.text) > clock.now();
-          const revision = live ? entry!.version - baseOf(entry!.text) : 0;
+          const live = entry !== undefined && readExpiresAt(entry.text) > clock.now();
+          const revision = live ? entry!.version - readBase(entry!.text) : 0;
           if (revision === expected) {
             // An expired session gives way to one whose revisions start at 1, while LMDB's version goes on.
             const write = () =>
@@ -185,7 +185,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           } else if (latest) return { kind: 'conflict', revision };
         }
       } catch (error) {
-        throw error instanceof TwinlineError ? error : refusal('commit', path, await reasonOf(error));
+        throw error instanceof TwinlineError ? error : refusal('commit', path, await findReason(error));
       }
     },
 
@@ -195,7 +195,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           check(key);
           const entry = readLatest(key);
           if (entry === undefined) return false;
-          if (await erase(key, entry)) return expiresAtOf(entry.text) > clock.now();
+          if (await erase(key, entry)) return readExpiresAt(entry.text) > clock.now();
         }
       }),
 
@@ -213,7 +213,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
             seen++;
             after = key;
             const text = sessions.get(value);
-            if (text === undefined || isEnded(text) || expiresAtOf(text) <= now) continue;
+            if (text === undefined || isEnded(text) || readExpiresAt(text) <= now) continue;
             if (keys.length === limit) return { keys, next: keys[limit - 1]! };
             keys.push(key);
           }
@@ -230,7 +230,7 @@ export function lmdbSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
         for (const entry of timers.getKeys({ start: '', end: timeKey(now + 1, '') })) {
           const { key } = splitTimeKey(entry);
           const session = read(key);
-          if (session && expiresAtOf(session.text) > now) keys.push(key);
+          if (session && readExpiresAt(session.text) > now) keys.push(key);
           if (keys.length === limit) break;
         }
         return keys;

@@ -16,11 +16,11 @@ import {
   checkMoment,
   checkRead,
   checkWhole,
+  cutPage,
   judgeAppend,
   type LogPage,
   type LogStore,
   type OpenResult,
-  pageOf,
   type ReadOptions,
 } from '../log-store.ts';
 import { writeHold } from './hold.ts';
@@ -65,7 +65,7 @@ export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
     const head = living(latest(log));
     if (!head) return undefined;
     const range = { start: frameKey(head.id, options.after + 1), end: frameKey(head.id, head.last + 1) };
-    return pageOf(
+    return cutPage(
       head,
       frames.getRange({ ...range, limit: options.limit }).map(({ value }) => value),
       options,

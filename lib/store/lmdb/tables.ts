@@ -94,7 +94,7 @@ export function guardFor(path: string): <T>(action: string, work: () => Promise<
     try {
       return await work();
     } catch (error) {
-      throw error instanceof TwinlineError ? error : refusal(action, path, await reasonOf(error));
+      throw error instanceof TwinlineError ? error : refusal(action, path, await findReason(error));
     }
   };
 }
@@ -110,7 +110,7 @@ export function refusal(action: string, path: string, error: unknown): TwinlineE
 }
 
 /** Why a transaction failed: lmdb tells it by a second promise, which would end the process if nobody listened. */
-export async function reasonOf(error: unknown): Promise<unknown> {
+export async function findReason(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (!commitError) return error;
   const reason = commitError.catch((failure: unknown) => failure);
@@ -146,29 +146,29 @@ export function decodeSession(text: string, version: number): StoredSession {
   const replyAt = AT.text + readFour(text, AT.turnKey);
   const recordAt = replyAt + readFour(text, AT.reply);
   return {
-    revision: version - baseOf(text),
+    revision: version - readBase(text),
     record: text.slice(recordAt),
     turnKey: text.slice(AT.text, replyAt),
     reply: text.slice(replyAt, recordAt),
     ended: isEnded(text),
-    expiresAt: expiresAtOf(text),
-    dueAt: dueAtOf(text),
+    expiresAt: readExpiresAt(text),
+    dueAt: readDueAt(text),
   };
 }
 
-export function expiresAtOf(text: string): number {
+export function readExpiresAt(text: string): number {
   return readDigits(text, AT.expiresAt);
 }
 
-export function filedOf(text: string): number {
+export function readFiled(text: string): number {
   return readDigits(text, AT.filed);
 }
 
-export function baseOf(text: string): number {
+export function readBase(text: string): number {
   return readDigits(text, AT.base);
 }
 
-export function dueAtOf(text: string): number | null {
+export function readDueAt(text: string): number | null {
   return text.charCodeAt(AT.flags) & TIMER ? readDigits(text, AT.dueAt) : null;
 }
 
@@ -177,9 +177,9 @@ export function isEnded(text: string): boolean {
 }
 
 /** The same session, filed at its own `expiresAt` and under the next version of LMDB's. */
-export function refiled(text: string): string {
+export function refile(text: string): string {
   const filed = text.slice(AT.expiresAt, AT.filed);
-  return text.slice(0, AT.filed) + filed + digits(baseOf(text) + 1) + text.slice(AT.dueAt);
+  return text.slice(0, AT.filed) + filed + digits(readBase(text) + 1) + text.slice(AT.dueAt);
 }
 
 /** A key that is ordered by time, then by session key. */

@@ -126,7 +126,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     return watching;
   }
 
-  // One timer for all: whoever's read failed is woken to try again.
+  // One timer for all: readers whose read failed are woken to try again.
   function wakeLater(topic: Topic): void {
     failing.add(topic);
     again ??= setTimeout(() => {

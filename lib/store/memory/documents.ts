@@ -5,10 +5,10 @@ import {
   bodyText,
   type Declared,
   declaredKind,
-  entriesOf,
+  declareIndexes,
   type Index,
   type Interval,
-  indexesOf,
+  listEntries,
   sameIndex,
 } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
@@ -46,7 +46,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     if (id !== undefined) checkKey(id, 'document id');
   }
 
-  function collectionOf(kind: Kind, id?: string): Collection {
+  function findCollection(kind: Kind, id?: string): Collection {
     check(id);
     return declaredKind(collections, kind);
   }
@@ -54,7 +54,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
   // Built, but not yet part of the collection.
   function missingIndexes(kind: Kind): MemoryIndex[] {
     const collection = collections.get(kind.name) ?? newCollection(kind.name);
-    const missing = indexesOf(kind).filter((index) => {
+    const missing = declareIndexes(kind).filter((index) => {
       const known = collection.indexes.get(index.name);
       return !known || !sameIndex(index, known);
     });
@@ -94,18 +94,18 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       }
     },
     async insert(kind, id, body) {
-      const collection = collectionOf(kind, id);
+      const collection = findCollection(kind, id);
       const text = bodyText(kind.name, id, body);
       if (collection.documents.has(id)) return { kind: 'exists' };
       const taken = write(collection, id, { revision: 1, text });
       return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     },
     async get(kind, id) {
-      const found = collectionOf(kind, id).documents.get(id);
+      const found = findCollection(kind, id).documents.get(id);
       return found && { id, revision: found.revision, body: JSON.parse(found.text) };
     },
     async replace(kind, id, expected, body) {
-      const collection = collectionOf(kind, id);
+      const collection = findCollection(kind, id);
       const text = bodyText(kind.name, id, body);
       const found = collection.documents.get(id);
       if (!found || found.revision !== expected) return { kind: 'conflict', revision: found?.revision ?? 0 };
@@ -113,7 +113,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       return taken ?? { kind: 'replaced', revision: expected + 1 };
     },
     async remove(kind, id, expected) {
-      const collection = collectionOf(kind, id);
+      const collection = findCollection(kind, id);
       const found = collection.documents.get(id);
       if (!found || (expected ?? found.revision) !== found.revision) return false;
       unfile(collection, id);
@@ -122,7 +122,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       return true;
     },
     async find<B extends JsonObject>(kind: Kind, query = {}) {
-      const collection = collectionOf(kind);
+      const collection = findCollection(kind);
       const { index, stretches, descending, limit, cursorAt } = planQuery(collection, query);
       const items: StoredDocument<B>[] = [];
       let last: Place | undefined;
@@ -135,7 +135,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       return { items };
     },
     async count(kind, query = {}) {
-      const collection = collectionOf(kind);
+      const collection = findCollection(kind);
       const { index, stretches } = planQuery(collection, query);
       let count = 0;
       for (const _ of walk(index?.places ?? collection.ids, stretches, false)) count++;
@@ -178,7 +178,7 @@ function build(collection: Collection, index: Index): MemoryIndex {
 
 /** The name of the unique index in which another document holds one of the values. */
 function takenIndex({ indexes }: Collection, id: string, body: JsonObject): string | undefined {
-  const taken = entriesOf(indexes.values(), id, body).find(({ index, claim }) => {
+  const taken = listEntries(indexes.values(), id, body).find(({ index, claim }) => {
     const holder = claim && index.claims.get(claim.toString('latin1'));
     return holder !== undefined && holder !== id;
   });
@@ -187,7 +187,7 @@ function takenIndex({ indexes }: Collection, id: string, body: JsonObject): stri
 
 function file({ indexes, ids }: Collection, id: string, body: JsonObject): void {
   ids.add({ key: Buffer.from(id), id });
-  for (const { index, key, claim } of entriesOf(indexes.values(), id, body)) {
+  for (const { index, key, claim } of listEntries(indexes.values(), id, body)) {
     index.places.add({ key, id });
     if (claim) index.claims.set(claim.toString('latin1'), id);
   }
@@ -197,7 +197,7 @@ function unfile({ indexes, ids, documents }: Collection, id: string): void {
   const old = documents.get(id);
   if (!old) return;
   ids.delete({ key: Buffer.from(id), id });
-  for (const { index, key, claim } of entriesOf(indexes.values(), id, JSON.parse(old.text))) {
+  for (const { index, key, claim } of listEntries(indexes.values(), id, JSON.parse(old.text))) {
     index.places.delete({ key, id });
     if (claim) index.claims.delete(claim.toString('latin1'));
   }

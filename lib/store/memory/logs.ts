@@ -10,10 +10,10 @@ import {
   checkMoment,
   checkRead,
   checkWhole,
+  cutPage,
   judgeAppend,
   type LogHead,
   type LogStore,
-  pageOf,
 } from '../log-store.ts';
 import { byTime, sortedList, type Timed } from './sorted.ts';
 
@@ -61,7 +61,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     if (!held) return undefined;
     const { head, texts } = held;
     const start = Math.max(options.after + 1 - head.first, 0);
-    return pageOf(head, texts.slice(start, start + options.limit), options);
+    return cutPage(head, texts.slice(start, start + options.limit), options);
   }
 
   return {

@@ -196,19 +196,19 @@ export function isDuplicate(error: unknown): boolean {
 
 /** Whether the answer was lost or late: the work may be done, or still be under way. */
 export function isLate(error: unknown): boolean {
-  return error instanceof MongoError && /Network|PoolCleared|Interrupted|ExceededTimeLimit/.test(reasonOf(error));
+  return error instanceof MongoError && /Network|PoolCleared|Interrupted|ExceededTimeLimit/.test(describeReason(error));
 }
 
 /** The error for an `action` that was refused. Holds nothing of what was sent, and of the address only `name`. */
 function mongoRefusal(action: string, error: unknown, name: string): TwinlineError {
   if (error instanceof TwinlineError) return error;
-  const reason = reasonOf(error);
+  const reason = describeReason(error);
   const remedy = REMEDIES.find(([form]) => form.test(reason))?.[1] ?? 'Try again.';
   return new TwinlineError('ERR_STORE', `MongoDB ${name}: cannot ${action}: ${reason}. ${remedy}`);
 }
 
 // Not the error itself, nor what the server says: both quote commands with their values.
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   if (error instanceof MongoServerError) {
     const { code = 'unknown', codeName = '' } = error as { code?: unknown; codeName?: unknown };
     return `${error.name} ${code} ${codeName}`.trim();

@@ -2,7 +2,7 @@
 
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
-import { type Declared, declaredKind, type Index, indexesOf, sameIndex } from '../index/kinds.ts';
+import { type Declared, declaredKind, declareIndexes, type Index, sameIndex } from '../index/kinds.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import type { Kind } from '../store.ts';
 import { isDuplicate, isLate } from './connection.ts';
@@ -26,7 +26,7 @@ export interface Registry {
   /** All kinds, read anew. */
   refresh(): Promise<ReadonlyMap<string, MongoKind>>;
   /**
-   * The unique indexes that MongoDB has for the kind, whoever declared them. One that was built by a declaration that was
+   * The unique indexes that MongoDB has for the kind, also those that other processes declared. One that was built by a declaration that was
    * killed before its end is named after its fields.
    */
   uniqueIndexes(kind: Kind): Promise<Index[]>;
@@ -43,7 +43,7 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
   const entries = () => db().collection<KindEntry>(`${prefix}.kinds`);
   let known: ReadonlyMap<string, MongoKind> = new Map();
 
-  function rowsOf(name: string): Collection<Row> {
+  function openRows(name: string): Collection<Row> {
     return db().collection<Row>(`${prefix}.documents.${name}`);
   }
 
@@ -55,7 +55,7 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
           name,
           indexes: new Map(Object.entries(indexes)),
           get rows() {
-            return rowsOf(name);
+            return openRows(name);
           },
         };
         return [name, kind];
@@ -65,12 +65,12 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
   }
 
   async function declare(kinds: readonly Kind[]): Promise<void> {
-    const wanted = kinds.map((kind) => ({ name: kind.name, indexes: indexesOf(kind) }));
+    const wanted = kinds.map((kind) => ({ name: kind.name, indexes: declareIndexes(kind) }));
     await refuseFormerForm();
     const added: { readonly rows: Collection<Row>; readonly name: string }[] = [];
     try {
       for (const { name, indexes } of wanted) {
-        const rows = rowsOf(name);
+        const rows = openRows(name);
         const there = new Set((await rows.indexes().catch(() => [])).map((index) => index.name));
         const missing = indexes.filter((index) => nativeIndexes(index).some((native) => !there.has(native.name)));
         if (!there.has(PENDING.name)) await create(rows, [PENDING]);
@@ -104,7 +104,7 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
     );
     for (const native of replaced.flatMap(nativeIndexes))
       if (!used.has(native.name))
-        await rowsOf(name)
+        await openRows(name)
           .dropIndex(native.name)
           .catch(() => {});
   }

@@ -2,7 +2,7 @@
 //
 // A number is taken by inserting the change itself under the number after the highest one that a majority has; ids are
 // unique, so no number is given twice, none is left out, and none appears below one that a reader has seen. A change
-// whose writer was killed before that is numbered by whoever reads its row, or the feed: so what anybody has seen has
+// whose writer was killed before that is numbered by the next process that reads its row, or the feed: so what anybody has seen has
 // its number before anything that follows from it. A transaction around a counter would be shorter. But one that its
 // writer leaves open, being killed or cut off, locks the counter, and with it every write of every instance, until the
 // server gives it up: after transactionLifetimeLimitSeconds, 60 by default.

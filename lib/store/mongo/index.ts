@@ -20,7 +20,7 @@ import type {
 import { checkPrefix, isDuplicate, type MongoSource, workOn } from './connection.ts';
 import { type MongoKind, openRegistry } from './declare.ts';
 import { openFeed } from './feed.ts';
-import { fieldsOf, findTakenIndex, nativeQuery, type Row } from './rows.ts';
+import { findTakenIndex, listFields, nativeQuery, type Row } from './rows.ts';
 
 export { connectMongo, type MongoConnection, type MongoConnectionOptions, type MongoSource } from './connection.ts';
 export { type MongoSnapshotsOptions, mongoSnapshots } from './snapshots.ts';
@@ -43,7 +43,7 @@ const TRIES = 20;
  *
  * Every write is one write of one row, which has the body, the indexed values, the revision and the change; a removed
  * document stays behind, without body and values, until its change has its number. So there is never a document without
- * its change, whoever is killed when. The write resolves when the change is in the feed. All changes are kept; whoever
+ * its change, whichever process is killed when. The write resolves when the change is in the feed. All changes are kept; an operator who
  * deletes old ones must leave the newest.
  *
  * A write that is refused as ERR_STORE because an answer was lost may have been done.
@@ -61,7 +61,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     const update =
       text === undefined
         ? { $set: { v: revision }, $unset: { body: 1, f: 1 } }
-        : { $set: { v: revision, body: text, f: fieldsOf(JSON.parse(text)) } };
+        : { $set: { v: revision, body: text, f: listFields(JSON.parse(text)) } };
     const row = await kind.rows.findOneAndUpdate(filter, { ...update, $push: { out: change } } as object, {
       upsert: 'v' in filter && filter.v === 0,
       returnDocument: 'after',
@@ -157,7 +157,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
       run('get a document', async () => {
         checkKey(id, 'document id');
         const row = await read(await registry.findKind(kind), id);
-        return row && row.v > 0 ? documentOf<B>(row) : undefined;
+        return row && row.v > 0 ? toDocument<B>(row) : undefined;
       }),
     replace: async (kind, id, expected, body) => {
       const text = bodyText(kind.name, id, body);
@@ -178,7 +178,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
         const options = { projection: { v: 1, out: 1, body: 1 }, sort: native.sort, limit: plan.limit + 1 };
         const found = await own.rows.find(native.filter, options).toArray();
         await feed.publish(found.map((row) => ({ ...row, kind: own })));
-        const items = found.slice(0, plan.limit).map((row) => documentOf<B>(row));
+        const items = found.slice(0, plan.limit).map((row) => toDocument<B>(row));
         const last = items.at(-1);
         return last && found.length > plan.limit ? { items, next: native.cursorAt(last.id, last.body) } : { items };
       }),
@@ -198,7 +198,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
   };
 }
 
-function documentOf<B extends JsonObject>({ _id, v, body }: Row): StoredDocument<B> {
+function toDocument<B extends JsonObject>({ _id, v, body }: Row): StoredDocument<B> {
   return { id: _id, revision: v, body: JSON.parse(body!) };
 }
 

@@ -1,7 +1,7 @@
 // How MongoDB holds documents: the body as JSON text, and beside it its values in a form that MongoDB's own indexes serve.
 
 import type { Collection, Filter, IndexDescription } from 'mongodb';
-import { elementsOf, type Index, indexedValues, isList } from '../index/kinds.ts';
+import { type Index, indexedValues, isList, listElements } from '../index/kinds.ts';
 import { cursorError, isValue, type Plan } from '../index/query.ts';
 import { isWellFormed } from '../input.ts';
 import type { Condition, IndexValue, Json, JsonObject } from '../store.ts';
@@ -24,7 +24,7 @@ export interface Row {
   readonly v: number;
   /** Text, because BSON would not bring back every number, key and order of keys as JSON has them. */
   readonly body?: string;
-  /** See {@link fieldsOf}. */
+  /** See {@link listFields}. */
   readonly f?: Fields;
   readonly out: readonly PendingChange[];
 }
@@ -40,13 +40,13 @@ const NAMES_PER_FIELD = 8;
  * scalars under their names, the scalars of lists under `name[]`, objects under `name/`. So no index mistakes one for
  * another. Null is left out: MongoDB's indexes hold a missing value as null.
  */
-export function fieldsOf(body: JsonObject, depth = 1): Fields {
+export function listFields(body: JsonObject, depth = 1): Fields {
   const fields: Fields = new Map();
   for (const [name, value] of Object.entries(body)) {
     if (value === null || !NAME.test(name)) continue;
     if (typeof value !== 'object') fields.set(name, value);
-    else if (isArray(value)) setUnlessEmpty(`${name}[]`, elementsOf(value));
-    else if (depth < NAMES_PER_FIELD) setUnlessEmpty(`${name}/`, fieldsOf(value, depth + 1));
+    else if (isArray(value)) setUnlessEmpty(`${name}[]`, listElements(value));
+    else if (depth < NAMES_PER_FIELD) setUnlessEmpty(`${name}/`, listFields(value, depth + 1));
   }
   return fields;
 
@@ -59,7 +59,7 @@ function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-function pathOf(field: string): string {
+function fieldPath(field: string): string {
   return `f.${field.replaceAll('.', '/.')}`;
 }
 
@@ -68,7 +68,7 @@ export const UNIQUE = 'unique ';
 
 /** The indexes of MongoDB's that serve `index`: one for order, which ends with the id, and one that makes it unique. */
 export function nativeIndexes({ fields, unique }: Index): (IndexDescription & { readonly name: string })[] {
-  const paths = fields.map(pathOf);
+  const paths = fields.map(fieldPath);
   const key = Object.fromEntries(paths.map((path) => [path, 1] as const));
   const sorted = { key: { ...key, _id: 1 as const }, name: `key ${fields}` };
   if (!unique) return [sorted];
@@ -86,7 +86,7 @@ export async function findTakenIndex(
   for (const index of indexes) {
     const claims = indexedValues(index, body).filter((values) => !values.includes(null));
     if (!claims.length) continue;
-    const held = claims.map((values) => equalities(index.fields.map(pathOf), values));
+    const held = claims.map((values) => equalities(index.fields.map(fieldPath), values));
     if (await rows.findOne({ _id: { $ne: id }, $or: held }, { projection: { _id: 1 } })) return index.name;
   }
   return undefined;
@@ -102,8 +102,8 @@ export interface NativeQuery {
 
 /** Turns a plan into a filter and an order that the index of {@link nativeIndexes} serves, from its cursor on. */
 export function nativeQuery({ index, conditions, after, descending, cursorAt }: Plan): NativeQuery {
-  const paths = [...(index?.fields ?? []).map(pathOf), '_id'];
-  const given = conditions.map(([field, condition]) => ({ [pathOf(field)]: nativeCondition(field, condition) }));
+  const paths = [...(index?.fields ?? []).map(fieldPath), '_id'];
+  const given = conditions.map(([field, condition]) => ({ [fieldPath(field)]: nativeCondition(field, condition) }));
   const where = [{ v: { $gt: 0 } }, ...given];
   const fixed = conditions.findIndex(([, condition]) => !isValue(condition));
   // What all documents of the query have alike is no part of the order.

@@ -57,7 +57,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     });
   }
 
-  async function revisionOf(key: string): Promise<number> {
+  async function readRevision(key: string): Promise<number> {
     const row = await rows().findOne({ _id: { $eq: key } }, { projection: { revision: 1, expiresAt: 1 } });
     return row && isLiving(row) ? row.revision : 0;
   }
@@ -70,7 +70,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
   async function write(key: string, expected: number, next: SessionCommit): Promise<boolean> {
     const now = new Date(clock.now());
     const own = { _id: { $eq: key } };
-    const row = rowOf(expected + 1, next);
+    const row = makeRow(expected + 1, next);
     if (expected !== 0) {
       const living = { ...own, revision: { $eq: expected }, expiresAt: { $gt: now } };
       return (await rows().replaceOne(living, row)).matchedCount > 0;
@@ -87,7 +87,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
   async function commit(key: string, expected: number, next: SessionCommit): Promise<CommitResult> {
     for (let tries = 0; tries < TRIES; tries++) {
       if (await write(key, expected, next)) return { kind: 'committed', revision: expected + 1 };
-      const revision = await revisionOf(key);
+      const revision = await readRevision(key);
       if (revision !== expected) return { kind: 'conflict', revision };
     }
     throw new TwinlineError('ERR_STORE', `MongoDB: a session changed ${TRIES} times while it was written. Try again.`);
@@ -111,7 +111,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
       run('load a session', async () => {
         checkKey(key);
         const row = await rows().findOne({ _id: { $eq: key } });
-        return row && isLiving(row) ? sessionOf(row) : undefined;
+        return row && isLiving(row) ? makeSession(row) : undefined;
       }),
     commit: (key, expected, next) =>
       run('commit a session', async () => {
@@ -163,12 +163,15 @@ function createIndexes(rows: Collection<Row>, expires: boolean): Promise<unknown
   ]);
 }
 
-function rowOf(revision: number, { record, turnKey, reply, ended, expiresAt, dueAt }: SessionCommit): Omit<Row, '_id'> {
+function makeRow(
+  revision: number,
+  { record, turnKey, reply, ended, expiresAt, dueAt }: SessionCommit,
+): Omit<Row, '_id'> {
   const due = dueAt === null ? {} : { dueAt };
   return { revision, record, turnKey, reply, ended, expiresAt: new Date(expiresAt), ...due };
 }
 
-function sessionOf(row: Row): StoredSession {
+function makeSession(row: Row): StoredSession {
   const { revision, record, turnKey, reply, ended, expiresAt, dueAt } = row;
   return { revision, record, turnKey, reply, ended, expiresAt: expiresAt.getTime(), dueAt: dueAt ?? null };
 }

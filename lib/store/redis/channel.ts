@@ -5,7 +5,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { type Channel, checkMessage, checkTopic, type Subscriber, type Unsubscribe } from '../channel.ts';
 import { closedError } from '../input.ts';
 import { backoff } from './client.ts';
-import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
+import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
 import { channelName, checkPrefix } from './layout.ts';
 
 export type RedisChannelOptions = RedisAt & {
@@ -21,7 +21,7 @@ export type RedisChannelOptions = RedisAt & {
 export function redisChannel(options: RedisChannelOptions): Channel {
   const { prefix = 'twinline:' } = options;
   checkPrefix(prefix);
-  const connection = connectionOf(options);
+  const connection = shareConnection(options);
   const subscriber = redisSubscriber(connection);
   const isCluster = connection.kind === 'cluster';
   let closed = false;
@@ -199,7 +199,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     for (const subscriber of [...(held?.subscribers ?? [])]) subscriber.onGap?.();
   }
 
-  // A node gives channels away when their slots move to another, and does not say which: whoever is still there stays.
+  // A node gives channels away when their slots move to another, and does not say which: those that are still here stay.
   function recheck(link: Link): void {
     if (link.moved <= link.redirected) return;
     link.moved = link.redirected = 0;
@@ -218,7 +218,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   function beat(): void {
-    // Whoever does not answer is hung up by the time-out of its socket.
+    // A node that does not answer is disconnected by the time-out of its socket.
     for (const { client } of links.values()) client.ping().catch(() => {});
   }
 

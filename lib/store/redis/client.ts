@@ -120,7 +120,7 @@ export interface RefusalOptions {
 /** The error for an `action` that Redis or the client refused. Holds nothing of what was sent. */
 export function redisRefusal(action: string, error: unknown, options: RefusalOptions): TwinlineError {
   if (error instanceof TwinlineError) return error;
-  const said = reasonOf(error, options.password);
+  const said = describeReason(error, options.password);
   const away = NOT_CONNECTED.test(said);
   const reason = away ? `not connected${options.lastTrouble ? ` (${options.lastTrouble})` : ''}` : said;
   const remedy = away
@@ -136,7 +136,7 @@ export function redisRefusal(action: string, error: unknown, options: RefusalOpt
  * What an error of the client says, in short. Not the error itself: it carries the command with all its arguments, and
  * Redis quotes arguments of commands that it does not know.
  */
-export function reasonOf(error: unknown, password: string | undefined): string {
+export function describeReason(error: unknown, password: string | undefined): string {
   const { message = String(error), lastNodeError } = error as Error & { lastNodeError?: Error };
   const whole = lastNodeError ? `${message} Last: ${lastNodeError.message}` : message;
   const said = whole

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import { openClient, type RefusalOptions, reasonOf, redisRefusal } from './client.ts';
+import { describeReason, openClient, type RefusalOptions, redisRefusal } from './client.ts';
 import { parseRedisUrl } from './url.ts';
 
 export interface RedisConnectionOptions {
@@ -48,7 +48,7 @@ export interface RedisConnection {
    * nothing else. `blockMs`: how long its commands may block. Close it yourself.
    */
   duplicate(options?: { readonly blockMs?: number }): RedisConnection;
-  /** The same connection for one more user, who may close it for himself: it stays open for the others. */
+  /** The same connection for one more user. It closes when the last one has closed it. */
   share(): RedisConnection;
   /** Resolves when Redis answers (in a cluster: every master), rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
@@ -60,7 +60,7 @@ export interface RedisConnection {
 export type RedisAt = { readonly url: string } | { readonly connection: RedisConnection };
 
 /** A connection for one user, who closes it. */
-export function connectionOf(at: RedisAt): RedisConnection {
+export function shareConnection(at: RedisAt): RedisConnection {
   return 'connection' in at ? at.connection.share() : connectRedis(at);
 }
 
@@ -75,7 +75,7 @@ export function connectRedis(options: RedisConnectionOptions): RedisConnection {
 
   // Without listeners ioredis prints errors, or throws them.
   const trouble = (error: unknown) => {
-    refusal.lastTrouble = reasonOf(error, password);
+    refusal.lastTrouble = describeReason(error, password);
   };
   client.on('error', trouble);
   client.on('node error', trouble);
@@ -108,7 +108,7 @@ function connectionOn(parts: Parts): RedisConnection {
   let running = 0;
   let idle: (() => void) | undefined;
   let closing: Promise<void> | undefined;
-  // Whoever still waits for the first connection is refused when it is closed.
+  // Callers that still wait for the first connection are refused when it is closed.
   let hurry = () => {};
   const hurried = new Promise<void>((resolve) => {
     hurry = resolve;
@@ -248,13 +248,13 @@ async function connectNodes(cluster: Cluster): Promise<void> {
 
 async function disconnected(client: Redis | Cluster): Promise<void> {
   const parts = 'nodes' in client ? [...client.nodes(), client] : [client];
-  const ends = parts.filter(({ status }) => status !== 'end').map((part) => ended(part));
+  const ends = parts.filter(({ status }) => status !== 'end').map((part) => waitForEnd(part));
   client.disconnect();
   await Promise.all(ends);
 }
 
 // Bounded, for a client in the middle of connecting ends only when that does.
-function ended(client: Redis | Cluster): Promise<void> {
+function waitForEnd(client: Redis | Cluster): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, STORE_LIMITS.redisDisconnectMs * 2);
     client.once('end', () => {

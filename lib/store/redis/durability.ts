@@ -20,12 +20,12 @@ const WEAKEST_FIRST: readonly Durability[] = ['memory', 'process-crash', 'power-
  */
 export async function redisDurability(connection: RedisConnection): Promise<Durability> {
   const classes = await connection.run('read how durable it is', (client) =>
-    Promise.all(('nodes' in client ? client.nodes('master') : [client]).map(durabilityOf)),
+    Promise.all(('nodes' in client ? client.nodes('master') : [client]).map(readDurability)),
   );
   return WEAKEST_FIRST.find((one) => classes.includes(one)) ?? 'memory';
 }
 
-async function durabilityOf(client: Redis | Cluster): Promise<Durability> {
+async function readDurability(client: Redis | Cluster): Promise<Durability> {
   try {
     const [, appendonly] = (await client.call('CONFIG', 'GET', 'appendonly')) as string[];
     const [, appendfsync] = (await client.call('CONFIG', 'GET', 'appendfsync')) as string[];

@@ -7,13 +7,13 @@ import { checkKey, checkLimit } from '../input.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { byTime, compareText, type Timed } from '../memory/sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
-import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
+import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
 import { redisDurability } from './durability.ts';
 import {
   type Bucket,
   decodeSession,
   encodeSession,
-  expiryOf,
+  findExpiry,
   type Places,
   placesUnder,
   sessionScripts,
@@ -40,8 +40,8 @@ export type RedisSnapshotsOptions = RedisAt & {
 
 /** As {@link redisSnapshots}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer. */
 export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promise<SnapshotStore> {
-  const places = placesOf(options);
-  const connection = connectionOf(options);
+  const places = namePlaces(options);
+  const connection = shareConnection(options);
   try {
     return storeOn(connection, places, { durability: await redisDurability(connection), ...options });
   } catch (error) {
@@ -63,11 +63,11 @@ export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promis
  */
 export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
   // In this order: when the prefix is refused, no connection is left open.
-  const places = placesOf(options);
-  return storeOn(connectionOf(options), places, options);
+  const places = namePlaces(options);
+  return storeOn(shareConnection(options), places, options);
 }
 
-function placesOf({ prefix = 'twinline:' }: RedisSnapshotsOptions): Places {
+function namePlaces({ prefix = 'twinline:' }: RedisSnapshotsOptions): Places {
   return placesUnder(prefix);
 }
 
@@ -90,7 +90,7 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
     const place = sessions + key;
     const now = clock.now();
     // How long, not until when: Redis's clock is not the store's, which in tests stands still.
-    const ttlMs = Math.max(0, expiryOf(next) - now) + STORE_LIMITS.redisGraceMs;
+    const ttlMs = Math.max(0, findExpiry(next) - now) + STORE_LIMITS.redisGraceMs;
     // The script reads the rest from the head of the session's text: each argument costs.
     const args = [now, ttlMs, expected, encodeSession(next, expected + 1)] as const;
     let result = isPlain(expected, next) ? await scripts.commitPlain(place, ...args) : NEEDS_INDEXES;

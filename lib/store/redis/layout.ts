@@ -15,11 +15,11 @@ const HEAD_BYTES = 56;
 /** Lengths are in UTF-16 units, as {@link decodeSession} counts them. */
 export function encodeSession(session: SessionCommit, revision: number): string {
   const { record, turnKey, reply, ended, dueAt } = session;
-  const times = `${expiryOf(session)},${dueAt ?? ''},${ended ? 1 : 0}`;
+  const times = `${findExpiry(session)},${dueAt ?? ''},${ended ? 1 : 0}`;
   return `${revision},${times},${turnKey.length},${reply.length},${turnKey}${reply}${record}`;
 }
 
-export function expiryOf({ expiresAt }: Pick<SessionCommit, 'expiresAt'>): number {
+export function findExpiry({ expiresAt }: Pick<SessionCommit, 'expiresAt'>): number {
   return Math.min(expiresAt, LAST_MOMENT);
 }
 
@@ -232,11 +232,11 @@ export function placesUnder(prefix: string): Places {
       claim: `${start}claim`,
     };
   });
-  return { buckets, of: (key) => buckets[bucketOf(key)]! };
+  return { buckets, of: (key) => buckets[findBucket(key)]! };
 }
 
 // FNV-1a over UTF-16 units; of its 32 bits the highest are mixed best.
-function bucketOf(key: string): number {
+function findBucket(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   return hash >>> 26;

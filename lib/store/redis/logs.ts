@@ -21,7 +21,7 @@ import {
 } from '../log-store.ts';
 import type { Durability } from '../store.ts';
 import { redisSubscriber } from './channel.ts';
-import { connectionOf, type RedisAt, type RedisConnection } from './connection.ts';
+import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
 import { redisDurability } from './durability.ts';
 import { channelName, checkPrefix, logNames } from './layout.ts';
 import { logScripts } from './log-scripts.ts';
@@ -64,7 +64,7 @@ export function redisLogs(options: RedisLogsOptions): LogStore {
 // In this order: when the prefix is refused, no connection is left open.
 function connected({ prefix = PREFIX, ...at }: RedisLogsOptions): RedisConnection {
   checkPrefix(prefix);
-  return connectionOf(at);
+  return shareConnection(at);
 }
 
 function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'url' | 'connection'>): LogStore {
@@ -81,7 +81,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
     return connection.run(action, work);
   }
 
-  function keysOf(log: string): [head: string, frames: string, channel: string] {
+  function nameKeys(log: string): [head: string, frames: string, channel: string] {
     const { head, frames, topic } = logNames(prefix, log);
     return [head, frames, channelName(prefix, topic)];
   }
@@ -93,12 +93,12 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
   }
 
   function watch(log: string, wake: () => void): Promise<() => void> {
-    const [, , channel] = keysOf(log);
+    const [, , channel] = nameKeys(log);
     return run('follow a log', () => subscriber.subscribe(channel, { onMessage: wake, onGap: wake }));
   }
 
   async function readPage(log: string, { after, limit }: Required<ReadOptions>): Promise<LogPage | undefined> {
-    const [head, frames] = keysOf(log);
+    const [head, frames] = nameKeys(log);
     const answer = await run('read a log', () =>
       scripts.read(head, frames, clock.now(), after, limit, COMMON_LIMITS.logReadBytes),
     );
@@ -114,7 +114,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
       checkClaim(claim);
       const { fence, expiresAt } = claim;
       const args = [publish, ...times(expiresAt), fence, expiresAt];
-      const answer = await run('open a log', () => scripts.open(...keysOf(log), ...args));
+      const answer = await run('open a log', () => scripts.open(...nameKeys(log), ...args));
       const [verdict, number, ended] = answer as [OpenResult['kind'], string, string];
       if (verdict === 'fenced') return { kind: verdict, fence: Number(number) };
       return { kind: verdict, last: Number(number), ended: ended === '1' };
@@ -126,7 +126,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
       const { fence, expiresAt, expected, end = false } = appendOptions;
       const claim = [publish, ...times(expiresAt), fence, expiresAt];
       const args = [...claim, expected, end ? 1 : 0, STORE_LIMITS.framesPerLog, STORE_LIMITS.logBytes, ...texts];
-      const answer = await run('append to a log', () => scripts.append(...keysOf(log), ...args));
+      const answer = await run('append to a log', () => scripts.append(...nameKeys(log), ...args));
       const [verdict, number] = answer as [AppendResult['kind'], string];
       if (verdict === 'missing') return { kind: verdict };
       return verdict === 'fenced' ? { kind: verdict, fence: Number(number) } : { kind: verdict, last: Number(number) };
@@ -134,7 +134,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
 
     async state(log): Promise<LogState | undefined> {
       checkLog(log);
-      const [head] = keysOf(log);
+      const [head] = nameKeys(log);
       const fields = await run('look at a log', () =>
         client.hmget(head, 'first', 'last', 'ended', 'fence', 'expiresAt'),
       );
@@ -153,19 +153,19 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
     async trim(log, through) {
       checkLog(log);
       checkWhole('number to trim through', through, { min: 0 });
-      const [head, frames] = keysOf(log);
+      const [head, frames] = nameKeys(log);
       return Number(await run('trim a log', () => scripts.trim(head, frames, clock.now(), through)));
     },
 
     async expireAt(log, at) {
       checkLog(log);
       checkMoment(at);
-      return (await run('let a log expire', () => scripts.expire(...keysOf(log), publish, ...times(at), at))) === 1;
+      return (await run('let a log expire', () => scripts.expire(...nameKeys(log), publish, ...times(at), at))) === 1;
     },
 
     async remove(log) {
       checkLog(log);
-      return (await run('remove a log', () => scripts.remove(...keysOf(log), publish, clock.now()))) === 1;
+      return (await run('remove a log', () => scripts.remove(...nameKeys(log), publish, clock.now()))) === 1;
     },
 
     async sweep(_now, limit) {

@@ -60,7 +60,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
       begin();
     } catch (error) {
       if (isBusy(error) && performance.now() - group[0]!.since < BUSY_MS) return 'busy';
-      return refused(group, error);
+      return refuseGroup(group, error);
     }
     try {
       const settles = group.map(attempt);
@@ -68,7 +68,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
       return settles;
     } catch (error) {
       rollBack();
-      return refused(group, error);
+      return refuseGroup(group, error);
     }
   }
 
@@ -92,7 +92,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
     }
   }
 
-  function refused(group: readonly Waiting[], error: unknown): (() => void)[] {
+  function refuseGroup(group: readonly Waiting[], error: unknown): (() => void)[] {
     const reason = refuse(error);
     return group.map(
       ({ reject }) =>

@@ -5,7 +5,7 @@
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { bodyText, declaredKind, entriesOf, missingIn } from '../index/kinds.ts';
+import { bodyText, declaredKind, listEntries, missingIn } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
 import { checkKey, checkLimit, closedError } from '../input.ts';
 import type { Change, DocumentStore, Exists, JsonObject, Kind, ReplaceResult, StoredDocument } from '../store.ts';
@@ -43,7 +43,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     if (id !== undefined) checkKey(id, 'document id');
   }
 
-  function kindOf(kind: Kind): SqlKind {
+  function makeSqlKind(kind: Kind): SqlKind {
     return declaredKind(registry.current(), kind);
   }
 
@@ -54,7 +54,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   // In one transaction, and nothing is written before all is checked.
   function insert(kind: SqlKind, id: string, text: string): Exists | undefined {
     if (rows.read(kind, id)) return { kind: 'exists' };
-    const entries = entriesOf(kind.indexes.values(), id, JSON.parse(text));
+    const entries = listEntries(kind.indexes.values(), id, JSON.parse(text));
     const index = filing.clash(entries, id);
     if (index !== undefined) return { kind: 'exists', index };
     const { lastInsertRowid } = rows.insert.run([kind.n, Buffer.from(id), text]);
@@ -66,8 +66,8 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   function replace(kind: SqlKind, id: string, { expected, text }: { expected: number; text: string }): ReplaceResult {
     const old = rows.read(kind, id);
     if (!old || old.revision !== expected) return { kind: 'conflict', revision: old?.revision ?? 0 };
-    const before = entriesOf(kind.indexes.values(), id, JSON.parse(old.text));
-    const after = entriesOf(kind.indexes.values(), id, JSON.parse(text));
+    const before = listEntries(kind.indexes.values(), id, JSON.parse(old.text));
+    const after = listEntries(kind.indexes.values(), id, JSON.parse(text));
     const index = filing.clash(after, id);
     if (index !== undefined) return { kind: 'exists', index };
     rows.update.run([expected + 1, text, old.n]);
@@ -80,7 +80,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
   function remove(kind: SqlKind, id: string, expected: number | undefined): boolean {
     const old = rows.read(kind, id);
     if (!old || (expected ?? old.revision) !== old.revision) return false;
-    filing.drop(entriesOf(kind.indexes.values(), id, JSON.parse(old.text)));
+    filing.drop(listEntries(kind.indexes.values(), id, JSON.parse(old.text)));
     rows.delete.run([old.n]);
     record(kind, id, 0);
     return true;
@@ -96,27 +96,27 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     async insert(kind, id, body) {
       check(id);
       const text = bodyText(kind.name, id, body);
-      const taken = await writer.write(() => insert(kindOf(kind), id, text));
+      const taken = await writer.write(() => insert(makeSqlKind(kind), id, text));
       return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     },
     async get(kind, id) {
       check(id);
-      const row = attempt('get', () => rows.read(kindOf(kind), id));
+      const row = attempt('get', () => rows.read(makeSqlKind(kind), id));
       return row && { id, revision: row.revision, body: JSON.parse(row.text) };
     },
     async replace(kind, id, expected, body) {
       check(id);
       const text = bodyText(kind.name, id, body);
-      return writer.write(() => replace(kindOf(kind), id, { expected, text }));
+      return writer.write(() => replace(makeSqlKind(kind), id, { expected, text }));
     },
     async remove(kind, id, expected) {
       check(id);
-      return writer.write(() => remove(kindOf(kind), id, expected));
+      return writer.write(() => remove(makeSqlKind(kind), id, expected));
     },
     async find<B extends JsonObject>(kind: Kind, query = {}) {
       check();
       return attempt('find', () => {
-        const own = kindOf(kind);
+        const own = makeSqlKind(kind);
         const { index, stretches, descending, limit, cursorAt } = planQuery(own, query);
         const items: StoredDocument<B>[] = [];
         let last: ArrayBuffer | undefined;
@@ -141,7 +141,7 @@ export function sqliteDocuments({ path, clock = systemClock }: SqliteOptions): D
     async count(kind, query = {}) {
       check();
       return attempt('count', () => {
-        const own = kindOf(kind);
+        const own = makeSqlKind(kind);
         const { index, stretches } = planQuery(own, query);
         const counter = rows.counters[index ? 'index' : 'id'];
         const counts = stretches.map(({ from, to }) => counter.get([index ? index.n : own.n, from, to]) as [number]);

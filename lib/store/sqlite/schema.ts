@@ -1,7 +1,7 @@
 // The SQLite file under the document store: its tables, the statements on them, and which kinds and indexes it knows.
 
 import Database from 'libsql';
-import { type Declared, entriesOf, type Index, type IndexEntry, indexesOf, sameIndex } from '../index/kinds.ts';
+import { type Declared, declareIndexes, type Index, type IndexEntry, listEntries, sameIndex } from '../index/kinds.ts';
 import type { Kind } from '../store.ts';
 import { takenError } from '../update.ts';
 import { isBusy } from './group-writer.ts';
@@ -16,7 +16,7 @@ export interface SqlKind extends Declared<SqlIndex> {
   readonly n: number;
 }
 
-/** The kinds and indexes of the file, whoever declared them: every writer keeps all of them up to date. */
+/** The kinds and indexes of the file, also those that other processes declared: every writer keeps all of them up to date. */
 export interface Registry {
   /** Read again when another process has changed them. */
   current(): ReadonlyMap<string, SqlKind>;
@@ -138,7 +138,7 @@ export function openRegistry(db: Database.Database): Registry {
       const rows = documents.all([kind.n, after, BACKFILL_ROWS]) as [number, ArrayBuffer, string][];
       for (const [n, bytes, text] of rows) {
         const id = Buffer.from(bytes).toString();
-        const entries = entriesOf([index], id, JSON.parse(text));
+        const entries = listEntries([index], id, JSON.parse(text));
         if (filing.clash(entries, id) !== undefined) throw takenError(kind.name, id, name);
         filing.add(entries, { n, id });
         after = n;
@@ -148,7 +148,7 @@ export function openRegistry(db: Database.Database): Registry {
   }
 
   function declareOne(kind: Kind): boolean {
-    const indexes = indexesOf(kind);
+    const indexes = declareIndexes(kind);
     const added = addKind.run([kind.name]).changes > 0;
     if (added) known = undefined;
     const declared = read().get(kind.name)!;

@@ -7,7 +7,7 @@ import type { Services } from '../../../lib/engine/service.ts';
 import { seedSession } from '../../../lib/engine/sessions.ts';
 import { type ErrorCode, TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { asksForSecret, keepsSecret, stateOf } from '../../../lib/flow/run/scope.ts';
+import { asksForSecret, keepsSecret, toStateValue } from '../../../lib/flow/run/scope.ts';
 import { type Masks, masks } from '../../../lib/flow/testing/mask.ts';
 import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
@@ -103,7 +103,7 @@ export function lineInside({ engine, gateway, menus }: Host, { flow, from, ...ph
     const own = Object.entries(known).filter(([name]) => written.vars && Object.hasOwn(written.vars, name));
     await seedSession(engine, ussdKey(DIALECT, sessionId), {
       conversation: flow,
-      state: stateOf(screen),
+      state: toStateValue(screen),
       context: { $stack: [], $page: 0, $bad: 0, ...Object.fromEntries(own), ...context },
       door: { sessionId, ...phone, marks: '' },
     });

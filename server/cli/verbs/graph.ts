@@ -10,8 +10,8 @@ import { problemLine } from '../../../lib/flow/format/problem.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
 import { makeFolder } from '../../config/data-dir.ts';
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
-import { flowNameOf } from '../../menus/menus.ts';
-import { drawingOf, LIFECYCLES } from '../../web/diagram/drawings.ts';
+import { cutFlowName } from '../../menus/menus.ts';
+import { findDrawing, LIFECYCLES } from '../../web/diagram/drawings.ts';
 import { type Asked, FORMS, type FormName } from '../../web/diagram/forms.ts';
 import { layout } from '../../web/diagram/layout.ts';
 import { readErrorCode } from '../remote.ts';
@@ -43,14 +43,14 @@ export const graphVerb: Verb = {
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    const form = formOf(values);
+    const form = chooseForm(values);
     const folder = values['menus-dir'] ?? (env.MENUS_DIR?.trim() || './menus');
-    const menus = await menusOf(folder, { names: positionals, covers: values.coverage ?? false });
-    const { names, broken } = namesOf(positionals, menus);
+    const menus = await readMenus(folder, { names: positionals, covers: values.coverage ?? false });
+    const { names, broken } = chooseNames(positionals, menus);
     const { focus, out } = values;
     if (focus !== undefined) checkFocus(focus, names, menus);
-    const place = placeOf(out, { names, isAll: positionals.length === 0, form });
-    const errors = errorsOf(menus, positionals.length === 0 ? undefined : broken);
+    const place = choosePlace(out, { names, isAll: positionals.length === 0, form });
+    const errors = listErrors(menus, positionals.length === 0 ? undefined : broken);
     for (const error of errors) console.error(pc.red(error));
     for (const flow of values.coverage ? menus.untested : [])
       console.error(pc.yellow(`${flow}: no ${flow}.test.json beside it`));
@@ -62,7 +62,7 @@ export const graphVerb: Verb = {
 
 type Values = { readonly [name in 'svg' | 'mermaid' | 'xstate' | 'coverage']?: boolean } & { readonly focus?: string };
 
-function formOf(values: Values): FormName {
+function chooseForm(values: Values): FormName {
   const chosen = (['svg', 'mermaid', 'xstate'] as const).filter((form) => values[form]);
   if (chosen.length > 1) throw new Usage(`Choose one of ${chosen.map((form) => `--${form}`).join(' and ')}.`);
   const form = chosen[0] ?? 'svg';
@@ -76,7 +76,7 @@ const NO_MENUS: CheckedMenus = {
   ...{ compiled: new Map(), problems: [], failures: [], files: [], reports: [], untested: [], updated: 0 },
 };
 
-async function menusOf(
+async function readMenus(
   folder: string,
   { names, covers }: { names: readonly string[]; covers: boolean },
 ): Promise<CheckedMenus> {
@@ -89,8 +89,11 @@ async function menusOf(
 }
 
 /** What is to be drawn, and the flows that were asked for and are broken. Throws {@link Usage} for unknown names. */
-function namesOf(asked: readonly string[], { compiled, files }: CheckedMenus): { names: string[]; broken: string[] } {
-  const flows = new Set(files.map(flowNameOf));
+function chooseNames(
+  asked: readonly string[],
+  { compiled, files }: CheckedMenus,
+): { names: string[]; broken: string[] } {
+  const flows = new Set(files.map(cutFlowName));
   const known = [...new Set([...compiled.keys(), ...Object.keys(LIFECYCLES)])];
   const all = [...new Set([...flows, ...known])];
   const unknown = asked.find((name) => !all.includes(name));
@@ -105,9 +108,9 @@ function namesOf(asked: readonly string[], { compiled, files }: CheckedMenus): {
   };
 }
 
-function errorsOf({ problems, failures }: CheckedMenus, only: readonly string[] | undefined): string[] {
+function listErrors({ problems, failures }: CheckedMenus, only: readonly string[] | undefined): string[] {
   const errors = problems.filter(
-    ({ severity, file }) => severity === 'error' && (only === undefined || only.includes(flowNameOf(file))),
+    ({ severity, file }) => severity === 'error' && (only === undefined || only.includes(cutFlowName(file))),
   );
   return [...errors.map(problemLine), ...(only === undefined || only.length ? failures : [])];
 }
@@ -116,14 +119,14 @@ function checkFocus(focus: string, names: readonly string[], { compiled }: Check
   if (names.length > 1) throw new Usage('--focus is about one flow or machine: name which.');
   const [name] = names;
   if (name === undefined) return;
-  const states = drawingOf(name, compiled).states.map(({ id }) => id);
+  const states = findDrawing(name, compiled).states.map(({ id }) => id);
   if (!states.includes(focus)) throw new Usage(`"${name}" has no state "${focus}".${suggest(focus, states)}`);
 }
 
 type Place = (name: string) => string | undefined;
 
 /** The file of each name, or undefined for standard output. Throws {@link Usage} when several would share one. */
-function placeOf(
+function choosePlace(
   out: string | undefined,
   { names, isAll, form }: { names: readonly string[]; isAll: boolean; form: FormName },
 ): Place {

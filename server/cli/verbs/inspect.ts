@@ -61,7 +61,7 @@ function formatAddresses(
           'That page hands what it shows to a page of stately.ai, once its button is pressed.',
         ]
       : []),
-    'The address holds the token of this run: whoever has it looks on. Ctrl+C ends it.',
+    'The address holds the token of this run: everybody who has it can watch. Ctrl+C ends it.',
   ];
 }
 

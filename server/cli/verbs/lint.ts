@@ -54,7 +54,7 @@ const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: LintResult
     const warnings = problems.length + failures.length - errors;
     return [
       ...problems.map(colorProblem),
-      `${countOf(flows, 'flow')}, ${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}`,
+      `${writeCount(flows, 'flow')}, ${writeCount(errors, 'error')}, ${writeCount(warnings, 'warning')}`,
     ];
   },
   json: ({ problems }) => [JSON.stringify(problems, null, 2)],
@@ -81,7 +81,7 @@ export function readPlace(positionals: readonly string[], env: NodeJS.ProcessEnv
   return { folder: dirname(resolve(name)), file: join(dirname(resolve(name)), name.split('/').at(-1)!) };
 }
 
-function countOf(number: number, what: string): string {
+function writeCount(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 

@@ -17,7 +17,7 @@ import {
   replayDialogue,
   toDialogues,
 } from '../../../lib/flow/testing/replay.ts';
-import { flowNameOf, readMenus } from '../../menus/menus.ts';
+import { cutFlowName, readMenus } from '../../menus/menus.ts';
 import { Usage, type Verb } from '../verb.ts';
 
 const OPTIONS = { flow: { type: 'string' }, 'menus-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -39,7 +39,7 @@ export const replayVerb: Verb = {
     const folder = isFile
       ? dirname(resolve(values.flow!))
       : (values['menus-dir'] ?? (env.MENUS_DIR?.trim() || './menus'));
-    const name = isFile ? flowNameOf(values.flow!) : values.flow;
+    const name = isFile ? cutFlowName(values.flow!) : values.flow;
     const flows = await readFlows(dialogues, { folder, name });
     const replays: Replay[] = [];
     for (const dialogue of dialogues) {

@@ -6,11 +6,11 @@ import type { Config } from '../../config/config.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Access, RouteDescription, RouteGroup } from '../../http/route-table.ts';
-import { accessOf, schemesOf } from '../../openapi/operation.ts';
+import { findAccess, listSchemes } from '../../openapi/operation.ts';
 import { declaredGroupsWithGateway, readRoutesConfig } from '../declared-routes.ts';
 import { formatTable } from '../terminal.ts';
 import type { Verb } from '../verb.ts';
-import { SETTING_OPTIONS, settingsOf } from './start.ts';
+import { readSettings, SETTING_OPTIONS } from './start.ts';
 
 export const routesVerb: Verb = {
   summary: 'List every route: who may ask, how often, and how large bodies may be',
@@ -22,7 +22,7 @@ export const routesVerb: Verb = {
   run: async (args, env) => {
     const options = { ...SETTING_OPTIONS, json: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
-    const given = { ...env, ...settingsOf(values) };
+    const given = { ...env, ...readSettings(values) };
     const { config, problems } = readRoutesConfig(given);
     for (const problem of problems) console.error(pc.red(problem));
     if (!config) return EXIT_CONFIG;
@@ -50,15 +50,15 @@ export interface RouteRow {
 /** The table of routes, with those of the plugins and of the query gateway that this configuration names. */
 async function listRoutes(config: Config): Promise<RouteRow[]> {
   const groups = await declaredGroupsWithGateway(config);
-  return groups.flatMap((group) => group.routes.map((route) => rowOf(route, group, config)));
+  return groups.flatMap((group) => group.routes.map((route) => makeRow(route, group, config)));
 }
 
-function rowOf(route: RouteDescription, group: RouteGroup, { rateLimit: { max, windowMs } }: Config): RouteRow {
+function makeRow(route: RouteDescription, group: RouteGroup, { rateLimit: { max, windowMs } }: Config): RouteRow {
   const { method, path, rate, body } = route;
-  const access = accessOf(route, group);
+  const access = findAccess(route, group);
   return {
     ...{ method, path, access },
-    needs: schemesOf(access),
+    needs: listSchemes(access),
     rate: rate === 'none' ? undefined : { max, windowMs },
     bodyBytes: body && (body.maxBytes ?? SERVER_LIMITS.jsonBodyBytes),
     perLine: body?.perLine ?? false,

@@ -24,7 +24,7 @@ export const SETTING_HELP: Readonly<Record<string, string>> = Object.fromEntries
 );
 
 /** The variables that flags set. */
-export function settingsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
+export function readSettings(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const given = Object.entries(values).filter(([flag, value]) => FLAGS.has(flag) && typeof value === 'string');
   return Object.fromEntries(given.map(([flag, value]) => [FLAGS.get(flag)!, value as string]));
 }
@@ -40,7 +40,7 @@ export const startVerb: Verb = {
   run: async (args, env, { envFiles = [] } = {}) => {
     const options = { ...SETTING_OPTIONS, watch: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
-    const given = { ...env, ...settingsOf(values) };
+    const given = { ...env, ...readSettings(values) };
     if (!values.watch) {
       // Loaded only now: the other verbs need none of it.
       const { runServer } = await import('../../boot/process.ts');

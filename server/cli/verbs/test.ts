@@ -6,7 +6,7 @@ import { problemLine } from '../../../lib/flow/format/problem.ts';
 import { type Coverage, type Covered, coverageLine } from '../../../lib/flow/testing/coverage.ts';
 import { type FlowTestReport, failureText } from '../../../lib/flow/testing/run.ts';
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
-import { flowNameOf } from '../../menus/menus.ts';
+import { cutFlowName } from '../../menus/menus.ts';
 import { formatTable } from '../terminal.ts';
 import { Usage, type Verb } from '../verb.ts';
 import { readPlace } from './lint.ts';
@@ -34,7 +34,7 @@ export const testVerb: Verb = {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const options = readOptions(values);
     const { folder, file } = readPlace(positionals, env);
-    const only = file === undefined ? undefined : flowNameOf(file);
+    const only = file === undefined ? undefined : cutFlowName(file);
     const once = () => runTests(folder, { ...options, only });
     if (!values.watch) return once();
     const { onEdits } = await import('../edits.ts');
@@ -142,14 +142,14 @@ export function formatCoverageTable(flows: readonly CoveredFlow[]): string[] {
 /** Flows with a kind of which less than `percent` of 100 is covered, in words. */
 export function findBelow(flows: readonly CoveredFlow[], percent: number): string[] {
   return flows.flatMap(({ flow, coverage }) =>
-    KINDS.filter((kind) => percentOf(coverage[kind]) < percent).map(
+    KINDS.filter((kind) => toPercent(coverage[kind]) < percent).map(
       (kind) => `${flow}: ${formatShare(coverage[kind])} of ${kind}, and ${percent} % is asked for`,
     ),
   );
 }
 
-const percentOf = ({ seen, all }: Covered) => (all === 0 ? 100 : (100 * seen) / all);
+const toPercent = ({ seen, all }: Covered) => (all === 0 ? 100 : (100 * seen) / all);
 const formatShare = (formatCoverage: Covered) =>
   formatCoverage.all === 0
     ? '-'
-    : `${formatCoverage.seen}/${formatCoverage.all} (${Math.floor(percentOf(formatCoverage))} %)`;
+    : `${formatCoverage.seen}/${formatCoverage.all} (${Math.floor(toPercent(formatCoverage))} %)`;

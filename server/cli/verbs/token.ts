@@ -29,7 +29,7 @@ export const tokenVerb: Verb = {
     '--audience <did>': 'the agent; default the one of this configuration',
     '--expires <s>': 'seconds that it counts; default 600',
     '--delegation': 'a delegation instead of an invocation',
-    '--inspect <token>': 'who made a token, for whom, and what it grants; nothing is checked',
+    '--inspect <token>': 'the issuer and the audience of a token, and what it grants; nothing is checked',
   },
   run: async (args, env) => {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });

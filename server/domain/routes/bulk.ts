@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, Row } from '../../../lib/domain/bulk/bulk.ts';
-import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
+import { type Line, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { exportLines } from '../../../lib/domain/bulk/record-lines.ts';
-import { requireRole } from '../../../lib/domain/caller.ts';
+import { type Caller, requireRole } from '../../../lib/domain/caller.ts';
 import type { Feed } from '../../../lib/domain/feed/feed.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import { isRefusal, refuse } from '../../../lib/domain/problems.ts';
@@ -20,7 +20,7 @@ import { describeError, Refusal } from '../../http/errors.ts';
 import { mediaType } from '../../http/json-body.ts';
 import { allowLongUpload } from '../../http/long-uploads.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { domainGroup, IDEMPOTENCY_KEY, idempotencyKey, readQuery } from '../requests.ts';
 
 export interface BulkDeps {
@@ -30,6 +30,15 @@ export interface BulkDeps {
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
+  /** Told of records that an operator has brought with their statuses, which nobody here has voted on. */
+  readonly onImport: (report: ImportReport) => void;
+}
+
+export interface ImportReport {
+  readonly tenant: string;
+  readonly by: string;
+  readonly records: number;
+  readonly verified: number;
 }
 
 const NDJSON = 'application/x-ndjson';
@@ -69,19 +78,20 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       },
       answers: { 207: { description: 'A line for each line', types: { [NDJSON]: lines(BULK_ROW) } } },
       problems: ['role-missing'],
-      handle: (ctx, { bulk, imports, feed, onFault }) => {
-        const caller = callerOf(ctx);
+      handle: (ctx, deps) => {
+        const { bulk, imports } = deps;
+        const caller = readCaller(ctx);
         requireRole(caller, 'import in bulk');
         requireLines(ctx);
-        const { dryRun } = readQuery(ctx, DRY_RUN);
+        const dryRun = isDry(ctx);
         const key = idempotencyKey(ctx);
         const leave = imports.enter(caller.tenant);
         allowLongUpload(ctx.req);
         ctx.status = 207;
         ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
-        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun: dryRun === 'true', key });
+        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, key });
         // A client that sends everything before it reads must not be waited for while it waits for us.
-        const texts = answerRows(ctx, rows, { feed, onFault });
+        const texts = answerRows(ctx, { caller, rows }, deps);
         const body = Readable.from(isProxied(ctx) ? holdUntilRead(ctx.req, texts) : texts, {
           objectMode: false,
           highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
@@ -101,7 +111,7 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       },
       problems: ['role-missing'],
       handle: (ctx, { documents, settleVotes }) => {
-        const caller = callerOf(ctx);
+        const caller = readCaller(ctx);
         requireRole(caller, 'export');
         ctx.set({
           'Content-Type': NDJSON,
@@ -118,18 +128,28 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
   ],
 });
 
+const isDry = (ctx: Context) => readQuery(ctx, DRY_RUN).dryRun === 'true';
+
 async function* answerRows(
   ctx: Context,
-  rows: AsyncIterable<Row>,
-  { feed, onFault }: Pick<BulkDeps, 'feed' | 'onFault'>,
+  { caller, rows }: { readonly caller: Caller; readonly rows: AsyncIterable<Row> },
+  { feed, onFault, onImport }: Pick<BulkDeps, 'feed' | 'onFault' | 'onImport'>,
 ): AsyncGenerator<string> {
+  let [records, verified] = [0, 0];
   try {
-    for await (const row of rows) yield `${JSON.stringify(rowView(row, (error) => onFault(error, ctx)))}\n`;
+    for await (const row of rows) {
+      if ('imported' in row) {
+        records++;
+        if (row.imported?.status === 'Verified') verified++;
+      }
+      yield `${JSON.stringify(rowView(row, (error) => onFault(error, ctx)))}\n`;
+    }
   } catch (error) {
-    // The client went away in the middle of a line; whoever is still there sees that the answer has no end.
+    // The client went away in the middle of a line; one that is still there sees that the answer has no end.
     if (!ctx.req.destroyed) onFault(error, ctx);
     throw error;
   } finally {
+    if (records && !isDry(ctx)) onImport({ tenant: caller.tenant, by: caller.principal, records, verified });
     feed.nudge();
   }
 }
@@ -180,7 +200,7 @@ export function importPlaces() {
 async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let last = 0;
   try {
-    for await (const line of linesOf(readSteadily(bytes))) {
+    for await (const line of readLines(readSteadily(bytes))) {
       last = line.line;
       yield line;
     }

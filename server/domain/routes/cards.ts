@@ -3,8 +3,8 @@
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
-import { cardOf, type Issuer, statusListUrl } from '../../../lib/domain/credential/card.ts';
-import { placeOf, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
+import { type Issuer, makeCard, statusListUrl } from '../../../lib/domain/credential/card.ts';
+import { givePlace, type StatusLists, type StatusPurpose } from '../../../lib/domain/credential/status-list.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
@@ -12,7 +12,7 @@ import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { localUrl } from '../../http/listen.ts';
 import type { Answered, RouteGroup } from '../../http/route-table.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { DID, domainGroup } from '../requests.ts';
 
 export interface CardDeps {
@@ -76,13 +76,13 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
       answers: { 200: SHOWN },
       problems: ['not-found', 'gone', 'not-acceptable'],
       handle: async (ctx, { registry, documents, issuer, signedCards, publicUrl, clock }) => {
-        const domain = await registry.get(callerOf(ctx), ctx.params.did!);
+        const domain = await registry.get(readCaller(ctx), ctx.params.did!);
         const type = acceptedType(ctx);
-        const place = await placeOf(documents, domain);
+        const place = await givePlace(documents, domain);
         const base = publicUrl ?? localUrl(ctx.req.socket);
         // What a card says changes with the revision only.
         const key = JSON.stringify([domain.id, domain.revision, place, base]);
-        const issue = async () => JSON.stringify(await issuer.issue(cardOf(domain, { place, base }), clock.now()));
+        const issue = async () => JSON.stringify(await issuer.issue(makeCard(domain, { place, base }), clock.now()));
         const card = signedCards.get(key) ?? (await issue());
         signedCards.set(key, card);
         ctx.set('Cache-Control', 'private, no-cache');
@@ -92,7 +92,7 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
   ],
 });
 
-/** The lists that cards name, for everybody: whoever is shown a card must be able to check it. */
+/** The lists that cards name, for everybody: a verifier of a card must be able to check it. */
 export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
   tag: 'Status lists',
   description: 'By which cards are checked. Nobody needs a key.',

@@ -9,7 +9,7 @@ import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import type { EventStreams } from '../../http/event-streams.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { callerOf, recheckOf } from '../api-keys.ts';
+import { findRecheck, readCaller } from '../api-keys.ts';
 import { domainGroup, type Given, readHeaders, readQuery } from '../requests.ts';
 
 export interface EventDeps {
@@ -55,12 +55,12 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
       answers: { 200: { description: 'The stream', types: { 'text/event-stream': { type: 'string' } } } },
       problems: ['bad-request'],
       handle: async (ctx, { documents, feed, streams, settleVotes }) => {
-        const { tenant } = callerOf(ctx);
+        const { tenant } = readCaller(ctx);
         // A reader that comes back sends the header, to the address that it had at first.
         const { 'Last-Event-ID': last } = readHeaders(ctx, LAST_EVENT_ID);
         const { after: asked, ...filter } = readQuery(ctx, WANTED);
         const given = last ?? asked;
-        const wants = filterOf(filter);
+        const wants = makeFilter(filter);
         await settleVotes({ tenant });
         if (given !== undefined && !(await hasReached(documents, given)))
           throw refuse(
@@ -74,7 +74,7 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
           for await (const event of feed.follow(tenant, { after, signal })) if (wants(event)) yield formatEvent(event);
         };
         if (ctx.method !== 'HEAD')
-          return streams.serve(ctx, { owner: tenant, hello, messages, mayRead: recheckOf(ctx) });
+          return streams.serve(ctx, { owner: tenant, hello, messages, mayRead: findRecheck(ctx) });
         ctx.status = 200;
         ctx.type = 'text/event-stream';
       },
@@ -86,7 +86,7 @@ function formatEvent(event: FeedEvent): string {
   return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`;
 }
 
-function filterOf({ types, did }: Pick<Given<typeof WANTED>, 'types' | 'did'>): (event: FeedEvent) => boolean {
+function makeFilter({ types, did }: Pick<Given<typeof WANTED>, 'types' | 'did'>): (event: FeedEvent) => boolean {
   const list = types === undefined ? [] : types.split(',');
   const [problem] = typeProblems(list, 'types');
   if (problem) throw refuse('bad-request', `${problem.field} ${problem.error}.`);

@@ -7,7 +7,7 @@ import { refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Answered, Parameter, Route, RouteGroup } from '../../http/route-table.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { domainGroup, JSON_TYPE, readBody } from '../requests.ts';
 import { answerTo } from '../resolution-answer.ts';
 
@@ -117,7 +117,7 @@ const SHARED = {
 export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
   tag: 'DID resolution',
   owns: ['/1.0'],
-  description: 'W3C DID Resolution over HTTP. Nobody needs a key; whoever sends one is told only of its own tenant.',
+  description: 'W3C DID Resolution over HTTP. No key is needed; a request with one sees only its own tenant.',
   access: 'public',
   parameters: {
     did: {
@@ -143,10 +143,10 @@ export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
   ],
 });
 
-// Nobody needs a key; but whoever sends one is told only of its own tenant.
+// No key is needed; but a request with one sees only its own tenant.
 async function answerResolution(ctx: Context, { resolve, onFault }: IdentifierDeps): Promise<void> {
-  const options = await optionsOf(ctx);
-  const tenant = ctx.state.caller ? callerOf(ctx).tenant : undefined;
+  const options = await readOptions(ctx);
+  const tenant = ctx.state.caller ? readCaller(ctx).tenant : undefined;
   const outcome = await attempt({ identifier: identifierIn(ctx), options, tenant });
   const { status, type, body, location } = answerTo(outcome, (types) => ctx.accepts(...types));
   ctx.status = status;
@@ -175,7 +175,7 @@ function identifierIn({ path }: Context): string {
   }
 }
 
-async function optionsOf(ctx: Context): Promise<GivenOptions> {
+async function readOptions(ctx: Context): Promise<GivenOptions> {
   const inQuery = [...new URLSearchParams(ctx.querystring)];
   return ctx.method === 'POST' ? [...inQuery, ...(await optionsInBody(ctx))] : inQuery;
 }

@@ -17,7 +17,7 @@ import type { SettleVotes } from '../../../lib/domain/voting/proposal.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Route } from '../../http/route-table.ts';
 import { answerOnce, answerPage, linkedProposal, proposalHeaders, twinLinks } from '../answers.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { IDEMPOTENCY_KEY, JSON_TYPE, MADE, ONCE_PROBLEMS, PAGE, readBody, readQuery } from '../requests.ts';
 
 export interface SubjectDeps {
@@ -67,7 +67,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
         ...(['no-electorate', 'package-unchanged', ...ONCE_PROBLEMS] as const),
       ],
       handle: async (ctx, { verification, idempotency }) => {
-        const propose = await verification.permitProposal(callerOf(ctx), ctx.params.did!);
+        const propose = await verification.permitProposal(readCaller(ctx), ctx.params.did!);
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (id) => {
           const made = await propose({ body: body.value, id });
@@ -85,7 +85,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       problems: ['bad-cursor', 'bad-limit', 'not-found', 'gone'],
       handle: async (ctx, { verification }) => {
         const query = { did: ctx.params.did!, ...readQuery(ctx, PAGE) };
-        const { items, next } = await verification.list(callerOf(ctx), query);
+        const { items, next } = await verification.list(readCaller(ctx), query);
         answerPage(ctx, { items: items.map(linkedProposal), next });
       },
     },
@@ -97,7 +97,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       answers: { 200: { description: 'Its status', types: { [JSON_TYPE]: VERIFICATION_ANSWER } } },
       problems: ['not-found', 'gone'],
       handle: async (ctx, { verification }) => {
-        const { proposal, open, ...standing } = await verification.verificationOf(callerOf(ctx), ctx.params.did!);
+        const { proposal, open, ...standing } = await verification.readVerification(readCaller(ctx), ctx.params.did!);
         ctx.body = {
           ...standing,
           proposal: proposal ? linkedProposal(proposal) : null,
@@ -116,7 +116,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       problems: ['bad-request', 'not-found', 'gone'],
       handle: async (ctx, { documents, registry, settleVotes, clock }) => {
         const { activity } = readQuery(ctx, ACTIVITY);
-        const domain = await registry.get(callerOf(ctx), ctx.params.did!);
+        const domain = await registry.get(readCaller(ctx), ctx.params.did!);
         const { eligible, reasons } = await canParticipate({ documents, settleVotes }, domain, clock.now());
         ctx.body = { did: domain.id, activity, eligible, reasons };
       },
@@ -132,7 +132,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       answers: { 201: { description: 'They are issued', types: { [JSON_TYPE]: CREDIT_ANSWER } } },
       problems: ['role-missing', 'domain-not-verified', 'not-found', 'gone', ...ONCE_PROBLEMS],
       handle: async (ctx, { credits, idempotency }) => {
-        const issue = await credits.permitIssue(callerOf(ctx), ctx.params.did!);
+        const issue = await credits.permitIssue(readCaller(ctx), ctx.params.did!);
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (id) => {
           return { status: 201, headers: {}, body: await issue({ body: body.value, id }) };
@@ -148,7 +148,7 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: CREDIT_PAGE } } },
       problems: ['bad-cursor', 'bad-limit', 'not-found', 'gone'],
       handle: async (ctx, { credits }) => {
-        answerPage(ctx, await credits.list(callerOf(ctx), { did: ctx.params.did!, ...readQuery(ctx, PAGE) }));
+        answerPage(ctx, await credits.list(readCaller(ctx), { did: ctx.params.did!, ...readQuery(ctx, PAGE) }));
       },
     },
   ];

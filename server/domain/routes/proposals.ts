@@ -15,7 +15,7 @@ import { type Governance, governanceView } from '../../../lib/domain/voting/gove
 import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { type ProposalPages, prefersHtml } from '../../web/proposal/routes.ts';
 import { answerOnce, answerPage, linkedProposal, proposalHeaders, spareKnown } from '../answers.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import {
   DID,
   domainGroup,
@@ -78,7 +78,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROPOSAL_PAGE } } },
       problems: ['bad-cursor', 'bad-limit'],
       handle: async (ctx, { verification }) => {
-        const { items, next } = await verification.list(callerOf(ctx), readQuery(ctx, PAGE));
+        const { items, next } = await verification.list(readCaller(ctx), readQuery(ctx, PAGE));
         answerPage(ctx, { items: items.map(linkedProposal), next });
       },
     },
@@ -107,7 +107,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       },
       problems: ['not-found'],
       handle: async (ctx, { verification, pages }) => {
-        const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
+        const proposal = await verification.get(readCaller(ctx), ctx.params.id!);
         ctx.vary('Accept');
         if (prefersHtml(ctx)) return pages.show(ctx, proposal, { rationales: true });
         const headers = proposalHeaders(proposal);
@@ -121,13 +121,13 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       path: `${ONE}/page-link`,
       id: 'getProposalPageLink',
       summary: 'A link to the page of a proposal, for a browser',
-      description: 'Whoever has the link sees the page, for one hour: give it to those who may.',
+      description: 'Everybody who has the link sees the page, for one hour: give it to those who may.',
       query: RATIONALES,
       answers: { 200: { description: 'The link', types: { [JSON_TYPE]: PAGE_LINK } } },
       problems: ['bad-request', 'not-found'],
       handle: async (ctx, { verification, pages }) => {
         const { rationales } = readQuery(ctx, RATIONALES);
-        const proposal = await verification.get(callerOf(ctx), ctx.params.id!);
+        const proposal = await verification.get(readCaller(ctx), ctx.params.id!);
         ctx.set('Cache-Control', 'no-store');
         ctx.body = pages.link(proposal, { rationales: rationales === 'show' });
       },
@@ -143,7 +143,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       handle: async (ctx, { verification }) => {
         const { limit, cursor } = readQuery(ctx, PAGE);
         const query = { id: ctx.params.id!, limit, ...readRevisionCursor(cursor) };
-        const { items, next } = await verification.votes(callerOf(ctx), query);
+        const { items, next } = await verification.votes(readCaller(ctx), query);
         answerPage(ctx, { items, next: next === undefined ? undefined : String(next) });
       },
     },
@@ -163,7 +163,7 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
         ...(['already-voted', 'proposal-not-open', ...ONCE_PROBLEMS] as const),
       ],
       handle: async (ctx, { verification, idempotency }) => {
-        const vote = await verification.permit(callerOf(ctx), { id: ctx.params.id!, action: 'vote' });
+        const vote = await verification.permit(readCaller(ctx), { id: ctx.params.id!, action: 'vote' });
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async () => {
           const { proposal, ballot } = await vote({ body: body.value, key: idempotencyKey(ctx) });
@@ -203,7 +203,7 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
       ...ONCE_PROBLEMS,
     ],
     handle: async (ctx, { verification, idempotency }) => {
-      const act = await verification.permit(callerOf(ctx), { id: ctx.params.id!, action: name });
+      const act = await verification.permit(readCaller(ctx), { id: ctx.params.id!, action: name });
       const body = await readBody(ctx, { optional: true });
       await answerOnce(ctx, { idempotency, body }, async () => {
         const proposal = await act({ body: body.value, key: idempotencyKey(ctx) });

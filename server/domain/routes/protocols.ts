@@ -11,12 +11,12 @@ import type { Registry } from '../../../lib/domain/registry.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../../../lib/domain/schema/bodies.ts';
 import { COMPOSED_PROTOCOL, JSON_PATCH, PROTOCOL_ANSWER, page } from '../../../lib/domain/schema/twin-answers.ts';
 import { revisionOrMoment } from '../../../lib/domain/twin/history.ts';
-import { patched } from '../../../lib/domain/twin/patch.ts';
-import { lineageOf } from '../../../lib/domain/twin/rules.ts';
+import { applyPatch } from '../../../lib/domain/twin/patch.ts';
+import { readLineage } from '../../../lib/domain/twin/rules.ts';
 import type { JsonObject } from '../../../lib/store/store.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { answerOnce, answerPage, spareKnown } from '../answers.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import {
   DID,
   domainGroup,
@@ -80,7 +80,7 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
       answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: PROTOCOL_ANSWER }, headers: MADE } },
       problems: ['role-missing', 'already-exists', ...ONCE_PROBLEMS],
       handle: async (ctx, { registry: { protocols }, idempotency }) => {
-        const caller = callerOf(ctx);
+        const caller = readCaller(ctx);
         requireRole(caller, 'create twins');
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (token) => {
@@ -99,7 +99,7 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROTOCOL_PAGE } } },
       problems: ['bad-cursor', 'bad-limit'],
       handle: async (ctx, { registry: { protocols } }) => {
-        const { items, next } = await protocols.list(callerOf(ctx), readQuery(ctx, PAGE));
+        const { items, next } = await protocols.list(readCaller(ctx), readQuery(ctx, PAGE));
         answerPage(ctx, { items: items.map(linkedView), next });
       },
     },
@@ -119,9 +119,9 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
       },
       problems: ['bad-request', 'not-found'],
       handle: async (ctx, { registry: { protocols }, clock }) => {
-        const present = await protocols.get(callerOf(ctx), ctx.params.did!);
+        const present = await protocols.get(readCaller(ctx), ctx.params.did!);
         const { at, view } = readQuery(ctx, VIEW);
-        const protocol = at === undefined ? present : await versionOf(protocols, present, { at, now: clock.now() });
+        const protocol = at === undefined ? present : await findVersion(protocols, present, { at, now: clock.now() });
         if (view === 'composed') {
           ctx.body = await composed(protocols, protocol);
           return;
@@ -157,7 +157,7 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
       ],
       handle: async (ctx, { registry: { protocols } }) => {
         const read = (present: Protocol) => readChange(ctx, present);
-        show(ctx, await protocols.change(callerOf(ctx), ctx.params.did!, { read }));
+        show(ctx, await protocols.change(readCaller(ctx), ctx.params.did!, { read }));
       },
     },
   ],
@@ -175,7 +175,7 @@ async function readChange(ctx: Context, present: Protocol) {
     throw refuse('revision-changed', `The protocol is at version ${present.version}, not ${expected}. Read it again.`);
   const view = protocolView(present);
   const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
-  const after = Object.entries(patched(base, patch)).filter(([, part]) => part !== null);
+  const after = Object.entries(applyPatch(base, patch)).filter(([, part]) => part !== null);
   return { expected, body: Object.fromEntries(after) };
 }
 
@@ -188,7 +188,7 @@ function show(ctx: Context, protocol: Protocol): void {
   ctx.body = linkedView(protocol);
 }
 
-async function versionOf(
+async function findVersion(
   protocols: Protocols,
   { body }: Protocol,
   { at, now }: { at: string; now: number },
@@ -203,7 +203,7 @@ async function versionOf(
 }
 
 async function composed(protocols: Protocols, protocol: Protocol): Promise<JsonObject> {
-  const { properties, relationships, protocols: chain } = await lineageOf(protocols, protocol);
+  const { properties, relationships, protocols: chain } = await readLineage(protocols, protocol);
   const classChain = chain.map(({ body, version }) => ({ did: body.did, version, name: body.name }));
   return { ...linkedView(protocol), properties, relationships, composed: true, classChain };
 }

@@ -7,7 +7,7 @@ import { CHANGED_TWIN, TRANSFER } from '../../../lib/domain/schema/bodies.ts';
 import { DOMAIN_ANSWER, JSON_PATCH } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Route } from '../../http/route-table.ts';
 import { answerTwin } from '../answers.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { IF_MATCH, JSON_TYPE, readBody, readIfMatch, readPatch, requireIfMatch } from '../requests.ts';
 
 export interface TwinDeps {
@@ -19,7 +19,7 @@ export interface TwinDeps {
 const SHOWN = { description: 'The record', types: { [JSON_TYPE]: DOMAIN_ANSWER }, headers: { ETag: 'Its revision' } };
 
 /** The changes of a twin at this path. */
-export function changesOf(
+export function changeRoutes(
   path: string,
   { Noun, noun }: { readonly Noun: string; readonly noun: string },
 ): Route<TwinDeps>[] {
@@ -44,7 +44,7 @@ export function changesOf(
         ...(['last-membership-group', 'revision-changed', 'test-failed', 'precondition-required'] as const),
       ],
       handle: async (ctx, { registry, clock }) => {
-        const changed = await registry.patch(callerOf(ctx), {
+        const changed = await registry.patch(readCaller(ctx), {
           did: ctx.params.did!,
           read: async ({ revision }) => ({
             patch: await readPatch(ctx),
@@ -64,7 +64,7 @@ export function changesOf(
       answers: { 200: SHOWN },
       problems: ['role-missing', 'not-controller', 'not-found', 'gone', 'revision-changed'],
       handle: async (ctx, { registry, clock }) => {
-        const given = await registry.transfer(callerOf(ctx), {
+        const given = await registry.transfer(readCaller(ctx), {
           did: ctx.params.did!,
           read: async ({ revision }) => ({
             body: (await readBody(ctx)).value,
@@ -87,7 +87,7 @@ export function changesOf(
         ...(['last-membership-group', 'still-referenced'] as const),
       ],
       handle: async (ctx, { registry, clock }) => {
-        const ended = await registry.deactivate(callerOf(ctx), {
+        const ended = await registry.deactivate(readCaller(ctx), {
           did: ctx.params.did!,
           read: async ({ revision }) => ({ expected: readIfMatch(ctx, revision) }),
         });

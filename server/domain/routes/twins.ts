@@ -14,8 +14,8 @@ import {
 } from '../../../lib/domain/schema/twin-answers.ts';
 import { domainView } from '../../../lib/domain/twin/record.ts';
 import type { Route, RouteGroup } from '../../http/route-table.ts';
-import { answerOnce, answerPage, answerTwin, etagOf, spareKnown, twinLinks } from '../answers.ts';
-import { callerOf } from '../api-keys.ts';
+import { answerOnce, answerPage, answerTwin, makeEtag, spareKnown, twinLinks } from '../answers.ts';
+import { readCaller } from '../api-keys.ts';
 import {
   DID,
   domainGroup,
@@ -31,7 +31,7 @@ import {
   readRevisionCursor,
   SHORT_PAGE,
 } from '../requests.ts';
-import { changesOf, type TwinDeps } from './twin-changes.ts';
+import { changeRoutes, type TwinDeps } from './twin-changes.ts';
 
 const TEXT = { type: 'string' } as const;
 const DOMAIN_PAGE = page(DOMAIN_ANSWER, 'A page of domains and entities');
@@ -106,12 +106,12 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: DOMAIN_ANSWER }, headers: MADE } },
       problems: ['role-missing', 'not-controller', 'already-exists', ...ONCE_PROBLEMS],
       handle: async (ctx, { registry, idempotency, clock }) => {
-        const caller = callerOf(ctx);
+        const caller = readCaller(ctx);
         requireRole(caller, 'create twins');
         const body = await readBody(ctx);
         await answerOnce(ctx, { idempotency, body }, async (token) => {
           const domain = await registry.create(caller, { body: body.value, wanted, did: mintDid(token) });
-          const headers = { Location: `${path}/${pathSegment(domain.id)}`, ETag: etagOf(domain, clock.now()) };
+          const headers = { Location: `${path}/${pathSegment(domain.id)}`, ETag: makeEtag(domain, clock.now()) };
           return { status: 201, headers, body: domainView(domain, clock.now(), twinLinks) };
         });
       },
@@ -125,7 +125,7 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: DOMAIN_PAGE } } },
       problems: ['bad-request', 'bad-cursor', 'bad-filter', 'bad-limit'],
       handle: async (ctx, { registry, clock }) => {
-        const { items, next } = await registry.list(callerOf(ctx), readQuery(ctx, LIST));
+        const { items, next } = await registry.list(readCaller(ctx), readQuery(ctx, LIST));
         answerPage(ctx, { items: items.map((item) => domainView(item, clock.now(), twinLinks)), next });
       },
     },
@@ -147,17 +147,17 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       handle: async (ctx, { registry, clock }) => {
         const { at, view } = readQuery(ctx, VIEW);
         const did = ctx.params.did!;
-        const caller = callerOf(ctx);
+        const caller = readCaller(ctx);
         const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, at);
         if (view === 'composed') {
           ctx.body = await registry.composed(domain);
           return;
         }
         answerTwin(ctx, domain, clock.now());
-        spareKnown(ctx, etagOf(domain, clock.now()));
+        spareKnown(ctx, makeEtag(domain, clock.now()));
       },
     },
-    ...changesOf(one, { Noun, noun }),
+    ...changeRoutes(one, { Noun, noun }),
     {
       method: 'GET',
       path: `${one}/history`,
@@ -169,7 +169,7 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       handle: async (ctx, { registry }) => {
         const { limit, cursor } = readQuery(ctx, SHORT_PAGE);
         const page = { did: ctx.params.did!, limit, ...readRevisionCursor(cursor) };
-        answerPage(ctx, await registry.history(callerOf(ctx), page));
+        answerPage(ctx, await registry.history(readCaller(ctx), page));
       },
     },
     {
@@ -183,7 +183,7 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       handle: async (ctx, { registry }) => {
         const { rel: relation, ...around } = readQuery(ctx, AROUND);
         const query = { did: ctx.params.did!, ...around, ...(relation !== undefined && { relation }) };
-        ctx.body = await registry.graph(callerOf(ctx), query);
+        ctx.body = await registry.graph(readCaller(ctx), query);
       },
     },
   ];

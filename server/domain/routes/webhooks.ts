@@ -12,7 +12,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import { JSON_TYPES } from '../../http/json-body.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { answerPage } from '../answers.ts';
-import { callerOf } from '../api-keys.ts';
+import { readCaller } from '../api-keys.ts';
 import { domainGroup, IF_MATCH, JSON_TYPE, readBody, readIfMatch, readQuery, SHORT_PAGE } from '../requests.ts';
 
 export interface WebhookDeps {
@@ -63,7 +63,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       },
       problems: [],
       handle: async (ctx, { webhooks }) => {
-        const caller = callerOf(ctx);
+        const caller = readCaller(ctx);
         requireRole(caller, 'manage webhooks');
         const made = await webhooks.create(caller, (await readBody(ctx)).value);
         ctx.status = 201;
@@ -80,7 +80,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: WEBHOOK_PAGE } } },
       problems: ['bad-cursor', 'bad-limit'],
       handle: async (ctx, { webhooks }) => {
-        const page = await paged(webhooks.list(callerOf(ctx), readQuery(ctx, SHORT_PAGE)));
+        const page = await paged(webhooks.list(readCaller(ctx), readQuery(ctx, SHORT_PAGE)));
         answerPage(ctx, { items: page.items.map(linkedWebhook), next: page.next });
       },
     },
@@ -91,7 +91,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       summary: 'Read a webhook',
       answers: { 200: SHOWN },
       problems: ['not-found'],
-      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.get(callerOf(ctx), ctx.params.id!)),
+      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.get(readCaller(ctx), ctx.params.id!)),
     },
     {
       method: 'PATCH',
@@ -107,7 +107,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
           body: (await readBody(ctx, { types: CHANGE_TYPES })).value,
           expected: readIfMatch(ctx, revision),
         });
-        show(ctx, await webhooks.change(callerOf(ctx), ctx.params.id!, { read }));
+        show(ctx, await webhooks.change(readCaller(ctx), ctx.params.id!, { read }));
       },
     },
     {
@@ -117,7 +117,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       summary: 'Remove a webhook',
       answers: { 200: { ...SHOWN, description: 'As it was' } },
       problems: ['not-found'],
-      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.remove(callerOf(ctx), ctx.params.id!)),
+      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.remove(readCaller(ctx), ctx.params.id!)),
     },
     {
       method: 'GET',
@@ -129,7 +129,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       problems: ['bad-cursor', 'bad-limit', 'not-found'],
       handle: async (ctx, { webhooks }) => {
         const query = { id: ctx.params.id!, ...readQuery(ctx, SHORT_PAGE) };
-        const page = await paged(webhooks.letters(callerOf(ctx), query));
+        const page = await paged(webhooks.letters(readCaller(ctx), query));
         answerPage(ctx, { items: page.items.map(linkedDeadLetter), next: page.next });
       },
     },
@@ -142,7 +142,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       problems: ['not-found'],
       handle: async (ctx, { webhooks }) => {
         const { id, seq } = ctx.params as { id: string; seq: string };
-        ctx.body = linkedDeadLetter(await webhooks.retry(callerOf(ctx), { id, seq }));
+        ctx.body = linkedDeadLetter(await webhooks.retry(readCaller(ctx), { id, seq }));
       },
     },
   ],

@@ -53,7 +53,7 @@ const { registry } = learned;
 const writers = createJsonWriters({ registry, form });
 const known = new Map<string, JsonWriter>();
 
-function writerOf({ type, only }: Order): JsonWriter {
+function findWriter({ type, only }: Order): JsonWriter {
   const name = `${type} ${only ?? ''}`;
   const writer = known.get(name) ?? writers.writerOf(registry.getMessage(type)!, only);
   known.set(name, writer);
@@ -67,7 +67,7 @@ parentPort!.on('message', ({ order, lessons }: Message) => {
     const add = (name: string) => {
       if (names.size < GATEWAY_LIMITS.typesPerReply && name.length <= GATEWAY_LIMITS.typeNameChars) names.add(name);
     };
-    const written = writerOf(order)(order.bytes, { unknown: { add } });
+    const written = findWriter(order)(order.bytes, { unknown: { add } });
     const tag = entityTag(written);
     // What is short lies in memory that others share, which cannot be moved.
     const json = written.length === written.buffer.byteLength ? written : new Uint8Array(written);

@@ -5,10 +5,10 @@ import accepts from 'accepts';
 import {
   earlyTrailers,
   type HttpAnswer,
-  headersOf,
   type MessageStream,
   readHttpBody,
-  trailersOf,
+  toHeaders,
+  toTrailers,
 } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { waitUntilTaken } from '../../http/event-streams.ts';
@@ -81,7 +81,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
     { request, service }: { request: NodeRequest; service: Service },
   ) {
     const { req, res } = exchange;
-    const jsonForm = formOf(req);
+    const jsonForm = chooseForm(req);
     if (req.method === 'HEAD') {
       beginResponse(exchange, ['Content-Type', jsonForm.type]);
       return void res.end();
@@ -98,7 +98,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
       const first = await messages.next();
       const waiting = { deadlineMs, signal: ended.signal };
       if (first.done && (await fails(exchange, stream, { service, waiting }))) return;
-      const told = headersOf(await stream.headers, service.catalog.back);
+      const told = toHeaders(await stream.headers, service.catalog.back);
       const form = route.isRaw && !first.done ? rawForm(first.value) : jsonForm;
       const own = ['Content-Type', form.type, ...(form.headers ?? [])];
       beginResponse(exchange, [...Object.entries(told).flat(), ...own, ...UNSTORED]);
@@ -119,7 +119,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
     let fault: HttpAnswer | undefined;
     try {
       for (let next = first; !next.done; next = await messages.next()) {
-        const message = await messageOf(next.value, { route, service, waiting });
+        const message = await writeMessage(next.value, { route, service, waiting });
         if (!send(res, form, message) && !(await waitUntilTaken(res, { signal, stallMs }))) break;
       }
     } catch (error) {
@@ -160,12 +160,12 @@ interface Way {
 }
 
 /** One message of the node, as the answer holds it. */
-async function messageOf(bytes: Buffer, { route, service, waiting }: Omit<Way, 'form'>): Promise<Buffer> {
+async function writeMessage(bytes: Buffer, { route, service, waiting }: Omit<Way, 'form'>): Promise<Buffer> {
   if (route.isRaw) return readHttpBody(bytes).data;
   return (await renderReply({ route, bytes }, service, waiting)).value.json;
 }
 
-function formOf(req: IncomingMessage): Form {
+function chooseForm(req: IncomingMessage): Form {
   const type = accepts(req).type(Object.keys(FORMS)) as string | false;
   return FORMS[type || 'application/x-ndjson']!;
 }
@@ -194,8 +194,8 @@ async function fails(
   const { back } = service.catalog;
   const answer = await describeStatus({ status, trailers }, service, waiting);
   const metadata = await headers;
-  const told = headersOf([...metadata, ...earlyTrailers(trailers, back)], back);
+  const told = toHeaders([...metadata, ...earlyTrailers(trailers, back)], back);
   const list = [...challengeHeaders(answer, [...metadata, ...trailers]), ...Object.entries(told).flat()];
-  sendResponse(exchange, { ...answer, headers: list, trailers: trailersOf(trailers, back) });
+  sendResponse(exchange, { ...answer, headers: list, trailers: toTrailers(trailers, back) });
   return true;
 }

@@ -16,11 +16,11 @@ import {
   entityTag,
   HEIGHT,
   type HttpAnswer,
-  headersOf,
   type Made,
   type Metadata,
   readHttpBody,
-  trailersOf,
+  toHeaders,
+  toTrailers,
   type UnknownTypes,
 } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
@@ -97,8 +97,8 @@ async function callNode(
   const tookMs = performance.now() - begun;
   service.counts.called(tookMs);
   const early = answer.trailers.length ? [...answer.headers, ...earlyTrailers(answer.trailers, back)] : answer.headers;
-  const given = headersOf(early, back);
-  const trailers = trailersOf(answer.trailers, back);
+  const given = toHeaders(early, back);
+  const trailers = toTrailers(answer.trailers, back);
   const waiting = { deadlineMs: deadlineMs - tookMs, signal };
   if (answer.status.code !== 0) return { ...(await failedResponse(answer, { service, waiting, given })), trailers };
   const { body, type, tag, isFinal } = await renderBody({ route, bytes: answer.bytes }, service, waiting);

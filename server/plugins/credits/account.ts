@@ -73,6 +73,8 @@ export function accounts({ documents, clock }: Pick<PluginHost, 'documents' | 'c
 
   return {
     read,
+    /** What the entry of this id says; undefined when there is none. */
+    bookedAmount: async (id: string) => (await documents.get<Entry>(ENTRY, id))?.body.amount,
     /** Counts an entry; an earlier one of the same id stands as it was. Gives the account as it is then. */
     book: (booking: Booking): Promise<Account> => mutex.run(booking.did, () => book(booking)),
   };

@@ -33,7 +33,7 @@ export function creditGate(): CreditGate {
       if (until !== undefined && until > ctx.clock.now()) return;
       const account = await accounts.read(did);
       const why = refusal(account);
-      if (why) throw ctx.refuse(402, SAYS[why], claimsOf(account));
+      if (why) throw ctx.refuse(402, SAYS[why], listClaims(account));
       letIn.set(did, ctx.clock.now() + VERDICT_MS);
     },
     forget: (did) => void letIn.delete(did),
@@ -47,7 +47,7 @@ function refusal(account: Account | undefined): keyof typeof SAYS | undefined {
 }
 
 // One name for streams, the other for all else.
-function claimsOf(account: Account | undefined): JsonObject {
+function listClaims(account: Account | undefined): JsonObject {
   const claims = account?.claims ?? [];
   return { claims, outstandingClaims: claims };
 }

@@ -96,13 +96,15 @@ function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
       },
       headers: {
         'Idempotency-Key': {
-          description: 'A grant of one key is counted once, however often it is sent',
+          description:
+            'A grant of one key is counted once, however often it is sent; with another amount it is refused',
           schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
         },
       },
       body: { types: { 'application/json': GRANT }, example: { amount: 1_000 } },
       answers: {
         201: jsonAnswer('The account', VIEW),
+        422: jsonAnswer('The key was used with another amount, or the account would hold too much', AGENT_ERROR),
         404: jsonAnswer('There are no operators here', { anyOf: [AGENT_ERROR, REFUSED] }),
         ...BODY_ANSWERS,
       },
@@ -112,8 +114,17 @@ function creditRoutes({ gate, open }: Desk): readonly PluginRoute[] {
         const { amount, ...terms } = body;
         const { did } = koa.params as { did: string };
         const booking = { id: grantId(did, key), did, amount: Math.round(amount * MICRO), terms };
-        const account = await open(ctx).book(booking);
+        const desk = open(ctx);
+        if ((await desk.bookedAmount(booking.id)) === undefined) {
+          const before = (await desk.read(did))?.balance ?? 0;
+          if (before + booking.amount > CREDITS_MAX * MICRO)
+            throw ctx.refuse(422, `An account holds ${CREDITS_MAX} credits at most; this one has ${before / MICRO}.`);
+        }
+        const account = await desk.book(booking);
         gate.forget(did);
+        const booked = (await desk.bookedAmount(booking.id))!;
+        if (booked !== booking.amount)
+          throw ctx.refuse(422, `This Idempotency-Key has added ${booked / MICRO} credits. Send another key.`);
         koa.status = 201;
         koa.body = viewAccount(did, account);
       },

@@ -45,10 +45,10 @@ type Deps = Pick<PluginHost, 'documents' | 'clock'>;
 /** The turn of this message, held by this process; undefined when it has been taken in before. */
 export async function takeIn({ documents, clock }: Deps, said: Said): Promise<Turn | undefined> {
   const { eventId, team, channel, ts, thread, text } = said;
-  const message = hashOf(team, channel, ts);
+  const message = makeHash(team, channel, ts);
   const dueAt = clock.now() + LEASE_MS;
   const body: StoredTurn = { message, team, channel, thread, text, state: 'open', tries: 0, dueAt };
-  const inserted = await documents.insert(TURN, hashOf(team, eventId), body);
+  const inserted = await documents.insert(TURN, makeHash(team, eventId), body);
   return inserted.kind === 'inserted' ? inserted : undefined;
 }
 
@@ -64,8 +64,8 @@ async function changeTurn(
 }
 
 /** The owner of the sessions of a team: no DID, so that no token is ever taken for it. */
-function ownerOf({ team }: Pick<StoredTurn, 'team'>): string {
-  return `urn:team-chat:${/^[\w-]{1,64}$/.test(team) ? team : hashOf(team)}`;
+function nameOwner({ team }: Pick<StoredTurn, 'team'>): string {
+  return `urn:team-chat:${/^[\w-]{1,64}$/.test(team) ? team : makeHash(team)}`;
 }
 
 /** The id of the run that answers a turn. */
@@ -74,12 +74,12 @@ function runId({ id }: Turn): string {
 }
 
 /** The session of a thread, made when there is none. */
-async function sessionOf(
+async function findOrMakeSession(
   { documents, agent }: Pick<PluginHost, 'documents' | 'agent'>,
   turn: StoredTurn,
 ): Promise<string> {
-  const owner = ownerOf(turn);
-  const id = hashOf(turn.team, turn.channel, turn.thread);
+  const owner = nameOwner(turn);
+  const id = makeHash(turn.team, turn.channel, turn.thread);
   const thread = await update<{ session: string }>(documents, THREAD, id, async (known) => {
     if (known && (await agent.sessions.owns(owner, known.session))) return known;
     return { session: (await agent.sessions.create(owner)).sessionId };
@@ -88,7 +88,7 @@ async function sessionOf(
   throw new TwinlineError('ERR_CONFLICT', 'The session of a thread was changed by others. Try again.');
 }
 
-function hashOf(...parts: readonly string[]): string {
+function makeHash(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
@@ -106,7 +106,7 @@ const TRIES = 11;
 const BACKOFF = { firstMs: 1_000 };
 const FAILED = 'The reply could not be made. Please try again.';
 
-/** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by whoever comes by. */
+/** Carries on a turn that this process holds. Never rejects: what fails is tried again later, by the sweep of any process. */
 export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Promise<void> {
   let held: Turn | undefined = turn;
   try {
@@ -115,7 +115,7 @@ export async function carryOn(ctx: PluginContext, api: ChatApi, turn: Turn): Pro
     // The process that took the turn over meanwhile posts the reply.
     held = await changeTurn(ctx, turn, { dueAt: ctx.clock.now() + LEASE_MS });
     if (!held) return;
-    await post(ctx, api, { turn: held.body, text });
+    await post(ctx, api, { turn: held, text });
     await changeTurn(ctx, held, { state: 'done', text: '', dueAt: ctx.clock.now() + KEEP_MS });
   } catch (error) {
     if (ctx.closing.aborted || !held) return;
@@ -144,8 +144,8 @@ export async function sweepTurns(ctx: PluginContext, api: ChatApi): Promise<numb
 
 /** What to post; undefined when the server ends before it is known. */
 async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefined> {
-  const [owner, run] = [ownerOf(turn.body), runId(turn)];
-  const sessionId = await sessionOf(ctx, turn.body);
+  const [owner, run] = [nameOwner(turn.body), runId(turn)];
+  const sessionId = await findOrMakeSession(ctx, turn.body);
   try {
     const sent = await ctx.send({ did: owner, sessionId, message: turn.body.text, runId: run });
     if (sent.kind !== 'accepted') throw new TwinlineError('ERR_BUSY', 'The agent has too much to do.');
@@ -161,9 +161,12 @@ async function replyTo(ctx: PluginContext, turn: Turn): Promise<string | undefin
   return text.trim() === '' ? FAILED : text.slice(0, REPLY_CHARS);
 }
 
-async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: StoredTurn; text: string }) {
+async function post(ctx: PluginContext, { url, token }: ChatApi, { turn, text }: { turn: Turn; text: string }) {
+  const { channel, thread: thread_ts } = turn.body;
   const signal = AbortSignal.any([AbortSignal.timeout(COMMON_LIMITS.webhookAnswerMs), ctx.closing]);
-  const body = JSON.stringify({ channel: turn.channel, thread_ts: turn.thread, text: wellFormedText(text) });
+  // The same after a crash between the post and the note of it, so that a chat that looks at it shows the reply once.
+  const client_msg_id = runId(turn);
+  const body = JSON.stringify({ channel, thread_ts, client_msg_id, text: wellFormedText(text) });
   const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${token}` };
   const answer = await ctx.post({ url, headers, body }, signal);
   if (answer.status < 200 || answer.status > 299)

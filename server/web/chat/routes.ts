@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
-import { type OracleKey, oracleKeyOf } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { makeOracleKey, type OracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
@@ -104,5 +104,5 @@ export function userKey(ctx: Context, keyring: Keyring): OracleKey {
     maxAge: PAGE_LIMITS.chatUserSeconds * 1_000,
     sameSite: 'strict',
   });
-  return oracleKeyOf(Buffer.from(hmacSha256(keyring.subkey('chat-user/v1', from)!, id), 'base64url'));
+  return makeOracleKey(Buffer.from(hmacSha256(keyring.subkey('chat-user/v1', from)!, id), 'base64url'));
 }

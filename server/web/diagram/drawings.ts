@@ -6,7 +6,7 @@ import type { Drawing } from '../../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
 import { renderSvg, type SvgOptions } from '../../../lib/diagram/svg.ts';
-import { type ViewOptions, viewOf } from '../../../lib/diagram/view.ts';
+import { makeView, type ViewOptions } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
@@ -73,8 +73,8 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
   };
 
   async function make(machineId: string, options: ViewOptions): Promise<Diagram> {
-    const whole = drawingOf(machineId, flows());
-    const { drawing, focus } = viewOf(whole, options);
+    const whole = findDrawing(machineId, flows());
+    const { drawing, focus } = makeView(whole, options);
     const svg = await drawSvg(drawing, { layout: worker, dress: 'embedded' });
     const shown = drawing.states.length;
     return { svg, states: whole.states.length, shown, ...(focus !== undefined && { focus }) };
@@ -82,7 +82,7 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
 }
 
 /** The drawing of a flow, or else of a lifecycle. Throws ERR_NOT_FOUND with what there is. */
-export function drawingOf(machineId: string, flows: ReadonlyMap<string, CompiledFlow>): Drawing {
+export function findDrawing(machineId: string, flows: ReadonlyMap<string, CompiledFlow>): Drawing {
   const flow = flows.get(machineId);
   if (flow) return flowDrawing(flow);
   const lifecycle = Object.hasOwn(LIFECYCLES, machineId) ? LIFECYCLES[machineId] : undefined;

@@ -109,18 +109,18 @@ function nearestFirst({ states, arrows, starts }: Drawing): DiagramState[] {
 export function readPlaces(drawing: Drawing, laid: ElkNode): Placed {
   const boxes = new Map<string, Box>();
   const note = (node: ElkNode): void => {
-    if (node.id !== ROOT) boxes.set(node.id.slice(2), boxOf(node));
+    if (node.id !== ROOT) boxes.set(node.id.slice(2), makeBox(node));
     for (const child of node.children ?? []) note(child);
   };
   note(laid);
   const arrows = (laid.edges ?? []).map(({ sections = [], labels = [] }) => {
     const [section] = sections;
     const points: Point[] = section ? [section.startPoint, ...(section.bendPoints ?? []), section.endPoint] : [];
-    return { points, label: boxOf(labels[0] ?? {}) };
+    return { points, label: makeBox(labels[0] ?? {}) };
   });
   return { drawing, width: laid.width ?? 0, height: laid.height ?? 0, boxes, arrows };
 }
 
-function boxOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box {
+function makeBox({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box {
   return { x, y, width, height };
 }

@@ -3,10 +3,10 @@
 import { machineConfig } from '../../../lib/diagram/machine-drawing.ts';
 import { mermaidText } from '../../../lib/diagram/mermaid.ts';
 import { coverageOverlay } from '../../../lib/diagram/svg.ts';
-import { viewOf } from '../../../lib/diagram/view.ts';
+import { makeView } from '../../../lib/diagram/view.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Coverage } from '../../../lib/flow/testing/coverage.ts';
-import { drawingOf, drawSvg, LIFECYCLES } from './drawings.ts';
+import { drawSvg, findDrawing, LIFECYCLES } from './drawings.ts';
 import type { Layout } from './layout.ts';
 
 export type FormName = 'svg' | 'mermaid' | 'xstate';
@@ -36,8 +36,8 @@ export const FORMS: { readonly [form in FormName]: Form } = {
   svg: {
     ending: '.svg',
     make: async ({ machine, flows, focus, coverage, layout }) => {
-      const whole = drawingOf(machine, flows);
-      const { drawing, focus: around } = viewOf(whole, { focus, narrow: 'always' });
+      const whole = findDrawing(machine, flows);
+      const { drawing, focus: around } = makeView(whole, { focus, narrow: 'always' });
       const overlay = coverage ? coverageOverlay(whole, coverage) : {};
       const text = await drawSvg(drawing, { ...overlay, layout });
       if (around === undefined || focus !== undefined) return { text };
@@ -49,8 +49,8 @@ export const FORMS: { readonly [form in FormName]: Form } = {
   mermaid: {
     ending: '.mmd',
     make: async ({ machine, flows, focus }) => {
-      const whole = drawingOf(machine, flows);
-      return { text: mermaidText(focus === undefined ? whole : viewOf(whole, { focus, narrow: 'always' }).drawing) };
+      const whole = findDrawing(machine, flows);
+      return { text: mermaidText(focus === undefined ? whole : makeView(whole, { focus, narrow: 'always' }).drawing) };
     },
   },
   xstate: {

@@ -72,7 +72,7 @@ export function layout({
       if (job?.id !== id) return;
       settle(({ resolve, reject }) => (laid ? resolve(laid) : reject(failed(problem ?? 'no answer'))));
     });
-    made.on('error', (error) => made === worker && give(failed(codeOf(error), memoryMb)));
+    made.on('error', (error) => made === worker && give(failed(readCode(error), memoryMb)));
     made.on('exit', () => made === worker && give(failed('the worker ended')));
     return made;
   };
@@ -114,7 +114,7 @@ function busy(): TwinlineError {
   );
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code ?? message;
 }

@@ -13,7 +13,7 @@ export async function makeFlowTest(compiled: CompiledFlow, events: readonly Trac
   const { flow } = compiled.flow;
   const turns = eventsSinceDial(events);
   const first = turns[0];
-  if (!first) throw refused('Its beginning was not seen. Keep this page open and dial again');
+  if (!first) throw cannotMakeTest('Its beginning was not seen. Keep this page open and dial again');
   const services = listAnswers(compiled, turns);
   const name = `as ${first.label} went on ${new Date(first.at).toISOString().slice(0, 16).replace('T', ' ')}`;
   const test = await recordFlowTest(compiled, {
@@ -24,7 +24,7 @@ export async function makeFlowTest(compiled: CompiledFlow, events: readonly Trac
   return { $schema: './test.schema.json', flow, tests: [withNote(test, turns)] };
 }
 
-const refused = (why: string) => new TwinlineError('ERR_INPUT', `No test can be made of this session: ${why}.`);
+const cannotMakeTest = (why: string) => new TwinlineError('ERR_INPUT', `No test can be made of this session: ${why}.`);
 
 function eventsSinceDial(events: readonly TraceEvent[]): readonly TraceEvent[] {
   const at = events.findLastIndex(isDial);
@@ -45,7 +45,7 @@ function listInputs(compiled: CompiledFlow, turns: readonly TraceEvent[]): strin
 const CANDIDATES = ['24680', '2468', '246802', '2468024', '24680246', '246', '24', '2', 'secret', 'a long secret'];
 const REFUSED = ['?', '2', '0123456789012345678901234567890'];
 
-/** What stands for secrets: something that the screen takes, or refuses where it was refused. */
+/** What stands for secrets: something that the screen takes, or refuses where it was cannotMakeTest. */
 function secretReplacer({ screens }: CompiledFlow): (typed: Typed, edges: TraceEvent['edges']) => string {
   const given = new Map<string, string>();
   return ({ at }, edges) => {
@@ -62,7 +62,8 @@ function secretReplacer({ screens }: CompiledFlow): (typed: Typed, edges: TraceE
     if (isRefused)
       return [...REFUSED, ...all].find((text) => !fits(text) || (same !== undefined && text !== same)) ?? '?';
     const chosen = same ?? all.find(fits);
-    if (chosen === undefined) throw refused(`nothing can be put in the place of the secret that "${at}" asks for`);
+    if (chosen === undefined)
+      throw cannotMakeTest(`nothing can be put in the place of the secret that "${at}" asks for`);
     given.set(save, chosen);
     return chosen;
   };

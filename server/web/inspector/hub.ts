@@ -112,7 +112,7 @@ export function createHub(options: HubOptions): Hub {
     watchedElsewhere(ms) {
       elsewhereUntil = performance.now() + ms;
       watched = true;
-      // Whoever watched may be gone without a word, and then nothing may happen here for long.
+      // Watchers may be gone without a word, and then nothing may happen here for long.
       setTimeout(() => {
         watched = isHere || isElsewhere();
       }, ms + 1).unref();

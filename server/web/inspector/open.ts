@@ -95,7 +95,7 @@ export function inspectedMachines(library: Library<CompiledFlow>): Machines {
   return {
     flows,
     list: () => [
-      ...[...flows().values()].map(lineOf),
+      ...[...flows().values()].map(describeMachine),
       ...Object.entries(LIFECYCLES).flatMap(([id, { summary }]): InspectedMachine[] =>
         flow(id) ? [] : [{ id, kind: 'lifecycle', version: 1, title: summary }],
       ),
@@ -109,6 +109,6 @@ export function inspectedMachines(library: Library<CompiledFlow>): Machines {
   };
 }
 
-function lineOf({ id, version, flow }: CompiledFlow): InspectedMachine {
+function describeMachine({ id, version, flow }: CompiledFlow): InspectedMachine {
   return { id, kind: 'flow', version, title: flow.note ?? `${Object.keys(flow.screens).length} screens` };
 }

@@ -73,7 +73,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       id: 'watch',
       summary: 'What happens, in the format of Stately’s inspector',
       description:
-        'Each `data:` is one message: `@xstate.actor`, `@xstate.event` or `@xstate.snapshot`. First come the sessions that live and the last 500 turns that were watched, then every turn once it is stored, of all instances. Whoever reads too slowly is cut off.',
+        'Each `data:` is one message: `@xstate.actor`, `@xstate.event` or `@xstate.snapshot`. First come the sessions that live and the last 500 turns that were watched, then every turn once it is stored, of all instances. A client that reads too slowly is cut off.',
       query: {
         definitions: {
           description: '`always`: every actor brings the config of its machine',
@@ -147,7 +147,7 @@ function stream(ctx: Context, door: InspectorDoor): void {
     owner: 'inspector',
     hello: HELLO,
     messages: (signal) => frames(feed(door, { signal, definitions })),
-    // Whoever signed in long ago shows again who they are.
+    // A sign-in that is long ago counts no more.
     mayRead: () => door.now() < until,
   });
 }

@@ -60,7 +60,7 @@ export function sessionMessage(session: OpenSession, definition: string | undefi
 
 /** Of a session that was not known before: as it is after its first event. */
 export function newActorMessage(traced: TraceEvent, definition: string | undefined): StatelyMessage {
-  return actorMessage(traced, snapshotOf(traced), { definition, at: traced.at });
+  return actorMessage(traced, makeSnapshot(traced), { definition, at: traced.at });
 }
 
 function actorMessage(
@@ -93,12 +93,12 @@ export function eventMessages(traced: TraceEvent): StatelyMessage[] {
     ...common(actor, id, at),
     type: '@xstate.snapshot' as const,
     event: { type: edges.at(-1)?.event ?? 'xstate.init' },
-    snapshot: snapshotOf(traced),
+    snapshot: makeSnapshot(traced),
     twinline,
   };
   return [...events, snapshot];
 }
 
-function snapshotOf({ ended, value, context }: TraceEvent): Snapshot {
+function makeSnapshot({ ended, value, context }: TraceEvent): Snapshot {
   return { status: ended ? 'done' : 'active', value, context };
 }

@@ -4,7 +4,7 @@ import type { StateValue } from 'xstate';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import type { InspectionEvent, TurnInspection } from '../../../lib/engine/inspection.ts';
 import { type SessionView, sessionKeys, viewSession } from '../../../lib/engine/sessions.ts';
-import { pathOf } from '../../../lib/flow/run/scope.ts';
+import { toPath } from '../../../lib/flow/run/scope.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import type { Json, JsonObject } from '../../../lib/store/store.ts';
 import { PAGE_LIMITS } from '../limits.ts';
@@ -72,10 +72,10 @@ export function maskEvent(event: InspectionEvent, { id, secret }: { id: string; 
     at,
     edges: transitions.map(({ event, from, to }) => ({
       event,
-      from: from === null ? null : pathOf(from),
-      to: pathOf(to),
+      from: from === null ? null : toPath(from),
+      to: toPath(to),
     })),
-    state: pathOf(rest.state),
+    state: toPath(rest.state),
     value: rest.state,
     context: maskContext(event, who),
     ended,
@@ -109,7 +109,7 @@ function maskTurn(
   return {
     born,
     waiting,
-    typed: typed.map(({ text, at }) => ({ text: text === null ? null : maskNumbers(text), at: pathOf(at) })),
+    typed: typed.map(({ text, at }) => ({ text: text === null ? null : maskNumbers(text), at: toPath(at) })),
     answers: answers.map(({ outcome, ...call }) => ({
       ...call,
       outcome: 'code' in outcome ? outcome : { output: maskNumbersIn(outcome.output) },
@@ -193,7 +193,7 @@ export function maskSession(
 ) {
   const who = identify(key, door, secret);
   const masked = isChat(who) ? maskTexts : maskNumbersIn;
-  const state = pathOf(rest.state);
+  const state = toPath(rest.state);
   const context = masked(rest.context) as JsonObject;
   return { ...who, machine: conversation, version, state, value: rest.state, context, born };
 }

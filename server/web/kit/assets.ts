@@ -63,7 +63,7 @@ export async function writeAssets(folder: string): Promise<void> {
 const built = new Map<AssetName, Promise<Asset>>();
 
 function readBuilt(name: AssetName): Promise<Asset> {
-  const read = async () => assetOf(await readFile(new URL(`assets/${name}`, PAGES), 'utf8'));
+  const read = async () => makeAsset(await readFile(new URL(`assets/${name}`, PAGES), 'utf8'));
   const asset = built.get(name) ?? read();
   built.set(name, asset);
   return asset;
@@ -81,10 +81,10 @@ const bundles = new Map<AssetName, Promise<Bundle>>();
 // The same files make the same bundle; an edited one makes another.
 async function bundleAsset(name: AssetName): Promise<Asset> {
   const last = await bundles.get(name)?.catch(() => undefined);
-  if (last && (await hashFiles(last.inputs).catch(() => '')) === last.key) return assetOf(last.text);
+  if (last && (await hashFiles(last.inputs).catch(() => '')) === last.key) return makeAsset(last.text);
   const next = bundle(name);
   bundles.set(name, next);
-  return assetOf((await next).text);
+  return makeAsset((await next).text);
 }
 
 // Only a build and a running source bundle: an installed package has no esbuild, and needs none.
@@ -111,7 +111,7 @@ async function hashFiles(paths: readonly string[]): Promise<string> {
   return hashText((await Promise.all(paths.map((path) => readFile(path, 'utf8')))).join('\0'));
 }
 
-function assetOf(text: string): Asset {
+function makeAsset(text: string): Asset {
   return { text, hash: hashText(text) };
 }
 

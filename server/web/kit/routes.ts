@@ -45,7 +45,7 @@ async function sendPageFile(ctx: Context): Promise<void> {
   const { text, hash } = await readAsset(name);
   ctx.set({
     'Content-Type': `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
-    // Pages ask for one content; whoever asks without it gets the present one.
+    // Pages ask for one content; a request without it gets the present one.
     'Cache-Control': ctx.query.v === hash ? 'public, max-age=31536000, immutable' : 'no-cache',
     ETag: `"${hash}"`,
   });

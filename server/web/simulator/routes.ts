@@ -20,7 +20,7 @@ import { type Page, sendPage, toolHeader } from '../kit/frame.ts';
 import { makeFlowTest, readDialogue, type ServiceRecorder } from './flow-test.ts';
 
 export interface SimulatorDeps {
-  /** Answers as the plain endpoint of telecoms does, whoever asks. */
+  /** Answers as the plain endpoint of telecoms does, for every client. */
   readonly dial: Middleware;
   readonly gateway: Pick<UssdService<CompiledFlow>, 'locate'>;
   readonly flows: Pick<Library<CompiledFlow>, 'current'>;

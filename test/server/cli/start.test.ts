@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { findRestartPlaces } from '../../../server/cli/edits.ts';
-import { settingsOf } from '../../../server/cli/verbs/start.ts';
+import { readSettings } from '../../../server/cli/verbs/start.ts';
 import { ROOT } from '../../package/manifest.ts';
 import { builtFile } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';
@@ -16,7 +16,7 @@ import { run, withFiles } from '../support/command.ts';
 const test = suite('start', { timeoutMs: 300_000 });
 
 test('a flag sets its variable, over the environment; a secret has no flag', async () => {
-  assert.equal(settingsOf({ port: '1', 'data-dir': 'x', watch: true }), { PORT: '1', DATA_DIR: 'x' });
+  assert.equal(readSettings({ port: '1', 'data-dir': 'x', watch: true }), { PORT: '1', DATA_DIR: 'x' });
   const bad = await run(['start', '--port', 'x', '--log-level', 'y'], { PORT: '0' });
   assert.is(process.exitCode, 78);
   process.exitCode = 0;

@@ -8,7 +8,7 @@ import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { DIAGRAM_LIMITS } from '../../../lib/diagram/limits.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
 import { renderSvg } from '../../../lib/diagram/svg.ts';
-import { viewOf } from '../../../lib/diagram/view.ts';
+import { makeView } from '../../../lib/diagram/view.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { compileFlow } from '../../../lib/flow/run/compile.ts';
 import { drawSvg, LIFECYCLES } from '../../../server/web/diagram/drawings.ts';
@@ -141,7 +141,7 @@ test('of a thousand states a part is drawn, in a worker of the usual limits', as
   const usual = layout();
   try {
     const whole = flowDrawing(largeFlow(1_000));
-    const { drawing } = viewOf(whole, { focus: 's500' });
+    const { drawing } = makeView(whole, { focus: 's500' });
     const svg = await drawSvg(drawing, { layout: usual });
     assert.match(svg, /data-state="s500"/);
     assert.ok(drawing.states.length <= DIAGRAM_LIMITS.drawnStates);

@@ -6,9 +6,10 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inOrder } from '../../../lib/domain/bulk/bulk.ts';
-import { type Line, linesOf } from '../../../lib/domain/bulk/ndjson.ts';
+import { type Line, readLines } from '../../../lib/domain/bulk/ndjson.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
 import type { TwinlineError } from '../../../lib/errors.ts';
+import type { JsonObject } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { readSteadily } from '../../../server/domain/routes/bulk.ts';
 import { listen } from '../../../server/http/listen.ts';
@@ -273,6 +274,34 @@ test('other media types, codings, roles and parameters are refused before a line
     assert.is((await bulk(client, 'operator', [forged]))[0]!.status, 422);
   }));
 
+test('a record counts no more revisions than were sent and a thousand, and what was imported is in the log', () =>
+  withDomain(async (client, server) => {
+    await client.protocol('controller');
+    await bulk(client, 'controller', [project({ externalId: 'a' })]);
+    const exported = (await client.send('operator', '/v1/export')).text.trim().split('\n');
+    const record = JSON.parse(exported.at(-1)!) as JsonObject & { body: JsonObject };
+    const id = 'did:ixo:entity:0000000000000000000000000000000a';
+    const body = { ...record.body, did: id, externalId: null, status: 'Verified' };
+    const line = (revision: number) => ({ ...record, id, did: id, revision, body });
+    const [first] = await bulk(client, 'operator', [line(1_001)]);
+    assert.is(first!.status, 422);
+    assert.equal(
+      first!.error!.details!.map(({ field }) => field),
+      ['/revision'],
+    );
+    const earlier = { ...line(1), kind: 'revision', of: 'domain' };
+    const rows = await bulk(client, 'operator', [earlier, line(1_001)]);
+    assert.equal(
+      rows.map(({ status }) => status),
+      [201, 201],
+    );
+    const said = server.logged.filter(({ audit }) => audit === 'records.import');
+    assert.equal(
+      said.map(({ by, records, verified }) => [typeof by, records, verified]),
+      [['string', 1, 1]],
+    );
+  }));
+
 test('each line is answered as soon as it is taken, whatever comes later', () =>
   withDomain(async (client, server) => {
     await client.protocol('controller');
@@ -412,7 +441,7 @@ test('lines are the same however the bytes are cut, and a line that is too long 
     const source = async function* () {
       yield* chunks;
     };
-    for await (const line of linesOf(source())) lines.push(describe(line));
+    for await (const line of readLines(source())) lines.push(describe(line));
     return lines;
   };
   const describe = (line: Line) =>

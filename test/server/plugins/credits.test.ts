@@ -130,6 +130,8 @@ test('an account begins with nothing; the words and the claims of each refusal a
     });
   }));
 
+const ANOTHER_AMOUNT = 'This Idempotency-Key has added 50 credits. Send another key.';
+
 test('only operators add credits, and everything that is wrong is told', () =>
   withPlugins(['credits'], { env }, async (server) => {
     const { ask } = server;
@@ -146,6 +148,9 @@ test('only operators add credits, and everything that is wrong is told', () =>
     assert.is(await left(server, user), 0);
     await Promise.all([1, 2, 3].map(() => give(server, user.did, { amount: 50 }, { 'idempotency-key': 'one' })));
     await give(server, other.did, { amount: 20 }, { 'idempotency-key': 'one' });
+    const differs = await give(server, user.did, { amount: 60 }, { 'idempotency-key': 'one' });
+    assert.equal([differs.status, (differs.json() as { message: string }).message], [422, ANOTHER_AMOUNT]);
+    assert.is((await give(server, other.did, { amount: 1e9 })).status, 422, 'beyond what is counted exactly');
     assert.equal([await left(server, user), await left(server, other)], [50, 20]);
     assert.not.match(JSON.stringify(server.logged), TOKEN);
   }));

@@ -68,7 +68,9 @@ const chatting = (
   );
 
 const replies = ({ received }: Receiver) =>
-  received.map(({ body }) => JSON.parse(body) as { text: string; thread_ts: string; channel: string });
+  received.map(
+    ({ body }) => JSON.parse(body) as { text: string; thread_ts: string; channel: string; client_msg_id: string },
+  );
 
 test('a message is answered in its thread, which is one conversation; no secret is logged', () =>
   chatting(async (server, receiver) => {
@@ -115,6 +117,7 @@ test('a reply that the chat does not take is tried again by the sweep, without s
     await receiver.until(() => receiver.received.length === 2);
     const [first, second] = replies(receiver);
     assert.equal(first, second);
+    assert.match(first!.client_msg_id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     assert.ok(server.logged.some(({ plugin, msg }) => plugin === 'team-chat' && /not answered yet/.test(String(msg))));
   }));
 

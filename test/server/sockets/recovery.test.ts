@@ -211,6 +211,19 @@ test('only so many events are kept: who missed more begins anew', () =>
     assert.is.not(tab.socket.id, id);
   }));
 
+test('only so many bytes are kept: few large events that were missed are too many', () =>
+  scene(async ({ user, place, session, greeted }) => {
+    const tab = await greeted({ invocation: await user.invocation() });
+    await cut(tab);
+    const payload = { sessionId: session, text: 'x'.repeat(60_000) };
+    const events = Math.ceil((SERVER_LIMITS.socketEventBytesKept * 1.2) / 60_000);
+    assert.ok(events < SERVER_LIMITS.socketEventsKept);
+    for (let at = 0; at < events; at++) await place.agent.room.tell(session, 'tool_call', payload);
+    await back(tab);
+    await until(() => tab.said('connected').length > 1, 'greeted');
+    assert.is(tab.socket.recovered, false);
+  }));
+
 test('a session that was deleted meanwhile is not listened to any more', () =>
   scene(async ({ user, place, session, greeted }) => {
     const tab = await greeted({ invocation: await user.invocation() });

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { SnapshotStore } from '../../../lib/store/store.ts';
-import { reasonOf } from '../../../server/health/health.ts';
+import { findReason } from '../../../server/health/health.ts';
 import type { Stores } from '../../../server/stores/stores.ts';
 import { DIAL, json, type Served, withServer } from '../support/serve.ts';
 
@@ -146,7 +146,7 @@ test('why a store is away is told by class, never in its own words', () => {
     ['thrown text', 'error'],
     [undefined, 'error'],
   ];
-  for (const [thrown, reason] of cases) assert.is(reasonOf(thrown), reason);
+  for (const [thrown, reason] of cases) assert.is(findReason(thrown), reason);
 });
 
 test.run();

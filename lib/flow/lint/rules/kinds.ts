@@ -53,7 +53,7 @@ function findSlips(lint: Lint): Slips {
   const shapes = variableShapes(lint, parse);
   const rows = new Map<string, Shape>();
   const reading = (part: ExpressionPart | Wording, shift: number): Reading => ({
-    shapeOf: (name) => {
+    findShape: (name) => {
       if (name === 'row' && part.also.includes('row')) return rows.get(part.screen ?? '') ?? UNKNOWN;
       if (name === 'error' && part.also.includes('error')) return FAILURE;
       return shapes.get(name) ?? UNKNOWN;
@@ -133,7 +133,7 @@ function variableShapes({ flow, flows, parts, graph, nearest }: Lint, parse: Par
 function readOutputs(parse: Parse, nearest: Lint['nearest']) {
   return (source: string, vars: ReadonlyMap<string, Shape>): Shape => {
     const root = parse(source);
-    const shapeOf = (name: string) => vars.get(name) ?? UNKNOWN;
-    return root ? inferShape(root, { shapeOf, nearest, report: () => undefined }) : UNKNOWN;
+    const findShape = (name: string) => vars.get(name) ?? UNKNOWN;
+    return root ? inferShape(root, { findShape, nearest, report: () => undefined }) : UNKNOWN;
   };
 }

@@ -1,7 +1,7 @@
 // Variables: those that are used and do not exist, those that exist and are not used, and what they begin with.
 
 import { readTokens } from '../../expression/tokens.ts';
-import { kindOf } from '../../expression/values.ts';
+import { nameKind } from '../../expression/values.ts';
 import { isName, type Variable } from '../../format/flow.ts';
 import { describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
@@ -119,7 +119,7 @@ const KINDS: { readonly [type in Variable['type']]: (value: unknown) => boolean 
 
 function describeMisfit({ type, max }: Variable, value: Variable['default']): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!KINDS[type](value)) return `that is ${kindOf(value)}, and its type is "${type}"`;
+  if (!KINDS[type](value)) return `that is ${nameKind(value)}, and its type is "${type}"`;
   const length = typeof value === 'string' || Array.isArray(value) ? value.length : 0;
   return max !== undefined && length > max ? `its length is ${length}, and its max is ${max}` : undefined;
 }

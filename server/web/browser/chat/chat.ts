@@ -6,7 +6,7 @@ import { findElement } from '../element.ts';
 import type { ReplyView } from './reply.ts';
 import {
   abortRun,
-  messageIdOf,
+  makeMessageId,
   messagePage,
   newSession,
   openRun,
@@ -73,7 +73,7 @@ async function show(session: string | undefined): Promise<void> {
     const page = await messagePage(session);
     if (signal.aborted) return;
     shown.clear('Nothing was said so far.');
-    const [question, answer] = live ? await Promise.all([idOf(live, 'human'), idOf(live, 'ai')]) : [];
+    const [question, answer] = live ? await Promise.all([makeId(live, 'human'), makeId(live, 'ai')]) : [];
     shown.prepend(page.messages.filter(({ id }) => id !== answer));
     offerOlder(session, page.hasOlder ? page.prevCursor : null);
     if (!live) return;
@@ -87,7 +87,7 @@ async function show(session: string | undefined): Promise<void> {
   }
 }
 
-const idOf = ({ runId }: RunView, type: Message['type']) => messageIdOf(runId, type);
+const makeId = ({ runId }: RunView, type: Message['type']) => makeMessageId(runId, type);
 
 // A run that stood in line had not been taken into the transcript.
 function tellQuestion({ messages }: MessagePage, id: string): void {

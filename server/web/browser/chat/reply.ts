@@ -158,7 +158,8 @@ export function card({ kind, name, status, input, output, error }: CardFacts): H
     ]),
     hasContent(input) && element('div', {}, [table(input)]),
     error !== undefined && element('p', { class: 'fault', text: error }),
-    output !== undefined && element('details', {}, [element('summary', { text: 'Result' }), table(parsed(output))]),
+    output !== undefined &&
+      element('details', {}, [element('summary', { text: 'Result' }), table(parseIfText(output))]),
   ]);
 }
 
@@ -166,7 +167,7 @@ const hasContent = (value: unknown) =>
   value !== undefined && value !== null && (typeof value !== 'object' || Object.keys(value).length > 0);
 
 // Outputs come as JSON in a text.
-function parsed(value: unknown): unknown {
+function parseIfText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
     return JSON.parse(value);

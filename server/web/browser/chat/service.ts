@@ -105,7 +105,7 @@ export const sendMessage = (session: string, message: string) =>
   ask(`/messages/${at(session)}`, { method: 'POST', body: { message, stream: true } });
 
 /** The id that the message of a run has in the transcript; undefined where the browser may not hash. */
-export async function messageIdOf(runId: string, type: Message['type']): Promise<string | undefined> {
+export async function makeMessageId(runId: string, type: Message['type']): Promise<string | undefined> {
   const bytes = await globalThis.crypto.subtle?.digest('SHA-256', new TextEncoder().encode(`${runId}/${type}`));
   return bytes && [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -166,7 +166,7 @@ export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenera
       const texts = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = texts.pop()!;
       for (const text of texts) {
-        const frame = frameOf(text);
+        const frame = parseFrame(text);
         if (frame) yield frame;
       }
     }
@@ -176,7 +176,7 @@ export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenera
 }
 
 // The service writes one line for each field.
-function frameOf(text: string): Frame | undefined {
+function parseFrame(text: string): Frame | undefined {
   const fields = new Map(
     text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
   );

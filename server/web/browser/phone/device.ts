@@ -127,13 +127,13 @@ export function faultsPart(phone: Phone, { named }: PartDeps): DevicePart {
 
 /** Shows exchanges in the list; what is shown already stays as it is, opened or not. */
 export function showLog(list: HTMLOListElement, log: readonly Exchange[]): void {
-  const keys = new Set(log.map(keyOf));
+  const keys = new Set(log.map(makeKey));
   for (const item of [...list.children]) if (!keys.has((item as HTMLElement).dataset.key!)) item.remove();
   const shown = new Set([...list.children].map((item) => (item as HTMLElement).dataset.key));
-  for (const exchange of log) if (!shown.has(keyOf(exchange))) list.prepend(entry(exchange));
+  for (const exchange of log) if (!shown.has(makeKey(exchange))) list.prepend(entry(exchange));
 }
 
-const keyOf = ({ at, what, answer }: Exchange) => `${at} ${what} ${answer.length}`;
+const makeKey = ({ at, what, answer }: Exchange) => `${at} ${what} ${answer.length}`;
 
 function entry(exchange: Exchange): HTMLLIElement {
   const { what, at, ms, fields, answer } = exchange;
@@ -143,7 +143,7 @@ function entry(exchange: Exchange): HTMLLIElement {
     element('span', { class: 'at', text: `${ms} ms` }),
   ];
   const sent = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
-  return element('li', { is: { 'data-key': keyOf(exchange) } }, [
+  return element('li', { is: { 'data-key': makeKey(exchange) } }, [
     element('details', {}, [
       element('summary', {}, parts),
       element('p', { class: 'at', text: new Date(at).toLocaleTimeString() }),
