@@ -85,7 +85,7 @@ export function hmacSha256(key: Buffer, text: string): string {
     return createHmac('sha256', key).update(text).digest('base64url');
   let known = pads.get(key);
   if (!known) {
-    known = { inner: padded(key, 0x36, TEXT_BYTES), views: [], outer: padded(key, 0x5c, 32) };
+    known = { inner: padKey(key, 0x36, TEXT_BYTES), views: [], outer: padKey(key, 0x5c, 32) };
     pads.set(key, known);
   }
   const { inner, views, outer } = known;
@@ -96,7 +96,7 @@ export function hmacSha256(key: Buffer, text: string): string {
   return hash('sha256', outer, 'base64url');
 }
 
-function padded(key: Buffer, pad: number, room: number): Buffer {
+function padKey(key: Buffer, pad: number, room: number): Buffer {
   const bytes = Buffer.alloc(BLOCK + room);
   key.copy(bytes);
   for (let at = 0; at < BLOCK; at++) bytes[at]! ^= pad;

@@ -10,7 +10,7 @@ import { decode, IV_BYTES, openBytes, pinKey, sealBytes, TAG_BYTES } from '../se
 import { ACCOUNT_LIMITS } from './limits.ts';
 
 const VERSION = 'v1';
-/** scrypt with N = 2^14, r = 8, p = 1: 16 MiB and some 30 ms per guess, also for whoever holds database and key. */
+/** scrypt with N = 2^14, r = 8, p = 1: 16 MiB and some 30 ms per guess, also with database and key at hand. */
 const KDF = 's14.8.1';
 const SALT_BYTES = 16;
 const DIGEST_BYTES = 32;
@@ -113,8 +113,8 @@ function open(keyring: Keyring, record: string, phone: string) {
   const saltBytes = decode(salt, SALT_BYTES);
   const ivBytes = decode(iv, IV_BYTES);
   const bodyBytes = decode(body, DIGEST_BYTES + TAG_BYTES);
-  if (version !== VERSION || kdf !== KDF || rest.length > 0 || !KID.test(kid)) throw damaged(keyring, kid);
-  if (!saltBytes || !ivBytes || !bodyBytes) throw damaged(keyring, kid);
+  if (version !== VERSION || kdf !== KDF || rest.length > 0 || !KID.test(kid)) throw damageError(keyring, kid);
+  if (!saltBytes || !ivBytes || !bodyBytes) throw damageError(keyring, kid);
   const key = pinKey(keyring, kid);
   if (!key)
     throw new TwinlineError(
@@ -122,12 +122,12 @@ function open(keyring: Keyring, record: string, phone: string) {
       `A stored PIN was sealed with the key "${kid}", which is not configured. Add that key behind the active one.`,
     );
   const digest = openBytes(key, label(kid, phone), { iv: ivBytes, body: bodyBytes });
-  if (!digest) throw damaged(keyring, kid);
+  if (!digest) throw damageError(keyring, kid);
   return { kid, salt: saltBytes, digest };
 }
 
 // The id is named only when it is one of ours: in a damaged record, anything may stand in its place.
-function damaged(keyring: Keyring, kid: string): TwinlineError {
+function damageError(keyring: Keyring, kid: string): TwinlineError {
   const key = keyring.ids.includes(kid) ? `under the key "${kid}"` : 'under an unknown key';
   return new TwinlineError(
     'ERR_PIN',

@@ -66,7 +66,8 @@ function reader(service: string, input: JsonObject, { session }: ServiceCall): R
   // A variable that was never set arrives as null.
   const text = (field: string): string | undefined => {
     const value = Object.hasOwn(input, field) ? (input[field] ?? undefined) : undefined;
-    if (value !== undefined && typeof value !== 'string') throw refuse(field, `must be a string, not ${kindOf(value)}`);
+    if (value !== undefined && typeof value !== 'string')
+      throw refuse(field, `must be a string, not ${nameKind(value)}`);
     return value;
   };
   return {
@@ -118,6 +119,6 @@ function cleanLanguage(text: string): string | undefined {
   return /^[a-z]{2,8}(-[a-z0-9]{1,8}){0,3}$/i.test(text) ? text : undefined;
 }
 
-function kindOf(value: Json): string {
+function nameKind(value: Json): string {
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }

@@ -20,7 +20,7 @@ export type Pace = 'free' | 'slowed' | 'refused';
 export interface SprayBrake {
   /** Asked before each PIN check. */
   begin(): Pace;
-  /** Told of each check that was not refused; `unchecked`: it did not come to a check. */
+  /** Called after each check that was not refused; `unchecked`: it did not come to a check. */
   end(pace: Pace, outcome: 'right' | 'wrong' | 'unchecked'): void;
 }
 

@@ -54,9 +54,9 @@ export function readDial(request: UssdRequest, rules: DialRules): Dial {
 function readCumulative(request: UssdRequest, rules: DialRules): Dial {
   const { text } = request;
   const [active, ...older] = rules.keys as [Buffer, ...Buffer[]];
-  const keyOf = (part: string, key = active) =>
+  const makeTurnKey = (part: string, key = active) =>
     shortMac(key, [request.sessionId, request.phoneNumber, request.serviceCode, part]);
-  const turnKey = keyOf(text);
+  const turnKey = makeTurnKey(text);
   const mark = `${text.length}:${turnKey};`;
   const begin = prepareBegin(request, rules, mark);
 
@@ -65,7 +65,7 @@ function readCumulative(request: UssdRequest, rules: DialRules): Dial {
     if (seen.kind === 'none') return text === '' ? begin([]) : decideUnknown(rules, begin, text.split('*'));
     const door = seen.door as PhoneDoor;
     const { marks } = door;
-    const olderMarks = () => older.map((key) => `${text.length}:${keyOf(text, key)};`);
+    const olderMarks = () => older.map((key) => `${text.length}:${makeTurnKey(text, key)};`);
     const seenMark = hasMark(marks, mark) ? mark : olderMarks().find((one) => hasMark(marks, one));
     const isOlder = seenMark !== undefined;
     if (seen.kind === 'ended') {
@@ -79,7 +79,7 @@ function readCumulative(request: UssdRequest, rules: DialRules): Dial {
     const [length, key] = lastMark(marks);
     const previous = text.slice(0, length);
     const answer = length === 0 ? text : text[length] === '*' ? text.slice(length + 1) : undefined;
-    const isNext = answer !== undefined && rules.keys.some((one) => keyOf(previous, one) === key);
+    const isNext = answer !== undefined && rules.keys.some((one) => makeTurnKey(previous, one) === key);
     if (!isNext) return refuse('mismatch');
     return {
       kind: 'input',
@@ -108,15 +108,15 @@ function trimMarks(marks: string): string {
 function readLatest(request: UssdRequest, rules: DialRules): Dial {
   const { text, turnId, dialled, sessionId, phoneNumber } = request;
   const isFirst = request.fresh ?? text === '';
-  const keyOf = (key: Buffer) => shortMac(key, [sessionId, phoneNumber, 'message', turnId!]);
-  const turnKey = turnId === undefined ? undefined : keyOf(rules.keys[0]!);
+  const makeTurnKey = (key: Buffer) => shortMac(key, [sessionId, phoneNumber, 'message', turnId!]);
+  const turnKey = turnId === undefined ? undefined : makeTurnKey(rules.keys[0]!);
   const mark = turnKey === undefined ? '' : `0:${turnKey};`;
   const begin = prepareBegin(request, rules, mark);
   // A copy of a message may come after later ones. One that begins a dial is a new dial under an id that is used again.
   const takenMark = ({ marks }: PhoneDoor): string | undefined => {
     if (isFirst || mark === '') return undefined;
     const [, ...older] = rules.keys;
-    return [mark, ...older.map((key) => `0:${keyOf(key)};`)].find((one) => hasMark(marks, one));
+    return [mark, ...older.map((key) => `0:${makeTurnKey(key)};`)].find((one) => hasMark(marks, one));
   };
 
   const decide = (seen: SessionState): Decision => {

@@ -32,7 +32,7 @@ export function phoneSessions({ isLive, endSession, onEnded }: PhoneSessionsOpti
       keys.delete(key);
       keys.add(key);
       if (keys.size <= USSD_LIMITS.sessionsPerPhone) return;
-      // Sessions also end by silence, which nobody tells.
+      // Sessions also end by silence, without a call of `end`.
       for (const known of [...keys]) if (known !== key && !(await isLive(known))) keys.delete(known);
       for (const oldest of [...keys].slice(0, -USSD_LIMITS.sessionsPerPhone)) {
         keys.delete(oldest);

@@ -101,7 +101,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   };
 
   // Without message numbers a repeated answer cannot be told from a new one, except while the first is still in progress.
-  const shared = (asked: Asked): Promise<UssdReply> => {
+  const answerOnce = (asked: Asked): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(asked);
     const same = `${key}\n${request.phoneNumber}\n${request.text}`;
@@ -115,7 +115,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const act = (asked: Asked): Promise<UssdReply> => {
     const { key, request } = asked;
     if (request.event === 'end') return hangUp(engine, key, request);
-    return request.event === 'status' ? readStatus(engine, key) : shared(asked);
+    return request.event === 'status' ? readStatus(engine, key) : answerOnce(asked);
   };
 
   // The turn goes on when its time is up: the telecom's retry then finds its answer.

@@ -5,10 +5,10 @@ import type { Delegations } from '../../lib/delegation/delegations.ts';
 import {
   addRoutes,
   firstSegment,
+  listRoutes,
   newRouter,
   refuseUnrouted,
   routeKey,
-  routesOf,
   type ServedRoute,
 } from '../http/route-table.ts';
 import { requestInfo } from '../plugins/context.ts';
@@ -43,7 +43,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   const router = newRouter();
   addRoutes(router, AGENT_ROUTES, { deps, guards: { user: requireUser } });
   const routers = [router, ...plugins.routers];
-  const routes = [...routesOf(router), ...plugins.routes];
+  const routes = [...listRoutes(router), ...plugins.routes];
   const owned = new Set(routes.map(({ path }) => firstSegment(path)));
   const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
   const answerModels = models.routes() as Middleware;
@@ -66,7 +66,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
     );
   };
   return Object.assign(door, {
-    routes: [...routesOf(models), ...routes],
+    routes: [...listRoutes(models), ...routes],
     publicRoutes: routes.filter((route) => plugins.free.has(routeKey(route))),
   });
 }

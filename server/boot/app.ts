@@ -18,7 +18,7 @@ import type { Listener } from '../http/answer.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
 import { admission, type Exceptions, requestId } from '../http/fast-path.ts';
-import { guarded } from '../http/guard.ts';
+import { guardListener } from '../http/guard.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
@@ -28,10 +28,10 @@ import type { Overload } from '../http/overload.ts';
 import {
   addRoutes,
   firstSegment,
+  listRoutes,
   newRouter,
   type RouteGroup,
   refuseUnrouted,
-  routesOf,
   type ServedRoute,
 } from '../http/route-table.ts';
 import { connectionOptions, countedOverload, dialLimiter, openLimiter } from '../http/turn-away.ts';
@@ -86,11 +86,11 @@ export interface App {
 /** The application. */
 export function createApp(deps: AppDeps): App {
   const { config, gateway, health, metrics, log, routes = [] } = deps;
-  const { clientOf } = deps.operators;
+  const { readClient } = deps.operators;
   const limiter = openLimiter(deps);
   const overload = countedOverload(deps);
-  const admit = admission({ overload, clientOf, limiter });
-  const unsent = unsentBytes({ clientOf, onRefused: () => metrics.refused('unsent'), ...deps.unsent });
+  const admit = admission({ overload, readClient, limiter });
+  const unsent = unsentBytes({ readClient, onRefused: () => metrics.refused('unsent'), ...deps.unsent });
   metrics.add(() =>
     gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
   );
@@ -99,8 +99,8 @@ export function createApp(deps: AppDeps): App {
   const dials = dialLimiter(limiter, log);
   const ussd = ussdRoutes({
     ...deps,
-    admit: admission({ overload, clientOf, limiter: dials }),
-    admitOperator: admission({ overload, clientOf, limiter: async () => 0 }),
+    admit: admission({ overload, readClient, limiter: dials }),
+    admitOperator: admission({ overload, readClient, limiter: async () => 0 }),
     limiter: dials,
     cors: cors.ussd,
     onForbidden: forbiddenGateways({ metrics, log }),
@@ -121,7 +121,7 @@ export function createApp(deps: AppDeps): App {
   addRoutes(router, DOCS_ROUTES, { deps: openDocs(document) });
   for (const group of routes) addRoutes(router, group, { deps: undefined });
 
-  const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...routesOf(router)];
+  const own = [...ussd.routes, ...deps.domain.routes, ...deps.agent.routes, ...listRoutes(router)];
   const query = deps.query?.door(own, { admit, cors: cors.gateway, record: recorder(deps) });
   const app = new Koa({ env: config.environment });
   app
@@ -146,8 +146,12 @@ export function createApp(deps: AppDeps): App {
   app.on('error', (error) => log.warn({ err: error }, 'a response failed'));
   // The URLs of almost every request pass Koa by, unless a browser asks.
   const rest = query?.ahead(app.callback()) ?? app.callback();
-  const listener = guarded(ussd.ahead(rest), { overload: deps.overload, health, unsent });
-  return { listener, connections: connectionOptions(deps, clientOf), routes: query ? [...own, ...query.routes] : own };
+  const listener = guardListener(ussd.ahead(rest), { overload: deps.overload, health, unsent });
+  return {
+    listener,
+    connections: connectionOptions(deps, readClient),
+    routes: query ? [...own, ...query.routes] : own,
+  };
 }
 
 const pass: Middleware = (_ctx, next) => next();

@@ -84,7 +84,7 @@ async function build(config: Config, options: HostOptions, { stores, keyring }: 
   const services = between(await allServices(config, kept));
   const menuFolder = { folder: config.menusDir, services: new Set(Object.keys(services)) };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
-  tellProblems(menus, log);
+  logProblems(menus, log);
   const observed = watched(services, { log, production: config.production });
   const engine = createEngine({
     store: stores.snapshots,
@@ -130,7 +130,7 @@ async function allServices(config: Config, kept: Accounts): Promise<Services> {
   return keepSecrets(loaded, isBuiltIn);
 }
 
-function tellProblems({ problems, failures }: Menus, log: Log): void {
+function logProblems({ problems, failures }: Menus, log: Log): void {
   for (const problem of problems) log.warn(problemLine(problem));
   for (const failure of failures) log.warn(failure);
   const broken = failures.length > 0 || problems.some(({ severity }) => severity === 'error');

@@ -1,4 +1,4 @@
-// A server's life as a process: what it prints at its start, which signals it heeds, and the codes it ends with.
+// A server's life as a process: what it prints at its start, which signals it handles, and the codes it ends with.
 
 import { setFlagsFromString } from 'node:v8';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -56,7 +56,7 @@ function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
     server.log.error('stopping takes too long');
     process.exit(1);
   };
-  const heed = (signal: NodeJS.Signals) => {
+  const handleSignal = (signal: NodeJS.Signals) => {
     if (first !== undefined) {
       if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
       return;
@@ -72,8 +72,8 @@ function stopOnSignals(server: RunningServer, { drainDelayMs }: Config): void {
       },
     );
   };
-  process.on('SIGTERM', heed);
-  process.on('SIGINT', heed);
+  process.on('SIGTERM', handleSignal);
+  process.on('SIGINT', handleSignal);
 }
 
 // After an uncaught error the state is unknown: requests in progress are answered, then the process ends.

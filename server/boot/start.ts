@@ -1,4 +1,4 @@
-// A whole server from a configuration: the engine, its doors, what goes on in the background; and its orderly end.
+// Builds a server from a configuration: the engine, its doors, background work; and closes it in order.
 
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,7 +28,7 @@ import { clientReader } from '../http/middleware/client.ts';
 import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middleware/operator.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import type { ServedRoute } from '../http/route-table.ts';
-import { tellRarely } from '../http/turn-away.ts';
+import { callRarely } from '../http/turn-away.ts';
 import { watchMenus } from '../menus/menus.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { createInspector } from '../web/inspector/open.ts';
@@ -41,7 +41,7 @@ import type { RunningServer } from './running-server.ts';
 import { startSweeper, sweepSessions } from './sweeper.ts';
 
 const OPEN_DOOR =
-  'USSD_GATEWAYS=*: whoever reaches this server can speak for any phone. List the addresses of your telecom gateway.';
+  'USSD_GATEWAYS=*: every client that reaches this server can speak for any phone. List the addresses of your telecom gateway.';
 
 export type { RunningServer };
 
@@ -87,7 +87,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   for (const place of places) log[config.production ? 'info' : 'debug'](place, 'a store is open');
   if (redis && isOperated) await inspector.join(redis);
   warnAtStart(config, log);
-  const health = watchHealth(watchedStores(stores), { onChange: storeTeller(log) });
+  const health = watchHealth(watchedStores(stores), { onChange: storeHealthLogger(log) });
 
   const domain = await openDomain({
     documents: stores.documents,
@@ -124,7 +124,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   const gateways = ussdGateways(config.ussd.gateways, Object.keys(adapters));
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
   const { routes, unsent } = seams;
-  tellPublicRoutes(agent.door.publicRoutes, log, config);
+  logPublicRoutes(agent.door.publicRoutes, log, config);
   const app = createApp({
     config,
     gateway,
@@ -204,20 +204,20 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
 
 function readOperators(config: Config, keyring: Keyring, log: Log): OperatorRule {
   const { trustedProxies: proxies, production, operatorTokens: tokens } = config;
-  const clientOf = clientReader({ ...config.rateLimit, proxies });
-  const onWrong = tellRarely((address: string, times) =>
+  const readClient = clientReader({ ...config.rateLimit, proxies });
+  const onWrong = callRarely((address: string, times) =>
     log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
   );
   const key = keyring.subkey('operator-pass/v1')!;
   return {
     production,
-    clientOf,
-    tokens: tokens.length ? operatorTokens(tokens, { key, clientOf, onWrong }) : undefined,
+    readClient,
+    tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong }) : undefined,
   };
 }
 
 // In development a person is told, not the log.
-function tellPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
+function logPublicRoutes(routes: readonly ServedRoute[], log: Log, { production }: Config): void {
   const names = routes.map(({ method, path }) => `${method} ${path}`);
   if (names.length) log[production ? 'info' : 'debug']({ routes: names }, 'routes that need no token of a user');
 }
@@ -250,7 +250,7 @@ function watchedStores({ snapshots, documents, takesWrites }: WatchedStores): Wa
   ];
 }
 
-function storeTeller(log: Log): (store: StoreHealth) => void {
+function storeHealthLogger(log: Log): (store: StoreHealth) => void {
   return (store) => (store.away ? log.error(store, 'a store is away') : log.info(store, 'a store is back'));
 }
 

@@ -1,4 +1,4 @@
-// The loop behind the doors: what falls due is done, what is over is thrown away.
+// The loop of background work: does what is due, and removes what has expired.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';

@@ -68,7 +68,7 @@ export const SERVER_LIMITS = {
   socketMessagesPerSecond: 50,
   /** Bytes that wait for a slow client before it is cut off: it may come back for them. */
   socketWaitingBytes: 1_048_576,
-  /** Milliseconds that a connection may exist before it says to whom it belongs. */
+  /** Milliseconds that a connection may exist before it names its user. */
   socketConnectMs: 5_000,
   /** Milliseconds between two checks whether the token of a socket is still valid. */
   socketCheckMs: 60_000,

@@ -49,7 +49,7 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
     const fallback = (production ? row.productionDefault : undefined) ?? row.default;
     if (row.generated)
       problems.push(problemLine(name, undefined, 'is not set, and production makes no keys of its own'));
-    return { name, text: fallback, source: 'default' };
+    return { name, text: fallback || undefined, source: 'default' };
   });
   const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
   problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as Values, env));
@@ -135,7 +135,11 @@ function findContradictions(values: Partial<Values>, env: NodeJS.ProcessEnv): st
   if (values.NODE_ENV !== 'production') return found;
   if (gateways === undefined)
     found.push(
-      problemLine('USSD_GATEWAYS', undefined, 'is not set: whoever reaches the server could speak for any phone'),
+      problemLine(
+        'USSD_GATEWAYS',
+        undefined,
+        'is not set: every client that reaches the server could speak for any phone',
+      ),
     );
   const { OPERATOR_TOKEN: tokens } = values;
   if (Array.isArray(tokens) && tokens.some(({ length }) => length < OPERATOR_TOKEN_CHARS))

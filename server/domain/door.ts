@@ -3,11 +3,11 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import {
   addRoutes,
+  listRoutes,
   newRouter,
   type RouteGroup,
   refuseMethod,
   refuseUnrouted,
-  routesOf,
   type ServedRoute,
 } from '../http/route-table.ts';
 import { problems } from './answers.ts';
@@ -76,7 +76,7 @@ export function domainDoor(deps: DomainDeps): DomainDoor {
     if (ctx.path !== '/v1' && !ctx.path.startsWith('/v1/')) return next();
     return answerProblems(ctx, () => answer(ctx, next));
   };
-  return Object.assign(door, { routes: routesOf(router) });
+  return Object.assign(door, { routes: listRoutes(router) });
 }
 
 const publicPaths = new Set(

@@ -4,7 +4,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import { REFUSALS, Refusal } from '../http/errors.ts';
-import { type Admit, aheadOf, type Exchange, requestId } from '../http/fast-path.ts';
+import { type Admit, answerAhead, type Exchange, requestId } from '../http/fast-path.ts';
 import type { Recorder } from '../http/middleware/answer-errors.ts';
 import type { Owns } from './places.ts';
 
@@ -67,7 +67,7 @@ export function gatewayFront({ admit, cors, record }: Front, behind: Behind): Fr
         return answer(exchange);
       });
     },
-    ahead: (app) => aheadOf(app, { owns, answer, onFault }),
+    ahead: (app) => answerAhead(app, { owns, answer, onFault }),
   };
 }
 

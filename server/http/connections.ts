@@ -24,9 +24,9 @@ export interface ConnectionRules {
 }
 
 export interface ConnectionOptions extends ConnectionRules {
-  /** Under which name the connections of a peer count together; undefined: they are not counted. @default nobody's are */
+  /** Under which name the connections of a peer count together; undefined: they are not counted. @default none are counted */
   readonly countedAs?: (socket: Socket) => string | undefined;
-  /** Told of each connection that is one too many of a client. */
+  /** Called for each connection that is one too many of a client. */
   readonly onRefused?: (client: string) => void;
   readonly onCut?: (reason: CutReason) => void;
 }
@@ -77,7 +77,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
     socket.destroy();
   }
 
-  function troubleOf(socket: Socket, now: number): CutReason | undefined {
+  function findTrouble(socket: Socket, now: number): CutReason | undefined {
     const unsent = unsentAnswer(socket);
     if (!unsent) {
       open.set(socket, undefined);
@@ -98,7 +98,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
   function look(): void {
     const now = clock.now();
     for (const socket of open.keys()) {
-      const reason = troubleOf(socket, now);
+      const reason = findTrouble(socket, now);
       if (!reason) continue;
       onCut?.(reason);
       socket.destroy();

@@ -125,7 +125,7 @@ export interface ErrorDescription {
 export function describeError(thrown: unknown): ErrorDescription {
   if (thrown instanceof Refusal) {
     const { kind, message } = thrown;
-    return { status: REFUSALS[kind].status, kind, code: kind, title: titleOf(kind), message, details: [] };
+    return { status: REFUSALS[kind].status, kind, code: kind, title: findTitle(kind), message, details: [] };
   }
   const kind = thrown instanceof TwinlineError ? REFUSAL_OF[thrown.code] : 'internal';
   const { status, words } = REFUSALS[kind];
@@ -133,11 +133,11 @@ export function describeError(thrown: unknown): ErrorDescription {
     return { status, kind, code: kind, title: words, message: words, details: [] };
   const { message, details, reason = '' } = thrown;
   if (thrown.code !== 'ERR_REFUSED' || !isReason(reason))
-    return { status, kind, code: kind, title: titleOf(kind), message, details: [] };
+    return { status, kind, code: kind, title: findTitle(kind), message, details: [] };
   return { status: REASON_STATUS[reason], kind, code: reason, title: PROBLEMS[reason].title, message, details };
 }
 
-function titleOf(kind: RefusalKind): string {
+function findTitle(kind: RefusalKind): string {
   return isReason(kind) ? PROBLEMS[kind].title : REFUSALS[kind].words;
 }
 

@@ -83,7 +83,7 @@ export function eventStreams({
     res.write(hello);
     for await (const message of messages(signal)) {
       if (res.write(message)) continue;
-      if (!(await drained(res, { signal, stallMs }))) break;
+      if (!(await waitUntilTaken(res, { signal, stallMs }))) break;
     }
     if (res.writableNeedDrain) res.destroy();
     else res.end(signal.aborted ? SHUTDOWN : undefined);
@@ -124,8 +124,11 @@ export function eventStreams({
   };
 }
 
-/** Whether the reader took what waited for it before its time was over, and nothing else came to an end. */
-export function drained(res: ServerResponse, options: { signal: AbortSignal; stallMs: number }): Promise<boolean> {
+/** Waits until the reader has taken what is buffered; false when the time is over or the signal aborts first. */
+export function waitUntilTaken(
+  res: ServerResponse,
+  options: { signal: AbortSignal; stallMs: number },
+): Promise<boolean> {
   const { signal, stallMs } = options;
   return new Promise((resolve) => {
     const settle = (took: boolean) => {

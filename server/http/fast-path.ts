@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Client, ClientOf } from './middleware/client.ts';
+import type { Client, ReadClient } from './middleware/client.ts';
 import type { ClientLimiter } from './middleware/rate-limit.ts';
 import type { Overload } from './overload.ts';
 
@@ -16,7 +16,7 @@ export type Admission =
 
 export interface AdmissionOptions {
   readonly overload: Pick<Overload, 'isOver'>;
-  readonly clientOf: ClientOf;
+  readonly readClient: ReadClient;
   readonly limiter: ClientLimiter;
 }
 
@@ -33,10 +33,10 @@ export type Admit = (req: IncomingMessage, exceptions?: Exceptions) => Promise<A
 
 const OVERLOADED: Admission = { kind: 'overloaded', seconds: 1 };
 
-export function admission({ overload, clientOf, limiter }: AdmissionOptions): Admit {
+export function admission({ overload, readClient, limiter }: AdmissionOptions): Admit {
   return async (req, { always = false, uncounted = false } = {}) => {
     if (!always && overload.isOver()) return OVERLOADED;
-    const client = clientOf(req);
+    const client = readClient(req);
     const seconds = client.exempt || uncounted ? 0 : await limiter(client.bucket, client.network);
     return seconds === 0 ? { kind: 'admitted', client } : { kind: 'limited', seconds, client };
   };
@@ -59,7 +59,7 @@ export interface Exchange {
 }
 
 /** Answers what the path owns, and hands all else to `app`. Requests of web pages need CORS, which Koa's middleware does. */
-export function aheadOf(app: RequestListener, { owns, answer, onFault }: FastPath): RequestListener {
+export function answerAhead(app: RequestListener, { owns, answer, onFault }: FastPath): RequestListener {
   return (req, res) => {
     if (req.headers.origin !== undefined || !owns(req)) return app(req, res);
     const exchange = { req, res, requestId: requestId(req) };

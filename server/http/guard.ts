@@ -1,4 +1,4 @@
-// What is turned away before anything else looks at it, and the count of what is let in.
+// Refuses requests before anything else reads them, and counts those that are in progress.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Health } from '../health/health.ts';
@@ -16,7 +16,7 @@ export interface Guards {
 }
 
 /** Answers requests that two servers could read differently with 400; hands all others on. */
-export function guarded(app: RequestListener, { overload, health, unsent }: Guards): Listener {
+export function guardListener(app: RequestListener, { overload, health, unsent }: Guards): Listener {
   // Once for each answer, whichever comes first: what its client has not taken yet is no work of ours.
   function leave(this: Answer): void {
     if (!this.isInFlight) return;

@@ -134,7 +134,7 @@ function missingGuard(name: keyof Guards, { method, path }: ServedRoute): never 
 }
 
 /** The routes of a router, in order. HEAD is not named beside GET, and what only passes requests on is left out. */
-export function routesOf({ stack }: Router): ServedRoute[] {
+export function listRoutes({ stack }: Router): ServedRoute[] {
   return stack.flatMap(({ path, methods }) =>
     methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
   );

@@ -1,4 +1,4 @@
-// Who is turned away before a door looks: how that is counted and told.
+// Requests and connections that are refused before a door reads them: the limits, and how refusals are counted and logged.
 
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -8,7 +8,7 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { ConnectionOptions, CutReason } from './connections.ts';
-import { type ClientOf, UNCOUNTED } from './middleware/client.ts';
+import { type ReadClient, UNCOUNTED } from './middleware/client.ts';
 import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
@@ -35,13 +35,13 @@ export function openLimiter(deps: TurnAwayDeps): ClientLimiter {
   };
 }
 
-// The word of an ended session may come without a phone.
+// A notice that a session has ended may name no phone.
 const isCaller = (bucket: string) => bucket.startsWith('phone ') || bucket.startsWith('session ');
 
 /** The same for dials; an address that is refused is told to the log, for it may be that of a telecom gateway. */
 export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
   const fix = 'If this is your telecom gateway, list it in RATE_LIMIT_EXEMPT: its callers are then limited one by one.';
-  const tell = tellRarely((address: string, times) =>
+  const tell = callRarely((address: string, times) =>
     log.warn({ address, times }, `dials are refused: too many requests from one address. ${fix}`),
   );
   return async (bucket, network) => {
@@ -51,7 +51,7 @@ export function dialLimiter(limiter: ClientLimiter, log: Log): ClientLimiter {
   };
 }
 
-/** The watch over the load, which also counts who is turned away. */
+/** The overload check; it also counts the requests that it refuses. */
 export function countedOverload({ overload, metrics }: TurnAwayDeps): Pick<Overload, 'isOver'> {
   return {
     isOver: () => {
@@ -63,28 +63,28 @@ export function countedOverload({ overload, metrics }: TurnAwayDeps): Pick<Overl
 }
 
 /** The rules for connections: known proxies and gateways may have any number. */
-export function connectionOptions({ metrics, log }: TurnAwayDeps, clientOf: ClientOf): ConnectionOptions {
-  const tellOfMany = tellRarely((address: string, times) =>
+export function connectionOptions({ metrics, log }: TurnAwayDeps, readClient: ReadClient): ConnectionOptions {
+  const logCrowd = callRarely((address: string, times) =>
     log.warn(
       { address, times },
       'connections are refused: this address has too many. A proxy belongs into TRUST_PROXY_CIDRS',
     ),
   );
-  const tellOfCut = tellRarely((reason: CutReason, times) =>
+  const logCut = callRarely((reason: CutReason, times) =>
     log.warn({ reason, times }, 'connections are cut: their clients do not read the answers'),
   );
   return {
     countedAs: (socket: Socket) => {
-      const { bucket, exempt, proxy } = clientOf({ socket, headers: {} });
+      const { bucket, exempt, proxy } = readClient({ socket, headers: {} });
       return exempt || proxy || bucket === UNCOUNTED ? undefined : bucket;
     },
     onRefused: (address) => {
       metrics.refused('connections');
-      tellOfMany(address);
+      logCrowd(address);
     },
     onCut: (reason) => {
       metrics.cut(reason);
-      tellOfCut(reason);
+      logCut(reason);
     },
   };
 }
@@ -103,7 +103,7 @@ function plainLimiter({ redis, metrics, log }: TurnAwayDeps, limits: LimiterOpti
 const PAUSE_MS = 60_000;
 
 /** Calls `tell` with the first of what happens, and then at most once a minute; `times`: how often it happened since. */
-export function tellRarely<T>(
+export function callRarely<T>(
   tell: (what: T, times: number) => void,
   clock: Pick<Clock, 'now'> = systemClock,
 ): (what: T) => void {

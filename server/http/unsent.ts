@@ -5,7 +5,7 @@ import type { Middleware } from 'koa';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Answer } from './answer.ts';
 import { Refusal } from './errors.ts';
-import type { Client, ClientOf } from './middleware/client.ts';
+import type { Client, ReadClient } from './middleware/client.ts';
 
 export interface UnsentLimits {
   /** Bytes for all clients. @default SERVER_LIMITS.unsentBytes */
@@ -29,13 +29,13 @@ export interface UnsentBytes {
 }
 
 export interface UnsentOptions extends UnsentLimits {
-  readonly clientOf: ClientOf;
-  /** Told of each answer that is refused. */
+  readonly readClient: ReadClient;
+  /** Called for each answer that is refused. */
   readonly onRefused?: () => void;
 }
 
 /** A count of what waits in this process. Exempt clients and proxies share only the limit for all. */
-export function unsentBytes({ clientOf, onRefused, ...limits }: UnsentOptions): UnsentBytes {
+export function unsentBytes({ readClient, onRefused, ...limits }: UnsentOptions): UnsentBytes {
   const {
     all = SERVER_LIMITS.unsentBytes,
     perClient = SERVER_LIMITS.unsentBytesPerClient,
@@ -52,7 +52,7 @@ export function unsentBytes({ clientOf, onRefused, ...limits }: UnsentOptions): 
 
   function count(answer: ServerResponse, bytes: number): void {
     if (bytes < large || answer.destroyed) return;
-    const { bucket } = clientOf(answer.req);
+    const { bucket } = readClient(answer.req);
     sum += bytes;
     clients.set(bucket, (clients.get(bucket) ?? 0) + bytes);
     answer.once('close', () => {
@@ -69,7 +69,7 @@ export function unsentBytes({ clientOf, onRefused, ...limits }: UnsentOptions): 
     },
     count,
     admit(answer, bytes) {
-      if (bytes >= large && !hasRoom(clientOf(answer.req), bytes)) {
+      if (bytes >= large && !hasRoom(readClient(answer.req), bytes)) {
         onRefused?.();
         return false;
       }

@@ -34,7 +34,7 @@ function whenAnswered(socket: Socket, then: () => void): void {
   else if (!socket.destroyed) then();
 }
 
-/** The connection of a request for a WebSocket, from now on nobody else's; undefined for other requests. */
+/** Takes over the connection of a request for a WebSocket; undefined for other requests. */
 export function takeUpgrade(req: IncomingMessage): Upgrade | undefined {
   const take = waiting.get(req);
   waiting.delete(req);
@@ -46,12 +46,12 @@ function answer(app: Listener, req: IncomingMessage, upgrade: Upgrade): void {
   const res = new Answer(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
-  const refused = () => socket.destroySoon();
-  res.once('finish', refused);
+  const cutSocket = () => socket.destroySoon();
+  res.once('finish', cutSocket);
   waiting.set(req, () => {
-    res.off('finish', refused);
+    res.off('finish', cutSocket);
     res.detachSocket(socket);
-    // Whoever waits for the end of the answer would take later trouble of the connection for its own.
+    // Listeners for the end of the answer would take later errors of the connection for their own.
     res.emit('finish');
     return upgrade;
   });

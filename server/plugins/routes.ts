@@ -8,12 +8,12 @@ import { bearerCheck } from '../http/middleware/operator.ts';
 import {
   addRoutes,
   type DeclaredRoute,
+  listRoutes,
   type Method,
   newRouter,
   pathNames,
   type RouteGroup,
   routeKey,
-  routesOf,
   type ServedRoute,
 } from '../http/route-table.ts';
 import { requireUser } from '../user/authenticate.ts';
@@ -45,7 +45,7 @@ export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<M
       };
       addRoutes(router, group, { deps: ctx, guards });
     }
-  return { plugin, router, routes: routesOf(router) };
+  return { plugin, router, routes: listRoutes(router) };
 }
 
 const pass: Middleware = (_ctx, next) => next();

@@ -34,7 +34,7 @@ export interface AuthOptions {
   readonly guard: TokenGuard;
   /** Whether a delegation alone says who asks. */
   readonly delegationAuth: boolean;
-  /** Told why a token is refused; clients are not. */
+  /** Called with the reason why a token is refused; clients do not get it. */
   readonly onRefused?: (reason: TokenReason | 'missing') => void;
 }
 

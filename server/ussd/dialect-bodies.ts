@@ -46,7 +46,7 @@ interface BodyFields {
 }
 
 /** A JSON or form body of these fields; anything may stand beside them. */
-function bodyOf({ properties, optional = [], example }: BodyFields): RequestContent {
+function describeBody({ properties, optional = [], example }: BodyFields): RequestContent {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return bodyIn({ type: 'object', required, properties, additionalProperties: true }, example);
 }
@@ -61,7 +61,7 @@ export const screen = (types: { readonly [mediaType: string]: Schema }): Answere
   types,
 });
 export const ANSWERED = { [PLAIN_TYPE]: CON_END };
-const answered = (properties: { readonly [name: string]: Schema }) => ({
+const describeAnswer = (properties: { readonly [name: string]: Schema }) => ({
   'application/json': record('A screen', properties),
 });
 
@@ -80,7 +80,7 @@ const GHANA = '233241234567';
 const NALO_ECHO = { USERID: TEXT, MSISDN: TEXT };
 const ARKESEL_ECHO = { sessionID: TEXT, userID: TEXT, msisdn: TEXT };
 const NOTED = { 'application/json': record('Noted', { responseExitCode: { const: 200 }, responseMessage: TEXT }) };
-const INFOBIP = answered({
+const INFOBIP = describeAnswer({
   ussdMenu: TEXT,
   shouldClose: { type: 'boolean' },
   responseExitCode: { const: 200 },
@@ -116,7 +116,7 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
   'POST /hubtel': {
     id: 'dialHubtel',
     summary: 'Hubtel',
-    body: bodyOf({
+    body: describeBody({
       properties: {
         SessionId: SESSION,
         Type: { enum: ['Initiation', 'Response', 'Timeout', 'Release'] },
@@ -138,7 +138,7 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
         Operator: 'mtn',
       },
     }),
-    types: answered({
+    types: describeAnswer({
       SessionId: TEXT,
       Type: { enum: ['Response', 'Release'] },
       Message: TEXT,
@@ -151,7 +151,7 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
   'POST /nalo': {
     id: 'dialNalo',
     summary: 'Nalo Solutions',
-    body: bodyOf({
+    body: describeBody({
       properties: {
         ...NALO_ECHO,
         SESSIONID: SESSION,
@@ -170,12 +170,12 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
         NETWORK: 'MTN',
       },
     }),
-    types: answered({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
+    types: describeAnswer({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
   },
   'POST /arkesel': {
     id: 'dialArkesel',
     summary: 'Arkesel',
-    body: bodyOf({
+    body: describeBody({
       properties: {
         ...ARKESEL_ECHO,
         sessionID: SESSION,
@@ -194,12 +194,12 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
         network: 'MTN',
       },
     }),
-    types: answered({ ...ARKESEL_ECHO, message: TEXT, continueSession: { type: 'boolean' } }),
+    types: describeAnswer({ ...ARKESEL_ECHO, message: TEXT, continueSession: { type: 'boolean' } }),
   },
   'POST /infobip/session/:id/start': {
     id: 'startInfobip',
     summary: 'Infobip: a session begins',
-    body: bodyOf({
+    body: describeBody({
       properties: { msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT, imsi: TEXT },
       optional: ['shortCode', 'text', 'ussdGwId', 'imsi'],
       example: { msisdn: '38595123456', shortCode: '*1#', text: '' },
@@ -209,7 +209,7 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
   'POST /infobip/session/:id/response': {
     id: 'answerInfobip',
     summary: 'Infobip: somebody has typed something',
-    body: bodyOf({
+    body: describeBody({
       properties: { msisdn: MSISDN, text: TYPED, ussdGwId: TEXT, imsi: TEXT },
       optional: ['ussdGwId', 'imsi'],
       example: { msisdn: '38595123456', text: '1' },

@@ -2,7 +2,7 @@
 //
 // None of the six dialects signs its requests. What telecoms offer is a callback URL that is theirs to keep, so a secret
 // is read from what such a URL can carry: `?token=<secret>`, a user and password (HTTP Basic), or a header that a proxy
-// adds (`Authorization: Bearer <secret>`). Comviva has a parameter `password` of its own. Who can sign, signs.
+// adds (`Authorization: Bearer <secret>`). Comviva has a parameter `password` of its own. A sender that can sign should sign.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -31,7 +31,7 @@ export type Credential =
 export type GatewayCheck = (request: IncomingMessage, address: string) => Credential;
 
 export interface UssdGateways {
-  checkOf(dialect: string): GatewayCheck;
+  findCheck(dialect: string): GatewayCheck;
 }
 
 const ADMITTED: Credential = { kind: 'admitted' };
@@ -43,7 +43,7 @@ const REFUSED: { readonly [reason in GatewayRefusal]: Credential } = {
 };
 
 /** For those whose right to ask is known already. */
-export const EVERYBODY: UssdGateways = { checkOf: () => () => ADMITTED };
+export const EVERYBODY: UssdGateways = { findCheck: () => () => ADMITTED };
 
 /** The header of a signature: `t=<seconds since 1970>,v1=<hex>`. */
 export const SIGNATURE_HEADER = 'x-twinline-signature';
@@ -67,7 +67,7 @@ export function ussdGateways(entries: '*' | readonly string[], dialects: readonl
     secrets.set(dialect, [...(secrets.get(dialect) ?? []), secret]);
   }
   return {
-    checkOf(dialect) {
+    findCheck(dialect) {
       const check = secretCheck(secrets.get(dialect) ?? []);
       return (request, address) => (listed(address) ? ADMITTED : check(request));
     },
@@ -76,7 +76,7 @@ export function ussdGateways(entries: '*' | readonly string[], dialects: readonl
 
 /** The value of the header that signs a request: HMAC-SHA-256 over time, method, path with query, and body. */
 export function gatewaySignature(secret: string, { at, method, url, body }: Signed): string {
-  return `t=${at},v1=${macOf(secret, { at, method, url, body }).toString('hex')}`;
+  return `t=${at},v1=${computeMac(secret, { at, method, url, body }).toString('hex')}`;
 }
 
 export interface Signed {
@@ -88,7 +88,7 @@ export interface Signed {
   readonly body: string;
 }
 
-function macOf(secret: string, { at, method, url, body }: Signed): Buffer {
+function computeMac(secret: string, { at, method, url, body }: Signed): Buffer {
   return createHmac('sha256', secret).update(`${at}\n${method}\n${url}\n${body}`).digest();
 }
 
@@ -98,13 +98,13 @@ function addressList(networks: readonly string[]): (address: string) => boolean 
     const [address = '', bits] = network.split('/');
     // Clients that come from an IPv4 address in IPv6 form are known by the IPv4 address.
     const plain = bits === undefined ? ipaddr.process(address).toString() : address;
-    if (bits === undefined) list.addAddress(plain, familyOf(plain));
-    else list.addSubnet(plain, Number(bits), familyOf(plain));
+    if (bits === undefined) list.addAddress(plain, readFamily(plain));
+    else list.addSubnet(plain, Number(bits), readFamily(plain));
   }
-  return (address) => address !== '' && list.check(address, familyOf(address));
+  return (address) => address !== '' && list.check(address, readFamily(address));
 }
 
-const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
+const readFamily = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
 function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => Credential {
   if (!secrets.length) return () => REFUSED.address;
@@ -116,7 +116,7 @@ function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => 
   };
   return (request) => {
     const header = request.headers[SIGNATURE_HEADER];
-    if (typeof header === 'string') return signed(request, { header, secrets });
+    if (typeof header === 'string') return readSignature(request, { header, secrets });
     return shownSecrets(request).some(isSecret) ? ADMITTED : REFUSED.secret;
   };
 }
@@ -126,7 +126,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 
 const SIGNATURE = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
 
-function signed(
+function readSignature(
   { method = '', url = '' }: IncomingMessage,
   { header, secrets }: { readonly header: string; readonly secrets: readonly string[] },
 ): Credential {
@@ -136,7 +136,7 @@ function signed(
   if (Math.abs(Date.now() / 1_000 - at) > SERVER_LIMITS.ussdSignatureSeconds) return REFUSED.timestamp;
   const given = Buffer.from(hex, 'hex');
   const fits = (body: string) =>
-    secrets.map((secret) => timingSafeEqual(macOf(secret, { at, method, url, body }), given)).includes(true);
+    secrets.map((secret) => timingSafeEqual(computeMac(secret, { at, method, url, body }), given)).includes(true);
   return { kind: 'signed', fits };
 }
 

@@ -20,9 +20,9 @@ import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { UssdService } from '../../lib/ussd/service.ts';
 import type { Log } from '../health/log.ts';
 import type { Metrics, TurnOutcome } from '../health/metrics.ts';
-import { type Admit, aheadOf, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
+import { type Admit, answerAhead, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
-import { newRouter, routesOf, type ServedRoute } from '../http/route-table.ts';
+import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
 import { EVERYBODY, type ForbiddenRequest, type GatewayRefusal, type UssdGateways } from './gateways.ts';
@@ -31,7 +31,7 @@ export interface UssdDoor {
   readonly gateway: UssdService;
   /** Who may speak for callers. */
   readonly gateways: UssdGateways;
-  /** Told of each request of a gateway that may not. */
+  /** Called for each request of a gateway that may not. */
   readonly onForbidden: (refused: ForbiddenRequest) => void;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly admit: Admit;
@@ -85,9 +85,9 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
     ctx.body = raw.body;
   };
   return Object.assign(answer, {
-    routes: routesOf(router),
+    routes: listRoutes(router),
     router,
-    ahead: (app: RequestListener) => aheadOf(app, plainPath),
+    ahead: (app: RequestListener) => answerAhead(app, plainPath),
     simulated,
   });
 }
@@ -130,7 +130,7 @@ interface Arrival {
 
 function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): Take {
   const { gateway, gateways, onForbidden, admit, limiter, metrics, log, errorStatus } = door;
-  const check = gateways.checkOf(adapter.name);
+  const check = gateways.findCheck(adapter.name);
   const isDebug = log.isLevelEnabled('debug');
   const template = base + route.path;
 
@@ -216,7 +216,7 @@ function rawRequest(req: IncomingMessage, { base, method }: { base: string; meth
         ? path
             .slice(base.length + 1)
             .split('/')
-            .map(decoded)
+            .map(decodeSegment)
         : [],
     query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
     headers: req.headers as Readonly<Record<string, string | undefined>>,
@@ -226,7 +226,7 @@ function rawRequest(req: IncomingMessage, { base, method }: { base: string; meth
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);

@@ -48,7 +48,8 @@ function phone(inspector: Inspector | undefined) {
   return (at: number) => {
     const session = Math.floor(at / WALK.length);
     const text = WALK[at % WALK.length]!;
-    const caller = { serviceCode: '*2233#', phoneNumber: '+260971230001', mode: 'cumulative', event: 'turn' } as const;
+    const phoneNumber = `+2607${10_000_000 + session}`;
+    const caller = { serviceCode: '*2233#', phoneNumber, mode: 'cumulative', event: 'turn' } as const;
     return gateway.turn({ sessionId: `s${session}`, text, ...caller }, 'africastalking');
   };
 }

@@ -203,7 +203,7 @@ export function openStored<C extends Conversation>(
   const found = engine.library.exact(record.conversation, record.version, record.hash);
   const fit = found ? { conversation: found, record, isMigrated: false } : migrated(engine, record);
   if (typeof fit === 'string') return { kind: 'unreadable', stored, reason: fit };
-  const live = resumed(fit);
+  const live = resumeMachine(fit);
   if (!live) return { kind: 'unreadable', stored, reason: 'unknown-state' };
   const { conversation, isMigrated } = fit;
   return { kind: 'live', stored, record: fit.record, conversation, isMigrated, live };
@@ -224,7 +224,7 @@ function migrated<C extends Conversation>(engine: Engine<C>, record: SessionReco
 }
 
 // Undefined when the machine has no such state.
-function resumed({ conversation, record: { rest, calls } }: Fit<Conversation>): AnyMachineSnapshot | undefined {
+function resumeMachine({ conversation, record: { rest, calls } }: Fit<Conversation>): AnyMachineSnapshot | undefined {
   try {
     return conversation.machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   } catch (error) {

@@ -66,22 +66,24 @@ function isSecretNumber(value: number, secrets: readonly string[]): boolean {
 
 /** Whether a text holds a secret, as it is or encoded as URLs, JSON, base64 or hex do. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
-  return secrets.some((secret) => [...plainForms(secret), ...encodedForms(secret)].some((form) => text.includes(form)));
+  return secrets.some((secret) =>
+    [...listPlainForms(secret), ...listEncodedForms(secret)].some((form) => text.includes(form)),
+  );
 }
 
 // As it is, a secret must stand by itself, for an amount may hold the same digits; what is encoded may stand anywhere.
 function secretPattern(secrets: readonly string[]): RegExp | undefined {
-  const plain = secrets.flatMap(plainForms).map(escaped);
-  const encoded = secrets.flatMap(encodedForms).map(escaped);
+  const plain = secrets.flatMap(listPlainForms).map(escapePattern);
+  const encoded = secrets.flatMap(listEncodedForms).map(escapePattern);
   if (plain.length === 0) return undefined;
   return new RegExp(`(?<![\\w.,])(?:${plain.join('|')})(?!\\w|[.,]\\d)|${encoded.join('|')}`, 'g');
 }
 
-function plainForms(secret: string): string[] {
+function listPlainForms(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])].filter(Boolean);
 }
 
-function encodedForms(secret: string): string[] {
+function listEncodedForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   // The characters of base64 that do not depend on what stands beside the secret, for each place where it can begin.
   const base64 = [0, 1, 2].map((before) => {
@@ -94,7 +96,7 @@ function encodedForms(secret: string): string[] {
   return [...base64, hex, hex.toUpperCase()].filter((form) => form.length >= DISTINCT_CHARS);
 }
 
-const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** Whether this is an error of ours with one of our codes. Others who import the class may write anything there. */
 export function hasKnownCode(error: unknown): error is TwinlineError {

@@ -49,7 +49,8 @@ async function waitForAnswer(engine: Engine, work: Work, until: number): Promise
   // A reason saves the cost of creating an error that is never read.
   stop.abort(null);
   if (first) return first;
-  if (clock.now() >= until) return 'late';
+  // The wait itself tells, for the clock may have been set back meanwhile.
+  if (end === until || clock.now() >= until) return 'late';
   // A wait may end a moment early; the caller then waits again.
   return isForeign ? 'poll' : 'due';
 }

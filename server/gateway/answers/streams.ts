@@ -11,7 +11,7 @@ import {
   toTrailers,
 } from '../../../lib/gateway/index.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { drained } from '../../http/event-streams.ts';
+import { waitUntilTaken } from '../../http/event-streams.ts';
 import type { Exchange } from '../../http/fast-path.ts';
 import { WAITING } from '../../http/guard.ts';
 import type { GatewayRoute } from '../catalog.ts';
@@ -120,7 +120,7 @@ export function openStreams(stallMs: number = SERVER_LIMITS.eventStallMs): Strea
     try {
       for (let next = first; !next.done; next = await messages.next()) {
         const message = await writeMessage(next.value, { route, service, waiting });
-        if (!send(res, form, message) && !(await drained(res, { signal, stallMs }))) break;
+        if (!send(res, form, message) && !(await waitUntilTaken(res, { signal, stallMs }))) break;
       }
     } catch (error) {
       fault = errorResponse(error, service.catalog.answers);

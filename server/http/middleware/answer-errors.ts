@@ -19,11 +19,11 @@ export function answerErrors({ log, metrics }: { log: Log; metrics: Metrics }): 
       ctx.body = body;
       if (status >= 500 && !(error instanceof Refusal)) {
         metrics.problem('http');
-        log.error({ err: error, route: routeOf(ctx), requestId }, 'a request failed');
+        log.error({ err: error, route: findRoute(ctx), requestId }, 'a request failed');
       }
     }
     const { method, status } = ctx;
-    record({ method, route: routeOf(ctx), status, begun, requestId, reason: ctx.state.reason as string | undefined });
+    record({ method, route: findRoute(ctx), status, begun, requestId, reason: ctx.state.reason as string | undefined });
   };
 }
 
@@ -57,6 +57,6 @@ export function recorder({ log, metrics }: { log: Log; metrics: Metrics }): Reco
 const QUIET = new Set(['/', '/livez', '/readyz', '/health', '/metrics']);
 
 /** The template of the route that was matched; paths themselves may hold ids and numbers of people. */
-function routeOf(ctx: { readonly [key: string]: unknown }): string {
+function findRoute(ctx: { readonly [key: string]: unknown }): string {
   return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
 }

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
 export interface Client {
-  /** Canonical; an IPv4 address in IPv6 clothes is the IPv4 address. */
+  /** Canonical; an IPv4 address in IPv6 form is the IPv4 address. */
   readonly address: string;
   /** What its requests are counted under: the address, IPv6 by /64, for one customer has all of a /64. */
   readonly bucket: string;
@@ -26,7 +26,7 @@ export interface ClientOptions {
   readonly countsLoopback?: boolean;
 }
 
-export type ClientOf = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => Client;
+export type ReadClient = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => Client;
 
 /** The bucket of requests that are not counted. */
 export const UNCOUNTED = 'uncounted';
@@ -37,7 +37,7 @@ const ADDRESS_CHARS = 45;
 const NOBODY: Client = { address: '', bucket: 'unknown', loopback: false, exempt: false, proxy: false };
 
 /** Tells the client of a request: the right-most X-Forwarded-For hop that is no trusted proxy, else the socket's peer. */
-export function clientReader({ proxies, exempt, countsLoopback = true }: ClientOptions): ClientOf {
+export function clientReader({ proxies, exempt, countsLoopback = true }: ClientOptions): ReadClient {
   const isProxy = networks(proxies);
   const isExempt = networks(exempt);
   const known = new LRUCache<string, Client>({ max: REMEMBERED });
@@ -60,7 +60,7 @@ export function clientReader({ proxies, exempt, countsLoopback = true }: ClientO
     const seen = known.get(text);
     if (seen) return seen;
     const client = parse(text);
-    if (client && text.length <= ADDRESS_CHARS) known.set(copied(text), client);
+    if (client && text.length <= ADDRESS_CHARS) known.set(copyText(text), client);
     return client;
   };
 
@@ -81,7 +81,7 @@ export function clientReader({ proxies, exempt, countsLoopback = true }: ClientO
 }
 
 // A part of a header keeps the whole header alive for as long as somebody holds the part.
-const copied = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
+const copyText = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

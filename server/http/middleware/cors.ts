@@ -53,14 +53,14 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
  * `null` included. A list lets in exactly those, with credentials.
  */
 export function crossOrigin({ corsOrigins }: Pick<Config, 'corsOrigins'>): Readonly<Record<CorsDoor, Middleware>> {
-  const origins = originsOf(corsOrigins);
+  const origins = readOrigins(corsOrigins);
   const doors = Object.entries(DOORS).map(([door, headers]) => [door, forDoor(headers, origins)] as const);
   return Object.fromEntries(doors) as Record<CorsDoor, Middleware>;
 }
 
 type Origins = Pick<cors.Options, 'origin' | 'credentials'>;
 
-function originsOf(listed: Config['corsOrigins']): Origins {
+function readOrigins(listed: Config['corsOrigins']): Origins {
   if (listed === '*') return { origin: '*', credentials: false };
   const known = new Set(listed);
   const origin = ({ req }: { req: { headers: { origin?: string } } }) => {

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 
 /** What a shared count answers. */
-export interface Told {
+export interface CountAnswer {
   /** Requests that may pass, of those that were asked for; fewer: no more before the window ends. */
   readonly passing: number;
   /** Milliseconds to the end of the window, at least 1. */
@@ -12,7 +12,7 @@ export interface Told {
 }
 
 /** Counts so many requests of a bucket together. */
-export type AskForLot = (bucket: string, count: number) => Promise<Told>;
+export type AskForLot = (bucket: string, count: number) => Promise<CountAnswer>;
 
 export interface Lots {
   /** Takes one request of what is left; false when nothing is. `now`: milliseconds of performance.now(). */
@@ -22,7 +22,7 @@ export interface Lots {
 }
 
 /** How many requests are taken at a time: one thousandth of the limit, at least one and at most SERVER_LIMITS.countedLot. */
-export function lotOf(max: number): number {
+export function computeLot(max: number): number {
   return Math.max(1, Math.min(SERVER_LIMITS.countedLot, Math.floor(max / 1_000)));
 }
 

@@ -6,14 +6,14 @@ import { LRUCache } from 'lru-cache';
 import { shortMac } from '../../../lib/keyring.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { REFUSALS, Refusal } from '../errors.ts';
-import type { ClientOf } from './client.ts';
+import type { ReadClient } from './client.ts';
 import { ownOriginOnly } from './own-origin.ts';
 
 export interface OperatorRule {
   /** Undefined where there are none. */
   readonly tokens: OperatorTokens | undefined;
   readonly production: boolean;
-  readonly clientOf: ClientOf;
+  readonly readClient: ReadClient;
 }
 
 /** The tokens that open the routes of operators. */
@@ -30,7 +30,7 @@ export interface OperatorTokens {
 export interface OperatorTokensOptions {
   /** For fingerprints. */
   readonly key: Buffer;
-  readonly clientOf: ClientOf;
+  readonly readClient: ReadClient;
   /** Called with the address of each wrong token. */
   readonly onWrong?: (address: string) => void;
   /** Milliseconds that only go forward. @default performance.now */
@@ -40,7 +40,7 @@ export interface OperatorTokensOptions {
 const { operatorFailures, operatorFailureMs } = SERVER_LIMITS;
 
 export function operatorTokens(tokens: readonly string[], options: OperatorTokensOptions): OperatorTokens {
-  const { key, clientOf, onWrong, now = () => performance.now() } = options;
+  const { key, readClient, onWrong, now = () => performance.now() } = options;
   const known = tokens.map((token) => ({
     name: `token ${shortMac(key, ['fingerprint', token]).slice(0, 8)}`,
     matches: secretCheck(token),
@@ -49,7 +49,7 @@ export function operatorTokens(tokens: readonly string[], options: OperatorToken
   return {
     names: known.map(({ name }) => name),
     identify(ctx, given) {
-      const { bucket, address } = clientOf(ctx.req);
+      const { bucket, address } = readClient(ctx.req);
       const at = now();
       const seen = failures.get(bucket);
       const counted = seen && at < seen.until ? seen : { count: 0, until: at + operatorFailureMs };
@@ -68,12 +68,12 @@ export function operatorTokens(tokens: readonly string[], options: OperatorToken
 }
 
 /** Lets operators through, named in `ctx.state.operator`; others get 401 where there is a token, 404 where there is none. */
-export function operatorsOnly({ tokens, production, clientOf }: OperatorRule): Middleware {
+export function operatorsOnly({ tokens, production, readClient }: OperatorRule): Middleware {
   if (tokens) return tokenHolders(tokens);
   // Who sits at this machine also visits pages of others.
   const ownOrigin = ownOriginOnly();
   return (ctx, next) => {
-    const isHere = clientOf(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
+    const isHere = readClient(ctx.req).loopback && !isRelayed(ctx.req.headers) && isLocalName(ctx.get('host'));
     if (production || !isHere) throw new Refusal('not-found');
     ctx.set('Cache-Control', 'no-store');
     ctx.state.operator = 'loopback';

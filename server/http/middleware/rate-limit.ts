@@ -41,10 +41,10 @@ export function rateLimiter({ max, windowMs }: LimiterOptions): Limiter {
   });
   return async (bucket) => {
     const counted = new Counted(bucket);
-    await limit(counted as unknown as Context, passed);
+    await limit(counted as unknown as Context, pass);
     const { rateLimit } = counted.state;
     return rateLimit === undefined ? 0 : Math.max(1, rateLimit.after);
   };
 }
 
-async function passed(): Promise<void> {}
+async function pass(): Promise<void> {}

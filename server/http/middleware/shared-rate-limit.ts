@@ -1,13 +1,13 @@
 // How often one client may ask all instances together: a count in Redis, and one of this process while Redis is away.
 //
-// koa-ratelimit's own driver for Redis keeps an entry per request, under the clock of whoever asks: much memory for large
+// koa-ratelimit's own driver for Redis keeps an entry per request, under the clock of the instance that asks: much memory for large
 // limits, requests of one microsecond count once, and clocks that differ shift the window. This is one number per client.
 
 import { LRUCache } from 'lru-cache';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
-import { type AskForLot, createLots, lotOf } from './lots.ts';
+import { type AskForLot, computeLot, createLots } from './lots.ts';
 import type { Limiter, LimiterOptions } from './rate-limit.ts';
 
 export interface SharedLimiterOptions extends LimiterOptions {
@@ -37,14 +37,14 @@ const COUNT = `
 /**
  * One count per bucket for all instances on the same Redis. Never rejects because of Redis, nor waits for it long.
  *
- * Of a limit of 2,000 and more an instance takes several requests at a time, see {@link lotOf}: together they never let
+ * Of a limit of 2,000 and more an instance takes several requests at a time, see {@link computeLot}: together they never let
  * more than `max` pass, and what an instance has taken and nobody asks it for is lost to the others in this window.
  */
 export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const { redis, local, max, windowMs, patienceMs = SERVER_LIMITS.sharedCountMs, onAway, onBack } = options;
   const count = redis.script(COUNT, 1);
-  const lot = lotOf(max);
-  // Whoever must wait is told so without asking again: a flood of refused requests costs Redis nothing.
+  const lot = computeLot(max);
+  // Clients that must wait are refused without asking again: a flood of refused requests costs Redis nothing.
   const waiting = new LRUCache<string, number>({ max: SERVER_LIMITS.countedClients });
   let retryAt: number | undefined;
 
@@ -64,7 +64,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   const askFor = lot === 1 ? askForOne : lots.draw;
 
   // koa-ratelimit hands out its record and reads it a moment later: counted at the same moment, all would see the last
-  // of them. When Redis goes away, whoever has asked it comes here at the same moment.
+  // of them. When Redis goes away, all that have asked it come here at the same moment.
   let line: Promise<unknown> = Promise.resolve();
   const countHere: Limiter = (bucket) => {
     const counted = line.then(() => local(bucket));

@@ -36,6 +36,19 @@ test('turns, dials, durations and requests are counted', () =>
       assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"\\\n]*",?)+\})? [\d.e+-]+)$/);
   }));
 
+test('a session that ends because its phone has begun too many is counted, and said at the level debug', () =>
+  withServer({ env: { LOG_LEVEL: 'debug' } }, async (server) => {
+    for (let at = 0; at < 5; at++) await server.ussd({ ...DIAL, sessionId: `s${at}` });
+    const { text } = await server.ask('/metrics');
+    assert.is(sample(text, 'twinline_refused_total{why="sessions"}'), 2);
+    const lines = server.logged.filter(({ msg }) => /its phone has begun too many/.test(String(msg)));
+    assert.equal(
+      lines.map(({ level }) => level),
+      [20, 20],
+    );
+    assert.not.match(JSON.stringify(server.logged), DIAL.phoneNumber.slice(1));
+  }));
+
 test('paths, sessions and methods that somebody makes up make no series', () =>
   withServer({ env: { LOG_LEVEL: 'silent' } }, async (server) => {
     const asked = [];

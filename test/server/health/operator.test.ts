@@ -145,8 +145,8 @@ test('five wrong tokens of an address a minute are refused, more are not looked 
 
 test('after a minute an address may show tokens again', () => {
   let at = 0;
-  const clientOf = clientReader({ proxies: [], exempt: [] });
-  const tokens = operatorTokens([TOKEN], { key: Buffer.alloc(32, 1), clientOf, now: () => at });
+  const readClient = clientReader({ proxies: [], exempt: [] });
+  const tokens = operatorTokens([TOKEN], { key: Buffer.alloc(32, 1), readClient, now: () => at });
   const ctx = { req: { socket: { remoteAddress: '203.0.113.1' }, headers: {} }, set() {} } as unknown as Context;
   for (let tries = 0; tries < SERVER_LIMITS.operatorFailures; tries++)
     assert.is(tokens.identify(ctx, 'guess'), undefined);

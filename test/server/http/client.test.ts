@@ -17,8 +17,8 @@ function request(peer: string | undefined, forwarded?: string): IncomingMessage 
   return { socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage;
 }
 
-const clientOf = clientReader({ proxies: PROXIES, exempt: ['203.0.113.0/24', '2001:db8:1::/48'] });
-const addressOf = (peer: string, forwarded?: string) => clientOf(request(peer, forwarded)).address;
+const readClient = clientReader({ proxies: PROXIES, exempt: ['203.0.113.0/24', '2001:db8:1::/48'] });
+const addressOf = (peer: string, forwarded?: string) => readClient(request(peer, forwarded)).address;
 
 const TABLE: readonly [what: string, peer: string, forwarded: string | undefined, client: string][] = [
   ['no header', '127.0.0.1', undefined, '127.0.0.1'],
@@ -56,7 +56,7 @@ test('without trusted proxies the header means nothing', () => {
 });
 
 test('IPv6 is counted by /64, IPv4 by itself, a socket that is gone with all that are gone', () => {
-  const bucket = (peer: string | undefined) => clientOf(request(peer)).bucket;
+  const bucket = (peer: string | undefined) => readClient(request(peer)).bucket;
   assert.is(bucket('2001:db8:0:1::1'), bucket('2001:db8:0:1:ffff:ffff:ffff:ffff'));
   assert.is.not(bucket('2001:db8:0:1::1'), bucket('2001:db8:0:2::1'));
   assert.is.not(bucket('1.1.1.1'), bucket('1.1.1.2'));
@@ -65,7 +65,7 @@ test('IPv6 is counted by /64, IPv4 by itself, a socket that is gone with all tha
 });
 
 test('exempt networks and this machine are known', () => {
-  const client = (peer: string) => clientOf(request(peer));
+  const client = (peer: string) => readClient(request(peer));
   assert.ok(client('203.0.113.77').exempt && client('2001:db8:1:2::3').exempt && client('::ffff:203.0.113.1').exempt);
   assert.not(client('203.0.114.1').exempt);
   assert.ok(client('127.8.9.1').loopback && client('::1').loopback && client('::ffff:127.0.0.1').loopback);

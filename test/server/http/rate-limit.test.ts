@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { warnAtStart } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { LastSeenMap } from '../../../server/http/middleware/last-seen-map.ts';
-import { tellRarely } from '../../../server/http/turn-away.ts';
+import { callRarely } from '../../../server/http/turn-away.ts';
 import { DIAL, json, withServer } from '../support/serve.ts';
 
 const test = suite('rate limit');
@@ -182,7 +182,7 @@ test('who is turned away is counted by reason, and a refused dial is told with i
 test('what happens often is told at once and then once a minute, with how often it happened', async () => {
   const clock = new SimulatedClock();
   const told: [string, number][] = [];
-  const tell = tellRarely((what: string, times) => told.push([what, times]), clock);
+  const tell = callRarely((what: string, times) => told.push([what, times]), clock);
   for (const what of ['a', 'b', 'c']) tell(what);
   await clock.advance(59_999);
   tell('d');

@@ -220,8 +220,8 @@ test('the query gateway refuses large replies in its own form while there is no 
 });
 
 test('the answer of a client that is gone is not counted', () => {
-  const clientOf = () => ({ address: 'a', bucket: 'a', loopback: false, exempt: false, proxy: false });
-  const unsent = unsentBytes({ clientOf });
+  const readClient = () => ({ address: 'a', bucket: 'a', loopback: false, exempt: false, proxy: false });
+  const unsent = unsentBytes({ readClient });
   const answer = new ServerResponse({ method: 'GET' } as IncomingMessage);
   answer.destroy();
   assert.is(unsent.admit(answer, 1_000_000), true);

@@ -84,10 +84,10 @@ test('a browser signs in once, and no script can read how', () =>
 
 test('a pass is good until its time is over, and under the same token and key', async () => {
   const clock = new SimulatedClock();
-  const clientOf = clientReader({ proxies: [], exempt: [] });
+  const readClient = clientReader({ proxies: [], exempt: [] });
   const passes = (tokens = TOKEN, key = KEY) => {
     const keyring = parseKeyring(key);
-    const known = operatorTokens(tokens.split(','), { key: keyring.subkey('operator-pass/v1')!, clientOf });
+    const known = operatorTokens(tokens.split(','), { key: keyring.subkey('operator-pass/v1')!, readClient });
     return operatorPasses({ tokens: known, keyring, clock });
   };
   const opened = (cookie: string) => {

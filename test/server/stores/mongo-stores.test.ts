@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { TwinlineError } from '../../../lib/errors.ts';
+import { parseKeyring } from '../../../lib/keyring.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { examine } from '../../../server/doctor/examine.ts';
 import { type MongoServer, startMongo } from '../../support/mongo-server.ts';
@@ -71,5 +73,16 @@ test('the doctor finds it answering, its clock, its topology, and whether the PI
   const other = await doctor({ ...envOf(), PIN_ENCRYPTION_KEY: OTHER_KEY });
   assert.is(other('PIN key and data')?.level, 'broken');
 });
+
+test('an instance with another key does not start on it, and both keys are named by their fingerprints', () =>
+  withServer({ env: envOf() }, async () => {
+    const [own, other] = [KEYS.PIN_ENCRYPTION_KEY, OTHER_KEY].map((key) => parseKeyring(key).active);
+    const error = await withServer({ env: { ...envOf(), PIN_ENCRYPTION_KEY: OTHER_KEY } }, async () => undefined).then(
+      () => undefined,
+      (error: TwinlineError) => error,
+    );
+    assert.is(error?.code, 'ERR_CONFIG');
+    assert.match(error!.message, `The stored PINs need the key "${own}", but only these are configured: ${other}.`);
+  }));
 
 test.run();
