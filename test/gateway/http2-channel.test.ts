@@ -19,10 +19,10 @@ const hello = { path: '/t.Node/Echo', request: Buffer.from('hello') };
 test('a connection that went dead is found by a ping after a call got no answer, and replaced', async () => {
   const node = await testNode();
   const proxy = await faultProxy(node);
-  const channel = http2Channel({ upstream: `127.0.0.1:${proxy.port}`, pingMs: 50, deadlineMs: 50, backoffMs: 1 });
-  assert.is((await channel.unary(hello)).status.code, GRPC.ok);
+  const channel = http2Channel({ upstream: `127.0.0.1:${proxy.port}`, pingMs: 50, backoffMs: 1 });
+  assert.is((await channel.unary({ ...hello, deadlineMs: 5_000 })).status.code, GRPC.ok);
   await proxy.set({ kind: 'freeze' });
-  const late = channel.unary(hello);
+  const late = channel.unary({ ...hello, deadlineMs: 50 });
   const cut = channel.unary({ ...hello, deadlineMs: 5_000 });
   assert.is((await late).status.code, GRPC.deadlineExceeded);
   assert.is((await cut).status.code, GRPC.unavailable);

@@ -75,7 +75,7 @@ const TRAPS: readonly Trap[] = [
     promise: 'a file that never finishes loading fails after its timeout',
     passed: 0,
     failed: 1,
-    says: ['did not finish loading within 300 ms'],
+    says: ['did not finish loading within 1500 ms'],
   },
   {
     file: 'never-settles',
@@ -147,7 +147,7 @@ const TRAPS: readonly Trap[] = [
 const test = suite<{ outcome: Outcome }>('traps', {} as { outcome: Outcome });
 
 test.before(async (context) => {
-  context.outcome = await runFixture('traps', { words: ['--timeout', '300'] });
+  context.outcome = await runFixture('traps', { words: ['--timeout', '1500'] });
 });
 
 for (const { file, promise, passed, failed, says } of TRAPS)
