@@ -75,7 +75,7 @@ const TRAPS: readonly Trap[] = [
     promise: 'a file that never finishes loading fails after its timeout',
     passed: 0,
     failed: 1,
-    says: ['did not finish loading within 1500 ms'],
+    says: ['did not finish loading within 1.5 s'],
   },
   {
     file: 'never-settles',
