@@ -1,12 +1,15 @@
-// What is made from the source is as the source is now: the guide to the command line, the README's picture, bench tables.
+// What is made from the source is as the source is now: the guide to the command line, the page on guarantees, the README's picture,
+// bench tables.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BENCHES } from '../bench/benches.ts';
 import { benchWords, writtenTables } from '../bench/performance-page.ts';
 import { ROOT } from '../package/manifest.ts';
+import { guaranteesPage, PAGE } from '../promises/page.ts';
+import { PROMISES } from '../promises/promises.ts';
 import { withFolder } from '../support/process.ts';
 import { commandLineGuide } from './command-line.ts';
 import { PICTURE, writePicture } from './write.ts';
@@ -16,6 +19,18 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 test('the guide to the command line is what its verbs say; npm run guides writes it again', () => {
   assert.is(read('server/docs/guides/cli.md'), commandLineGuide());
+});
+
+test('the page on guarantees is what the table of promises says; each of its proofs is a test file', () => {
+  assert.is(read(PAGE), guaranteesPage());
+  const proofs = Object.values(PROMISES).flatMap((rows) => rows.flatMap((row) => row.proofs));
+  assert.equal(
+    proofs.filter((proof) => !existsSync(join(ROOT, 'test', `${proof}.test.ts`))),
+    [],
+  );
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  for (const { longer } of Object.values(PROMISES).flat())
+    assert.ok(longer === undefined || longer.split(' ')[2]! in scripts, longer);
 });
 
 test('the picture in the README is the main flow of today; npm run guides draws it again', () =>

@@ -4,12 +4,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { twinline } from '../../server/cli/main.ts';
 import { ROOT } from '../package/manifest.ts';
+import { guaranteesPage, PAGE } from '../promises/page.ts';
 import { commandLineGuide } from './command-line.ts';
 
 export const PICTURE = 'server/docs/guides/main-flow.svg';
 
 if (process.argv[1] === import.meta.filename) {
   writeFileSync(join(ROOT, 'server/docs/guides/cli.md'), commandLineGuide());
+  writeFileSync(join(ROOT, PAGE), guaranteesPage());
   process.exitCode = await writePicture(join(ROOT, PICTURE));
 }
 

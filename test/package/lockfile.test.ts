@@ -47,7 +47,16 @@ test('every install script is known and refused', () => {
 });
 
 /** Licences that allow what the package does with its dependencies: they are used as they are, and named. */
-const LICENCES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'EPL-2.0', 'BlueOak-1.0.0', '0BSD']);
+const LICENCES = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'EPL-2.0',
+  'BlueOak-1.0.0',
+  '0BSD',
+]);
 
 /** Of the W3C Software and Document License, which its package.json names by a file. */
 const SAYS_NONE = '@digitalbazaar/credentials-context';

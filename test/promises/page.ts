@@ -1,0 +1,28 @@
+// The page on guarantees, from the table of promises.
+
+import { markdownTable } from '../support/markdown-table.ts';
+import { PROMISES, type Promised } from './promises.ts';
+
+export const PAGE = 'server/docs/guides/guarantees.md';
+
+const WORDS = `# What Twinline guarantees
+
+Each promise with the tests that prove it. \`npm test\` runs all of them; the commands run longer. \`npm run promises\` runs the proofs
+and prints, for each promise, what came out on this machine; \`npm run promises -- chaos\` those whose proof or words have this word.
+
+<!-- Made by \`npm run guides\` from test/promises/promises.ts. -->
+`;
+
+/** The text of the page. */
+export function guaranteesPage(): string {
+  const parts = Object.entries(PROMISES).map(([room, rows]) => {
+    const table = markdownTable(['promise', 'proof'], rows.map(describe));
+    return `## ${room}\n\n${table.join('\n')}\n`;
+  });
+  return [WORDS, ...parts].join('\n');
+}
+
+function describe({ promise, proofs, longer }: Promised): string[] {
+  const files = proofs.map((proof) => `\`test/${proof}.test.ts\``);
+  return [promise, [...files, ...(longer === undefined ? [] : [`\`${longer}\``])].join(', ')];
+}

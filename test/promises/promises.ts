@@ -1,0 +1,207 @@
+// Every promise of Twinline with its proof. The page on guarantees is made from this table, and `npm run promises` runs it.
+
+/** What is promised, and how it is proved. */
+export interface Promised {
+  readonly promise: string;
+  /** Test files below test/, without .test.ts. */
+  readonly proofs: readonly string[];
+  /** A command that proves it for longer. */
+  readonly longer?: string;
+}
+
+/** Room → its promises. */
+export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
+  'Turns and stores': [
+    {
+      promise:
+        'A turn is applied once, however often it is delivered, by however many processes of one host, and gets the same bytes back',
+      proofs: ['server/ussd/exactly-once', 'engine/chaos', 'simulation/simulation'],
+      longer: 'npm run simulate',
+    },
+    {
+      promise: 'What was answered is on the disk: kill -9 between any two turns, and the dialogue goes on',
+      proofs: ['server/ussd/exactly-once', 'store/lmdb-processes', 'restart/restart-loop'],
+      longer: 'npm run restarts -- --cycles 5000',
+    },
+    {
+      promise:
+        'Redis or MongoDB refused, frozen, slow, cut or forgetting its words: an answer in time, every turn once, no PIN guess for free',
+      proofs: ['server/stores/redis-faults', 'server/stores/mongo-faults'],
+    },
+    {
+      promise:
+        'Instances, Redis (alone, Cluster, Sentinel) and MongoDB killed under callers: no turn lost, doubled or mismatched',
+      proofs: ['chaos/chaos'],
+      longer: 'npm run chaos',
+    },
+    {
+      promise:
+        'A full disk or a store that refuses writes: /readyz says so, and it goes on by itself when there is room',
+      proofs: ['server/health/full-disk', 'server/stores/refused-writes'],
+    },
+    {
+      promise: 'Every backend keeps the same contract: memory, LMDB, SQLite, Redis and MongoDB pass the same suites',
+      proofs: ['store/memory', 'store/lmdb', 'store/sqlite', 'store/redis', 'store/mongo', 'store/redis-logs'],
+    },
+    {
+      promise:
+        'A service that a flow calls is called once per turn, under one idempotency key, also when it is slow or its process dies',
+      proofs: ['engine/calls', 'engine/crash', 'engine/slow-calls'],
+    },
+    {
+      promise:
+        'The engine does what XState does, with a restart between every two events: 160 of the 169 SCXML cases that XState runs (the other 9 invoke child machines)',
+      proofs: ['scxml/scxml', 'engine/differential'],
+    },
+    {
+      promise: 'A clock that is set back or on loses no count, lock or deadline',
+      proofs: ['ussd/clock', 'engine/timers'],
+    },
+    {
+      promise:
+        'A session that began on an older version of its flow goes on, and a record that another key has sealed is told apart',
+      proofs: ['flow/migrate', 'engine/record', 'server/boot/shared-key'],
+    },
+  ],
+  'USSD and accounts': [
+    {
+      promise: 'Every answer begins with CON or END, fits the screen of a phone and comes before the deadline',
+      proofs: ['server/ussd/walks', 'server/stores/trouble', 'flow/pages'],
+    },
+    {
+      promise: 'PINs are in no file, log, screen, metric or answer',
+      proofs: ['server/ussd/pin-bytes', 'server/ussd/secrecy'],
+    },
+    {
+      promise:
+        'Guesses at a PIN are counted once each and lock it, through any number of sessions, services and processes',
+      proofs: ['account/attempts', 'account/account', 'server/ussd/accounts'],
+    },
+    {
+      promise:
+        'PIN guesses that are spread over many numbers are slowed, and the shipped menus do not say which numbers are registered',
+      proofs: ['account/account', 'account/spray', 'flow/test-run'],
+    },
+    {
+      promise: 'Another SIM card cannot change a PIN, and a phone has at most three sessions',
+      proofs: ['account/sim', 'server/ussd/dialects', 'ussd/phone-sessions'],
+    },
+    {
+      promise: 'Only the gateways that the operator names speak for callers, in the six dialects as they were recorded',
+      proofs: ['server/ussd/gateways', 'ussd/adapters', 'server/ussd/dialects'],
+    },
+    { promise: 'A menu with a mistake that lint knows is never served', proofs: ['flow/lint', 'server/menus/reload'] },
+  ],
+  'Digital twins': [
+    {
+      promise:
+        'A deciding vote killed with -9 at any moment verifies its domain exactly once, and credits come only after it',
+      proofs: ['server/domain/kill', 'domain/histories', 'domain/credits'],
+    },
+    {
+      promise:
+        'Tallies are exact, a voter counts once, and a vote that is over has taken effect before anybody reads its domain',
+      proofs: ['domain/tally', 'domain/verification', 'server/domain/closed-votes'],
+    },
+    {
+      promise: 'No route answers a caller who may not use it, and no tenant sees anything of another',
+      proofs: ['server/domain/access', 'server/domain/refusals'],
+    },
+    {
+      promise:
+        'Whatever is sent in size and shape, no request stops the process for long or makes it answer more than was asked',
+      proofs: ['server/domain/cost', 'server/domain/budgets', 'domain/schema-cost'],
+    },
+    {
+      promise:
+        'What was acknowledged is read back as it was sent: numbers, texts and names that JSON cannot keep are refused with their place',
+      proofs: ['json/reader', 'server/http/json-doors'],
+    },
+    {
+      promise:
+        'A failing store or process leaves no half of a change: organisations have their groups, parts their parents',
+      proofs: ['domain/registry', 'domain/mongo'],
+    },
+    {
+      promise: 'Webhooks get every event in order at least once, and no receiver or tenant holds up another',
+      proofs: ['domain/webhooks', 'server/domain/webhooks'],
+    },
+    {
+      promise: 'Cards, DID documents and status lists are those of the W3C standards, as other libraries read them',
+      proofs: ['domain/card', 'domain/resolution', 'domain/status-list'],
+    },
+  ],
+  'Agent and tokens': [
+    {
+      promise:
+        'A reply outlives kill -9 of the process that writes it: another one, or the same started again, carries it on or ends it as interrupted, and readers miss nothing and get nothing twice',
+      proofs: ['server/agent/owner', 'agent/faults'],
+    },
+    {
+      promise:
+        'Aborts, further messages and readers count wherever they come in; one who reads too slowly is cut off and finds the rest',
+      proofs: ['server/agent/instances', 'server/agent/slow', 'server/agent/streams'],
+    },
+    {
+      promise: 'Broken and hostile tokens by the thousand: none gets in, and the server goes on answering',
+      proofs: ['server/agent/flood', 'delegation/fuzz', 'delegation/hostile', 'delegation/guard'],
+    },
+    {
+      promise:
+        'A socket that comes back gets what it missed, or is told that it begins anew; hostile packets end their own socket only',
+      proofs: ['server/sockets/recovery', 'server/sockets/hostile'],
+    },
+    {
+      promise:
+        'Credits are spent once per run, by however many instances; only excluded routes are free, to the letter',
+      proofs: ['server/plugins/credits', 'server/plugins/exclusions'],
+    },
+    { promise: 'Users whom nobody knows store no more than their quota', proofs: ['agent/quotas'] },
+  ],
+  'Query gateway': [
+    {
+      promise:
+        'The query gateway gives a key to nobody, an address to nobody, and a request of another path to no method',
+      proofs: ['server/gateway/settings', 'server/gateway/door', 'server/gateway/fuzz'],
+    },
+    {
+      promise:
+        'Whatever a node answers, in size and shape, the event loop goes on, memory is bounded and refusals are those declared',
+      proofs: ['gateway/shapes', 'gateway/empty-messages', 'gateway/http2-floods'],
+    },
+    {
+      promise: 'JSON is that of the standard mapping, whichever of the two channels brings the bytes',
+      proofs: ['gateway/json-differential', 'gateway/conformance', 'gateway/http2-differential'],
+    },
+  ],
+  'The server': [
+    {
+      promise: 'Overload turns callers away early, health answers meanwhile, and slow readers and writers are cut',
+      proofs: ['server/http/overload', 'server/http/slow-readers', 'server/http/requests'],
+    },
+    {
+      promise: 'A client has its share and no more, by address and network, on one machine and on many',
+      proofs: ['server/http/rate-limit', 'server/http/client', 'server/http/shared-rate-limit'],
+    },
+    {
+      promise:
+        'In production no debugger opens, tokens of operators are long, and an address that guesses at them is refused',
+      proofs: ['server/boot/process', 'server/config/config', 'server/health/operator'],
+    },
+    {
+      promise: 'Every key changes without a pause',
+      proofs: ['server/boot/shared-key', 'server/boot/oracle-key', 'server/health/operator', 'server/domain/keys'],
+    },
+    { promise: 'A restart loses no request that was begun', proofs: ['server/boot/drain'] },
+    {
+      promise:
+        'What /openapi.json says is what is served: every declared example works, and no bad request gets an undeclared answer',
+      proofs: ['server/openapi/examples', 'server/openapi/bad-requests', 'server/openapi/document'],
+    },
+    {
+      promise:
+        'The package installs and works as published, with pinned dependencies, no install scripts and a list of its materials',
+      proofs: ['package/consumer', 'package/image', 'package/lockfile'],
+    },
+  ],
+};
