@@ -23,10 +23,12 @@ export type Adapter = {
   refuse(reply: UssdReply, raw: RawRequest): RawReply;
 };
 
-/** The dialects that we speak; `africastalking` is also the plain endpoint. */
-export type AdapterName = 'africastalking' | 'hubtel' | 'nalo' | 'arkesel' | 'infobip' | 'comviva';
-
-/** Every adapter by name. `textMode` is that of the plain endpoint; the other dialects have a fixed one. */
-export function createAdapters(textMode: TextMode): Readonly<Record<AdapterName, Adapter>> {
-  return { africastalking: africasTalking(textMode), hubtel, nalo, arkesel, infobip, comviva };
+/**
+ * Every adapter by name; `africastalking` is also the plain endpoint. `textMode` is that of the plain endpoint; the other
+ * dialects have a fixed one.
+ */
+export function createAdapters(textMode: TextMode) {
+  return { africastalking: africasTalking(textMode), hubtel, nalo, arkesel, infobip, comviva } as const;
 }
+
+export type AdapterName = keyof ReturnType<typeof createAdapters>;

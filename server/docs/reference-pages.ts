@@ -85,11 +85,11 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const SCREENS = ['menu', 'input', 'list', 'call', 'branch', 'flow', 'end'] as const;
 const PARTS = ['option', 'way', 'accept', 'variable', 'migration', 'text', 'range'] as const;
 
 export function flowFormatPage(): Page {
   const { description } = flowSchema();
+  const screens = definition('screen').oneOf!.map(({ $ref }) => $ref!.slice('#/definitions/'.length));
   return {
     title: 'Flow format · Twinline',
     style: 'docs.css',
@@ -97,11 +97,11 @@ export function flowFormatPage(): Page {
 <p>A flow is a file <code>&lt;name&gt;.flow.json</code> in <code>MENUS_DIR</code>; its tests stand beside it in
 <code>&lt;name&gt;.test.json</code>. With <code>"$schema": "./flow.schema.json"</code> an editor completes and explains all of this.
 How it is used: <a href="/docs/guides/menus">Writing menus</a>.</p>
-<ul class="contents">${['flow', ...SCREENS.map((name) => `screen-${name}`), ...PARTS].map(
+<ul class="contents">${['flow', ...screens.map((name) => `screen-${name}`), ...PARTS].map(
       (name) => html`<li><a href="#${name}">${partTitle(name)}</a></li>`,
     )}</ul></header>
 ${partSection('flow', flowSchema())}
-${SCREENS.map((name) => partSection(`screen-${name}`, definition(name)))}
+${screens.map((name) => partSection(`screen-${name}`, definition(name)))}
 ${PARTS.map((name) => partSection(name, definition(name)))}`,
   };
 }

@@ -70,6 +70,10 @@ test('the page of the flow format explains every key that the schema knows', asy
   const { properties = {}, definitions = {} } = flowSchema();
   const keys = [properties, ...Object.values(definitions).map((part) => part.properties ?? {})].flatMap(Object.keys);
   for (const key of new Set(keys)) assert.ok(text.includes(`<code>${key}</code>`), key);
+  for (const { $ref } of definitions.screen!.oneOf!) {
+    const kind = $ref!.replace('#/definitions/', '');
+    assert.ok(text.includes(`<section class="card guide" id="screen-${kind}">`), kind);
+  }
 });
 
 test('what pages are made of is not sent twice, and nothing else of the disk is sent', async () => {

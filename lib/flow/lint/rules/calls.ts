@@ -1,6 +1,6 @@
 // Services and flows that a flow calls, and cycles of branches and calls without a screen that waits for input.
 
-import { durationMs, type Flow, isInteractive, type Screen, type Way } from '../../format/flow.ts';
+import { durationMs, type Flow, isInteractive, listTargets, type Screen, type Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { didYouMean, formatNames, type Lint, type Rule, type RuleFinding, reachFrom, reverseEdges } from '../rule.ts';
@@ -199,9 +199,10 @@ function isResting({ graph, flows }: Lint, id: string): boolean {
   return !called || Object.values(called.screens).some((one) => isInteractive(one) || one.type === 'flow');
 }
 
+/** The screens that a screen leads to without a caller, as long as calls succeed. */
 function listOnward(lint: Lint, screen: Screen): (string | undefined)[] {
-  if (screen.type === 'branch') return listWays(lint, screen.branch);
-  return screen.type === 'call' || screen.type === 'flow' ? listWays(lint, screen.done) : [];
+  if (isInteractive(screen)) return [];
+  return listWays(lint, screen.type === 'call' ? screen.done : listTargets(screen).map((to) => ({ to })));
 }
 
 function listWays({ meant }: Lint, ways: string | readonly Way[]): (string | undefined)[] {
