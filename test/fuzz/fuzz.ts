@@ -15,6 +15,8 @@ export interface FuzzOptions {
   readonly seed: number;
   /** Called after each request; false ends the run. */
   readonly onRequest?: (sent: number, findings: number) => boolean;
+  /** Called with each finding as soon as it is small. */
+  readonly onFinding?: (finding: Finding) => void;
 }
 
 export interface FuzzResult {
@@ -29,7 +31,7 @@ const PER_SERVER = 5_000;
 const FINDINGS_MAX = 40;
 
 /** Sends the requests. */
-export async function fuzz({ requests, seed, onRequest = () => true }: FuzzOptions): Promise<FuzzResult> {
+export async function fuzz({ requests, seed, onRequest = () => true, onFinding }: FuzzOptions): Promise<FuzzResult> {
   const findings: Finding[] = [];
   const known = new Set<string>();
   const answers = new Set<string>();
@@ -56,7 +58,9 @@ export async function fuzz({ requests, seed, onRequest = () => true }: FuzzOptio
         if (!run.failed) continue;
         if (!run.counterexample || problems.length === 0)
           throw new Error(`fast-check: ${run.errorInstance ?? 'failed'}`);
-        findings.push({ request: run.counterexample[0], problems });
+        const finding = { request: run.counterexample[0], problems };
+        findings.push(finding);
+        onFinding?.(finding);
         for (const problem of problems) known.add(kindOf(problem));
       }
       for (const [operation, statuses] of seen) for (const status of statuses) answers.add(`${operation} ${status}`);

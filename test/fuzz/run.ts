@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { clear, count, isShown, show } from '../support/command-line.ts';
-import { asCurl, fuzz } from './fuzz.ts';
+import { asCurl, type Finding, fuzz } from './fuzz.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,17 +28,11 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const)
 
 const start = performance.now();
 let toldMs = 0;
-const { sent, findings, answers } = await fuzz({ requests, seed, onRequest }).catch((error) => {
+const { sent, findings, answers } = await fuzz({ requests, seed, onRequest, onFinding }).catch((error) => {
   console.error(error);
   process.exit(2);
 });
 clear();
-for (const { request, problems } of findings) {
-  const text = `${JSON.stringify(request, null, 2)}\n`;
-  const file = `${createHash('sha256').update(text).digest('hex').slice(0, 12)}.json`;
-  writeFileSync(new URL(`corpus/${file}`, import.meta.url), text);
-  console.log([pc.red(problems.join('\n')), asCurl(request).slice(0, 2_000), `corpus/${file}`, ''].join('\n'));
-}
 for (const error of uncaught) console.log(pc.red(`uncaught: ${error instanceof Error ? error.stack : error}`));
 const seconds = (performance.now() - start) / 1000;
 const { user, system } = process.cpuUsage();
@@ -58,4 +52,12 @@ function onRequest(done: number, found: number): boolean {
     else console.log(words);
   }
   return spentMs < endMs && uncaught.length === 0;
+}
+
+function onFinding({ request, problems }: Finding): void {
+  clear();
+  const text = `${JSON.stringify(request, null, 2)}\n`;
+  const file = `${createHash('sha256').update(text).digest('hex').slice(0, 12)}.json`;
+  writeFileSync(new URL(`corpus/${file}`, import.meta.url), text);
+  console.log([pc.red(problems.join('\n')), asCurl(request).slice(0, 2_000), `corpus/${file}`, ''].join('\n'));
 }
