@@ -30,28 +30,27 @@ test('what once broke a promise does so no more', () =>
     }
   }));
 
-test('a secret in an answer, an answer that is not declared, and no answer are findings', () =>
-  withFuzzedServer(async (place) => {
-    const asked = { operation: 'GET /livez', method: 'GET', path: '/livez', headers: {} };
-    const answering = (status: number, text: string) => ({
-      ...place,
-      send: async () => ({
-        status,
-        text,
-        headers: { 'content-type': 'application/json' },
-        json: () => JSON.parse(text),
-      }),
-    });
-    const problems = async (status: number, text: string) =>
-      (await checker(answering(status, text)).check(asked)).join();
-    assert.match(
-      await problems(200, JSON.stringify(place.secrets.get('operator token'))),
-      'the operator token is in the answer',
-    );
-    assert.match(await problems(418, '{}'), 'GET /livez does not document 418');
-    assert.match(await problems(200, '{'), 'cannot be read');
-    const silent = { ...place, send: () => Promise.reject(new Error('reset')) };
-    assert.match((await checker(silent).check(asked)).join(), 'has no answer: reset');
-  }));
+test('a secret, an answer that is not declared or cannot be read, none, and an error in the log are findings', async () => {
+  const asked = { operation: 'GET /one', method: 'GET', path: '/one', headers: {} };
+  const responses = { 200: { content: { 'application/json': { schema: { type: 'string' } } } } };
+  const problems = async (status: number, text: string, logged: readonly object[] = []) => {
+    const answer = { status, text, headers: { 'content-type': 'application/json' } };
+    const place = {
+      document: { paths: { '/one': { get: { responses } } }, components: { schemas: {} } },
+      secrets: new Map([['token', 'canary']]),
+      server: { logged },
+      send: () => (status ? Promise.resolve(answer) : Promise.reject(new Error(text))),
+    };
+    return (await checker(place as never).check(asked)).join();
+  };
+  assert.is(await problems(200, '"fine"'), '');
+  assert.is(await problems(200, '"a canary"'), 'the token is in the answer');
+  assert.match(await problems(200, '1'), 'GET /one 200 / must be string');
+  assert.match(await problems(200, '{'), 'GET /one 200 cannot be read');
+  assert.match(await problems(418, '""'), 'GET /one does not document 418');
+  assert.match(await problems(500, '""'), 'GET /one 500: ""');
+  assert.match(await problems(0, 'reset'), 'GET /one has no answer: reset');
+  assert.match(await problems(200, '""', [{ level: 50, msg: 'canary' }]), 'the token is in the log,logged: ');
+});
 
 test.run();
