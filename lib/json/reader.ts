@@ -1,4 +1,4 @@
-// Reads JSON texts at every door: refuses what could not be kept, or walked, as it was sent.
+// Reads JSON texts at every door, and refuses those that cannot be stored or traversed exactly as they were sent.
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Json, JsonObject } from '../store/store.ts';

@@ -1,4 +1,4 @@
-// Alive, ready, healthy: three questions that orchestrators, load balancers and people ask.
+// The routes of liveness, readiness and health, for orchestrators, load balancers and people.
 
 import type { Schema } from '../../lib/domain/schema/parts.ts';
 import { record } from '../../lib/domain/schema/twin-answers.ts';

@@ -1,4 +1,4 @@
-// What an expression gives, and what in it can never work: fields that are not there, kinds that never meet.
+// The shape of the value of an expression, and its faults: fields that do not exist, kinds that cannot be compared.
 
 import type { FunctionName } from '../expression/functions.ts';
 import type { BinarySign, Node } from '../expression/parse.ts';
