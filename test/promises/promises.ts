@@ -176,6 +176,12 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
   ],
   'The server': [
     {
+      promise:
+        'Whatever is sent to any route: the answer is a declared one, nothing is logged as an error, no secret leaves, and the server goes on',
+      proofs: ['fuzz/fuzz'],
+      longer: 'npm run fuzz -- --requests 1000000',
+    },
+    {
       promise: 'Overload turns callers away early, health answers meanwhile, and slow readers and writers are cut',
       proofs: ['server/http/overload', 'server/http/slow-readers', 'server/http/requests'],
     },

@@ -1,7 +1,7 @@
 // The text of a flow file → a flow of the right shape, with the position of everything in it.
 
 import { basename } from 'node:path';
-import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa';
+import { type DocumentNode, evaluate, type ValueNode } from '@humanwhocodes/momoa';
 import { flawOfNumbers } from '../../json/reader.ts';
 import type { Json } from '../../store/store.ts';
 import { isRefusedName } from '../expression/values.ts';
@@ -9,7 +9,7 @@ import { FLOW_LIMITS } from '../limits.ts';
 import type { Flow } from './flow.ts';
 import { describePlace, locateProblem, type Problem, sortProblems } from './problem.ts';
 import { schemaFindings } from './schema.ts';
-import { type FlowSource, flowSource, makeFlowSource, outline, pointerTo, syntaxFault } from './source.ts';
+import { type FlowSource, flowSource, makeFlowSource, outline, parseDocument, pointerTo } from './source.ts';
 
 export interface ParsedFlow {
   /** There when the schema accepts it; other problems may remain. */
@@ -40,16 +40,8 @@ export function parseFlow(text: string, file: string): ParsedFlow {
     const message = `It nests ${seen.depth} levels deep, and ${FLOW_LIMITS.flowFileDepth} is the most.`;
     return refuseFlow(file, plain, { code: 'too-deep', line: 1, column: 1, message, fix: 'Flatten its values.' });
   }
-  let document: DocumentNode;
-  try {
-    // JSON.parse decides what is JSON; the other parser gives the positions.
-    document = parse(plain);
-    JSON.parse(plain);
-  } catch (error) {
-    const { offset, message } = error as Error & { offset?: number };
-    const at = message.startsWith('Unexpected end') ? undefined : offset;
-    return refuseFlow(file, plain, { code: 'syntax', ...syntaxFault(plain, at, seen) });
-  }
+  const { document, fault } = parseDocument(plain, seen);
+  if (fault) return refuseFlow(file, plain, { code: 'syntax', ...fault });
   return read(document, makeFlowSource(file, plain, document.body));
 }
 

@@ -1,7 +1,7 @@
 // The text of JSON files that people write: where things stand in it, lines and columns by JSON pointer; and what keeps it from being
 // JSON, in plain words.
 
-import { type ArrayNode, type ObjectNode, parse, type ValueNode } from '@humanwhocodes/momoa';
+import { type ArrayNode, type DocumentNode, type ObjectNode, parse, type ValueNode } from '@humanwhocodes/momoa';
 
 export interface Position {
   /** 1-based. */
@@ -140,8 +140,24 @@ export function outline(text: string): Outline {
 
 const [BACKSLASH, QUOTE, SPACE, CURLY, SQUARE] = [92, 34, 32, 123, 91];
 
+/** The tree of a JSON text with its positions, or what is wrong with the text. */
+export function parseDocument(
+  text: string,
+  seen: Outline,
+): { document: DocumentNode; fault?: undefined } | { document?: undefined; fault: SyntaxFault } {
+  try {
+    // JSON.parse decides what is JSON; the other parser gives the positions.
+    const document = parse(text);
+    JSON.parse(text);
+    return { document };
+  } catch (error) {
+    const { offset, message } = error as Error & { offset?: number };
+    return { fault: syntaxFault(text, message.startsWith('Unexpected end') ? undefined : offset, seen) };
+  }
+}
+
 /** The fault of a text that a JSON parser refused at `offset`; without one, at its end. */
-export function syntaxFault(text: string, offset: number | undefined, { open, control }: Outline): SyntaxFault {
+function syntaxFault(text: string, offset: number | undefined, { open, control }: Outline): SyntaxFault {
   const at = offset ?? text.length;
   if (control !== undefined && control <= at) return describeControl(text, control);
   if (text.trim() === '')

@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa';
+import { evaluate, type ValueNode } from '@humanwhocodes/momoa';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
 import { ERROR_CODES } from '../../errors.ts';
 import type { Json, JsonObject } from '../../store/store.ts';
 import { suggest } from '../expression/suggest.ts';
 import { type Finding, locateProblem, type Problem, showValue, sortProblems } from '../format/problem.ts';
-import { type FlowSource, flowSource, makeFlowSource, outline, pointerTo, syntaxFault } from '../format/source.ts';
+import { type FlowSource, flowSource, makeFlowSource, outline, parseDocument, pointerTo } from '../format/source.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 
 export interface FlowTestFile {
@@ -81,17 +81,8 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
     const message = `The file is larger than ${FLOW_LIMITS.flowFileBytes} bytes or deeper than ${FLOW_LIMITS.flowFileDepth} levels.`;
     return refuseTests(file, { code: 'too-large', line: 1, column: 1, message, fix: 'Split its tests.' });
   }
-  let document: DocumentNode;
-  try {
-    document = parse(plain);
-    JSON.parse(plain);
-  } catch (error) {
-    const { offset, message } = error as Error & { offset?: number };
-    return refuseTests(file, {
-      code: 'syntax',
-      ...syntaxFault(plain, message.startsWith('Unexpected end') ? undefined : offset, seen),
-    });
-  }
+  const { document, fault } = parseDocument(plain, seen);
+  if (fault) return refuseTests(file, { code: 'syntax', ...fault });
   const source = makeFlowSource(file, plain, document.body);
   const value = evaluate(document) as unknown;
   const errors = schemaErrors(value);
