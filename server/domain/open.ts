@@ -80,6 +80,7 @@ export async function openDomain({
   onProblem,
 }: DomainOptions): Promise<DomainService> {
   const { keys, governance } = readDomainFiles(governanceFile, { file: apiKeysFile, production, log });
+  if (production && governanceFile === undefined) log.warn(BUILT_IN_RULES);
   await documents.declare(DOMAIN_KINDS);
   const votes = verification({
     documents,
@@ -166,6 +167,9 @@ export async function openDomain({
     },
   };
 }
+
+const BUILT_IN_RULES =
+  'GOVERNANCE_FILE is not set, so votes follow the built-in rules: with up to five voters, one who proposes and votes yes may decide alone when nobody else votes. Name the voters and a higher quorum in a rules file.';
 
 // Throws ERR_CONFIG with every problem of either file, one a line.
 function readDomainFiles(

@@ -28,6 +28,19 @@ import {
 const short = suite('votes that close over HTTP');
 const closing = place(short, { rules: { ...RULES, votingPeriodSeconds: 1, quorum: '0.5' } });
 
+short('a production server without a rules file warns that one voter may decide alone', async () => {
+  const env = {
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    USSD_GATEWAYS: '127.0.0.1',
+    PIN_ENCRYPTION_KEY: '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13',
+    ORACLE_KEY: 'MgCYKXoHVy7Vk4/QjcEGi+MCqjntUiasxXJ8uJKY0qh11e+0Bs8WsdqGK7xothgrDzzWD0ME7ynPjz2okXDh8537lId8=',
+  };
+  await withServer({ env }, async ({ logged }) => {
+    assert.is(logged.filter(({ msg }) => /GOVERNANCE_FILE is not set.*decide alone/.test(String(msg))).length, 1);
+  });
+});
+
 short(
   'at the close: quorum, nobody, only abstentions, a tie; resubmitted at once; each after its own time',
   async () => {
