@@ -104,7 +104,7 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
         example: { type: 'Device', class: 'did:ixo:protocol/clean-cooking', metadata: { name: 'A stove' } },
       },
       answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: DOMAIN_ANSWER }, headers: MADE } },
-      problems: ['role-missing', 'not-controller', 'already-exists', ...ONCE_PROBLEMS],
+      problems: ['role-missing', 'not-controller', 'not-found', 'gone', 'already-exists', ...ONCE_PROBLEMS],
       handle: async (ctx, { registry, idempotency, clock }) => {
         const caller = readCaller(ctx);
         requireRole(caller, 'create twins');
