@@ -44,6 +44,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   addRoutes(router, AGENT_ROUTES, { deps, guards: { user: requireUser } });
   const routers = [router, ...plugins.routers];
   const routes = [...listRoutes(router), ...plugins.routes];
+  const modelSegments = new Set(listRoutes(models).map(({ path }) => firstSegment(path)));
   const owned = new Set(routes.map(({ path }) => firstSegment(path)));
   const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
   const answerModels = models.routes() as Middleware;
@@ -51,11 +52,12 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   const answerErrors = answerAgentErrors(deps.onFault);
   const authenticate = authenticateRequests(deps);
   const door: Middleware = (ctx, next) => {
-    if (models.match(ctx.path, ctx.method).path.length > 0)
+    const segment = firstSegment(ctx.path);
+    if (modelSegments.has(segment) && models.match(ctx.path, ctx.method).path.length > 0)
       return answerErrors(ctx, () =>
         answerModels(ctx, async () => refuseUnrouted(ctx, [models], { unknown: `Cannot ${ctx.method} ${ctx.path}` })),
       );
-    if (!owned.has(firstSegment(ctx.path))) return next();
+    if (!owned.has(segment)) return next();
     const last = async () => refuseUnrouted(ctx, routers, { unknown: `Cannot ${ctx.method} ${ctx.path}` });
     if (isFree(ctx)) return answerErrors(ctx, () => answer(ctx, last));
     return answerErrors(ctx, () =>
