@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../shape.ts';
-import type { DocumentStore, Json, JsonObject } from '../../store/store.ts';
+import type { DocumentStore, Json } from '../../store/store.ts';
 import type { Caller } from '../caller.ts';
 import { mintDid } from '../did/did.ts';
 import type { Idempotency } from '../idempotency.ts';
@@ -152,21 +152,22 @@ function waitingList() {
   return async (value: Json, work: () => Promise<Taken>): Promise<Taken> => {
     const texts = textsIn(value);
     const before = [...texts].flatMap((text) => busy.get(text) ?? []);
-    const names = isRecordLine(value) ? [(value as JsonObject).id] : ownNames(value);
+    const names = ownNames(value);
     const run = Promise.allSettled(before).then(work);
-    for (const name of names) busy.set(String(name), run);
+    for (const name of names) busy.set(name, run);
     try {
       return await run;
     } finally {
-      for (const name of names) if (busy.get(String(name)) === run) busy.delete(String(name));
+      for (const name of names) if (busy.get(name) === run) busy.delete(name);
     }
   };
 }
 
-function ownNames(value: Json): Json[] {
+function ownNames(value: Json): string[] {
   if (!isObject(value)) return [];
-  const { externalId, alsoKnownAs, idempotencyKey } = value;
-  return [externalId, idempotencyKey, alsoKnownAs].flat().filter((name) => typeof name === 'string');
+  const { id, externalId, alsoKnownAs, idempotencyKey } = value;
+  const names = isRecordLine(value) ? [id] : [externalId, idempotencyKey, alsoKnownAs].flat();
+  return names.filter((name) => typeof name === 'string');
 }
 
 function textsIn(value: Json): Set<string> {

@@ -6,6 +6,7 @@ import { failed, type GivenOptions } from '../../../lib/domain/did/resolution-op
 import { refuse } from '../../../lib/domain/problems.ts';
 import type { Schema } from '../../../lib/domain/schema/parts.ts';
 import { record } from '../../../lib/domain/schema/twin-answers.ts';
+import { cutText } from '../../../lib/errors.ts';
 import type { Answered, Parameter, Route, RouteGroup } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
 import { domainGroup, JSON_TYPE, readBody } from '../requests.ts';
@@ -185,5 +186,10 @@ async function optionsInBody(ctx: Context): Promise<GivenOptions> {
   if (text.trim() === '') return [];
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('bad-request', 'The options are no JSON object.');
-  return Object.entries(value).map(([name, option]) => [name, String(option)] as const);
+  return Object.entries(value).map(([name, option]) => {
+    // As text, an object may be a function of its sender's: {"toString":1}.
+    if (typeof option === 'object' && option !== null)
+      throw refuse('bad-request', `The option ${JSON.stringify(cutText(name, 64))} is no text, number or flag.`);
+    return [name, String(option)] as const;
+  });
 }

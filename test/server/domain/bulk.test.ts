@@ -271,7 +271,8 @@ test('other media types, codings, roles and parameters are refused before a line
     const forged = { import: true, kind: 'domain', id: 'did:x:a', did: 'did:x:a', revision: 1, body: {} };
     const rows = await bulk(client, 'controller', [forged]);
     assert.equal([rows[0]!.status, rows[0]!.error!.code], [403, 'role-missing']);
-    assert.is((await bulk(client, 'operator', [forged]))[0]!.status, 422);
+    for (const id of ['did:x:a', { toString: 1 }, [{ toString: 1 }], null])
+      assert.is((await bulk(client, 'operator', [{ ...forged, id }]))[0]!.status, 422);
   }));
 
 test('a record counts no more revisions than were sent and a thousand, and what was imported is in the log', () =>
