@@ -16,6 +16,9 @@ export class Answer<R extends IncomingMessage = IncomingMessage> extends ServerR
 
   override end(...given: unknown[]): this {
     super.end(...(given as []));
+    // A reader that gave the body up has left it paused, and Node reads on only what nobody has begun to read: the next request
+    // of the connection, perhaps of another client behind the same proxy, would get no answer.
+    if (this.req.readableFlowing === false && !this.req.complete) this.req.resume();
     this.emit(GIVEN);
     return this;
   }

@@ -1,5 +1,7 @@
 // Requests that two servers could read differently, and the names of requests.
 
+import { Agent, request } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DIAL, json, raw, sharedServer } from '../support/serve.ts';
@@ -50,6 +52,32 @@ test('a fit X-Request-Id comes back, another is replaced, and without one there 
   for (const id of ['x'.repeat(129), 'a b', 'a;b', '<script>', 'é', undefined]) made.push(...(await idOf(id)));
   assert.is(new Set(made).size, made.length);
   for (const id of made) assert.match(id, /^[\w.-]{1,128}$/);
+});
+
+test('a body that is given up before its end does not hold up the next request of its connection', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = (method: string, path: string, headers: Record<string, string> = {}, body?: Buffer) =>
+    new Promise<[number, boolean]>((resolve, reject) => {
+      const asking = request(server().url, { agent, method, path, headers, timeout: 5_000 }, (answer) => {
+        answer.resume().on('end', () => resolve([answer.statusCode!, asking.reusedSocket]));
+      });
+      asking.on('timeout', () => asking.destroy(new Error(`no answer to ${method} ${path}`))).on('error', reject);
+      asking.end(body);
+    });
+  const type = { 'content-type': 'application/json' };
+  const large = Buffer.alloc(3_000_000, 'x');
+  const given: readonly (readonly [Record<string, string>, Buffer])[] = [
+    [{ ...type, 'content-encoding': 'gzip' }, large],
+    [type, large],
+    [{ ...type, 'transfer-encoding': 'chunked' }, large],
+    [{ ...type, 'content-encoding': 'gzip' }, gzipSync(large)],
+  ];
+  for (const [headers, body] of given) {
+    const [status] = await send('POST', '/1.0/identifiers/did:x:y', headers, body);
+    assert.ok(status === 400 || status === 413, `${status}`);
+    assert.equal(await send('GET', '/livez'), [200, true], JSON.stringify(headers));
+  }
+  agent.destroy();
 });
 
 test('nothing is built from the Host header', async () => {
