@@ -63,9 +63,13 @@ export const SERVER_LIMITS = {
   sessionsPerSocket: 32,
   /** Bytes of one message from a client: an invocation, a delegation and what is around them fit in. */
   socketMessageBytes: 131_072,
-  /** Messages that a client may send at once, and per second after that; one that sends more is cut off. */
+  /**
+   * Messages that a client may send at once, and per second after that; one that sends more is cut off. A message counts once,
+   * and once more for each `socketShareBytes` bytes.
+   */
   socketMessagesAtOnce: 200,
   socketMessagesPerSecond: 50,
+  socketShareBytes: 16_384,
   /** Bytes that wait for a slow client before it is cut off: it may come back for them. */
   socketWaitingBytes: 1_048_576,
   /** Milliseconds that a connection may exist before it names its user. */

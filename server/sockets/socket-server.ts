@@ -165,10 +165,11 @@ function limitConnection(connection: Connection): void {
   // Of a polling client that does not come back for its goodbye.
   Object.assign(connection.transport, { closeTimeout: SERVER_LIMITS.socketGoodbyeMs });
 
-  connection.on('packet', () => {
+  connection.on('packet', ({ data }: Packet) => {
     const now = performance.now();
     const more = ((now - seenAt) / 1_000) * SERVER_LIMITS.socketMessagesPerSecond;
-    left = Math.min(SERVER_LIMITS.socketMessagesAtOnce, left + more) - 1;
+    left = Math.min(SERVER_LIMITS.socketMessagesAtOnce, left + more);
+    left -= 1 + countBytes(data) / SERVER_LIMITS.socketShareBytes;
     seenAt = now;
     if (left < 0) cut(connection);
   });

@@ -175,6 +175,19 @@ test('a flood ends its connection; what everybody sends does not', async () => {
   await until(() => isCut(tab), 'cut off');
 });
 
+test('large messages count as many: few of them are a flood, over each transport', async () => {
+  const payload = { text: 'x'.repeat(100_000) };
+  const each = 1 + JSON.stringify(payload).length / SERVER_LIMITS.socketShareBytes;
+  const allowed = Math.floor(SERVER_LIMITS.socketMessagesAtOnce / each);
+  for (const transports of [['websocket'], ['polling']]) {
+    const tab = await greeted({ transports });
+    for (let sent = 0; sent < allowed / 2; sent++) tab.socket.emit('ping', payload);
+    await until(() => tab.said('pong').length >= Math.floor(allowed / 2), `answered: ${transports}`);
+    for (let sent = 0; sent < allowed * 2; sent++) tab.socket.emit('ping', payload);
+    await until(() => isCut(tab), `cut off: ${transports}`);
+  }
+});
+
 test('a connection belongs to one user: asking again ends it', async () => {
   const tab = await greeted();
   wireOf(tab).send(`40${JSON.stringify(auth)}`);
