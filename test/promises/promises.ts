@@ -198,6 +198,11 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       promise: 'Every key changes without a pause',
       proofs: ['server/boot/shared-key', 'server/boot/oracle-key', 'server/health/operator', 'server/domain/keys'],
     },
+    {
+      promise: 'Under callers that never come twice, through all doors, memory, descriptors and threads stay flat',
+      proofs: ['server/ussd/walks', 'soak/trend'],
+      longer: 'npm run soak',
+    },
     { promise: 'A restart loses no request that was begun', proofs: ['server/boot/drain'] },
     {
       promise:

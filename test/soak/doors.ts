@@ -1,0 +1,67 @@
+// The load of a soak: callers, twins, chats and queries that never come twice.
+
+import { newUser } from '../server/plugins/users.ts';
+import { postUssd } from '../support/phone.ts';
+
+/** Does one piece of work, the one with this number; throws when an answer is not the expected one. */
+export type Door = (url: string, nth: number) => Promise<void>;
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly status: number;
+}
+
+async function ask(url: string, { method = 'GET', headers = {}, body, status }: Asked): Promise<string> {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const answer = await fetch(url, { method, headers: { 'content-type': 'application/json', ...headers }, ...sent });
+  const said = await answer.text();
+  if (answer.status !== status) throw new Error(`${method} ${url}: ${answer.status} ${said.slice(0, 300)}`);
+  return said;
+}
+
+/** A key of /v1 that may do everything. */
+export const API_KEY = 'soak-key-0123456789abcdefghijklmnop';
+export const PROTOCOL = 'did:ixo:protocol/soak';
+const OWNER = { authorization: `Bearer ${API_KEY}` };
+const TEXTS = ['', '1', '1*1', '1*1*2'];
+
+export async function makeProtocol(url: string): Promise<void> {
+  await ask(`${url}/v1/protocols`, {
+    method: 'POST',
+    headers: OWNER,
+    body: { type: 'Protocol', alsoKnownAs: [PROTOCOL] },
+    status: 201,
+  });
+}
+
+/** Door → its work. */
+export const DOORS: { readonly [door: string]: Door } = {
+  async ussd(url, nth) {
+    const call = { sessionId: `soak-${nth}`, serviceCode: '*2233#', phoneNumber: `+2609${10_000_000 + nth}` };
+    for (const text of TEXTS) {
+      const { status, text: said } = await postUssd(url, { ...call, text });
+      if (status !== 200 || !/^(CON|END) /.test(said)) throw new Error(`USSD: ${status} ${said}`);
+      if (said.startsWith('END ')) return;
+    }
+  },
+  async domain(url, nth) {
+    const body = { type: 'Device', class: PROTOCOL, externalId: `soak-${nth}` };
+    const { did } = JSON.parse(await ask(`${url}/v1/domains`, { method: 'POST', headers: OWNER, body, status: 201 }));
+    const path = `${url}/v1/domains/${encodeURIComponent(did as string)}`;
+    await ask(path, { headers: OWNER, status: 200 });
+    await ask(`${path}/history`, { headers: OWNER, status: 200 });
+    await ask(`${url}/1.0/identifiers/${encodeURIComponent(did as string)}`, { status: 200 });
+  },
+  async agent(url) {
+    const { headers } = await newUser();
+    const made = await ask(`${url}/sessions`, { method: 'POST', headers, status: 201 });
+    const { sessionId } = JSON.parse(made) as { sessionId: string };
+    await ask(`${url}/messages/${sessionId}`, { method: 'POST', headers, body: { message: 'hello' }, status: 200 });
+    await ask(`${url}/sessions/${sessionId}`, { method: 'DELETE', headers, status: 200 });
+  },
+  async gateway(url, nth) {
+    await ask(`${url}/grove/search?note=${nth}`, { status: 200 });
+  },
+};

@@ -1,0 +1,142 @@
+// `npm run soak [-- --minutes 30]`: a built server under callers that never come twice, through all doors. Its memory, descriptors and
+// threads must not grow once its bounded tables are full. Exit code 1 when they do, or when an answer is wrong.
+
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { groveNode } from '../server/gateway/node.ts';
+import { withFile } from '../server/gateway/place.ts';
+import { ORACLE_KEY } from '../server/plugins/users.ts';
+import { builtFile } from '../support/build.ts';
+import { clear, count, isShown, show } from '../support/command-line.ts';
+import { type RunningServer, startProcess, withFolder } from '../support/process.ts';
+import { API_KEY, DOORS, makeProtocol } from './doors.ts';
+import { fitTrend, isGrowing } from './trend.ts';
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
+const minutes = count('minutes', values.minutes);
+
+const SAMPLES = 40;
+/** The first part of a run fills caches and tables; it is not judged. */
+const WARM_UP = 0.4;
+const AT_ONCE = 6;
+// What a server may keep of each caller until its tables are full: 100,000 clients, a window of guesses, ids of sessions.
+const BYTES_PER_CALLER = 1_024;
+const HELD_BYTES = 8 * 1_048_576;
+const DESCRIPTORS = 24;
+const TELL_MS = 60_000;
+
+interface Sample {
+  readonly seconds: number;
+  readonly held: number;
+  readonly descriptors: number;
+  readonly threads: number;
+  readonly done: number;
+}
+
+await withFolder(async (folder) => {
+  const node = await groveNode(0);
+  node.script = () => ({ reply: { text: 'fine' } });
+  const key = { key: API_KEY, principal: 'did:x:soak', roles: ['controller', 'operator'], tenant: 'default' };
+  writeFileSync(join(folder, 'keys.json'), JSON.stringify([key]));
+  await withFile({ upstream: node.upstream }, async (env) => {
+    const report = pathToFileURL(await builtFile('test/support/memory-report.ts'));
+    const server = await startProcess({
+      GATEWAY_FILE: env.GATEWAY_FILE!,
+      DATA_DIR: join(folder, 'data'),
+      API_KEYS_FILE: join(folder, 'keys.json'),
+      ORACLE_KEY,
+      RATE_LIMIT_MAX: '1000000000',
+      AGENT_BYTES_PER_DAY: '1099511627776',
+      LOG_LEVEL: 'error',
+      NODE_OPTIONS: `--import ${report}`,
+    });
+    try {
+      await makeProtocol(server.url);
+      judge(await load(server));
+    } finally {
+      await server.kill();
+    }
+  });
+  node.stop();
+});
+
+/** Works at all doors until the time is over; what the server held meanwhile. */
+async function load(server: RunningServer): Promise<readonly Sample[]> {
+  const begun = performance.now();
+  const endMs = minutes * 60_000;
+  const doors = Object.values(DOORS);
+  const samples: Sample[] = [];
+  let [nth, done, toldMs] = [0, 0, 0];
+  const isOver = () => performance.now() - begun > endMs;
+  const work = async () => {
+    while (!isOver()) {
+      const at = nth++;
+      await doors[at % doors.length]!(server.url, at);
+      done++;
+    }
+  };
+  const watch = async () => {
+    while (!isOver()) {
+      await pause(endMs / SAMPLES);
+      samples.push(await measure(server, { seconds: (performance.now() - begun) / 1_000, done }));
+      const { held, descriptors, seconds } = samples.at(-1)!;
+      const words = `${Math.round(seconds)} of ${minutes * 60} s, ${done} pieces of work, ${(held / 1_048_576).toFixed(1)} MiB, ${descriptors} descriptors`;
+      if (isShown) show(words);
+      else if (seconds * 1_000 - toldMs > TELL_MS) {
+        toldMs = seconds * 1_000;
+        console.log(words);
+      }
+    }
+  };
+  await Promise.all([watch(), ...Array.from({ length: AT_ONCE }, work)]);
+  clear();
+  return samples;
+}
+
+async function measure({ pid, printed }: RunningServer, at: Pick<Sample, 'seconds' | 'done'>): Promise<Sample> {
+  const before = printed().length;
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    const held = /^held (\d+)/m.exec(printed().slice(before))?.[1];
+    if (held !== undefined) {
+      const entries = (folder: string) => readdirSync(`/proc/${pid}/${folder}`).length;
+      return { ...at, held: Number(held), descriptors: entries('fd'), threads: entries('task') };
+    }
+    await pause(20);
+  }
+}
+
+function judge(samples: readonly Sample[]): void {
+  const judged = samples.slice(Math.floor(samples.length * WARM_UP));
+  const [first, last] = [judged[0]!, judged.at(-1)!];
+  const points = (of: (sample: Sample) => number) => judged.map((sample) => [sample.seconds, of(sample)] as const);
+  const allowed = Math.max(HELD_BYTES, (last.done - first.done) * BYTES_PER_CALLER);
+  const broken = [
+    ...(isGrowing(
+      points(({ held }) => held),
+      allowed,
+    )
+      ? ['memory grows']
+      : []),
+    ...(isGrowing(
+      points(({ descriptors }) => descriptors),
+      DESCRIPTORS,
+    )
+      ? ['descriptors grow']
+      : []),
+    ...(isGrowing(
+      points(({ threads }) => threads),
+      4,
+    )
+      ? ['threads grow']
+      : []),
+  ];
+  const { slope, error } = fitTrend(points(({ held }) => held));
+  const perHour = (bytes: number) => ((bytes * 3_600) / 1_048_576).toFixed(1);
+  const figures = `${last.done} pieces of work in ${Math.round(last.seconds)} s; memory ${perHour(slope)} ± ${perHour(2 * error)} MiB an hour, descriptors ${first.descriptors} → ${last.descriptors}, threads ${first.threads} → ${last.threads}`;
+  console.log(`${broken.length ? broken.join(', ') : 'nothing grows'}: ${figures}`);
+  if (broken.length) process.exitCode = 1;
+}
