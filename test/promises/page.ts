@@ -1,7 +1,7 @@
 // The page on guarantees, from the table of promises.
 
 import { markdownTable } from '../support/markdown-table.ts';
-import { PROMISES, type Promised } from './promises.ts';
+import { LONG_RUNS, PROMISES, type Promised } from './promises.ts';
 
 export const PAGE = 'server/docs/guides/guarantees.md';
 
@@ -19,7 +19,9 @@ export function guaranteesPage(): string {
     const table = markdownTable(['promise', 'proof'], rows.map(describe));
     return `## ${room}\n\n${table.join('\n')}\n`;
   });
-  return [WORDS, ...parts].join('\n');
+  const runs = LONG_RUNS.map(({ command, does, last }) => [`\`${command}\``, does, last]);
+  const table = markdownTable(['command', 'what it does', 'what came out last'], runs);
+  return [WORDS, ...parts, `## Long runs\n\n${table.join('\n')}\n`].join('\n');
 }
 
 function describe({ promise, proofs, longer }: Promised): string[] {
