@@ -6,7 +6,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readCanonical } from '../../lib/delegation/token/cbor.ts';
 
-const key = fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => text !== '/' && text !== '__proto__');
+// Without a byte-order mark, which the library loses.
+const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength }).filter((one) => !one.startsWith('\ufeff'));
+const key = text(12).filter((one) => one !== '/' && one !== '__proto__');
 const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 5, withCrossShrink: true },
@@ -15,7 +17,7 @@ const { value } = fc.letrec((tie) => ({
       fc.boolean(),
       fc.maxSafeInteger(),
       fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Number.isInteger(number)),
-      fc.string({ unit: 'binary' }),
+      text(20),
       fc.uint8Array({ maxLength: 300 }),
     ),
     fc.array(tie('value'), { maxLength: 6 }),
@@ -71,6 +73,8 @@ const REFUSED: readonly (readonly [name: string, hex: string])[] = [
   ['a key twice', 'a2616100616101'],
   ['a number as key', 'a10000'],
   ['text that is not UTF-8', '61ff'],
+  ['text that begins with a byte-order mark', '64efbbbf61'],
+  ['a key that begins with a byte-order mark', 'a164efbbbf6100'],
   ['text with half a surrogate', '63eda080'],
   ['the key /', 'a1612f00'],
   ['the key __proto__', `a169${Buffer.from('__proto__').toString('hex')}00`],

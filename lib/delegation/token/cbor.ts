@@ -30,7 +30,7 @@ interface Cursor {
 
 /**
  * The value of `bytes`; undefined when they are anything but one value in canonical form: shortest lengths, sorted and
- * unique text keys, valid UTF-8, no tags but links, no indefinite lengths. Stricter than the format in what tokens never
+ * unique text keys, valid UTF-8 without a byte-order mark, no tags but links, no indefinite lengths. Stricter than the format in what tokens never
  * need: numbers are safe integers or fractions, links are CIDv1 with SHA-256, at most 16 levels
  * and 512 values.
  */
@@ -88,7 +88,9 @@ function take(cursor: Cursor, length: number): Uint8Array | undefined {
 
 function readText(bytes: Uint8Array | undefined): string | undefined {
   try {
-    return bytes && TEXT.decode(bytes);
+    const text = bytes && TEXT.decode(bytes);
+    // Others lose a byte-order mark when they read it, and would then check the signature of other bytes.
+    return text?.startsWith('\ufeff') ? undefined : text;
   } catch {
     return undefined;
   }
