@@ -52,6 +52,17 @@ test('all users together send so much to a process in a day; what was refused is
   await one.countBytes('did:key:c', 1);
 });
 
+test('what the store fails to count does not count for all users either', async () => {
+  const { clock, documents } = await place();
+  let isAway = true;
+  const get: typeof documents.get = (...given) =>
+    isAway ? Promise.reject(new Error('the store is away')) : documents.get(...given);
+  const one = quotaGuard({ documents: { ...documents, get }, clock }, QUOTAS);
+  for (let tries = 0; tries < 3; tries++) await one.countBytes(ANN, 900).catch(() => undefined);
+  isAway = false;
+  await one.countBytes(ANN, 900);
+});
+
 test('a message beyond the quota is refused and leaves nothing; a session beyond it too, until one is deleted', async () => {
   const here = ground();
   const agent = await here.agent(saying('yes'), { quotas: QUOTAS });

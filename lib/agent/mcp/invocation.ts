@@ -43,7 +43,7 @@ export function passes(options: PassOptions): Pass {
   const { clock, audienceOf = audiences(clock), delegations } = options;
   const guards = new Map<string, TokenGuard>();
 
-  function makeGuard(audience: string): TokenGuard {
+  function findGuard(audience: string): TokenGuard {
     const { maxTtlSeconds: invocation, revoked } = options;
     const accepted = { identity: IDENTITY, namespace: 'mcp' };
     const guard =
@@ -58,7 +58,7 @@ export function passes(options: PassOptions): Pass {
     audience: string,
     { tool, owner }: { tool: string; owner: string },
   ): Promise<boolean> {
-    const checked = await makeGuard(audience).checkInvocation(token);
+    const checked = await findGuard(audience).checkInvocation(token);
     if (!checked.ok) throw refuseToken(tool, TOKEN_REASONS[checked.reason]);
     if (checked.issuer !== owner) throw refuseToken(tool, `it was issued by ${checked.issuer}, and ${owner} sent it`);
     const { can } = checked.capability;

@@ -23,7 +23,7 @@ export type Usage = JsonObject & {
 };
 
 export interface QuotaGuard {
-  /** Counts what a user sends; throws ERR_QUOTA when it is too much, and then nothing is counted. */
+  /** Counts what a user sends; throws ERR_QUOTA when it is too much, or what the store throws: then nothing is counted. */
   countBytes(owner: string, bytes: number): Promise<void>;
   /** Throws ERR_QUOTA when the user has as many sessions as one may have. */
   requireSession(owner: string): Promise<void>;
@@ -39,22 +39,31 @@ export function quotaGuard(
 ): QuotaGuard {
   const today = () => Math.floor(clock.now() / DAY_MS);
   let all = { day: today(), bytes: 0 };
+
+  async function countForUser(owner: string, bytes: number, day: number): Promise<void> {
+    const result = await update<Usage>(documents, USAGE, owner, (usage) => {
+      const before = usage?.day === day ? usage.bytes : 0;
+      return before + bytes > userBytesPerDay ? undefined : { day, bytes: before + bytes };
+    });
+    if (result.kind === 'updated') return;
+    throw refuse(`You have sent the ${userBytesPerDay} bytes that a user may send in a day. Try again tomorrow (UTC).`);
+  }
+
   return {
     async countBytes(owner, bytes) {
       const day = today();
       if (all.day !== day) all = { day, bytes: 0 };
       if (all.bytes + bytes > bytesPerDay)
         throw refuse(`All users together have sent the ${bytesPerDay} bytes of a day. Try again tomorrow (UTC).`);
-      all.bytes += bytes;
-      const result = await update<Usage>(documents, USAGE, owner, (usage) => {
-        const before = usage?.day === day ? usage.bytes : 0;
-        return before + bytes > userBytesPerDay ? undefined : { day, bytes: before + bytes };
-      });
-      if (result.kind === 'updated') return;
-      all.bytes -= bytes;
-      throw refuse(
-        `You have sent the ${userBytesPerDay} bytes that a user may send in a day. Try again tomorrow (UTC).`,
-      );
+      const counted = all;
+      // Before the wait, so that messages of the same moment see each other.
+      counted.bytes += bytes;
+      try {
+        await countForUser(owner, bytes, day);
+      } catch (error) {
+        counted.bytes -= bytes;
+        throw error;
+      }
     },
     async requireSession(owner) {
       if ((await documents.count(SESSION, { index: 'owner', where: { owner } })) < sessionsPerUser) return;

@@ -84,12 +84,12 @@ const known = new LRUCache<string, IssuerKey>({ max: DELEGATION_LIMITS.issuerKey
 
 /** The key of a did:key; undefined when it is none, or one of a kind that is not accepted. Keeps the latest ones. */
 export function issuerKey(did: string): IssuerKey | undefined {
-  const key = known.get(did) ?? makeKey(did);
+  const key = known.get(did) ?? parseKey(did);
   if (key) known.set(did, key);
   return key;
 }
 
-function makeKey(did: string): IssuerKey | undefined {
+function parseKey(did: string): IssuerKey | undefined {
   const bytes = keyBytes(did);
   const kind = KEY_KINDS.find((one) => bytes?.subarray(0, 2).equals(one.codec));
   if (!bytes || !kind || bytes.length !== kind.bytes + 2) return undefined;

@@ -11,7 +11,7 @@ import { isRefusal, refuse } from '../problems.ts';
 import { NEW_VOTE, VETO } from '../schema/bodies.ts';
 import { checkShape } from '../schema/check.ts';
 import type { StoredDomain } from '../twin/record.ts';
-import { makeChange, readVerification } from './execution.ts';
+import { findSubjectChange, readVerification } from './execution.ts';
 import type { Proposal } from './proposal.ts';
 import type { VotingDeps } from './propose.ts';
 
@@ -99,7 +99,7 @@ export async function reviewed(deps: VotingDeps, proposal: Proposal): Promise<Pr
   // An execution that was given up may have come through after all.
   const isExecuted = subject && readVerification(subject.body).settled?.[body.kind]?.proposal === id;
   if (isExecuted) return state === 'execution_failed' ? moveProposal(deps, proposal, { type: 'EXECUTE' }) : proposal;
-  const reason = makeChange(subject?.body, { kind: body.kind, hash: context.hash });
+  const reason = findSubjectChange(subject?.body, { kind: body.kind, hash: context.hash });
   return reason === undefined
     ? proposal
     : moveProposal(deps, proposal, { type: 'SUBJECT_CHANGED', reason } as EventObject);

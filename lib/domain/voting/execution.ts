@@ -66,7 +66,7 @@ export function statusBeneath(body: StoredDomain): Status {
 }
 
 /** Why the domain is not what the proposal is about any more; undefined when it is. */
-export function makeChange(
+export function findSubjectChange(
   body: StoredDomain | undefined,
   { kind, hash }: Pick<About, 'kind' | 'hash'>,
 ): string | undefined {
@@ -106,7 +106,7 @@ export function executionServices(deps: ExecutionDeps) {
     /** A domain that is voted on for its verification is under review. */
     present: service(deps, (about, body) => {
       const verification = readVerification(body);
-      const changed = findEnd(body, about) ?? makeChange(body, about);
+      const changed = findEnd(body, about) ?? findSubjectChange(body, about);
       if (changed !== undefined) return { changed };
       if (about.kind !== 'verify' || verification.review?.proposal === about.id) return {};
       const review = { proposal: about.id, from: statusBeneath(body) };
@@ -123,7 +123,7 @@ export function executionServices(deps: ExecutionDeps) {
       const { review: _, ...verification } = readVerification(body);
       const end = findEnd(body, about);
       if (end === 'settled') return {};
-      const changed = end ?? makeChange(body, about);
+      const changed = end ?? findSubjectChange(body, about);
       if (changed !== undefined) return { changed };
       const status = mayBecome(kind, body)!;
       const next = {
